@@ -1,0 +1,90 @@
+//! [`Framing`]: how many bytes of the wire an IP packet takes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a link puts around an IP packet, and hence what its rate counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Framing {
+    /// Nothing: the rate counts IP bytes.
+    #[default]
+    Raw,
+    /// Ethernet II header, no FCS, no padding: IP + 14, what Linux counts as the length of a frame.
+    EthernetHeader,
+    /// Ethernet header and FCS, padded to 64 bytes: IP + 18 (IEEE 802.3 §3.1.1).
+    EthernetFrame,
+    /// A whole Ethernet frame with preamble, start delimiter and interpacket gap: IP + 38.
+    EthernetWire,
+    /// PPP in HDLC-like framing, 16-bit FCS, flags shared: IP + 7 (RFC 1662 §3.1); stuffing is not counted.
+    Ppp,
+    /// Cisco HDLC: address, control, type, FCS, one flag: IP + 7; stuffing is not counted.
+    Hdlc,
+    /// AAL5 with VC multiplexing: (IP + 8) in cells of 53 bytes (RFC 2684 §6, ITU-T I.363.5).
+    Aal5Mux,
+    /// AAL5 with LLC/SNAP encapsulation: (IP + 8 + 8) in cells of 53 bytes (RFC 2684 §5.1).
+    Aal5Snap,
+}
+
+/// CPCS-PDU trailer of AAL5, bytes.
+const AAL5_TRAILER: u64 = 8;
+/// LLC (3), OUI (3) and protocol identifier (2) of a routed PDU, bytes.
+const LLC_SNAP: u64 = 8;
+/// Payload of one ATM cell, bytes.
+const CELL_PAYLOAD: u64 = 48;
+/// One ATM cell, bytes.
+const CELL: u64 = 53;
+
+impl Framing {
+    /// Wire bytes of a packet of `ip` IP bytes.
+    pub const fn wire_bytes(self, ip: u64) -> u64 {
+        match self {
+            Framing::Raw => ip,
+            Framing::EthernetHeader => ip + 14,
+            Framing::EthernetFrame => ethernet_frame(ip),
+            Framing::EthernetWire => ethernet_frame(ip) + 20,
+            Framing::Ppp | Framing::Hdlc => ip + 7,
+            Framing::Aal5Mux => (ip + AAL5_TRAILER).div_ceil(CELL_PAYLOAD) * CELL,
+            Framing::Aal5Snap => (ip + LLC_SNAP + AAL5_TRAILER).div_ceil(CELL_PAYLOAD) * CELL,
+        }
+    }
+}
+
+const fn ethernet_frame(ip: u64) -> u64 {
+    if ip < 46 { 64 } else { ip + 18 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Rate;
+
+    #[test]
+    fn wire_bytes_of_known_frames() {
+        for (framing, ip, wire) in [
+            (Framing::Raw, 1500, 1500),
+            (Framing::EthernetFrame, 1500, 1518),
+            (Framing::EthernetFrame, 28, 64),
+            (Framing::EthernetWire, 1500, 1538),
+            (Framing::EthernetHeader, 1500, 1514),
+            (Framing::Ppp, 1500, 1507),
+            (Framing::Aal5Mux, 1028, 22 * 53),
+            (Framing::Aal5Mux, 1500, 32 * 53),
+            (Framing::Aal5Mux, 604, 13 * 53),
+            (Framing::Aal5Mux, 40, 53),
+            (Framing::Aal5Snap, 40, 2 * 53),
+        ] {
+            assert_eq!(framing.wire_bytes(ip), wire, "{framing:?} of {ip} IP bytes");
+        }
+    }
+
+    #[test]
+    fn cell_times_at_two_megabits() {
+        // 1028 IP bytes are 22 cells, 4.664 ms at a cell rate of 2 Mb/s; 1500 are 6.784 ms.
+        let rate = Rate::from_bits_per_second(2_000_000);
+        let milliseconds = |ip| rate.transmission_time(Framing::Aal5Mux.wire_bytes(ip)).as_milliseconds();
+        assert_eq!(milliseconds(1028), 4.664);
+        assert_eq!(milliseconds(1500), 6.784);
+        assert_eq!(milliseconds(604), 2.756);
+    }
+}

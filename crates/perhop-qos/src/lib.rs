@@ -1,0 +1,39 @@
+//! The DiffServ data plane, sans-IO: everything that decides what happens to a packet at a node,
+//! and nothing that knows where packets come from.
+//!
+//! ```text
+//! wire in → [TrafficConditioner: classifier → meter → action]* → route → Port
+//! Port:  classifier → Queue (BufferManager admits, marks or drops) → Scheduler → transmit ring → wire pace
+//! ```
+//!
+//! One way, no back and forth. Time and randomness are arguments: this crate reads no clock, opens
+//! no file or socket and owns no thread, so the simulator and the live forwarder run the same code.
+//!
+//! Reading order: [`units`] and [`packet`]; the contracts in [`classifier`], [`meter`], [`buffer`]
+//! and [`scheduler`], one file per algorithm beside each; then [`conditioner`] and [`port`], which
+//! put them together, and [`policy`], the configuration that builds them.
+
+pub mod action;
+pub mod buffer;
+pub mod classifier;
+pub mod conditioner;
+pub mod error;
+pub mod framing;
+pub mod meter;
+pub mod observer;
+pub mod packet;
+pub mod policy;
+pub mod port;
+pub mod queue;
+pub mod random;
+pub mod ring;
+pub mod scheduler;
+pub mod units;
+pub mod verdict;
+
+pub use error::ConfigError;
+pub use observer::Observer;
+pub use packet::{Color, Dscp, FlowKey, Packet};
+pub use port::Port;
+pub use units::{ByteSize, QueueSize, Rate, Time};
+pub use verdict::{DropCause, Verdict};

@@ -1,0 +1,94 @@
+//! [`PolicyConfig`]: the vendor-neutral configuration of one interface, and the only way to build
+//! conditioners and ports.
+//!
+//! perhop's own policy language is these types in YAML; the router front end produces the same ones.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::buffer::BufferConfig;
+use crate::classifier::MatchConfig;
+use crate::conditioner::{ConditionerConfig, TrafficConditioner};
+use crate::error::ConfigError;
+use crate::framing::Framing;
+use crate::port::Port;
+use crate::queue::PrecedenceSource;
+use crate::random::Streams;
+use crate::ring::RingConfig;
+use crate::scheduler::{SchedulerConfig, ShareConfig};
+use crate::units::Rate;
+
+/// What one interface does with the packets that enter or leave by it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PolicyConfig {
+    /// Metering, marking and policing, in order; the first that does not say `continue` is the last.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditioners: Vec<ConditionerConfig>,
+    /// The queues and their scheduler; only for an interface that sends. Without it, one FIFO with tail drop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queueing: Option<QueueingConfig>,
+}
+
+/// Classes and the scheduler that serves them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct QueueingConfig {
+    /// Who is served next.
+    #[serde(default)]
+    pub scheduler: SchedulerConfig,
+    /// A packet belongs to the first class that matches; a class without `match` takes all that is left.
+    pub classes: Vec<ClassConfig>,
+}
+
+/// One class of a port: a queue, or a scheduler with classes of its own.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ClassConfig {
+    /// Name in results and in random streams.
+    pub name: String,
+    /// The packets it takes; without it, all that earlier classes left.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matches: Option<MatchConfig>,
+    /// What it asks of the scheduler above it.
+    #[serde(default)]
+    pub share: ShareConfig,
+    /// Who may join its queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<BufferConfig>,
+    /// What the queue's drop precedences are.
+    #[serde(default)]
+    pub precedence: PrecedenceSource,
+    /// Classes inside this one, in place of a queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queueing: Option<QueueingConfig>,
+}
+
+/// The hardware under a port: what the wire and the ring before it do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WireConfig {
+    /// Bits per second, counted in wire bytes.
+    pub rate: Rate,
+    /// What surrounds an IP packet.
+    pub framing: Framing,
+    /// The FIFO between scheduler and wire.
+    pub ring: RingConfig,
+}
+
+impl PolicyConfig {
+    /// The conditioners, for an interface's input or output side.
+    ///
+    /// # Errors
+    /// The first conditioner that cannot be built.
+    pub fn build_conditioner(&self, streams: &Streams) -> Result<TrafficConditioner, ConfigError> {
+        TrafficConditioner::build(&self.conditioners, &streams.child("conditioners"))
+            .map_err(|e| e.within("conditioners"))
+    }
+    /// The port, for an interface's output side.
+    ///
+    /// # Errors
+    /// The first class, buffer manager, scheduler or ring that cannot be built.
+    pub fn build_port(&self, wire: &WireConfig, streams: &Streams) -> Result<Port, ConfigError> {
+        Port::build(self.queueing.as_ref(), wire, streams)
+    }
+}

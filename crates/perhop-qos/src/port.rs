@@ -1,0 +1,261 @@
+//! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
+
+use crate::buffer::{AnyBuffer, BufferConfig, BufferManager};
+use crate::classifier::PortClassifier;
+use crate::error::ConfigError;
+use crate::framing::Framing;
+use crate::observer::Observer;
+use crate::packet::{Ecn, Packet};
+use crate::policy::{QueueingConfig, WireConfig};
+use crate::queue::{PrecedenceSource, Queue, QueueId};
+use crate::random::Streams;
+use crate::ring::TransmitRing;
+use crate::scheduler::{SchedulerTree, Selection};
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use crate::verdict::{DropCause, Verdict};
+
+/// A packet on its way out: it has left the scheduler's hands, and nothing can change its times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transmission {
+    /// The packet, marked as it leaves.
+    pub packet: Packet,
+    /// When its first bit goes out.
+    pub starts: Time,
+    /// When its last bit has gone out.
+    pub ends: Time,
+}
+
+/// The sending side of an interface.
+///
+/// A driver calls [`enqueue`](Port::enqueue) for each arrival, then [`poll_transmit`](Port::poll_transmit)
+/// until it returns `None`, then sleeps until [`poll_timeout`](Port::poll_timeout) or the next arrival.
+#[derive(Clone, Debug)]
+pub struct Port {
+    classifier: PortClassifier,
+    queues: Vec<Queue>,
+    buffers: Vec<AnyBuffer>,
+    scheduler: SchedulerTree,
+    ring: TransmitRing,
+    pace: Pace,
+    /// Packets in all queues.
+    backlog: u64,
+    /// Where the scheduler found only packets that must wait: until when.
+    shaped_until: Option<Time>,
+}
+
+impl Port {
+    /// The port of `queueing` (one FIFO with tail drop where there is none) on top of `wire`.
+    ///
+    /// # Errors
+    /// The first class, buffer manager, scheduler or ring that cannot be built.
+    pub fn build(
+        queueing: Option<&QueueingConfig>,
+        wire: &WireConfig,
+        streams: &Streams,
+    ) -> Result<Port, ConfigError> {
+        if wire.rate.as_bits_per_second() == 0 {
+            return Err(ConfigError::new("rate", "a rate of 0 sends nothing").help("for example 10Mb/s"));
+        }
+        let ring = wire.ring.build().map_err(|error| error.within("ring"))?;
+        let mut leaves = Leaves::default();
+        let (classifier, scheduler) = match queueing {
+            None => (PortClassifier::single(), SchedulerTree::single()),
+            Some(config) => {
+                let classifier = PortClassifier::build(config).map_err(|error| error.within("queueing"))?;
+                (
+                    classifier,
+                    SchedulerTree::build(config, wire.rate).map_err(|error| error.within("queueing"))?,
+                )
+            }
+        };
+        match queueing {
+            None => leaves.add(&BufferConfig::default(), PrecedenceSource::default(), wire.rate, streams)?,
+            Some(config) => {
+                leaves.collect(config, wire.rate, streams).map_err(|error| error.within("queueing"))?;
+            }
+        }
+        let Leaves { queues, buffers } = leaves;
+        Ok(Port {
+            classifier,
+            queues,
+            buffers,
+            scheduler,
+            ring,
+            pace: Pace::new(wire),
+            backlog: 0,
+            shaped_until: None,
+        })
+    }
+
+    /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
+    pub fn enqueue<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Verdict {
+        let Some(id) = self.classifier.classify(&packet) else {
+            observer.dropped(now, None, &packet, DropCause::NoClass);
+            return Verdict::Drop(DropCause::NoClass);
+        };
+        let queue = &mut self.queues[id.index()];
+        let precedence = queue.precedence_of(&packet);
+        let verdict = self.buffers[id.index()].admit(now, &packet, precedence, queue.occupancy());
+        match verdict {
+            Verdict::Drop(cause) => {
+                observer.dropped(now, Some(id), &packet, cause);
+                return verdict;
+            }
+            Verdict::MarkCe => {
+                packet.ecn = Ecn::CongestionExperienced;
+                observer.marked(now, id, &packet);
+            }
+            Verdict::Pass => {}
+        }
+        queue.push(packet);
+        observer.enqueued(now, id, &packet, queue.occupancy());
+        self.backlog += 1;
+        self.shaped_until = None;
+        self.scheduler.enqueued(now, id, packet.length, &self.queues);
+        verdict
+    }
+
+    /// The next packet that enters the transmit ring at `now`, if there is one and the ring has room.
+    ///
+    /// From here on nothing can overtake or drop it, so its times are known.
+    pub fn poll_transmit<O: Observer>(&mut self, now: Time, observer: &mut O) -> Option<Transmission> {
+        self.ring.advance(now);
+        while self.backlog > 0 && self.ring.has_room() {
+            let id = match self.scheduler.select(now, &self.queues) {
+                Selection::Serve(id) => id,
+                Selection::WaitUntil(time) => {
+                    self.shaped_until = Some(time);
+                    return None;
+                }
+                Selection::Idle => return None,
+            };
+            let queue = &mut self.queues[id.index()];
+            if queue.head().is_none_or(|head| !self.ring.admits(head.length)) {
+                return None;
+            }
+            let mut packet = queue.pop()?;
+            self.backlog -= 1;
+            let verdict = self.buffers[id.index()].release(now, &packet, queue.occupancy());
+            self.scheduler.dequeued(now, id, &packet, &self.queues);
+            match verdict {
+                Verdict::Drop(cause) => {
+                    observer.dropped(now, Some(id), &packet, cause);
+                    continue;
+                }
+                Verdict::MarkCe => {
+                    packet.ecn = Ecn::CongestionExperienced;
+                    observer.marked(now, id, &packet);
+                }
+                Verdict::Pass => {}
+            }
+            return Some(self.transmit(now, id, packet, observer));
+        }
+        None
+    }
+
+    /// When to poll again if nothing arrives before: `None` while nothing waits.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        match (self.backlog, self.shaped_until) {
+            (0, _) => None,
+            (_, Some(time)) => Some(time),
+            (_, None) => self.ring.next_release(),
+        }
+    }
+
+    /// The queues, in the order of the policy's leaf classes.
+    pub fn queues(&self) -> &[Queue] {
+        &self.queues
+    }
+    /// The buffer managers, one for each queue.
+    pub fn buffers(&self) -> &[AnyBuffer] {
+        &self.buffers
+    }
+    /// Packets that wait in the queues; those in the ring are no longer counted.
+    pub fn backlog(&self) -> u64 {
+        self.backlog
+    }
+    /// The transmit ring.
+    pub fn ring(&self) -> &TransmitRing {
+        &self.ring
+    }
+
+    fn transmit<O: Observer>(
+        &mut self,
+        now: Time,
+        id: QueueId,
+        packet: Packet,
+        observer: &mut O,
+    ) -> Transmission {
+        let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
+        let transmission = Transmission { packet, starts, ends: starts + self.pace.time(packet.length) };
+        self.ring.push(packet.length, transmission.ends);
+        observer.dequeued(now, id, &transmission, self.queues[id.index()].occupancy());
+        transmission
+    }
+}
+
+/// How long the wire takes for a packet.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    rate: Rate,
+    framing: Framing,
+    /// Picoseconds per wire byte where that is a whole number, else 0: a multiplication in place of a division.
+    picoseconds_per_byte: u64,
+}
+
+impl Pace {
+    fn new(wire: &WireConfig) -> Pace {
+        let byte = 8 * PICOSECONDS_PER_SECOND;
+        let rate = wire.rate.as_bits_per_second();
+        let picoseconds_per_byte = if byte.is_multiple_of(rate) { byte / rate } else { 0 };
+        Pace { rate: wire.rate, framing: wire.framing, picoseconds_per_byte }
+    }
+    fn time(&self, length: u32) -> Time {
+        let bytes = self.framing.wire_bytes(u64::from(length));
+        if self.picoseconds_per_byte == 0 {
+            self.rate.transmission_time(bytes)
+        } else {
+            Time::from_picoseconds(bytes * self.picoseconds_per_byte)
+        }
+    }
+}
+
+/// The leaf classes of a policy, depth first: the order in which queues are numbered.
+#[derive(Default)]
+struct Leaves {
+    queues: Vec<Queue>,
+    buffers: Vec<AnyBuffer>,
+}
+
+impl Leaves {
+    fn collect(
+        &mut self,
+        config: &QueueingConfig,
+        drain: Rate,
+        streams: &Streams,
+    ) -> Result<(), ConfigError> {
+        for (index, class) in config.classes.iter().enumerate() {
+            let streams = streams.child(&class.name);
+            let built = if let Some(inner) = &class.queueing {
+                self.collect(inner, drain, &streams).map_err(|error| error.within("queueing"))
+            } else {
+                let buffer = class.buffer.clone().unwrap_or_default();
+                self.add(&buffer, class.precedence, drain, &streams)
+            };
+            built.map_err(|error| error.within(index).within("classes"))?;
+        }
+        Ok(())
+    }
+    fn add(
+        &mut self,
+        buffer: &BufferConfig,
+        precedence: PrecedenceSource,
+        drain: Rate,
+        streams: &Streams,
+    ) -> Result<(), ConfigError> {
+        self.buffers
+            .push(buffer.build(drain, &streams.child("buffer")).map_err(|error| error.within("buffer"))?);
+        self.queues.push(Queue::new(precedence));
+        Ok(())
+    }
+}

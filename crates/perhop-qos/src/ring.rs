@@ -1,0 +1,173 @@
+//! [`TransmitRing`]: the FIFO between the scheduler and the wire.
+//!
+//! Hardware drains the ring in order and nothing is dropped there, so the instant at which a
+//! packet's last bit leaves is known when it enters the ring. What enters the ring has left the
+//! scheduler's hands: a long ring undoes the scheduler's work.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ConfigError;
+use crate::units::{ByteSize, Time};
+
+/// How much the transmit ring holds, the packet on the wire included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum RingConfig {
+    /// Whole packets.
+    Packets(u32),
+    /// Particles: buffers of fixed size that a packet fills one after the other.
+    Particles {
+        /// How many particles the ring has.
+        count: u32,
+        /// IP bytes that one particle holds.
+        size: ByteSize,
+        /// When a packet that needs more particles than are free may enter.
+        #[serde(default)]
+        admission: RingAdmission,
+    },
+}
+
+/// When a packet may enter a ring that has room, but not enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RingAdmission {
+    /// Only when all its particles fit.
+    #[default]
+    Strict,
+    /// As soon as one particle is free: the ring overshoots by the rest of that packet.
+    Overshoot,
+}
+
+impl Default for RingConfig {
+    /// One packet: the one on the wire. Every decision stays with the scheduler until the last moment.
+    fn default() -> RingConfig {
+        RingConfig::Packets(1)
+    }
+}
+
+impl RingConfig {
+    /// The ring.
+    ///
+    /// # Errors
+    /// Where the ring has no room at all.
+    pub fn build(&self) -> Result<TransmitRing, ConfigError> {
+        let (capacity, particle, admission) = match *self {
+            RingConfig::Packets(count) => (count, u32::MAX, RingAdmission::Strict),
+            RingConfig::Particles { count, size, admission } => {
+                let size = u32::try_from(size.as_bytes()).unwrap_or(u32::MAX);
+                if size == 0 {
+                    return Err(ConfigError::new("particles.size", "a particle of 0 bytes holds nothing")
+                        .help("for example 576B"));
+                }
+                (count, size, admission)
+            }
+        };
+        if capacity == 0 {
+            return Err(ConfigError::new("", "a transmit ring of 0 lets nothing out").help("at least 1"));
+        }
+        Ok(TransmitRing {
+            capacity,
+            particle,
+            admission,
+            used: 0,
+            slots: VecDeque::with_capacity(capacity.min(64) as usize),
+        })
+    }
+}
+
+/// The packets committed to the wire: when each has left, and the particles it then frees.
+#[derive(Clone, Debug)]
+pub struct TransmitRing {
+    capacity: u32,
+    particle: u32,
+    admission: RingAdmission,
+    used: u32,
+    slots: VecDeque<(Time, u32)>,
+}
+
+impl TransmitRing {
+    /// Frees the particles of every packet whose last bit has left by `now`.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(&(ends, particles)) = self.slots.front()
+            && ends <= now
+        {
+            self.used -= particles;
+            self.slots.pop_front();
+        }
+    }
+    /// Whether the smallest packet could enter.
+    pub fn has_room(&self) -> bool {
+        self.used < self.capacity
+    }
+    /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty one.
+    pub fn admits(&self, length: u32) -> bool {
+        match self.admission {
+            RingAdmission::Strict => self.used == 0 || self.used + self.particles(length) <= self.capacity,
+            RingAdmission::Overshoot => self.used < self.capacity,
+        }
+    }
+    /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its predecessor's.
+    pub fn push(&mut self, length: u32, ends: Time) {
+        let particles = self.particles(length);
+        self.used += particles;
+        self.slots.push_back((ends, particles));
+    }
+    /// When the next particles come free; `None` while the ring is empty.
+    pub fn next_release(&self) -> Option<Time> {
+        self.slots.front().map(|(ends, _)| *ends)
+    }
+    /// When everything in the ring will have left; `None` while it is empty.
+    pub fn drained_at(&self) -> Option<Time> {
+        self.slots.back().map(|(ends, _)| *ends)
+    }
+    /// Packets in the ring.
+    pub fn packets(&self) -> usize {
+        self.slots.len()
+    }
+
+    fn particles(&self, length: u32) -> u32 {
+        if self.particle == u32::MAX { 1 } else { length.div_ceil(self.particle).max(1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn particles(count: u32, admission: RingAdmission) -> TransmitRing {
+        RingConfig::Particles { count, size: ByteSize::from_bytes(576), admission }.build().unwrap()
+    }
+
+    #[test]
+    fn five_particles_hold_two_packets_of_1028_bytes() {
+        // 1028 bytes take two particles of 576: the third packet would need a sixth particle.
+        let mut ring = particles(5, RingAdmission::Strict);
+        for milliseconds in [5, 10] {
+            assert!(ring.admits(1028));
+            ring.push(1028, Time::from_milliseconds(milliseconds));
+        }
+        assert!(!ring.admits(1028));
+        assert!(ring.admits(500));
+        ring.advance(Time::from_milliseconds(5));
+        assert!(ring.admits(1028));
+        assert_eq!(ring.next_release(), Some(Time::from_milliseconds(10)));
+    }
+
+    #[test]
+    fn overshoot_lets_a_third_packet_in() {
+        let mut ring = particles(5, RingAdmission::Overshoot);
+        for milliseconds in [5, 10, 15] {
+            assert!(ring.admits(1028));
+            ring.push(1028, Time::from_milliseconds(milliseconds));
+        }
+        assert!(!ring.admits(1));
+    }
+
+    #[test]
+    fn a_packet_larger_than_the_ring_is_not_stuck() {
+        assert!(particles(1, RingAdmission::Strict).admits(1500));
+    }
+}
