@@ -27,6 +27,7 @@ impl ConfigError {
         ConfigError { help: Some(help.into()), ..self }
     }
     /// The same error seen from one level further out: the component stands at `parent` there.
+    #[allow(clippy::needless_pass_by_value)] // keys are &str, indices usize: both are passed as they stand
     pub fn within(mut self, parent: impl ToString) -> ConfigError {
         self.path.insert(0, parent.to_string());
         self
