@@ -1,0 +1,90 @@
+//! [`Scenario`]: topology, policies, traffic, duration and measurements, as written in a scenario file.
+//!
+//! These types are the one definition of the scenario language: the JSON Schema, the editor's
+//! completion, the reference documentation and the Python objects are all generated from them.
+
+mod topology;
+mod traffic;
+
+use std::collections::BTreeMap;
+
+use perhop_qos::policy::PolicyConfig;
+use perhop_qos::units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub use topology::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
+pub use traffic::{
+    CbrConfig, OnOffConfig, PacketSize, PeriodLaw, PoissonConfig, SizeLaw, SourceConfig, TraceConfig,
+    TrafficConfig,
+};
+
+/// A whole experiment: who is connected how, what every interface does, who sends what, for how long.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Scenario {
+    /// Version of the scenario language: 1.
+    pub perhop: u32,
+    /// Title in results.
+    pub name: String,
+    /// What the scenario is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Simulated time, warm-up included.
+    pub duration: Time,
+    /// Seed of every random stream.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// How many times the experiment is repeated with other random draws.
+    #[serde(default = "default_replications")]
+    pub replications: u32,
+    /// End systems: they send and receive, and forward nothing.
+    pub hosts: BTreeMap<String, HostConfig>,
+    /// Routers: they condition, route and queue.
+    #[serde(default)]
+    pub routers: BTreeMap<String, RouterConfig>,
+    /// Point-to-point links, each with one interface at either end.
+    pub links: Vec<LinkConfig>,
+    /// Policies by name; interfaces refer to them.
+    #[serde(default)]
+    pub policies: BTreeMap<String, PolicyConfig>,
+    /// Who sends what.
+    pub traffic: Vec<TrafficConfig>,
+    /// What is measured beyond the counters that every run keeps.
+    #[serde(default)]
+    pub measure: MeasureConfig,
+}
+
+fn default_seed() -> u64 {
+    1
+}
+fn default_replications() -> u32 {
+    1
+}
+
+/// What is measured beyond the counters that every run keeps.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MeasureConfig {
+    /// Time at the start of the run that no measurement counts.
+    #[serde(default)]
+    pub warmup: Time,
+    /// Queues to sample over time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<QueueProbeConfig>,
+    /// Length of the intervals over which throughput per class is reported; without it, no time series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throughput_every: Option<Time>,
+}
+
+/// The queues of one port, sampled at fixed intervals.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct QueueProbeConfig {
+    /// The node that sends.
+    pub from: String,
+    /// Its neighbor at the other end of the link.
+    pub to: String,
+    /// Interval between samples.
+    pub every: Time,
+}

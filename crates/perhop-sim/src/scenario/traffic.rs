@@ -1,0 +1,154 @@
+//! Traffic: flows and the sources that feed them.
+
+use perhop_qos::packet::Dscp;
+use perhop_qos::units::{ByteSize, Rate, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One or several like flows from one host to another.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TrafficConfig {
+    /// Name in results.
+    pub name: String,
+    /// Class under which its flows are summed in results; by default its name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The sending host.
+    pub from: String,
+    /// The receiving host.
+    pub to: String,
+    /// How many flows like this, each with random draws of its own.
+    #[serde(default = "default_count")]
+    pub count: u32,
+    /// When packets are sent, and of what size.
+    pub source: SourceConfig,
+    /// Codepoint that the sender sets.
+    #[serde(default)]
+    pub dscp: Dscp,
+    /// When the first flow may start.
+    #[serde(default)]
+    pub start: Time,
+    /// Each flow starts at a random instant, uniform over this span after `start`.
+    #[serde(default)]
+    pub start_within: Time,
+    /// When it sends no more; by default the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
+    /// UDP source port of the first flow; the following flows count up.
+    #[serde(default = "default_source_port")]
+    pub source_port: u16,
+    /// UDP destination port.
+    #[serde(default = "default_destination_port")]
+    pub destination_port: u16,
+}
+
+fn default_count() -> u32 {
+    1
+}
+fn default_source_port() -> u16 {
+    49152
+}
+fn default_destination_port() -> u16 {
+    9
+}
+
+/// When packets are sent, and of what size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SourceConfig {
+    /// Constant bit rate: one packet every so often.
+    Cbr(CbrConfig),
+    /// Constant bit rate in bursts, silence between them.
+    OnOff(OnOffConfig),
+    /// Independent exponential gaps.
+    Poisson(PoissonConfig),
+    /// Times and sizes from a file.
+    Trace(TraceConfig),
+}
+
+/// The size of a packet, and what the source's rate counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PacketSize {
+    /// UDP payload bytes; the IP packet is 28 bytes longer. The rate counts payload.
+    Payload(ByteSize),
+    /// IP bytes, headers included. The rate counts IP bytes.
+    Ip(ByteSize),
+}
+
+/// Constant bit rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CbrConfig {
+    /// Bits per second, counted as `packet` says.
+    pub rate: Rate,
+    /// Packet size.
+    pub packet: PacketSize,
+}
+
+/// Constant bit rate in bursts.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct OnOffConfig {
+    /// Bits per second while on, counted as `packet` says.
+    pub rate: Rate,
+    /// Packet size.
+    pub packet: PacketSize,
+    /// Length of a burst; its mean where `law` is random.
+    pub on: Time,
+    /// Silence between the end of a burst and the start of the next; its mean where `law` is random.
+    pub off: Time,
+    /// How the two periods are distributed.
+    #[serde(default)]
+    pub law: PeriodLaw,
+}
+
+/// How the periods of an ON-OFF source are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum PeriodLaw {
+    /// Always the same.
+    #[default]
+    Deterministic,
+    /// Exponential.
+    Exponential,
+    /// Pareto: heavy-tailed; many of them together are long-range dependent.
+    Pareto {
+        /// Shape, above 1; 1.5 is the usual choice.
+        shape: f64,
+    },
+}
+
+/// Independent exponential gaps between packets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PoissonConfig {
+    /// Mean bits per second, counted as `packet` says.
+    pub rate: Rate,
+    /// Packet size; its mean where `sizes` is random.
+    pub packet: PacketSize,
+    /// How sizes are distributed.
+    #[serde(default)]
+    pub sizes: SizeLaw,
+}
+
+/// How packet sizes are distributed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SizeLaw {
+    /// Always the same.
+    #[default]
+    Fixed,
+    /// Exponential, rounded to whole bytes: with it a link is an M/M/1 queue.
+    Exponential,
+}
+
+/// Packets from a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TraceConfig {
+    /// CSV file with the header `time,size` or `time,size,dscp`: seconds since the flow's start, IP bytes,
+    /// codepoint. The path is relative to the scenario file.
+    pub file: String,
+}
