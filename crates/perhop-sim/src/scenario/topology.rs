@@ -21,7 +21,11 @@ pub struct HostConfig {
 /// A router.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct RouterConfig {}
+pub struct RouterConfig {
+    /// What the router is, for readers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+}
 
 /// A point-to-point link: the same rate, delay and framing in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
