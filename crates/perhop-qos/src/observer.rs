@@ -1,29 +1,38 @@
 //! [`Observer`]: how probes, logs and captures see what a port does without the port knowing them.
 
-use crate::packet::Packet;
+use crate::packet::{Color, Packet};
 use crate::port::Transmission;
 use crate::queue::{Occupancy, QueueId};
 use crate::units::Time;
 use crate::verdict::DropCause;
 
+/// Where in a port something happened: which queue, and as which drop precedence it counts the packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The queue.
+    pub queue: QueueId,
+    /// The packet's drop precedence there.
+    pub precedence: Color,
+}
+
 /// Sees every decision of a [`Port`](crate::Port). Every method does nothing by default, and the
 /// port is compiled for each observer, so what is not watched costs nothing.
 pub trait Observer {
-    /// `packet` joined `queue`, whose occupancy now counts it.
-    fn enqueued(&mut self, now: Time, queue: QueueId, packet: &Packet, occupancy: &Occupancy) {
-        let _ = (now, queue, packet, occupancy);
+    /// `packet` joined a queue, whose occupancy now counts it.
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet, occupancy: &Occupancy) {
+        let _ = (now, place, packet, occupancy);
     }
-    /// `packet` was dropped; `queue` is where it would have waited, if that was known.
-    fn dropped(&mut self, now: Time, queue: Option<QueueId>, packet: &Packet, cause: DropCause) {
-        let _ = (now, queue, packet, cause);
+    /// `packet` was dropped; `place` is where it would have waited, if that was known.
+    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
+        let _ = (now, place, packet, cause);
     }
     /// `packet` was given the congestion-experienced codepoint.
-    fn marked(&mut self, now: Time, queue: QueueId, packet: &Packet) {
-        let _ = (now, queue, packet);
+    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
+        let _ = (now, place, packet);
     }
-    /// `queue` gave its head to the transmit ring; its occupancy no longer counts it.
-    fn dequeued(&mut self, now: Time, queue: QueueId, transmission: &Transmission, occupancy: &Occupancy) {
-        let _ = (now, queue, transmission, occupancy);
+    /// A queue gave its head to the transmit ring; its occupancy no longer counts it.
+    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission, occupancy: &Occupancy) {
+        let _ = (now, place, transmission, occupancy);
     }
 }
 

@@ -364,7 +364,7 @@ pub struct FlowKey {
 
 /// The interface by which a packet came into the node, numbered by the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct InterfaceId(pub u8);
+pub struct InterfaceId(pub u16);
 
 /// A packet's descriptor: the header fields that decide its treatment, never its bytes.
 ///
@@ -396,6 +396,8 @@ pub struct Packet {
     pub color: Color,
     /// Interface of arrival at this node.
     pub input: InterfaceId,
+    /// Links it has crossed: what the IP header's time to live has counted down.
+    pub hops: u8,
 }
 
 const _: () = assert!(size_of::<Packet>() <= 64, "a packet descriptor fills one cache line at most");

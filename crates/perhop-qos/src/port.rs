@@ -4,10 +4,10 @@ use crate::buffer::{AnyBuffer, BufferConfig, BufferManager};
 use crate::classifier::PortClassifier;
 use crate::error::ConfigError;
 use crate::framing::Framing;
-use crate::observer::Observer;
+use crate::observer::{Observer, Place};
 use crate::packet::{Ecn, Packet};
 use crate::policy::{QueueingConfig, WireConfig};
-use crate::queue::{PrecedenceSource, Queue, QueueId};
+use crate::queue::{PrecedenceSource, Queue};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
@@ -94,21 +94,21 @@ impl Port {
             return Verdict::Drop(DropCause::NoClass);
         };
         let queue = &mut self.queues[id.index()];
-        let precedence = queue.precedence_of(&packet);
-        let verdict = self.buffers[id.index()].admit(now, &packet, precedence, queue.occupancy());
+        let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
+        let verdict = self.buffers[id.index()].admit(now, &packet, place.precedence, queue.occupancy());
         match verdict {
             Verdict::Drop(cause) => {
-                observer.dropped(now, Some(id), &packet, cause);
+                observer.dropped(now, Some(place), &packet, cause);
                 return verdict;
             }
             Verdict::MarkCe => {
                 packet.ecn = Ecn::CongestionExperienced;
-                observer.marked(now, id, &packet);
+                observer.marked(now, place, &packet);
             }
             Verdict::Pass => {}
         }
         queue.push(packet);
-        observer.enqueued(now, id, &packet, queue.occupancy());
+        observer.enqueued(now, place, &packet, queue.occupancy());
         self.backlog += 1;
         self.shaped_until = None;
         self.scheduler.enqueued(now, id, packet.length, &self.queues);
@@ -134,21 +134,22 @@ impl Port {
                 return None;
             }
             let mut packet = queue.pop()?;
+            let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
             self.backlog -= 1;
             let verdict = self.buffers[id.index()].release(now, &packet, queue.occupancy());
             self.scheduler.dequeued(now, id, &packet, &self.queues);
             match verdict {
                 Verdict::Drop(cause) => {
-                    observer.dropped(now, Some(id), &packet, cause);
+                    observer.dropped(now, Some(place), &packet, cause);
                     continue;
                 }
                 Verdict::MarkCe => {
                     packet.ecn = Ecn::CongestionExperienced;
-                    observer.marked(now, id, &packet);
+                    observer.marked(now, place, &packet);
                 }
                 Verdict::Pass => {}
             }
-            return Some(self.transmit(now, id, packet, observer));
+            return Some(self.transmit(now, place, packet, observer));
         }
         None
     }
@@ -182,14 +183,14 @@ impl Port {
     fn transmit<O: Observer>(
         &mut self,
         now: Time,
-        id: QueueId,
+        place: Place,
         packet: Packet,
         observer: &mut O,
     ) -> Transmission {
         let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
         let transmission = Transmission { packet, starts, ends: starts + self.pace.time(packet.length) };
         self.ring.push(packet.length, transmission.ends);
-        observer.dequeued(now, id, &transmission, self.queues[id.index()].occupancy());
+        observer.dequeued(now, place, &transmission, self.queues[place.queue.index()].occupancy());
         transmission
     }
 }

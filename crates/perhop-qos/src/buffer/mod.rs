@@ -64,6 +64,13 @@ impl BufferConfig {
     }
 }
 
+impl AnyBuffer {
+    /// The averages it keeps of its queue, in the unit of its thresholds; none where it keeps none.
+    pub fn averages(&self) -> &[f64] {
+        &[]
+    }
+}
+
 impl BufferManager for AnyBuffer {
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         match self {
