@@ -1,0 +1,84 @@
+//! [`RateBasedMarker`]: the rate-based marker, RBM, of Goyal, Misra and Jain, "Effect of Number of
+//! Drop Precedences in Assured Forwarding" (draft-goyal-dpstdy-diffserv-00, 1999), §2.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::token_bucket::{RatedBucket, cost};
+use super::{ColorMode, Meter, color_aware, require_burst, require_rate};
+use crate::error::ConfigError;
+use crate::packet::{Color, Packet};
+use crate::units::{ByteSize, Rate, Time};
+
+/// The rate-based marker as written in a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RateBasedMarkerConfig {
+    /// One bucket for each drop precedence but the last, greenest first: n-1 buckets mark n precedences.
+    pub buckets: Vec<MarkerBucketConfig>,
+    /// Whether the color that a packet already has counts; by default it does.
+    #[serde(default = "color_aware")]
+    pub mode: ColorMode,
+}
+
+/// One bucket of the rate-based marker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MarkerBucketConfig {
+    /// Token generation rate, bits per second of IP packets.
+    pub rate: Rate,
+    /// Size of the bucket in IP bytes.
+    pub burst: ByteSize,
+}
+
+impl RateBasedMarkerConfig {
+    /// The meter, with its buckets full.
+    ///
+    /// # Errors
+    /// Where there is no bucket or one too many, or a rate or a burst is 0.
+    pub fn build(&self) -> Result<RateBasedMarker, ConfigError> {
+        let most = Color::COUNT - 1;
+        if self.buckets.is_empty() || self.buckets.len() > most {
+            return Err(ConfigError::new(
+                "buckets",
+                format!("{} buckets mark {} drop precedences", self.buckets.len(), self.buckets.len() + 1),
+            )
+            .help(format!("from 1 to {most} buckets, one for each precedence but the last")));
+        }
+        let build = |(index, bucket): (usize, &MarkerBucketConfig)| {
+            bucket.build().map_err(|error| error.within(index).within("buckets"))
+        };
+        let buckets = self.buckets.iter().enumerate().map(build).collect::<Result<_, _>>()?;
+        Ok(RateBasedMarker { buckets, mode: self.mode })
+    }
+}
+
+impl MarkerBucketConfig {
+    fn build(&self) -> Result<RatedBucket, ConfigError> {
+        require_rate("rate", self.rate)?;
+        require_burst("burst", self.burst)?;
+        Ok(RatedBucket::full(self.rate, self.burst))
+    }
+}
+
+/// The rate-based marker: independent buckets, tried from a packet's own precedence downwards.
+#[derive(Clone, Debug)]
+pub struct RateBasedMarker {
+    buckets: Vec<RatedBucket>,
+    mode: ColorMode,
+}
+
+impl Meter for RateBasedMarker {
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        let (color, cost) = (self.mode.color_before(packet), cost(packet.length));
+        // §2: "packets pre-marked with a drop precedence can not use tokens of higher precedence buckets
+        // and [...] cannot be upgraded to a higher precedence. However, a marker can degrade the drop
+        // precedence of a packet."
+        for (level, bucket) in self.buckets.iter_mut().enumerate().skip(color.index()) {
+            if bucket.at(now).take(cost) {
+                return Color::new(level);
+            }
+        }
+        color.max(Color::new(self.buckets.len()))
+    }
+}

@@ -1,0 +1,78 @@
+//! [`TwoRateTcm`]: the two rate three color marker, trTCM (RFC 2698).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::token_bucket::{RatedBucket, cost};
+use super::{ColorMode, Meter, require_burst, require_rate};
+use crate::error::ConfigError;
+use crate::packet::{Color, Packet};
+use crate::units::{ByteSize, Rate, Time};
+
+/// The trTCM as written in a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TwoRateTcmConfig {
+    /// Committed information rate, bits per second of IP packets.
+    pub cir: Rate,
+    /// Committed burst size in IP bytes.
+    pub cbs: ByteSize,
+    /// Peak information rate, bits per second of IP packets, at least the committed rate.
+    pub pir: Rate,
+    /// Peak burst size in IP bytes.
+    pub pbs: ByteSize,
+    /// Whether the color that a packet already has counts; by default it does not.
+    #[serde(default)]
+    pub mode: ColorMode,
+}
+
+impl TwoRateTcmConfig {
+    /// The meter, with both buckets full.
+    ///
+    /// # Errors
+    /// Where a rate or a burst is 0, or the peak rate is below the committed rate.
+    pub fn build(&self) -> Result<TwoRateTcm, ConfigError> {
+        require_rate("cir", self.cir)?;
+        require_burst("cbs", self.cbs)?;
+        require_burst("pbs", self.pbs)?;
+        // RFC 2698 §2: "The PIR must be equal to or greater than the CIR."
+        if self.pir < self.cir {
+            return Err(ConfigError::new(
+                "pir",
+                format!("the peak rate {} is below the committed rate {}", self.pir, self.cir),
+            )
+            .help("pir must be at least cir; for two independent rates use rfc4115"));
+        }
+        Ok(TwoRateTcm {
+            committed: RatedBucket::full(self.cir, self.cbs),
+            peak: RatedBucket::full(self.pir, self.pbs),
+            mode: self.mode,
+        })
+    }
+}
+
+/// The trTCM: what exceeds the peak rate is red; of the rest, what exceeds the committed rate is yellow.
+#[derive(Clone, Debug)]
+pub struct TwoRateTcm {
+    committed: RatedBucket,
+    peak: RatedBucket,
+    mode: ColorMode,
+}
+
+impl Meter for TwoRateTcm {
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        let (color, cost) = (self.mode.color_before(packet), cost(packet.length));
+        // RFC 2698 §3: "If the packet has been precolored as red or if Tp(t)-B < 0, the packet is red, else
+        // if the packet has been precolored as yellow or if Tc(t)-B < 0, the packet is yellow and Tp is
+        // decremented by B, else the packet is green and both Tp and Tc are decremented by B."
+        // Color-blind is the same with every packet green.
+        if color >= Color::RED || !self.peak.at(now).take(cost) {
+            return color.max(Color::RED);
+        }
+        if color == Color::YELLOW || !self.committed.at(now).take(cost) {
+            Color::YELLOW
+        } else {
+            Color::GREEN
+        }
+    }
+}

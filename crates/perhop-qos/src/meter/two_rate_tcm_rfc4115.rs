@@ -1,0 +1,70 @@
+//! [`TwoRateTcmRfc4115`]: the two-rate, three-color marker with efficient handling of in-profile
+//! traffic (RFC 4115).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::token_bucket::{RatedBucket, cost};
+use super::{ColorMode, Meter, require_burst, require_rate};
+use crate::error::ConfigError;
+use crate::packet::{Color, Packet};
+use crate::units::{ByteSize, Rate, Time};
+
+/// The marker of RFC 4115 as written in a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct TwoRateTcmRfc4115Config {
+    /// Committed information rate, bits per second of IP packets.
+    pub cir: Rate,
+    /// Committed burst size in IP bytes.
+    pub cbs: ByteSize,
+    /// Excess information rate, bits per second of IP packets, on top of the committed rate.
+    pub eir: Rate,
+    /// Excess burst size in IP bytes.
+    pub ebs: ByteSize,
+    /// Whether the color that a packet already has counts; by default it does not.
+    #[serde(default)]
+    pub mode: ColorMode,
+}
+
+impl TwoRateTcmRfc4115Config {
+    /// The meter, with both buckets full.
+    ///
+    /// # Errors
+    /// Where a rate or a burst is 0.
+    pub fn build(&self) -> Result<TwoRateTcmRfc4115, ConfigError> {
+        require_rate("cir", self.cir)?;
+        require_burst("cbs", self.cbs)?;
+        require_rate("eir", self.eir)?;
+        require_burst("ebs", self.ebs)?;
+        Ok(TwoRateTcmRfc4115 {
+            committed: RatedBucket::full(self.cir, self.cbs),
+            excess: RatedBucket::full(self.eir, self.ebs),
+            mode: self.mode,
+        })
+    }
+}
+
+/// The marker of RFC 4115: two independent buckets, and a green packet is tested against the first alone.
+#[derive(Clone, Debug)]
+pub struct TwoRateTcmRfc4115 {
+    committed: RatedBucket,
+    excess: RatedBucket,
+    mode: ColorMode,
+}
+
+impl Meter for TwoRateTcmRfc4115 {
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        let (color, cost) = (self.mode.color_before(packet), cost(packet.length));
+        // RFC 4115 §3, figure 1: green packet and B <= Tc: green, Tc -= B; else not a red packet and
+        // B <= Te: yellow, Te -= B; else red. "In the color-blind operation, the meter assumes that all
+        // incoming packets are green." The text of §3 has "Tc(t)- B > 0"; see docs/deviations.toml.
+        if color == Color::GREEN && self.committed.at(now).take(cost) {
+            Color::GREEN
+        } else if color <= Color::YELLOW && self.excess.at(now).take(cost) {
+            Color::YELLOW
+        } else {
+            color.max(Color::RED)
+        }
+    }
+}
