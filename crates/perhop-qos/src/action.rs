@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::error::ConfigError;
 use crate::packet::{Dscp, IpPrecedence, Packet};
 
 /// One action; a list of them is carried out in order.
@@ -32,15 +33,49 @@ pub enum Outcome {
     Drop,
 }
 
-/// Carries `actions` out on `packet`. A list that ends without saying where the packet goes transmits it.
-pub fn perform(actions: &[Action], packet: &mut Packet) -> Outcome {
+impl Action {
+    /// Where the packet goes after it; `None` where the list goes on.
+    fn ends_with(self) -> Option<Outcome> {
+        match self {
+            Action::Transmit => Some(Outcome::Transmit),
+            Action::Drop => Some(Outcome::Drop),
+            Action::Continue => Some(Outcome::Continue),
+            Action::Mark(_) | Action::MarkPrecedence(_) => None,
+        }
+    }
+}
+
+/// Whether `actions` are all carried out.
+///
+/// # Errors
+/// Where an action stands after one that sends the packet away; its index is the path.
+pub(crate) fn check(actions: &[Action]) -> Result<(), ConfigError> {
+    let ends = actions.iter().position(|action| action.ends_with().is_some());
+    match ends {
+        Some(end) if end + 1 < actions.len() => {
+            Err(ConfigError::new("", "this action is never carried out: the one before it ends the list")
+                .help("transmit, drop and continue come last, and only one of them")
+                .within(end + 1))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Where a packet goes after `actions`. A list that does not say transmits it.
+pub(crate) fn outcome(actions: &[Action]) -> Outcome {
+    actions.iter().find_map(|action| action.ends_with()).unwrap_or(Outcome::Transmit)
+}
+
+/// Carries `actions` out on `packet`, and says where it goes.
+pub(crate) fn perform(actions: &[Action], packet: &mut Packet) -> Outcome {
     for action in actions {
         match *action {
+            Action::Mark(dscp) => mark(packet, dscp),
+            // The color stays: a class selector carries none.
+            Action::MarkPrecedence(precedence) => packet.dscp = precedence.class_selector(),
             Action::Transmit => return Outcome::Transmit,
             Action::Drop => return Outcome::Drop,
             Action::Continue => return Outcome::Continue,
-            Action::Mark(dscp) => mark(packet, dscp),
-            Action::MarkPrecedence(precedence) => packet.dscp = precedence.class_selector(),
         }
     }
     Outcome::Transmit

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::action::{Action, Outcome, perform};
+use crate::action::{Action, Outcome, check, outcome, perform};
 use crate::classifier::{Match, MatchConfig};
 use crate::error::ConfigError;
 use crate::meter::{AnyMeter, Meter, MeterConfig};
@@ -47,6 +47,7 @@ pub struct TrafficConditioner {
 
 #[derive(Clone, Debug)]
 struct Stage {
+    name: String,
     matches: Option<Match>,
     meter: Option<AnyMeter>,
     actions: [Vec<Action>; Color::COUNT],
@@ -72,19 +73,26 @@ impl Count {
 }
 
 impl TrafficConditioner {
-    /// The stages of `configs` in order.
+    /// The stages of `configs` in order, in a node whose interfaces are called `interfaces`, in the
+    /// order of their numbers.
     ///
     /// # Errors
-    /// The first stage that cannot be built, its index first in the error's path.
+    /// The first stage that cannot be built, its index first in the error's path; a name that stands
+    /// twice; a stage that no packet reaches.
     pub fn build(
         configs: &[ConditionerConfig],
+        interfaces: &[String],
         streams: &Streams,
     ) -> Result<TrafficConditioner, ConfigError> {
-        let build = |(index, config): (usize, &ConditionerConfig)| {
+        let mut stages: Vec<Stage> = Vec::with_capacity(configs.len());
+        for (index, config) in configs.iter().enumerate() {
             let name = config.name.clone().unwrap_or_else(|| index.to_string());
-            Stage::build(config, &streams.child(name)).map_err(|error| error.within(index))
-        };
-        Ok(TrafficConditioner { stages: configs.iter().enumerate().map(build).collect::<Result<_, _>>()? })
+            let stage = follows(&name, &stages)
+                .and_then(|()| Stage::build(name, config, interfaces, streams))
+                .map_err(|error| error.within(index))?;
+            stages.push(stage);
+        }
+        Ok(TrafficConditioner { stages })
     }
     /// Whether it does anything at all.
     pub fn is_empty(&self) -> bool {
@@ -101,31 +109,54 @@ impl TrafficConditioner {
         }
         Verdict::Pass
     }
-    /// What each stage has taken so far, by the color it gave.
-    pub fn counted(&self) -> impl Iterator<Item = &[Count; Color::COUNT]> {
-        self.stages.iter().map(|stage| &stage.counted)
+    /// Each stage by name, and what it has taken so far by the color it gave.
+    pub fn counted(&self) -> impl Iterator<Item = (&str, &[Count; Color::COUNT])> {
+        self.stages.iter().map(|stage| (stage.name.as_str(), &stage.counted))
+    }
+}
+
+/// Whether a stage called `name` may come after `earlier`.
+fn follows(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
+    if earlier.iter().any(|stage| stage.name == name) {
+        return Err(ConfigError::new("name", format!("there is already a conditioner \"{name}\" here"))
+            .help("conditioners of one interface have different names"));
+    }
+    match earlier.last() {
+        Some(stage) if stage.is_last() => {
+            Err(ConfigError::new("", "no packet reaches this conditioner").help(format!(
+                "conditioner \"{}\" before it takes every packet and passes none on: add the action `continue` \
+                 to it, or a `match`",
+                stage.name
+            )))
+        }
+        _ => Ok(()),
     }
 }
 
 impl Stage {
-    fn build(config: &ConditionerConfig, streams: &Streams) -> Result<Stage, ConfigError> {
-        let matches =
-            config.matches.as_ref().map(MatchConfig::build).transpose().map_err(|e| e.within("match"))?;
-        let meter = config
-            .meter
-            .as_ref()
-            .map(|meter| meter.build(streams))
-            .transpose()
-            .map_err(|e| e.within("meter"))?;
+    fn build(
+        name: String,
+        config: &ConditionerConfig,
+        interfaces: &[String],
+        streams: &Streams,
+    ) -> Result<Stage, ConfigError> {
+        let matches = config.matches.as_ref().map(|matches| matches.build(interfaces));
+        let matches = matches.transpose().map_err(|error| error.within("match"))?;
+        let meter = config.meter.as_ref().map(|meter| meter.build(&streams.child(&name)));
+        let meter = meter.transpose().map_err(|error| error.within("meter"))?;
+        let of_color = [("green", &config.green), ("yellow", &config.yellow), ("red", &config.red)];
+        for (key, actions) in of_color.into_iter().chain([("actions", &config.actions)]) {
+            check(actions).map_err(|error| error.within(key))?;
+        }
         let actions = std::array::from_fn(|index| {
-            let own = match index {
-                0 => &config.green,
-                1 => &config.yellow,
-                _ => &config.red,
-            };
+            let (_, own) = of_color[index.min(of_color.len() - 1)];
             if own.is_empty() { config.actions.clone() } else { own.clone() }
         });
-        Ok(Stage { matches, meter, actions, counted: Default::default() })
+        Ok(Stage { name, matches, meter, actions, counted: Default::default() })
+    }
+    /// Whether no packet ever goes on from here to the next stage.
+    fn is_last(&self) -> bool {
+        self.matches.is_none() && self.actions.iter().all(|actions| outcome(actions) != Outcome::Continue)
     }
     fn condition(&mut self, now: Time, packet: &mut Packet) -> Outcome {
         if self.matches.as_ref().is_some_and(|matches| !matches.matches(packet)) {

@@ -164,6 +164,10 @@ macro_rules! name_or_number {
                     fn visit_u64<E: de::Error>(self, number: u64) -> Result<$type, E> {
                         self.visit_str(&number.to_string())
                     }
+                    // TOML hands every integer over as a signed one.
+                    fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
+                        self.visit_str(&number.to_string())
+                    }
                 }
                 deserializer.deserialize_any(Visitor)
             }

@@ -76,19 +76,30 @@ pub struct WireConfig {
 }
 
 impl PolicyConfig {
-    /// The conditioners, for an interface's input or output side.
+    /// The conditioners, for an interface's input or output side, in a node whose interfaces are
+    /// called `interfaces`, in the order of their numbers.
     ///
     /// # Errors
     /// The first conditioner that cannot be built.
-    pub fn build_conditioner(&self, streams: &Streams) -> Result<TrafficConditioner, ConfigError> {
-        TrafficConditioner::build(&self.conditioners, &streams.child("conditioners"))
+    pub fn build_conditioner(
+        &self,
+        interfaces: &[String],
+        streams: &Streams,
+    ) -> Result<TrafficConditioner, ConfigError> {
+        TrafficConditioner::build(&self.conditioners, interfaces, &streams.child("conditioners"))
             .map_err(|e| e.within("conditioners"))
     }
-    /// The port, for an interface's output side.
+    /// The port, for an interface's output side, in a node whose interfaces are called `interfaces`,
+    /// in the order of their numbers.
     ///
     /// # Errors
     /// The first class, buffer manager, scheduler or ring that cannot be built.
-    pub fn build_port(&self, wire: &WireConfig, streams: &Streams) -> Result<Port, ConfigError> {
-        Port::build(self.queueing.as_ref(), wire, streams)
+    pub fn build_port(
+        &self,
+        wire: &WireConfig,
+        interfaces: &[String],
+        streams: &Streams,
+    ) -> Result<Port, ConfigError> {
+        Port::build(self.queueing.as_ref(), wire, interfaces, streams)
     }
 }

@@ -44,13 +44,15 @@ pub struct Port {
 }
 
 impl Port {
-    /// The port of `queueing` (one FIFO with tail drop where there is none) on top of `wire`.
+    /// The port of `queueing` (one FIFO with tail drop where there is none) on top of `wire`, in a
+    /// node whose interfaces are called `interfaces`, in the order of their numbers.
     ///
     /// # Errors
     /// The first class, buffer manager, scheduler or ring that cannot be built.
     pub fn build(
         queueing: Option<&QueueingConfig>,
         wire: &WireConfig,
+        interfaces: &[String],
         streams: &Streams,
     ) -> Result<Port, ConfigError> {
         if wire.rate.as_bits_per_second() == 0 {
@@ -61,7 +63,8 @@ impl Port {
         let (classifier, scheduler) = match queueing {
             None => (PortClassifier::single(), SchedulerTree::single()),
             Some(config) => {
-                let classifier = PortClassifier::build(config).map_err(|error| error.within("queueing"))?;
+                let classifier =
+                    PortClassifier::build(config, interfaces).map_err(|error| error.within("queueing"))?;
                 (
                     classifier,
                     SchedulerTree::build(config, wire.rate).map_err(|error| error.within("queueing"))?,

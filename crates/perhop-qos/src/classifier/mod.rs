@@ -1,102 +1,293 @@
 //! Classifiers: which class a packet belongs to (RFC 3290 §4).
+//!
+//! A [`MatchConfig`] is a condition as written; [`Match`] is its compiled form. Conditions on the DS
+//! field alone (a behavior aggregate) become one set of 64 bits; [`PortClassifier`] makes a table of
+//! them where a port needs nothing else.
+
+mod behavior_aggregate;
+mod multi_field;
+mod one_or_many;
+mod port_classifier;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ConfigError;
-use crate::packet::Packet;
-use crate::policy::{ClassConfig, QueueingConfig};
-use crate::queue::QueueId;
+pub use multi_field::{PortRange, Prefix};
+pub use one_or_many::OneOrMany;
+pub use port_classifier::PortClassifier;
 
-/// A condition on one packet, as written in a policy.
-// HELPER A replaces this with the real thing; the shape of the contract stays.
+use crate::error::ConfigError;
+use crate::packet::{Color, Dscp, InterfaceId, IpPrecedence, Packet, Protocol};
+use behavior_aggregate::DscpSet;
+use multi_field::{Field, has_ports};
+
+/// A condition on one packet, as written in a policy. All of its keys must hold; a list holds where
+/// any of its values does.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct MatchConfig {}
+pub struct MatchConfig {
+    /// The DSCP, by number or name: `ef`, `[af11, af12]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dscp: Option<OneOrMany<Dscp>>,
+    /// The IP precedence, by number or name: `5`, `[routine, priority]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precedence: Option<OneOrMany<IpPrecedence>>,
+    /// The color that the packet's AF codepoint carries or an earlier conditioner gave: `[yellow, red]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub color: Option<OneOrMany<Color>>,
+    /// The source address: a prefix such as `10.0.0.0/8` or `2001:db8::/32`, or one address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<OneOrMany<Prefix>>,
+    /// The destination address: a prefix such as `10.0.0.0/8` or `2001:db8::/32`, or one address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination: Option<OneOrMany<Prefix>>,
+    /// The IP protocol, by number or name: `udp`, `[tcp, udp]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<OneOrMany<Protocol>>,
+    /// The source port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_port: Option<OneOrMany<PortRange>>,
+    /// The destination port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub destination_port: Option<OneOrMany<PortRange>>,
+    /// The interface by which the packet came in, named by the neighbor at its other end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<OneOrMany<String>>,
+    /// Conditions that must all hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub all: Option<Vec<MatchConfig>>,
+    /// Conditions of which at least one must hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub any: Option<Vec<MatchConfig>>,
+    /// A condition that must not hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not: Option<Box<MatchConfig>>,
+}
 
 /// A compiled condition.
 #[derive(Clone, Debug)]
-pub struct Match;
+pub struct Match(Condition);
+
+#[derive(Clone, Debug)]
+enum Condition {
+    BehaviorAggregate(DscpSet),
+    MultiField(Field),
+    All(Vec<Condition>),
+    Any(Vec<Condition>),
+    Not(Box<Condition>),
+}
 
 impl MatchConfig {
-    /// Compiles the condition.
+    /// Compiles the condition for a node whose interfaces are called `interfaces`, in the order of
+    /// their [`InterfaceId`]s (256 at most).
     ///
     /// # Errors
-    /// Where the condition cannot hold or names something out of range.
-    pub fn build(&self) -> Result<Match, ConfigError> {
-        Ok(Match)
+    /// Where the condition is empty, cannot hold, or names an interface that is not there.
+    pub fn build(&self, interfaces: &[String]) -> Result<Match, ConfigError> {
+        self.condition(interfaces).map(Match)
     }
+
+    fn condition(&self, interfaces: &[String]) -> Result<Condition, ConfigError> {
+        let mut conditions = Vec::new();
+        self.behavior_aggregate(&mut conditions)?;
+        self.multi_field(interfaces, &mut conditions)?;
+        if let Some(all) = &self.all {
+            conditions.extend(build_list("all", all, interfaces)?);
+        }
+        if let Some(any) = &self.any {
+            conditions.push(any_of(build_list("any", any, interfaces)?));
+        }
+        if let Some(not) = &self.not {
+            conditions.push(negated(not.condition(interfaces).map_err(|error| error.within("not"))?));
+        }
+        if conditions.is_empty() {
+            return Err(ConfigError::new("", "a match without conditions")
+                .help("leave `match` out to take every packet, or write one such as `dscp: ef`"));
+        }
+        all_of(conditions)
+    }
+
+    fn behavior_aggregate(&self, conditions: &mut Vec<Condition>) -> Result<(), ConfigError> {
+        if let Some(codepoints) = values("dscp", self.dscp.as_ref())? {
+            conditions.push(Condition::BehaviorAggregate(DscpSet::of(codepoints)));
+        }
+        if let Some(precedences) = values("precedence", self.precedence.as_ref())? {
+            conditions.push(Condition::BehaviorAggregate(DscpSet::of_precedences(precedences)));
+        }
+        Ok(())
+    }
+
+    fn multi_field(&self, interfaces: &[String], conditions: &mut Vec<Condition>) -> Result<(), ConfigError> {
+        let protocols = values("protocol", self.protocol.as_ref())?;
+        let source_ports = values("source-port", self.source_port.as_ref())?;
+        let destination_ports = values("destination-port", self.destination_port.as_ref())?;
+        if let Some(protocols) = protocols
+            && (source_ports.is_some() || destination_ports.is_some())
+            && !protocols.iter().copied().any(has_ports)
+        {
+            return Err(ConfigError::new("protocol", format!("{} packets have no ports", protocols[0]))
+                .help("only tcp and udp packets have ports"));
+        }
+        let input = values("input", self.input.as_ref())?
+            .map(|names| names.iter().map(|name| interface(name, interfaces)).collect::<Result<_, _>>())
+            .transpose()
+            .map_err(|error| error.within("input"))?;
+        let fields = [
+            input.map(Field::Input),
+            protocols.map(|values| Field::Protocol(values.to_vec())),
+            values("source", self.source.as_ref())?.map(|values| Field::Source(values.to_vec())),
+            values("destination", self.destination.as_ref())?
+                .map(|values| Field::Destination(values.to_vec())),
+            source_ports.map(|values| Field::SourcePort(values.to_vec())),
+            destination_ports.map(|values| Field::DestinationPort(values.to_vec())),
+            values("color", self.color.as_ref())?.map(|values| Field::Color(values.to_vec())),
+        ];
+        conditions.extend(fields.into_iter().flatten().map(Condition::MultiField));
+        Ok(())
+    }
+}
+
+/// The values of one key, which are at least one.
+fn values<'a, T>(key: &str, list: Option<&'a OneOrMany<T>>) -> Result<Option<&'a [T]>, ConfigError> {
+    match list {
+        None => Ok(None),
+        Some(OneOrMany(values)) if values.is_empty() => Err(empty(key)),
+        Some(OneOrMany(values)) => Ok(Some(values)),
+    }
+}
+
+fn build_list(key: &str, list: &[MatchConfig], interfaces: &[String]) -> Result<Vec<Condition>, ConfigError> {
+    if list.is_empty() {
+        return Err(empty(key));
+    }
+    let build = |(index, config): (usize, &MatchConfig)| {
+        config.condition(interfaces).map_err(|error| error.within(index).within(key))
+    };
+    list.iter().enumerate().map(build).collect()
+}
+
+fn empty(key: &str) -> ConfigError {
+    ConfigError::new(key, "the list is empty").help("name at least one, or leave the key out")
+}
+
+/// The conjunction, with all that concerns the DS field in one test, and that one first: it is the cheapest.
+fn all_of(conditions: Vec<Condition>) -> Result<Condition, ConfigError> {
+    let mut dscps = DscpSet::ALL;
+    let mut others = Vec::new();
+    for condition in conditions {
+        match condition {
+            Condition::BehaviorAggregate(set) => dscps = dscps.intersection(set),
+            Condition::All(inner) => {
+                for condition in inner {
+                    match condition {
+                        Condition::BehaviorAggregate(set) => dscps = dscps.intersection(set),
+                        other => others.push(other),
+                    }
+                }
+            }
+            other => others.push(other),
+        }
+    }
+    if dscps.is_empty() {
+        return Err(ConfigError::new("", "no packet can match: no DSCP meets all of the conditions")
+            .help("several keys in one match must all hold; for either of them write `any: [...]`"));
+    }
+    Ok(match (dscps == DscpSet::ALL, others.len()) {
+        (_, 0) => Condition::BehaviorAggregate(dscps),
+        (true, 1) => others.remove(0),
+        (true, _) => Condition::All(others),
+        (false, _) => {
+            others.insert(0, Condition::BehaviorAggregate(dscps));
+            Condition::All(others)
+        }
+    })
+}
+
+/// The disjunction; conditions on the DS field alone stay one.
+fn any_of(conditions: Vec<Condition>) -> Condition {
+    let union = conditions.iter().try_fold(DscpSet::ALL.complement(), |union, condition| match condition {
+        Condition::BehaviorAggregate(set) => Some(union.union(*set)),
+        _ => None,
+    });
+    union.map_or(Condition::Any(conditions), Condition::BehaviorAggregate)
+}
+
+fn negated(condition: Condition) -> Condition {
+    match condition {
+        Condition::BehaviorAggregate(set) => Condition::BehaviorAggregate(set.complement()),
+        other => Condition::Not(Box::new(other)),
+    }
+}
+
+/// The number of the interface called `name`.
+fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigError> {
+    if let Some(index) = interfaces.iter().position(|known| known == name) {
+        return u8::try_from(index)
+            .map(InterfaceId)
+            .map_err(|_| ConfigError::new("", format!("\"{name}\" is beyond the 256th interface")));
+    }
+    let error = ConfigError::new("", format!("no interface \"{name}\" on this node"));
+    let nearest = interfaces.iter().min_by_key(|known| edit_distance(name, known));
+    Err(match nearest {
+        Some(nearest) if edit_distance(name, nearest) <= name.chars().count() / 2 => {
+            error.help(format!("did you mean {nearest}?"))
+        }
+        Some(_) => error.help(format!("it has interfaces to {}", interfaces.join(", "))),
+        None => error,
+    })
+}
+
+/// Levenshtein's: how many insertions, deletions and substitutions make `a` into `b`.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, to) in b.chars().enumerate() {
+            let substituted = diagonal + usize::from(from != to);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.chars().count()]
 }
 
 impl Match {
     /// Whether the condition holds for `packet`.
     pub fn matches(&self, packet: &Packet) -> bool {
-        let _ = packet;
-        true
+        self.0.holds(packet)
     }
-}
-
-/// Which queue of a port a packet belongs to.
-#[derive(Clone, Debug)]
-pub struct PortClassifier {
-    classes: Vec<Class>,
-}
-
-#[derive(Clone, Debug)]
-struct Class {
-    matches: Option<Match>,
-    target: Target,
-}
-
-#[derive(Clone, Debug)]
-enum Target {
-    Queue(QueueId),
-    Classes(Vec<Class>),
-}
-
-impl PortClassifier {
-    /// One queue that takes everything.
-    pub fn single() -> PortClassifier {
-        PortClassifier { classes: vec![Class { matches: None, target: Target::Queue(QueueId(0)) }] }
-    }
-    /// The classes of `config`; queues are its leaf classes, depth first.
-    ///
-    /// # Errors
-    /// The first condition that cannot be built, a name that stands twice, a class with both a
-    /// buffer and classes of its own, no class at all.
-    pub fn build(config: &QueueingConfig) -> Result<PortClassifier, ConfigError> {
-        let mut next = 0;
-        Ok(PortClassifier { classes: build_classes(config, &mut next)? })
-    }
-    /// The queue of `packet`; `None` where no class takes it.
-    pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
-        let mut classes = &self.classes;
-        loop {
-            let class =
-                classes.iter().find(|class| class.matches.as_ref().is_none_or(|m| m.matches(packet)))?;
-            match &class.target {
-                Target::Queue(id) => return Some(*id),
-                Target::Classes(inner) => classes = inner,
-            }
+    /// The codepoints it takes, where it asks for nothing else.
+    fn dscps(&self) -> Option<DscpSet> {
+        match self.0 {
+            Condition::BehaviorAggregate(set) => Some(set),
+            _ => None,
         }
     }
 }
 
-fn build_classes(config: &QueueingConfig, next: &mut u16) -> Result<Vec<Class>, ConfigError> {
-    let build = |(index, class): (usize, &ClassConfig)| {
-        build_class(class, next).map_err(|error| error.within(index).within("classes"))
-    };
-    config.classes.iter().enumerate().map(build).collect()
+impl Condition {
+    fn holds(&self, packet: &Packet) -> bool {
+        match self {
+            Condition::BehaviorAggregate(set) => set.contains(packet.dscp),
+            Condition::MultiField(field) => field.holds(packet),
+            Condition::All(conditions) => conditions.iter().all(|condition| condition.holds(packet)),
+            Condition::Any(conditions) => conditions.iter().any(|condition| condition.holds(packet)),
+            Condition::Not(condition) => !condition.holds(packet),
+        }
+    }
 }
 
-fn build_class(config: &ClassConfig, next: &mut u16) -> Result<Class, ConfigError> {
-    let matches =
-        config.matches.as_ref().map(MatchConfig::build).transpose().map_err(|e| e.within("match"))?;
-    let target = if let Some(inner) = &config.queueing {
-        Target::Classes(build_classes(inner, next).map_err(|e| e.within("queueing"))?)
-    } else {
-        *next += 1;
-        Target::Queue(QueueId(*next - 1))
-    };
-    Ok(Class { matches, target })
+#[cfg(test)]
+mod tests {
+    use super::edit_distance;
+
+    #[test]
+    fn edit_distances() {
+        for (a, b, distance) in
+            [("", "abc", 3), ("H1", "H1", 0), ("H1", "H2", 1), ("core", "cor", 1), ("kitten", "sitting", 3)]
+        {
+            assert_eq!(edit_distance(a, b), distance, "{a} {b}");
+            assert_eq!(edit_distance(b, a), distance, "{b} {a}");
+        }
+    }
 }

@@ -1,0 +1,273 @@
+//! [`Field`]: conditions on the other header fields and on the input interface, the multi-field
+//! classifier of RFC 2475 §2.3.1; with [`Prefix`] and [`PortRange`], as they are written.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::packet::{Address, Color, InterfaceId, Packet, Protocol};
+
+/// A condition on one field: any of the values.
+#[derive(Clone, Debug)]
+pub(super) enum Field {
+    Source(Vec<Prefix>),
+    Destination(Vec<Prefix>),
+    Protocol(Vec<Protocol>),
+    SourcePort(Vec<PortRange>),
+    DestinationPort(Vec<PortRange>),
+    Color(Vec<Color>),
+    Input(Vec<InterfaceId>),
+}
+
+impl Field {
+    pub(super) fn holds(&self, packet: &Packet) -> bool {
+        match self {
+            Field::Source(prefixes) => prefixes.iter().any(|prefix| prefix.contains(packet.source)),
+            Field::Destination(prefixes) => prefixes.iter().any(|prefix| prefix.contains(packet.destination)),
+            Field::Protocol(protocols) => protocols.contains(&packet.protocol),
+            Field::SourcePort(ranges) => has_ports(packet.protocol) && within(ranges, packet.source_port),
+            Field::DestinationPort(ranges) => {
+                has_ports(packet.protocol) && within(ranges, packet.destination_port)
+            }
+            Field::Color(colors) => colors.contains(&packet.color),
+            Field::Input(interfaces) => interfaces.contains(&packet.input),
+        }
+    }
+}
+
+/// Whether packets of `protocol` carry the ports of [`FlowKey`](crate::FlowKey).
+pub(super) fn has_ports(protocol: Protocol) -> bool {
+    matches!(protocol, Protocol::TCP | Protocol::UDP)
+}
+
+fn within(ranges: &[PortRange], port: u16) -> bool {
+    ranges.iter().any(|range| (range.first..=range.last).contains(&port))
+}
+
+/// An address prefix: `10.0.0.0/8`, `2001:db8::/32`, or one address.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Prefix {
+    address: IpAddr,
+    length: u8,
+    /// Of the 16-byte form that both families share.
+    bits: u128,
+    mask: u128,
+}
+
+/// Where IPv4 lives in the 16-byte form (RFC 4291 §2.5.5.2): `::ffff:0:0/96`.
+const IPV4_MAPPED: u128 = 0xffff << 32;
+const IPV4_MAPPED_LENGTH: u8 = 96;
+
+fn is_ipv4(address: u128) -> bool {
+    address >> 32 == IPV4_MAPPED >> 32
+}
+
+impl Prefix {
+    /// The prefix of the first `length` bits of `address`.
+    ///
+    /// # Errors
+    /// Where there are not so many bits, or one beyond them is set.
+    pub fn new(address: IpAddr, length: u8) -> Result<Prefix, String> {
+        let (offset, width) = if address.is_ipv4() { (IPV4_MAPPED_LENGTH, 32) } else { (0, 128) };
+        if length > width {
+            return Err(format!("{address} has {width} bits: a prefix of /{length} is too long"));
+        }
+        let mask = u128::MAX.checked_shl(128 - u32::from(offset + length)).unwrap_or(0);
+        let bits = Address::from(address).to_bits();
+        if bits & !mask != 0 {
+            let network = Prefix { address, length, bits: bits & mask, mask }.network();
+            return Err(format!(
+                "{address}/{length} has bits set after the first {length}: write {network}/{length} for the \
+                 network or {address}/{width} for the one address"
+            ));
+        }
+        Ok(Prefix { address, length, bits, mask })
+    }
+    /// Whether `address` begins with it; an IPv6 prefix, however short, holds no IPv4 address.
+    pub fn contains(&self, address: Address) -> bool {
+        let bits = address.to_bits();
+        bits & self.mask == self.bits && is_ipv4(bits) == self.address.is_ipv4()
+    }
+    fn network(&self) -> IpAddr {
+        let network = std::net::Ipv6Addr::from_bits(self.bits);
+        if self.address.is_ipv4() { network.to_canonical() } else { IpAddr::V6(network) }
+    }
+}
+
+impl FromStr for Prefix {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Prefix, String> {
+        let wrong = || {
+            format!(
+                "\"{text}\" is not an address prefix: write it as in 10.0.0.0/8, 2001:db8::/32 or 192.0.2.1"
+            )
+        };
+        let (address, length) =
+            text.split_once('/').map_or((text, None), |(address, length)| (address, Some(length)));
+        let address: IpAddr = address.trim().parse().map_err(|_| wrong())?;
+        let whole = if address.is_ipv4() { 32 } else { 128 };
+        let length = length.map_or(Ok(whole), |length| length.trim().parse()).map_err(|_| wrong())?;
+        Prefix::new(address, length)
+    }
+}
+
+impl fmt::Display for Prefix {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{}/{}", self.address, self.length)
+    }
+}
+impl fmt::Debug for Prefix {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// A TCP or UDP port, or all from one to another: `80`, `1024-65535`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortRange {
+    first: u16,
+    last: u16,
+}
+
+impl PortRange {
+    /// The ports from `first` to `last`, both included.
+    ///
+    /// # Errors
+    /// Where `last` comes before `first`.
+    pub fn new(first: u16, last: u16) -> Result<PortRange, String> {
+        if last < first {
+            return Err(format!("the range {first}-{last} is empty: write {last}-{first}"));
+        }
+        Ok(PortRange { first, last })
+    }
+}
+
+impl FromStr for PortRange {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PortRange, String> {
+        let port = |number: &str| {
+            number.trim().parse::<u16>().map_err(|_| {
+                format!(
+                    "\"{text}\" is not a port: write a number from 0 to 65535 or a range such as 1024-65535"
+                )
+            })
+        };
+        let (first, last) = text.split_once('-').unwrap_or((text, text));
+        PortRange::new(port(first)?, port(last)?)
+    }
+}
+
+impl fmt::Display for PortRange {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let PortRange { first, last } = self;
+        if first == last { write!(formatter, "{first}") } else { write!(formatter, "{first}-{last}") }
+    }
+}
+
+impl Serialize for Prefix {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+impl<'de> Deserialize<'de> for Prefix {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Prefix, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+impl JsonSchema for Prefix {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Prefix".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "string",
+            "description": "an address prefix: 10.0.0.0/8, 2001:db8::/32, or one address",
+        })
+    }
+}
+
+impl Serialize for PortRange {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.first == self.last {
+            serializer.serialize_u16(self.first)
+        } else {
+            serializer.collect_str(self)
+        }
+    }
+}
+impl<'de> Deserialize<'de> for PortRange {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PortRange, D::Error> {
+        struct Visitor;
+        impl de::Visitor<'_> for Visitor {
+            type Value = PortRange;
+            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                formatter.write_str("a port from 0 to 65535 or a range such as 1024-65535")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<PortRange, E> {
+                text.parse().map_err(E::custom)
+            }
+            fn visit_u64<E: de::Error>(self, number: u64) -> Result<PortRange, E> {
+                self.visit_str(&number.to_string())
+            }
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<PortRange, E> {
+                self.visit_str(&number.to_string())
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
+impl JsonSchema for PortRange {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "PortRange".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "a TCP or UDP port, or a range such as 1024-65535",
+            "anyOf": [
+                { "type": "integer", "minimum": 0, "maximum": 65535 },
+                { "type": "string", "pattern": "^[0-9]+(-[0-9]+)?$" },
+            ],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prefix_error(text: &str) -> String {
+        text.parse::<Prefix>().unwrap_err()
+    }
+
+    #[test]
+    fn a_wrong_prefix_says_what_would_be_right() {
+        assert!(prefix_error("10.1.2.3/8").contains("write 10.0.0.0/8 for the network or 10.1.2.3/32"));
+        assert!(prefix_error("2001:db8::1/32").contains("write 2001:db8::/32"));
+        assert!(prefix_error("10.0.0.0/33").contains("32 bits"));
+        assert!(prefix_error("10.0.0/8").contains("not an address prefix"));
+    }
+
+    #[test]
+    fn prefixes_keep_the_families_apart() {
+        let contains = |prefix: &str, address: &str| {
+            prefix.parse::<Prefix>().unwrap().contains(address.parse::<IpAddr>().unwrap().into())
+        };
+        assert!(contains("0.0.0.0/0", "203.0.113.9") && !contains("0.0.0.0/0", "2001:db8::1"));
+        assert!(contains("::/0", "2001:db8::1") && !contains("::/0", "203.0.113.9"));
+        assert!(contains("10.0.0.0/8", "10.255.0.1") && !contains("10.0.0.0/8", "11.0.0.0"));
+        assert!(contains("2001:db8::/32", "2001:db8:ffff::1") && !contains("2001:db8::/32", "2001:db9::"));
+        assert!(contains("192.0.2.1", "192.0.2.1") && !contains("192.0.2.1", "192.0.2.2"));
+    }
+
+    #[test]
+    fn port_ranges_are_read_back_and_refused_when_reversed() {
+        for text in ["80", "1024-65535"] {
+            assert_eq!(text.parse::<PortRange>().unwrap().to_string(), text);
+        }
+        assert!("90-80".parse::<PortRange>().unwrap_err().contains("write 80-90"));
+        assert!("65536".parse::<PortRange>().unwrap_err().contains("0 to 65535"));
+    }
+}

@@ -1,0 +1,160 @@
+//! [`PortClassifier`]: which queue of a port a packet belongs to.
+
+use super::Match;
+use super::behavior_aggregate::DscpSet;
+use crate::error::ConfigError;
+use crate::packet::{Dscp, Packet};
+use crate::policy::{ClassConfig, QueueingConfig};
+use crate::queue::{PrecedenceSource, QueueId};
+
+/// Which queue of a port a packet belongs to.
+#[derive(Clone, Debug)]
+pub struct PortClassifier(Compiled);
+
+#[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // one per port: the table's place is here, not behind a pointer
+enum Compiled {
+    /// Where every condition is on the DS field alone: the queue of each codepoint.
+    ByDscp([Option<QueueId>; 64]),
+    /// The first class that matches, level by level.
+    InOrder(Vec<Class>),
+}
+
+#[derive(Clone, Debug)]
+struct Class {
+    matches: Option<Match>,
+    target: Target,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    Queue(QueueId),
+    Classes(Vec<Class>),
+}
+
+impl PortClassifier {
+    /// One queue that takes everything.
+    pub fn single() -> PortClassifier {
+        PortClassifier(Compiled::ByDscp([Some(QueueId(0)); 64]))
+    }
+    /// The classes of `config`; queues are its leaf classes, depth first. `interfaces` names the
+    /// node's interfaces, in the order of their numbers.
+    ///
+    /// # Errors
+    /// The first condition that cannot be built, a name that stands twice on one level, a class with
+    /// both a buffer and classes of its own, a class that no packet reaches, no class at all.
+    pub fn build(config: &QueueingConfig, interfaces: &[String]) -> Result<PortClassifier, ConfigError> {
+        let classes = Builder { interfaces, queues: 0 }.classes(config)?;
+        if !classes.iter().all(Class::is_by_dscp) {
+            return Ok(PortClassifier(Compiled::InOrder(classes)));
+        }
+        let table = std::array::from_fn(|value| {
+            let dscp = Dscp::new(value as u8)?;
+            first(&classes, &Packet { dscp, ..Packet::default() })
+        });
+        Ok(PortClassifier(Compiled::ByDscp(table)))
+    }
+    /// The queue of `packet`; `None` where no class takes it.
+    pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
+        match &self.0 {
+            Compiled::ByDscp(table) => table[usize::from(packet.dscp.value())],
+            Compiled::InOrder(classes) => first(classes, packet),
+        }
+    }
+}
+
+/// The first class that matches decides; if it has classes of its own, the first of those, and so on.
+fn first(mut classes: &[Class], packet: &Packet) -> Option<QueueId> {
+    loop {
+        let class = classes.iter().find(|class| class.matches.as_ref().is_none_or(|m| m.matches(packet)))?;
+        match &class.target {
+            Target::Queue(id) => return Some(*id),
+            Target::Classes(inner) => classes = inner,
+        }
+    }
+}
+
+impl Class {
+    fn is_by_dscp(&self) -> bool {
+        let inner = match &self.target {
+            Target::Queue(_) => true,
+            Target::Classes(classes) => classes.iter().all(Class::is_by_dscp),
+        };
+        inner && self.matches.as_ref().is_none_or(|matches| matches.dscps().is_some())
+    }
+    fn takes_everything(&self) -> bool {
+        self.matches.as_ref().is_none_or(|matches| matches.dscps() == Some(DscpSet::ALL))
+    }
+}
+
+struct Builder<'a> {
+    interfaces: &'a [String],
+    /// How many queues there are so far.
+    queues: u16,
+}
+
+impl Builder<'_> {
+    fn classes(&mut self, config: &QueueingConfig) -> Result<Vec<Class>, ConfigError> {
+        if config.classes.is_empty() {
+            return Err(ConfigError::new("classes", "there is no class")
+                .help("a class without `match` takes every packet"));
+        }
+        let mut classes: Vec<Class> = Vec::with_capacity(config.classes.len());
+        for (index, class) in config.classes.iter().enumerate() {
+            let earlier = &config.classes[..index];
+            let built = unique_name(class, earlier)
+                .and_then(|()| reachable(class, earlier, classes.last()))
+                .and_then(|()| self.class(class))
+                .map_err(|error| error.within(index).within("classes"))?;
+            classes.push(built);
+        }
+        Ok(classes)
+    }
+
+    fn class(&mut self, config: &ClassConfig) -> Result<Class, ConfigError> {
+        let matches = config.matches.as_ref().map(|matches| matches.build(self.interfaces));
+        let matches = matches.transpose().map_err(|error| error.within("match"))?;
+        let target = if let Some(inner) = &config.queueing {
+            leaf_only("buffer", config.buffer.is_some(), config)?;
+            leaf_only("precedence", config.precedence != PrecedenceSource::default(), config)?;
+            Target::Classes(self.classes(inner).map_err(|error| error.within("queueing"))?)
+        } else {
+            self.queues += 1;
+            Target::Queue(QueueId(self.queues - 1))
+        };
+        Ok(Class { matches, target })
+    }
+}
+
+fn unique_name(class: &ClassConfig, earlier: &[ClassConfig]) -> Result<(), ConfigError> {
+    if earlier.iter().any(|other| other.name == class.name) {
+        return Err(ConfigError::new("name", format!("there is already a class \"{}\" here", class.name))
+            .help("classes of one scheduler have different names"));
+    }
+    Ok(())
+}
+
+/// `last` is the class built last: were an earlier one a catch-all, the error would have come before.
+fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>) -> Result<(), ConfigError> {
+    match (earlier.last(), last) {
+        (Some(before), Some(last)) if last.takes_everything() => {
+            Err(ConfigError::new("", format!("no packet reaches class \"{}\"", class.name)).help(format!(
+                "class \"{}\" before it takes every packet: give it a `match`, or put it last",
+                before.name
+            )))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Only a queue has `key`, and a class with classes of its own is none.
+fn leaf_only(key: &str, is_set: bool, class: &ClassConfig) -> Result<(), ConfigError> {
+    if is_set {
+        return Err(ConfigError::new(
+            key,
+            format!("class \"{}\" has classes of its own and no queue for this", class.name),
+        )
+        .help(format!("write `{key}` in the classes inside it, or leave out `queueing`")));
+    }
+    Ok(())
+}
