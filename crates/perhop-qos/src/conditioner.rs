@@ -70,6 +70,11 @@ impl Count {
         self.packets += 1;
         self.bytes += u64::from(length);
     }
+    /// Adds what `other` counted.
+    pub fn merge(&mut self, other: Count) {
+        self.packets += other.packets;
+        self.bytes += other.bytes;
+    }
 }
 
 impl TrafficConditioner {

@@ -1,3 +1,23 @@
 //! The discrete-event simulator around `perhop-qos`: agenda, links, hosts, sources, probes, scenarios.
+//!
+//! ```text
+//! source → host's port → wire → [input conditioner → route → output conditioner → port → wire]* → receiving host
+//! ```
+//!
+//! Reading order: [`scenario`] (what a user writes), [`build`] (how it becomes a [`World`](world::World)),
+//! [`world`] (what happens), [`agenda`] (when), [`run`] (replications side by side), [`results`].
 
+pub mod agenda;
+pub mod build;
+mod link;
+pub mod probe;
+pub mod results;
+pub mod routing;
+pub mod run;
 pub mod scenario;
+pub mod source;
+pub mod statistics;
+pub mod world;
+
+pub use results::Results;
+pub use run::{Progress, RunError, RunOptions, run};

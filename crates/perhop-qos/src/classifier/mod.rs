@@ -222,9 +222,9 @@ fn negated(condition: Condition) -> Condition {
 /// The number of the interface called `name`.
 fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigError> {
     if let Some(index) = interfaces.iter().position(|known| known == name) {
-        return u8::try_from(index)
+        return u16::try_from(index)
             .map(InterfaceId)
-            .map_err(|_| ConfigError::new("", format!("\"{name}\" is beyond the 256th interface")));
+            .map_err(|_| ConfigError::new("", format!("\"{name}\" is beyond the 65536th interface")));
     }
     let error = ConfigError::new("", format!("no interface \"{name}\" on this node"));
     let nearest = interfaces.iter().min_by_key(|known| edit_distance(name, known));

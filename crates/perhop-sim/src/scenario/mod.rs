@@ -4,6 +4,7 @@
 //! completion, the reference documentation and the Python objects are all generated from them.
 
 mod topology;
+mod trace;
 mod traffic;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use topology::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
+pub use trace::{TraceEntry, read_trace};
 pub use traffic::{
     CbrConfig, OnOffConfig, PacketSize, PeriodLaw, PoissonConfig, SizeLaw, SourceConfig, TraceConfig,
     TrafficConfig,

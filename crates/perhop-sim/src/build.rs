@@ -1,0 +1,321 @@
+//! From a [`Scenario`] to a [`World`]: names become indices, policies become ports, paths are found.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+
+use perhop_qos::conditioner::TrafficConditioner;
+use perhop_qos::error::ConfigError;
+use perhop_qos::packet::{FlowKey, InterfaceId, Packet, Protocol};
+use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
+use perhop_qos::port::Port;
+use perhop_qos::random::Streams;
+use perhop_qos::units::Time;
+
+use crate::agenda::Agenda;
+use crate::link::Link;
+use crate::probe::{Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
+use crate::routing::{LinkId, NodeId, Routes};
+use crate::scenario::{InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_trace};
+use crate::source::Source;
+use crate::world::{Event, Flow, QueueProbe, Sender, World};
+
+/// The world of `scenario` for one replication, every random stream derived from `seed` and
+/// `replication`. Trace files are looked for relative to `base`.
+///
+/// # Errors
+/// Whatever of the scenario cannot be built; a scenario that passed the checks of
+/// [`crate::scenario`] builds.
+pub fn build_world(
+    scenario: &Scenario,
+    base: &Path,
+    seed: u64,
+    replication: u64,
+) -> Result<World, ConfigError> {
+    let mut builder = Builder::new(scenario, base, Streams::new(seed, replication));
+    for (index, link) in scenario.links.iter().enumerate() {
+        builder.add_link(link).map_err(|error| rooted(error, "links", index))?;
+    }
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        builder.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
+    }
+    builder.add_probes().map_err(|error| error.within("queues").within("measure"))?;
+    Ok(builder.world)
+}
+
+/// Errors of policies already lead from the scenario's root.
+fn rooted(error: ConfigError, list: &str, index: usize) -> ConfigError {
+    if error.path.first().is_some_and(|first| first == "policies") {
+        error
+    } else {
+        error.within(index).within(list)
+    }
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    base: &'a Path,
+    streams: Streams,
+    nodes: BTreeMap<&'a str, NodeId>,
+    addresses: Vec<IpAddr>,
+    /// Names of each node's interfaces: the neighbors, in order of the scenario's links.
+    interfaces: BTreeMap<&'a str, Vec<String>>,
+    routes: Routes,
+    world: World,
+}
+
+impl<'a> Builder<'a> {
+    fn new(scenario: &'a Scenario, base: &'a Path, streams: Streams) -> Builder<'a> {
+        let names = scenario.hosts.keys().chain(scenario.routers.keys());
+        let nodes: BTreeMap<&str, NodeId> =
+            names.enumerate().map(|(i, name)| (name.as_str(), NodeId(i as u32))).collect();
+        let forwards = (0..nodes.len()).map(|index| index >= scenario.hosts.len()).collect();
+        let mut interfaces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for LinkConfig { between: [a, b], .. } in &scenario.links {
+            interfaces.entry(a).or_default().push(b.clone());
+            interfaces.entry(b).or_default().push(a.clone());
+        }
+        let world = World {
+            agenda: Agenda::new(),
+            links: Vec::with_capacity(2 * scenario.links.len()),
+            flows: Vec::new(),
+            tallies: Vec::new(),
+            senders: Vec::new(),
+            class_names: Vec::new(),
+            delays: Vec::new(),
+            queue_probes: Vec::new(),
+            throughput: None,
+            warmup: scenario.measure.warmup,
+            duration: scenario.duration,
+        };
+        let addresses = host_addresses(scenario);
+        Builder {
+            scenario,
+            base,
+            streams,
+            nodes,
+            addresses,
+            interfaces,
+            routes: Routes::new(forwards),
+            world,
+        }
+    }
+
+    fn add_link(&mut self, config: &'a LinkConfig) -> Result<(), ConfigError> {
+        if config.cost == 0 {
+            return Err(ConfigError::new("cost", "a link that costs nothing makes shortest paths ambiguous")
+                .help("at least 1"));
+        }
+        let [a, b] = &config.between;
+        self.add_direction(config, a, b)?;
+        self.add_direction(config, b, a)
+    }
+
+    fn add_direction(
+        &mut self,
+        config: &'a LinkConfig,
+        from: &'a str,
+        to: &'a str,
+    ) -> Result<(), ConfigError> {
+        let plain = InterfaceConfig::default();
+        let near = config.interfaces.get(from).unwrap_or(&plain);
+        let far = config.interfaces.get(to).unwrap_or(&plain);
+        let name = format!("{from}->{to}");
+        let streams = self.streams.child("port").child(&name);
+        let wire =
+            WireConfig { rate: near.rate.unwrap_or(config.rate), framing: config.framing, ring: near.ring };
+        let (output, port, queue_names) = match &near.output {
+            None => {
+                (TrafficConditioner::default(), Port::build(None, &wire, &[], &streams)?, queue_names(None))
+            }
+            Some(policy) => {
+                let config = self.policy(policy, from, "output")?;
+                let interfaces = &self.interfaces[from];
+                let built = config.build_conditioner(interfaces, &streams.child("output"));
+                let output = built.map_err(|error| in_policy(error, policy))?;
+                let port = config
+                    .build_port(&wire, interfaces, &streams)
+                    .map_err(|error| in_policy(error, policy))?;
+                (output, port, queue_names(config.queueing.as_ref()))
+            }
+        };
+        let input = match &far.input {
+            None => TrafficConditioner::default(),
+            Some(policy) => {
+                let config = self.policy(policy, to, "input")?;
+                let built = config.build_conditioner(&self.interfaces[to], &streams.child("input"));
+                built.map_err(|error| in_policy(error, policy))?
+            }
+        };
+        let id = LinkId(self.world.links.len() as u32);
+        self.routes.add(id, self.node(from)?, self.node(to)?, config.cost);
+        let tally = PortTally::new(port.queues().len());
+        self.world.links.push(Link {
+            name,
+            queue_names,
+            output,
+            port,
+            delay: config.delay,
+            in_flight: std::collections::VecDeque::new(),
+            input,
+            far_interface: self.interface(to, from),
+            arrival: self.world.agenda.register(Event::Arrival(id)),
+            ready: self.world.agenda.register(Event::PortReady(id)),
+            ready_at: None,
+            tally,
+            transmitted: 0,
+        });
+        Ok(())
+    }
+
+    fn add_traffic(&mut self, index: usize, config: &'a TrafficConfig) -> Result<(), ConfigError> {
+        let (from, to) = (self.node(&config.from)?, self.node(&config.to)?);
+        let no_route =
+            || ConfigError::new("to", format!("there is no route from {} to {}", config.from, config.to));
+        let path = self.routes.path(from, to).filter(|path| !path.is_empty()).ok_or_else(no_route)?;
+        if path.len() > usize::from(u8::MAX) {
+            return Err(ConfigError::new(
+                "to",
+                format!("{} hops are more than an IP packet survives (255)", path.len()),
+            ));
+        }
+        let trace = match &config.source {
+            SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)
+                .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
+            _ => Vec::new(),
+        };
+        let class = self.class(config.class.as_ref().unwrap_or(&config.name));
+        for number in 0..config.count {
+            let key = FlowKey {
+                source: self.addresses[from.0 as usize].into(),
+                destination: self.addresses[to.0 as usize].into(),
+                source_port: config.source_port.wrapping_add(number as u16),
+                destination_port: config.destination_port,
+                protocol: Protocol::UDP,
+            };
+            let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
+            let flow = self.world.flows.len();
+            self.world.flows.push(Flow { traffic: index, number, class, path: path.clone(), template });
+            self.world.tallies.push(FlowTally::default());
+            self.add_sender(flow, number, config, trace.clone());
+        }
+        Ok(())
+    }
+
+    fn add_sender(
+        &mut self,
+        flow: usize,
+        number: u32,
+        config: &TrafficConfig,
+        trace: Vec<crate::scenario::TraceEntry>,
+    ) {
+        let streams = self.streams.child("traffic").child(&config.name).child(number.to_string());
+        let spread = config.start_within.as_seconds() * streams.child("start").stream().uniform();
+        let start = config.start + Time::from_seconds_f64(spread);
+        let stops = config.stop.unwrap_or(Time::MAX);
+        let mut source = Source::new(&config.source, start, streams.child("source").stream(), trace);
+        if let Some(due) = source.next().filter(|due| due.at < stops) {
+            let slot = self.world.agenda.register(Event::Emission(self.world.senders.len()));
+            self.world.senders.push(Sender { source, flow, due, stops, slot });
+            self.world.agenda.schedule(slot, due.at);
+        }
+    }
+
+    fn add_probes(&mut self) -> Result<(), ConfigError> {
+        let measure = &self.scenario.measure;
+        for (index, config) in measure.queues.iter().enumerate() {
+            let name = format!("{}->{}", config.from, config.to);
+            let missing = || {
+                ConfigError::new("to", format!("there is no link from {} to {}", config.from, config.to))
+                    .within(index)
+            };
+            let link = self.world.links.iter().position(|link| link.name == name).ok_or_else(missing)?;
+            if config.every == Time::ZERO {
+                return Err(ConfigError::new("every", "an interval of 0 takes for ever")
+                    .help("for example 10ms")
+                    .within(index));
+            }
+            let slot = self.world.agenda.register(Event::QueueSample(index));
+            self.world.agenda.schedule(slot, measure.warmup);
+            let samples = QueueSamples::default();
+            self.world.queue_probes.push(QueueProbe {
+                link: LinkId(link as u32),
+                every: config.every,
+                slot,
+                samples,
+            });
+        }
+        if let Some(every) = measure.throughput_every.filter(|every| *every > Time::ZERO) {
+            let slot = self.world.agenda.register(Event::ThroughputSample);
+            self.world.agenda.schedule(slot, measure.warmup + every);
+            self.world.throughput = Some((every, slot, ThroughputSamples::default()));
+        }
+        Ok(())
+    }
+
+    fn class(&mut self, name: &str) -> usize {
+        let names = &mut self.world.class_names;
+        names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            self.world.delays.push(Delays::new());
+            names.len() - 1
+        })
+    }
+    fn node(&self, name: &str) -> Result<NodeId, ConfigError> {
+        self.nodes
+            .get(name)
+            .copied()
+            .ok_or_else(|| ConfigError::new("", format!("there is no node called {name}")))
+    }
+    fn policy(&self, name: &str, node: &str, side: &str) -> Result<&'a PolicyConfig, ConfigError> {
+        let missing = || {
+            ConfigError::new(
+                &format!("interfaces.{node}.{side}"),
+                format!("there is no policy called {name}"),
+            )
+        };
+        self.scenario.policies.get(name).ok_or_else(missing)
+    }
+    fn interface(&self, node: &str, neighbor: &str) -> InterfaceId {
+        let index = self.interfaces[node].iter().position(|name| name == neighbor);
+        InterfaceId(index.unwrap_or_default() as u16)
+    }
+}
+
+fn in_policy(error: ConfigError, policy: &str) -> ConfigError {
+    error.within(policy).within("policies")
+}
+
+/// The names of a port's queues: their classes' names from the outermost in, joined by `/`.
+fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
+    fn collect(config: &QueueingConfig, prefix: &str, names: &mut Vec<String>) {
+        for class in &config.classes {
+            let name = format!("{prefix}{}", class.name);
+            match &class.queueing {
+                Some(inner) => collect(inner, &format!("{name}/"), names),
+                None => names.push(name),
+            }
+        }
+    }
+    let Some(config) = queueing else { return vec!["fifo".to_owned()] };
+    let mut names = Vec::new();
+    collect(config, "", &mut names);
+    names
+}
+
+/// Every host's address: its own, or the next of 10.0.0.0/8 that no host has.
+fn host_addresses(scenario: &Scenario) -> Vec<IpAddr> {
+    let taken: std::collections::BTreeSet<IpAddr> =
+        scenario.hosts.values().filter_map(|host| host.address).collect();
+    let first = u32::from(Ipv4Addr::new(10, 0, 0, 1));
+    let mut free = (first..)
+        .map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)))
+        .filter(|address| !taken.contains(address));
+    let address = |host: &crate::scenario::HostConfig| host.address.or_else(|| free.next());
+    scenario
+        .hosts
+        .values()
+        .map(address)
+        .map(|address| address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+        .collect()
+}

@@ -1,0 +1,108 @@
+//! [`Link`]: one direction of a link, from the output side of one interface to the input side of the next.
+
+use std::collections::VecDeque;
+
+use perhop_qos::conditioner::TrafficConditioner;
+use perhop_qos::observer::{Observer, Place};
+use perhop_qos::packet::{InterfaceId, Packet};
+use perhop_qos::port::{Port, Transmission};
+use perhop_qos::queue::Occupancy;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+
+use crate::agenda::Slot;
+use crate::probe::{FlowTally, PortTally, Tally};
+
+/// A packet that has left the scheduler's hands and has not arrived yet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flight {
+    pub(crate) arrives: Time,
+    pub(crate) packet: Packet,
+}
+
+/// One direction of a link.
+#[derive(Debug)]
+pub(crate) struct Link {
+    /// Name of the port that feeds it, in results: `C1->E3`.
+    pub(crate) name: String,
+    /// Names of the port's queues, in results.
+    pub(crate) queue_names: Vec<String>,
+    /// Conditioners of the output policy.
+    pub(crate) output: TrafficConditioner,
+    pub(crate) port: Port,
+    /// Propagation delay.
+    pub(crate) delay: Time,
+    /// In order of arrival: a link never reorders, so one agenda entry serves them all.
+    pub(crate) in_flight: VecDeque<Flight>,
+    /// Conditioners of the far end's input policy.
+    pub(crate) input: TrafficConditioner,
+    /// The far end's name for this interface.
+    pub(crate) far_interface: InterfaceId,
+    /// When the head of `in_flight` arrives.
+    pub(crate) arrival: Slot,
+    /// When the port is to be polled again.
+    pub(crate) ready: Slot,
+    pub(crate) ready_at: Option<Time>,
+    pub(crate) tally: PortTally,
+    /// Packets that went onto the wire since the start of the run.
+    pub(crate) transmitted: u64,
+}
+
+/// Counts what happens at one port, and the drops of the flows that cross it.
+pub(crate) struct Counters<'a> {
+    pub(crate) port: &'a mut PortTally,
+    pub(crate) flows: &'a mut [FlowTally],
+    pub(crate) warmup: Time,
+}
+
+impl Counters<'_> {
+    fn tally(&mut self, now: Time, place: Place) -> Option<&mut Tally> {
+        (now >= self.warmup).then(|| self.port.of(place.queue.index(), place.precedence.index()))
+    }
+}
+
+impl Observer for Counters<'_> {
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet, _: &Occupancy) {
+        if let Some(tally) = self.tally(now, place) {
+            tally.arrived.add(packet.length);
+        }
+    }
+    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
+        self.flows[flow_of(packet)].drop(packet, cause, self.warmup);
+        match place {
+            Some(place) => {
+                if let Some(tally) = self.tally(now, place) {
+                    tally.arrived.add(packet.length);
+                    tally.dropped[cause.index()].add(packet.length);
+                }
+            }
+            None if now >= self.warmup => self.port.unqueued[cause.index()].add(packet.length),
+            None => {}
+        }
+    }
+    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
+        if let Some(tally) = self.tally(now, place) {
+            tally.marked.add(packet.length);
+        }
+    }
+    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission, _: &Occupancy) {
+        if let Some(tally) = self.tally(now, place) {
+            tally.sent.add(transmission.packet.length);
+        }
+    }
+}
+
+/// The flow that a packet belongs to: the high half of its payload word.
+pub(crate) fn flow_of(packet: &Packet) -> usize {
+    (packet.payload >> 32) as usize
+}
+
+/// The number of a packet in its flow: the low half of its payload word.
+pub(crate) fn sequence_of(packet: &Packet) -> u32 {
+    packet.payload as u32
+}
+
+/// The payload word of packet `sequence` of `flow`.
+pub(crate) fn payload(flow: usize, sequence: u32) -> u64 {
+    (flow as u64) << 32 | u64::from(sequence)
+}

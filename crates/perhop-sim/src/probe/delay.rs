@@ -1,0 +1,168 @@
+//! One-way delay and its variation.
+
+use hdrhistogram::Histogram;
+use perhop_qos::units::Time;
+
+/// One-way delay and inter-packet delay variation of one flow, exactly.
+///
+/// One-way delay is RFC 7679's: first bit out of the sender to last bit in at the receiver, lost
+/// packets left out. IPDV is RFC 3393's D(i+1) - D(i) over packets sent one after the other that
+/// both arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct DelayStatistics {
+    /// Packets measured.
+    pub packets: u64,
+    sum: u128,
+    /// Least delay; meaningless while `packets` is 0.
+    pub least: Time,
+    /// Greatest delay.
+    pub greatest: Time,
+    /// Pairs of consecutive packets measured.
+    pub pairs: u64,
+    signed_sum: i128,
+    absolute_sum: u128,
+    /// Least signed IPDV, picoseconds.
+    pub least_variation: i64,
+    /// Greatest signed IPDV, picoseconds.
+    pub greatest_variation: i64,
+    last: Option<(u32, Time)>,
+}
+
+impl Default for DelayStatistics {
+    fn default() -> DelayStatistics {
+        DelayStatistics {
+            packets: 0,
+            sum: 0,
+            least: Time::MAX,
+            greatest: Time::ZERO,
+            pairs: 0,
+            signed_sum: 0,
+            absolute_sum: 0,
+            least_variation: i64::MAX,
+            greatest_variation: i64::MIN,
+            last: None,
+        }
+    }
+}
+
+impl DelayStatistics {
+    /// Packet `sequence` of the flow took `delay`. The answer is its IPDV in picoseconds, if it has one.
+    pub fn record(&mut self, sequence: u32, delay: Time) -> Option<i64> {
+        self.packets += 1;
+        self.sum += u128::from(delay.as_picoseconds());
+        self.least = self.least.min(delay);
+        self.greatest = self.greatest.max(delay);
+        let previous = self.last.replace((sequence, delay));
+        let (_, before) = previous.filter(|(before, _)| before.wrapping_add(1) == sequence)?;
+        let variation = delay.as_picoseconds() as i64 - before.as_picoseconds() as i64;
+        self.pairs += 1;
+        self.signed_sum += i128::from(variation);
+        self.absolute_sum += u128::from(variation.unsigned_abs());
+        self.least_variation = self.least_variation.min(variation);
+        self.greatest_variation = self.greatest_variation.max(variation);
+        Some(variation)
+    }
+    /// Adds what another flow measured.
+    pub fn merge(&mut self, other: &DelayStatistics) {
+        self.packets += other.packets;
+        self.sum += other.sum;
+        self.least = self.least.min(other.least);
+        self.greatest = self.greatest.max(other.greatest);
+        self.pairs += other.pairs;
+        self.signed_sum += other.signed_sum;
+        self.absolute_sum += other.absolute_sum;
+        self.least_variation = self.least_variation.min(other.least_variation);
+        self.greatest_variation = self.greatest_variation.max(other.greatest_variation);
+    }
+    /// Mean delay in seconds; NaN where nothing was measured.
+    pub fn mean(&self) -> f64 {
+        self.sum as f64 / self.packets as f64 / 1e12
+    }
+    /// Mean signed IPDV in seconds: near 0 in any steady state.
+    pub fn mean_variation(&self) -> f64 {
+        self.signed_sum as f64 / self.pairs as f64 / 1e12
+    }
+    /// Mean of |IPDV| in seconds.
+    pub fn mean_absolute_variation(&self) -> f64 {
+        self.absolute_sum as f64 / self.pairs as f64 / 1e12
+    }
+}
+
+/// Distributions of delay and |IPDV| over all flows of a class: three significant digits.
+#[derive(Clone, Debug)]
+pub struct Delays {
+    /// One-way delay, nanoseconds.
+    pub delay: Histogram<u32>,
+    /// |IPDV|, nanoseconds.
+    pub variation: Histogram<u32>,
+}
+
+/// Significant decimal digits of a percentile.
+const PRECISION: u8 = 3;
+
+impl Delays {
+    /// Nothing measured yet.
+    ///
+    /// # Panics
+    /// Never: the precision is one that the histogram offers.
+    pub fn new() -> Delays {
+        let empty = || Histogram::new(PRECISION).expect("three digits are within the histogram's range");
+        Delays { delay: empty(), variation: empty() }
+    }
+    /// A packet took `delay`; `variation` is its IPDV in picoseconds, if it has one.
+    pub fn record(&mut self, delay: Time, variation: Option<i64>) {
+        record(&mut self.delay, delay.as_picoseconds());
+        if let Some(variation) = variation {
+            record(&mut self.variation, variation.unsigned_abs());
+        }
+    }
+}
+
+impl Default for Delays {
+    fn default() -> Delays {
+        Delays::new()
+    }
+}
+
+fn record(histogram: &mut Histogram<u32>, picoseconds: u64) {
+    histogram.record((picoseconds + 500) / 1000).expect("a histogram that resizes itself takes every value");
+}
+
+/// The `quantile` (0 to 1) of `histogram` in seconds; NaN where nothing was recorded.
+pub(crate) fn quantile_seconds(histogram: &Histogram<u32>, quantile: f64) -> f64 {
+    if histogram.is_empty() { f64::NAN } else { histogram.value_at_quantile(quantile) as f64 / 1e9 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variation_is_of_consecutive_packets_only() {
+        let mut statistics = DelayStatistics::default();
+        let delays = [(0, 10), (1, 14), (2, 11), (4, 20), (5, 19)];
+        let variations: Vec<Option<i64>> =
+            delays.iter().map(|&(n, ms)| statistics.record(n, Time::from_milliseconds(ms))).collect();
+        let ms = |n: i64| Some(n * 1_000_000_000);
+        assert_eq!(variations, [None, ms(4), ms(-3), None, ms(-1)]);
+        assert_eq!(statistics.pairs, 3);
+        assert_eq!(statistics.mean(), 0.0148);
+        assert_eq!(statistics.mean_variation(), 0.0);
+        assert!((statistics.mean_absolute_variation() - 8.0 / 3.0 * 1e-3).abs() < 1e-15);
+        assert_eq!(
+            (statistics.least, statistics.greatest),
+            (Time::from_milliseconds(10), Time::from_milliseconds(20))
+        );
+    }
+
+    #[test]
+    fn quantiles_have_three_digits() {
+        let mut delays = Delays::new();
+        for ms in 1..=1000 {
+            delays.record(Time::from_milliseconds(ms), None);
+        }
+        let median = quantile_seconds(&delays.delay, 0.5);
+        assert!((median - 0.5).abs() < 0.001, "{median}");
+        assert!(quantile_seconds(&delays.variation, 0.5).is_nan());
+    }
+}

@@ -1,0 +1,48 @@
+//! What is counted at one port.
+
+use perhop_qos::conditioner::Count;
+use perhop_qos::verdict::DropCause;
+
+/// What became of the packets of one drop precedence that arrived at one queue after the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Arrived at the queue, dropped ones included.
+    pub arrived: Count,
+    /// Left it for the transmit ring.
+    pub sent: Count,
+    /// Dropped, by cause.
+    pub dropped: [Count; DropCause::COUNT],
+    /// Given the congestion-experienced codepoint.
+    pub marked: Count,
+}
+
+/// What is counted at one port.
+#[derive(Clone, Debug, Default)]
+pub struct PortTally {
+    /// By queue, then by drop precedence as far as one was seen.
+    queues: Vec<Vec<Tally>>,
+    /// Dropped before any queue was chosen, by cause.
+    pub unqueued: [Count; DropCause::COUNT],
+}
+
+impl PortTally {
+    /// Nothing counted at `queues` queues.
+    pub fn new(queues: usize) -> PortTally {
+        PortTally { queues: vec![Vec::new(); queues], unqueued: Default::default() }
+    }
+    /// The counters of `queue` for packets of drop precedence `precedence`.
+    pub fn of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
+        let tallies = &mut self.queues[queue];
+        if tallies.len() <= precedence {
+            tallies.resize_with(precedence + 1, Tally::default);
+        }
+        &mut tallies[precedence]
+    }
+    /// Queue, drop precedence and counters of all that was seen.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &Tally)> {
+        let all = self.queues.iter().enumerate().flat_map(|(queue, tallies)| {
+            tallies.iter().enumerate().map(move |(precedence, tally)| (queue, precedence, tally))
+        });
+        all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
+    }
+}

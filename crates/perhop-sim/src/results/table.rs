@@ -1,0 +1,123 @@
+//! [`Table`]: columns of equal length, with units.
+
+use std::collections::BTreeMap;
+
+/// A table of results.
+#[derive(Clone, Debug)]
+pub struct Table {
+    /// Its name, also that of its file.
+    pub name: &'static str,
+    /// Its columns, all of the same length.
+    pub columns: Vec<Column>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    /// Its name, unit included where it has one (`delay_mean_s`).
+    pub name: &'static str,
+    /// Unit: `packets`, `bytes`, `b/s`, `s`, or empty.
+    pub unit: &'static str,
+    /// Its values.
+    pub values: Values,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug)]
+pub enum Values {
+    /// Real numbers; NaN where nothing was measured.
+    Float(Vec<f64>),
+    /// Counts.
+    Count(Vec<u64>),
+    /// Names: an index into `names` per row.
+    Text {
+        /// Index of each row's name.
+        codes: Vec<u32>,
+        /// The names, each once.
+        names: Vec<String>,
+    },
+}
+
+impl Values {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Float(values) => values.len(),
+            Values::Count(values) => values.len(),
+            Values::Text { codes, .. } => codes.len(),
+        }
+    }
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Row `row` as a number; `None` for a name.
+    pub fn number(&self, row: usize) -> Option<f64> {
+        match self {
+            Values::Float(values) => values.get(row).copied(),
+            Values::Count(values) => values.get(row).map(|count| *count as f64),
+            Values::Text { .. } => None,
+        }
+    }
+    /// Row `row` as a name; `None` for a number.
+    pub fn text(&self, row: usize) -> Option<&str> {
+        match self {
+            Values::Text { codes, names } => codes.get(row).map(|code| names[*code as usize].as_str()),
+            _ => None,
+        }
+    }
+}
+
+impl Table {
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Option<&Values> {
+        self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
+    }
+}
+
+/// Builds a column of `rows`, row by row.
+pub(super) struct Rows<'a, R> {
+    pub(super) rows: &'a [R],
+    pub(super) columns: Vec<Column>,
+}
+
+impl<'a, R> Rows<'a, R> {
+    pub(super) fn new(rows: &'a [R]) -> Rows<'a, R> {
+        Rows { rows, columns: Vec::new() }
+    }
+    pub(super) fn count(mut self, name: &'static str, unit: &'static str, value: impl Fn(&R) -> u64) -> Self {
+        let values = Values::Count(self.rows.iter().map(value).collect());
+        self.columns.push(Column { name, unit, values });
+        self
+    }
+    pub(super) fn float(mut self, name: &'static str, unit: &'static str, value: impl Fn(&R) -> f64) -> Self {
+        let values = Values::Float(self.rows.iter().map(value).collect());
+        self.columns.push(Column { name, unit, values });
+        self
+    }
+    pub(super) fn text<'r>(mut self, name: &'static str, value: impl Fn(&'r R) -> &'r str) -> Self
+    where
+        'a: 'r,
+        R: 'r,
+    {
+        let mut known: BTreeMap<&str, u32> = BTreeMap::new();
+        let mut names = Vec::new();
+        let rows: &'r [R] = self.rows;
+        let mut code = |name: &'r str| {
+            *known.entry(name).or_insert_with(|| {
+                names.push(name.to_owned());
+                names.len() as u32 - 1
+            })
+        };
+        let codes = rows.iter().map(|row| code(value(row))).collect();
+        self.columns.push(Column { name, unit: "", values: Values::Text { codes, names } });
+        self
+    }
+    pub(super) fn table(self, name: &'static str) -> Table {
+        Table { name, columns: self.columns }
+    }
+}

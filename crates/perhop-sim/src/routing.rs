@@ -1,0 +1,155 @@
+//! Shortest paths, computed before the run: cheapest total cost, ties broken by the order of the
+//! links in the scenario, so that the same file always gives the same routes.
+//!
+//! Hosts forward nothing, so only routers are searched; a path is found once per pair of routers
+//! that hosts hang on, and the set-up stays linear in the number of hosts.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// A node of the network, by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NodeId(pub u32);
+
+/// One direction of a link, by index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LinkId(pub u32);
+
+impl LinkId {
+    /// As an index into the world's links.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The directed links that leave each node, and what they cost.
+#[derive(Debug)]
+pub struct Routes {
+    /// (link, its far end, cost) by node.
+    leaving: Vec<Vec<(LinkId, NodeId, u32)>>,
+    forwards: Vec<bool>,
+    /// First link towards the key's destination from every node, once asked for.
+    trees: BTreeMap<NodeId, Vec<Option<LinkId>>>,
+}
+
+impl Routes {
+    /// No links yet; `forwards` says of each node whether packets may pass through it.
+    pub fn new(forwards: Vec<bool>) -> Routes {
+        Routes { leaving: vec![Vec::new(); forwards.len()], forwards, trees: BTreeMap::new() }
+    }
+    /// Adds a direction of a link.
+    pub fn add(&mut self, link: LinkId, from: NodeId, to: NodeId, cost: u32) {
+        self.leaving[from.0 as usize].push((link, to, cost));
+    }
+    /// The links from `from` to `to`; `None` where there is no way.
+    pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
+        // A host with one link sends everything there, and is reached through its one neighbor.
+        let (mut path, mut at) = (Vec::new(), from);
+        if let [(link, neighbor, _)] = self.leaving[from.0 as usize][..] {
+            path.push(link);
+            at = neighbor;
+        }
+        let gateway = match self.leaving[to.0 as usize][..] {
+            [(_, neighbor, _)] if self.forwards[neighbor.0 as usize] => neighbor,
+            _ => to,
+        };
+        while at != to {
+            if at != from && !self.forwards[at.0 as usize] {
+                return None;
+            }
+            let target = if at == gateway { to } else { gateway };
+            let link = self.next_hop(at, target)?;
+            path.push(link);
+            at = self.leaving[at.0 as usize].iter().find(|(leaving, _, _)| *leaving == link)?.1;
+        }
+        Some(path)
+    }
+
+    fn next_hop(&mut self, at: NodeId, target: NodeId) -> Option<LinkId> {
+        let direct = self.leaving[at.0 as usize].iter().find(|(_, to, _)| *to == target);
+        if let Some((link, _, _)) = direct
+            && !self.forwards[target.0 as usize]
+        {
+            return Some(*link);
+        }
+        if !self.trees.contains_key(&target) {
+            let tree = self.tree_towards(target);
+            self.trees.insert(target, tree);
+        }
+        self.trees[&target][at.0 as usize]
+    }
+
+    /// Dijkstra from the target outwards. Links come in pairs of like cost, so the way back from a
+    /// node to the target costs what the way out does.
+    fn tree_towards(&self, target: NodeId) -> Vec<Option<LinkId>> {
+        let mut first_link = vec![None; self.leaving.len()];
+        let mut cost = vec![u64::MAX; self.leaving.len()];
+        let mut frontier = BinaryHeap::from([Reverse((0u64, target))]);
+        cost[target.0 as usize] = 0;
+        while let Some(Reverse((so_far, node))) = frontier.pop() {
+            let passes = node == target || self.forwards[node.0 as usize];
+            if so_far > cost[node.0 as usize] || !passes {
+                continue;
+            }
+            for &(_, neighbor, link_cost) in &self.leaving[node.0 as usize] {
+                let total = so_far + u64::from(link_cost);
+                let back = self.leaving[neighbor.0 as usize].iter().find(|(_, to, _)| *to == node);
+                let Some(&(back, _, _)) = back else { continue };
+                let known = cost[neighbor.0 as usize];
+                // Among equal costs the link that stands first in the scenario wins.
+                if total < known
+                    || (total == known && first_link[neighbor.0 as usize].is_some_and(|link| back < link))
+                {
+                    cost[neighbor.0 as usize] = total;
+                    first_link[neighbor.0 as usize] = Some(back);
+                    if total < known && self.forwards[neighbor.0 as usize] {
+                        frontier.push(Reverse((total, neighbor)));
+                    }
+                }
+            }
+        }
+        first_link
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hosts 0 and 1, routers 2, 3, 4, 5: two equally long ways from 2 to 5, by 3 and by 4.
+    fn diamond() -> Routes {
+        let mut routes = Routes::new(vec![false, false, true, true, true, true]);
+        for (index, (a, b)) in [(0, 2), (2, 3), (2, 4), (3, 5), (4, 5), (5, 1)].into_iter().enumerate() {
+            routes.add(LinkId(2 * index as u32), NodeId(a), NodeId(b), 1);
+            routes.add(LinkId(2 * index as u32 + 1), NodeId(b), NodeId(a), 1);
+        }
+        routes
+    }
+
+    #[test]
+    fn equal_ways_are_decided_by_the_order_of_links() {
+        let path = diamond().path(NodeId(0), NodeId(1)).unwrap();
+        assert_eq!(path, [LinkId(0), LinkId(2), LinkId(6), LinkId(10)]);
+    }
+
+    #[test]
+    fn hosts_forward_nothing() {
+        let mut routes = Routes::new(vec![false, false, false]);
+        for (index, (a, b)) in [(0, 1), (1, 2)].into_iter().enumerate() {
+            routes.add(LinkId(2 * index as u32), NodeId(a), NodeId(b), 1);
+            routes.add(LinkId(2 * index as u32 + 1), NodeId(b), NodeId(a), 1);
+        }
+        assert_eq!(routes.path(NodeId(0), NodeId(2)), None);
+        assert_eq!(routes.path(NodeId(0), NodeId(1)), Some(vec![LinkId(0)]));
+    }
+
+    #[test]
+    fn a_cheaper_way_wins() {
+        let mut routes = Routes::new(vec![true, true, true]);
+        for (index, (a, b, cost)) in [(0, 2, 10), (0, 1, 3), (1, 2, 3)].into_iter().enumerate() {
+            routes.add(LinkId(2 * index as u32), NodeId(a), NodeId(b), cost);
+            routes.add(LinkId(2 * index as u32 + 1), NodeId(b), NodeId(a), cost);
+        }
+        assert_eq!(routes.path(NodeId(0), NodeId(2)), Some(vec![LinkId(2), LinkId(4)]));
+    }
+}

@@ -1,0 +1,83 @@
+//! Sources: when a flow sends a packet, and of what size.
+
+mod cbr;
+mod on_off;
+mod poisson;
+mod spacing;
+mod trace;
+
+use perhop_qos::packet::Dscp;
+use perhop_qos::random::Stream;
+use perhop_qos::units::Time;
+
+pub use cbr::Cbr;
+pub use on_off::OnOff;
+pub use poisson::Poisson;
+pub use trace::Trace;
+
+use crate::scenario::{PacketSize, SourceConfig, TraceEntry};
+
+/// IPv4 and UDP header, bytes (RFC 791, RFC 768).
+pub const UDP_IP_HEADER: u64 = 28;
+
+/// One packet to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Emission {
+    /// When.
+    pub at: Time,
+    /// IP bytes.
+    pub length: u32,
+    /// Codepoint, where the source sets one itself.
+    pub dscp: Option<Dscp>,
+}
+
+/// A source of any kind: stored by value, dispatched by one `match`.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// See [`Cbr`].
+    Cbr(Cbr),
+    /// See [`OnOff`].
+    OnOff(OnOff),
+    /// See [`Poisson`].
+    Poisson(Poisson),
+    /// See [`Trace`].
+    Trace(Trace),
+}
+
+impl Source {
+    /// The source that `config` describes, its first packet due at `start`; `trace` are the entries
+    /// of the file that a trace source names.
+    pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Source {
+        match config {
+            SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start)),
+            SourceConfig::OnOff(config) => Source::OnOff(OnOff::new(config, start, stream)),
+            SourceConfig::Poisson(config) => Source::Poisson(Poisson::new(config, start, stream)),
+            SourceConfig::Trace(_) => Source::Trace(Trace::new(trace, start)),
+        }
+    }
+    /// The next packet, no earlier than the one before; `None` when the source has ended.
+    pub fn next(&mut self) -> Option<Emission> {
+        match self {
+            Source::Cbr(source) => Some(source.next()),
+            Source::OnOff(source) => Some(source.next()),
+            Source::Poisson(source) => Some(source.next()),
+            Source::Trace(source) => source.next(),
+        }
+    }
+}
+
+impl PacketSize {
+    /// IP bytes of a packet of this size.
+    pub fn ip_length(self) -> u32 {
+        match self {
+            PacketSize::Payload(payload) => (payload.as_bytes() + UDP_IP_HEADER) as u32,
+            PacketSize::Ip(length) => length.as_bytes() as u32,
+        }
+    }
+    /// The bytes of it that the source's rate counts.
+    pub fn counted(self) -> u64 {
+        match self {
+            PacketSize::Payload(bytes) | PacketSize::Ip(bytes) => bytes.as_bytes(),
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Constant bit rate in bursts.
+
+use perhop_qos::random::Stream;
+use perhop_qos::units::Time;
+
+use super::{Emission, spacing::Spacing};
+use crate::scenario::{OnOffConfig, PeriodLaw};
+
+/// Bursts at a constant rate with silence between them. A packet is sent at the first instant of a
+/// burst and then at every gap that begins inside the burst.
+#[derive(Clone, Debug)]
+pub struct OnOff {
+    config: OnOffConfig,
+    spacing: Spacing,
+    stream: Stream,
+    next: Time,
+    burst_ends: Time,
+    length: u32,
+}
+
+impl OnOff {
+    /// The source of `config`; its first burst begins at `start`.
+    pub fn new(config: &OnOffConfig, start: Time, stream: Stream) -> OnOff {
+        let spacing = Spacing::new(config.packet.counted(), config.rate);
+        let length = config.packet.ip_length();
+        let mut source =
+            OnOff { config: config.clone(), spacing, stream, next: start, burst_ends: start, length };
+        source.burst_ends = start.saturating_add(source.draw(source.config.on));
+        source
+    }
+    pub(super) fn next(&mut self) -> Emission {
+        let emission = Emission { at: self.next, length: self.length, dscp: None };
+        self.next = self.next.saturating_add(self.spacing.gap());
+        if self.next >= self.burst_ends {
+            self.next = self.burst_ends.saturating_add(self.draw(self.config.off));
+            self.burst_ends = self.next.saturating_add(self.draw(self.config.on));
+            self.spacing.restart();
+        }
+        emission
+    }
+    fn draw(&mut self, mean: Time) -> Time {
+        let factor = match self.config.law {
+            PeriodLaw::Deterministic => return mean,
+            PeriodLaw::Exponential => self.stream.exponential(),
+            PeriodLaw::Pareto { shape } => self.stream.pareto(shape),
+        };
+        Time::from_seconds_f64(mean.as_seconds() * factor)
+    }
+}

@@ -1,0 +1,24 @@
+//! Packets from a file.
+
+use perhop_qos::units::Time;
+
+use super::Emission;
+use crate::scenario::TraceEntry;
+
+/// Replays the entries of a trace once.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    entries: std::vec::IntoIter<TraceEntry>,
+    start: Time,
+}
+
+impl Trace {
+    /// Replays `entries`, whose times count from `start`.
+    pub fn new(entries: Vec<TraceEntry>, start: Time) -> Trace {
+        Trace { entries: entries.into_iter(), start }
+    }
+    pub(super) fn next(&mut self) -> Option<Emission> {
+        let TraceEntry { time, length, dscp } = self.entries.next()?;
+        Some(Emission { at: self.start.saturating_add(time), length, dscp })
+    }
+}

@@ -1,0 +1,84 @@
+//! Every packet is somewhere, and the same seed gives the same results on any number of threads.
+
+use std::path::Path;
+
+use perhop_sim::scenario::Scenario;
+use perhop_sim::{Progress, Results, RunOptions, run};
+use serde_json::json;
+
+/// Two senders overload a bottleneck of 1 Mb/s by half; one of them is bursty and random.
+fn overload() -> Scenario {
+    let value = json!({
+        "perhop": 1, "name": "overload", "duration": "20s",
+        "hosts": {"a": {}, "b": {}, "sink": {}},
+        "routers": {"r1": {}, "r2": {}},
+        "links": [
+            {"between": ["a", "r1"], "rate": "10Mb/s", "delay": "1ms"},
+            {"between": ["b", "r1"], "rate": "10Mb/s", "delay": "1ms"},
+            {"between": ["r1", "r2"], "rate": "1Mb/s", "delay": "10ms"},
+            {"between": ["r2", "sink"], "rate": "10Mb/s", "delay": "1ms"},
+        ],
+        "traffic": [
+            {"name": "steady", "from": "a", "to": "sink", "start-within": "10ms",
+             "source": {"cbr": {"rate": "800kb/s", "packet": {"ip": "1000B"}}}},
+            {"name": "bursty", "from": "b", "to": "sink", "count": 3, "start-within": "1s",
+             "source": {"on-off": {"rate": "1Mb/s", "packet": {"ip": "500B"}, "on": "100ms", "off": "200ms", "law": "exponential"}}},
+        ],
+        "measure": {"warmup": "2s", "queues": [{"from": "r1", "to": "r2", "every": "100ms"}], "throughput-every": "1s"},
+    });
+    serde_json::from_value(value).unwrap()
+}
+
+fn results(threads: usize) -> Results {
+    let options = RunOptions { seed: 5, replications: 4, threads };
+    run(&overload(), Path::new("."), &options, &Progress::new()).unwrap()
+}
+
+fn mean(results: &Results, class: &str, metric: &str) -> f64 {
+    let classes = results.summary["classes"].as_array().unwrap();
+    classes.iter().find(|row| row["class"] == class).unwrap()[metric]["mean"].as_f64().unwrap()
+}
+
+#[test]
+fn offered_is_delivered_dropped_or_in_the_network() {
+    let results = results(1);
+    for class in ["steady", "bursty"] {
+        let of = |metric: &str| mean(&results, class, metric);
+        assert!(of("dropped_packets") > 0.0, "{class} meets congestion");
+        let accounted = of("delivered_packets") + of("dropped_packets") + of("in_network_packets");
+        assert!((of("offered_packets") - accounted).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn the_bottleneck_is_saturated_and_no_more() {
+    let results = results(1);
+    let throughput = mean(&results, "steady", "throughput_bps") + mean(&results, "bursty", "throughput_bps");
+    assert!((0.99e6..=1.0005e6).contains(&throughput), "{throughput}");
+    // 64 packets wait at most, of 8 ms each, after 12 ms of propagation and 0.8 + 8 + 0.8 ms of transmission.
+    assert!(mean(&results, "steady", "delay_max_s") <= 0.012 + 0.0096 + 64.0 * 0.008 + 1e-9);
+    assert!(mean(&results, "steady", "delay_min_s") >= 0.012 + 0.0096 - 1e-9);
+}
+
+#[test]
+fn same_seed_same_results_on_any_number_of_threads() {
+    let text = |results: &Results| format!("{}{:?}", results.summary, results.tables);
+    let one = text(&results(1));
+    assert_eq!(one, text(&results(1)));
+    assert_eq!(one, text(&results(2)));
+}
+
+#[test]
+fn other_replications_differ() {
+    let results = results(2);
+    let interval = &results.summary["classes"][1]["offered_packets"]["ci95"];
+    assert!(interval[0].as_f64().unwrap() < interval[1].as_f64().unwrap());
+}
+
+#[test]
+fn a_cancelled_run_gives_no_results() {
+    let progress = Progress::new();
+    progress.cancel();
+    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    assert!(run(&overload(), Path::new("."), &options, &progress).is_err());
+}
