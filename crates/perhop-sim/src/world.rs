@@ -82,10 +82,7 @@ impl World {
         while let Some((now, event)) = self.agenda.pop_until(limit) {
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
-                Event::PortReady(link) => {
-                    self.links[link.index()].ready_at = None;
-                    self.transmit(now, link);
-                }
+                Event::PortReady(link) => self.wake(now, link),
                 Event::Emission(sender) => self.emit(now, sender),
                 Event::QueueSample(probe) => self.sample_queues(now, probe),
                 Event::ThroughputSample => self.sample_throughput(now),
@@ -164,12 +161,21 @@ impl World {
             in_flight.push_back(Flight { arrives, packet: transmission.packet });
             *transmitted += 1;
         }
-        let wanted = port.poll_timeout();
-        if wanted != *ready_at
-            && let Some(time) = wanted
+        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
+        if let Some(time) = port.poll_timeout()
+            && ready_at.is_none_or(|pending| time < pending)
         {
             self.agenda.schedule(*ready, time);
-            *ready_at = wanted;
+            *ready_at = Some(time);
+        }
+    }
+
+    /// `link`'s port asked to be polled at `now`, unless an earlier wake-up has taken this one's place.
+    fn wake(&mut self, now: Time, link: LinkId) {
+        let ready_at = &mut self.links[link.index()].ready_at;
+        if *ready_at == Some(now) {
+            *ready_at = None;
+            self.transmit(now, link);
         }
     }
 
