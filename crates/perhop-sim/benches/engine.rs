@@ -1,0 +1,71 @@
+//! Speed of the whole engine, from the scenario to its results, on one core: packet-hops per second.
+//!
+//! `cargo bench -p perhop-sim --bench engine`. A packet-hop is a packet that enters a wire. Machines
+//! differ and are shared: compare medians of runs side by side, not single numbers.
+
+use std::path::Path;
+use std::time::Instant;
+
+use perhop_sim::scenario::Scenario;
+use perhop_sim::{Progress, RunOptions, run};
+use serde_json::{Value, json};
+
+/// Runs of each scenario; the median counts.
+const RUNS: usize = 5;
+
+fn main() {
+    println!("{:<28} {:>12} {:>10} {:>18}", "scenario", "packet-hops", "seconds", "packet-hops/s");
+    for (name, scenario) in [("udp, 50 sources", udp(50)), ("udp, 500 sources", udp(500))] {
+        let scenario: Scenario = serde_json::from_value(scenario).expect("the benchmark's scenario is valid");
+        let mut runs: Vec<(f64, u64)> = (0..RUNS).map(|_| time(&scenario)).collect();
+        runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (seconds, hops) = runs[RUNS / 2];
+        println!("{name:<28} {hops:>12} {seconds:>10.3} {:>16.2} M", hops as f64 / seconds / 1e6);
+    }
+}
+
+#[allow(clippy::disallowed_methods)] // a benchmark is about wall time
+fn time(scenario: &Scenario) -> (f64, u64) {
+    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let progress = Progress::new();
+    let start = Instant::now();
+    run(scenario, Path::new("."), &options, &progress).expect("the benchmark's scenario runs");
+    (start.elapsed().as_secs_f64(), progress.packet_hops())
+}
+
+/// `pairs` CBR sources of 120 Mb/s together, each marked by a token bucket of its own, on 1 Gb/s
+/// access links into a 100 Mb/s bottleneck with RIO-C of two precedences; 100 s.
+fn udp(pairs: u32) -> Value {
+    let mut hosts = serde_json::Map::new();
+    let (mut links, mut traffic) = (Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        let (source, sink) = (format!("source{pair}"), format!("sink{pair}"));
+        let rate = format!("{}b/s", 120_000_000 / pairs);
+        hosts.insert(source.clone(), json!({}));
+        hosts.insert(sink.clone(), json!({}));
+        links.push(json!({"between": [source, "r1"], "rate": "1Gb/s", "delay": "1ms", "interfaces": {"r1": {"input": "marker"}}}));
+        links.push(json!({"between": ["r2", sink], "rate": "1Gb/s", "delay": "1ms"}));
+        traffic.push(json!({
+            "name": format!("flow{pair}"), "class": "udp", "from": source, "to": sink, "start-within": "10ms",
+            "source": {"cbr": {"rate": rate, "packet": {"ip": "1000B"}}},
+        }));
+    }
+    links.push(json!({"between": ["r1", "r2"], "rate": "100Mb/s", "delay": "20ms", "interfaces": {"r1": {"output": "rio"}}}));
+    json!({
+        "perhop": 1, "name": "udp", "duration": "100s", "hosts": hosts, "routers": {"r1": {}, "r2": {}},
+        "links": links, "traffic": traffic,
+        "policies": {
+            "marker": {"conditioners": [{
+                "meter": {"token-bucket": {"rate": format!("{}b/s", 60_000_000 / pairs), "burst": "10kB"}},
+                "green": [{"mark": "af11"}], "red": [{"mark": "af12"}],
+            }]},
+            "rio": {"queueing": {"classes": [{"name": "af1", "buffer": {"rio-c": {
+                "precedences": [
+                    {"min": "40 packets", "max": "70 packets", "max-probability": 0.02},
+                    {"min": "10 packets", "max": "40 packets", "max-probability": 0.1},
+                ],
+                "limit": "200 packets",
+            }}}]}},
+        },
+    })
+}
