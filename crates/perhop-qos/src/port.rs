@@ -139,7 +139,8 @@ impl Port {
             let mut packet = queue.pop()?;
             let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
             self.backlog -= 1;
-            let verdict = self.buffers[id.index()].release(now, &packet, queue.occupancy());
+            let precedence = queue.precedence_of(&packet);
+            let verdict = self.buffers[id.index()].release(now, &packet, precedence, queue.occupancy());
             self.scheduler.dequeued(now, id, &packet, &self.queues);
             match verdict {
                 Verdict::Drop(cause) => {

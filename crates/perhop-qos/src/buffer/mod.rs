@@ -2,12 +2,25 @@
 //!
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
+mod average;
+mod drop_spacing;
+mod mred;
+mod mred_config;
 mod tail_drop;
+mod thresholds;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use average::{AveragingConfig, IdleConfig, UpdateConfig};
+pub use drop_spacing::DropSpacing;
+pub use mred::Mred;
+pub use mred_config::{Averages, EcnConfig, MredConfig, ProbabilityConfig};
 pub use tail_drop::{TailDrop, TailDropConfig};
+pub use thresholds::{
+    AboveMaxConfig, ModelConfig, OverlappedConfig, PartiallyOverlappedConfig, PrecedenceConfig,
+    StaggeredConfig, ThresholdConfig,
+};
 
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -20,9 +33,10 @@ use crate::verdict::Verdict;
 pub trait BufferManager {
     /// Whether `packet`, of drop precedence `precedence`, may join the queue, which does not count it yet.
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict;
-    /// `packet` has left the head of the queue, which no longer counts it: may it go on?
-    fn release(&mut self, now: Time, packet: &Packet, queue: &Occupancy) -> Verdict {
-        let _ = (now, packet, queue);
+    /// `packet`, of drop precedence `precedence`, has left the head of the queue, which no longer
+    /// counts it: may it go on?
+    fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
+        let _ = (now, packet, precedence, queue);
         Verdict::Pass
     }
 }
@@ -33,13 +47,27 @@ pub trait BufferManager {
 pub enum BufferConfig {
     /// Refuse what does not fit.
     TailDrop(TailDropConfig),
+    /// Random early detection: one drop precedence.
+    Red(MredConfig),
+    /// Weighted RED: several drop precedences, one average of the whole queue.
+    Wred(MredConfig),
+    /// RED with in and out, coupled: the average of a drop precedence counts the lower ones as well.
+    /// `averages` chooses between the readings `coupled` (the default) and `coupled-sampled`.
+    RioC(MredConfig),
+    /// RED with in and out, decoupled: the average of a drop precedence counts its own packets only.
+    RioDc(MredConfig),
+    /// The whole family: any averages with any number of drop precedences.
+    Mred(MredConfig),
 }
 
 /// A buffer manager of any kind: stored by value, dispatched by one `match`.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per queue, and a box would cost a miss per packet")]
 pub enum AnyBuffer {
     /// See [`TailDrop`].
     TailDrop(TailDrop),
+    /// See [`Mred`].
+    Mred(Mred),
 }
 
 impl Default for BufferConfig {
@@ -55,11 +83,31 @@ impl BufferConfig {
     /// # Errors
     /// Where a threshold or a probability is out of range, or they contradict each other.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<AnyBuffer, ConfigError> {
-        let _ = (drain, streams);
-        match self {
+        let (name, allowed, config): (_, &[Averages], _) = match self {
             BufferConfig::TailDrop(config) => {
-                Ok(AnyBuffer::TailDrop(config.build().map_err(|e| e.within("tail-drop"))?))
+                return Ok(AnyBuffer::TailDrop(config.build().map_err(|e| e.within("tail-drop"))?));
             }
+            BufferConfig::Red(config) => ("red", &[Averages::Single], config),
+            BufferConfig::Wred(config) => ("wred", &[Averages::Single], config),
+            BufferConfig::RioC(config) => ("rio-c", &[Averages::Coupled, Averages::CoupledSampled], config),
+            BufferConfig::RioDc(config) => ("rio-dc", &[Averages::Decoupled], config),
+            BufferConfig::Mred(config) => ("mred", &[], config),
+        };
+        let named = config.named(allowed).and_then(|named| match self {
+            BufferConfig::Red(_) => named.with_one_precedence(),
+            _ => Ok(named),
+        });
+        let built = named.and_then(|named| named.build(drain, streams));
+        Ok(AnyBuffer::Mred(built.map_err(|error| error.within(name))?))
+    }
+}
+
+impl AnyBuffer {
+    /// The averages it keeps of its queue, in packets or bytes; none for a buffer manager without.
+    pub fn averages(&self) -> &[f64] {
+        match self {
+            AnyBuffer::TailDrop(_) => &[],
+            AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
 }
@@ -75,11 +123,13 @@ impl BufferManager for AnyBuffer {
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         match self {
             AnyBuffer::TailDrop(buffer) => buffer.admit(now, packet, precedence, queue),
+            AnyBuffer::Mred(buffer) => buffer.admit(now, packet, precedence, queue),
         }
     }
-    fn release(&mut self, now: Time, packet: &Packet, queue: &Occupancy) -> Verdict {
+    fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         match self {
-            AnyBuffer::TailDrop(buffer) => buffer.release(now, packet, queue),
+            AnyBuffer::TailDrop(buffer) => buffer.release(now, packet, precedence, queue),
+            AnyBuffer::Mred(buffer) => buffer.release(now, packet, precedence, queue),
         }
     }
 }

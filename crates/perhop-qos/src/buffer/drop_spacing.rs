@@ -1,0 +1,89 @@
+//! [`DropSpacing`]: how a drop probability becomes drops.
+//!
+//! With the same probability p, the three rules drop 2 p, p and 0.67 p of the packets in the long run.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::random::Stream;
+
+/// How early drops are spread over the arrivals. For a constant probability p the number of
+/// arrivals from one drop to the next is:
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropSpacing {
+    /// Uniform on 1 to 1/p, mean (1 + 1/p)/2: p rises to p/(1 − n·p) after n packets kept
+    /// (Floyd & Jacobson 1993, method 2; Linux).
+    #[default]
+    Uniform,
+    /// Geometric with mean 1/p: each packet is judged on its own (method 1; what routers that publish only p are taken to do).
+    Geometric,
+    /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
+    Wait,
+}
+
+/// A probability as a fraction, so that a draw needs no division: 0 or less is never, 1 or more
+/// (a denominator up to the numerator) is always.
+#[derive(Clone, Copy, Debug)]
+struct Odds {
+    numerator: f64,
+    denominator: f64,
+}
+
+impl DropSpacing {
+    /// The probability that a packet is dropped where the average asks for `probability` and `kept`
+    /// packets were kept since the last drop, or since the average rose above its minimum threshold.
+    pub fn probability(self, probability: f64, kept: u32) -> f64 {
+        let Odds { numerator, denominator } = self.odds(probability, f64::from(kept));
+        if numerator <= 0.0 {
+            0.0
+        } else if numerator >= denominator {
+            1.0
+        } else {
+            numerator / denominator
+        }
+    }
+
+    /// Whether the packet is dropped. Draws a number only where the answer is not certain.
+    #[inline]
+    pub(super) fn drops(self, probability: f64, kept: f64, random: &mut Stream) -> bool {
+        let Odds { numerator, denominator } = self.odds(probability, kept);
+        numerator > 0.0 && (numerator >= denominator || random.uniform() * denominator < numerator)
+    }
+
+    #[inline]
+    fn odds(self, probability: f64, kept: f64) -> Odds {
+        match self {
+            // Floyd & Jacobson 1993, section 7: p_b / (1 − count · p_b), where count is the number
+            // of unmarked packets that have arrived since the last marked packet.
+            DropSpacing::Uniform => Odds { numerator: probability, denominator: 1.0 - kept * probability },
+            DropSpacing::Geometric => Odds { numerator: probability, denominator: 1.0 },
+            // ns-2's modify_p counts this packet as well: 0 while count · p < 1, then p / (2 − count · p).
+            DropSpacing::Wait => {
+                let expected = (kept + 1.0) * probability;
+                let numerator = if expected < 1.0 { 0.0 } else { probability };
+                Odds { numerator, denominator: 2.0 - expected }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Streams;
+
+    #[test]
+    fn certain_answers_draw_nothing() {
+        let mut random = Streams::new(1, 0).stream();
+        let untouched = random.clone().uniform();
+        assert!(!DropSpacing::Uniform.drops(0.0, 5.0, &mut random));
+        assert!(DropSpacing::Geometric.drops(1.0, 0.0, &mut random));
+        assert!(DropSpacing::Uniform.drops(0.25, 3.0, &mut random));
+        assert!(DropSpacing::Uniform.drops(0.25, 9.0, &mut random));
+        assert!(!DropSpacing::Wait.drops(0.25, 2.0, &mut random));
+        assert!(DropSpacing::Wait.drops(0.25, 6.0, &mut random));
+        assert_eq!(random.uniform(), untouched);
+        assert_ne!(random.uniform(), untouched);
+    }
+}

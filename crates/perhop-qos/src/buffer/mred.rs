@@ -1,0 +1,255 @@
+//! Multi-level RED: random early detection with thresholds for each drop precedence.
+//!
+//! RED is the case of one precedence. With several, the members of the family differ only in which
+//! packets an average counts ([`Averages`]): all of them (WRED), those of the precedence and the
+//! better ones (RIO-C), those of the precedence alone (RIO-DC).
+//!
+//! The order at an arrival is that of Floyd & Jacobson 1993, Figure 2: the averages take the queue
+//! as the packet finds it; the average of its precedence decides; then a packet that would stay
+//! must fit under the hard limit, whose drops do not count as early ones.
+
+use super::average::{Motion, QueueAverages};
+use super::drop_spacing::DropSpacing;
+use super::mred_config::{Averages, EcnConfig, MredConfig, ProbabilityConfig};
+use super::thresholds::{DropCurve, PrecedenceConfig};
+use super::{BufferManager, TailDrop};
+use crate::packet::{Color, Ecn, Packet};
+use crate::queue::Occupancy;
+use crate::random::Stream;
+use crate::units::{QueueSize, Time};
+use crate::verdict::{DropCause, Verdict};
+
+/// What thresholds and averages count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    Packets,
+    Bytes,
+}
+
+/// Random early detection with one or more drop precedences.
+#[derive(Clone, Debug)]
+pub struct Mred {
+    averages: Averages,
+    unit: Unit,
+    tests: Vec<PrecedenceTests>,
+    shared: QueueAverages,
+    /// Averages of each precedence's own packets, where a further test asks for them.
+    own: Option<QueueAverages>,
+    drop_spacing: DropSpacing,
+    /// One over the mean packet size, where long packets are dropped more often.
+    packets_per_byte: Option<f64>,
+    ecn: EcnConfig,
+    limit: Option<QueueSize>,
+    random: Stream,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct PrecedenceTests {
+    shared: Test,
+    own: Option<Test>,
+}
+
+/// One set of thresholds and the packets kept since its last drop.
+#[derive(Clone, Copy, Debug)]
+struct Test {
+    curve: DropCurve,
+    kept: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Keep,
+    Drawn,
+    Forced,
+}
+
+impl Test {
+    fn new(curve: DropCurve) -> Test {
+        Test { curve, kept: 0.0 }
+    }
+    #[inline]
+    fn judge(&mut self, average: f64, scale: f64, spacing: DropSpacing, random: &mut Stream) -> Outcome {
+        let outcome = if average < self.curve.min {
+            self.kept = 0.0;
+            return Outcome::Keep;
+        } else if average >= self.curve.forced_from {
+            Outcome::Forced
+        } else if spacing.drops(self.curve.probability(average) * scale, self.kept, random) {
+            Outcome::Drawn
+        } else {
+            self.kept += 1.0;
+            return Outcome::Keep;
+        };
+        self.kept = 0.0;
+        outcome
+    }
+}
+
+impl Mred {
+    /// From a configuration that has been checked and its precedences written out.
+    pub(super) fn new(
+        config: &MredConfig,
+        precedences: &[PrecedenceConfig],
+        motion: Motion,
+        random: Stream,
+    ) -> Mred {
+        let further = precedences.iter().any(|precedence| precedence.own.is_some());
+        let tests = precedences.iter().map(|precedence| PrecedenceTests {
+            shared: Test::new(DropCurve::new(&precedence.shared(), config.above_max)),
+            own: precedence.own.map(|own| Test::new(DropCurve::new(&own, config.above_max))),
+        });
+        Mred {
+            averages: config.averages.unwrap_or_default(),
+            unit: match precedences[0].min {
+                QueueSize::Packets(_) => Unit::Packets,
+                QueueSize::Bytes(_) => Unit::Bytes,
+            },
+            tests: tests.collect(),
+            shared: QueueAverages::new(motion),
+            own: further.then(|| QueueAverages::new(motion)),
+            drop_spacing: config.drop_spacing,
+            packets_per_byte: match config.probability {
+                ProbabilityConfig::PerPacket => None,
+                ProbabilityConfig::PerByte => Some(1.0 / config.mean_packet_size.as_bytes() as f64),
+            },
+            ecn: config.ecn,
+            limit: config.limit,
+            random,
+        }
+    }
+
+    /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
+    /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
+    pub fn averages(&self) -> &[f64] {
+        let count = if self.averages == Averages::Single { 1 } else { self.tests.len() };
+        &self.shared.values()[..count]
+    }
+    /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
+    pub fn own_averages(&self) -> &[f64] {
+        self.own.as_ref().map_or(&[], |own| &own.values()[..self.tests.len()])
+    }
+    /// The average that decides about a packet of `precedence` that finds `queue`.
+    #[inline]
+    pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
+        let (index, values) = (self.index(precedence), self.shared.values());
+        match self.averages {
+            Averages::Single => values[0],
+            Averages::Coupled | Averages::Decoupled => values[index],
+            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
+            Averages::CoupledSampled => {
+                let lower = (0..index).filter(|lower| self.held_of(queue, *lower) > 0);
+                lower.fold(values[index], |sum, lower| sum + values[lower])
+            }
+        }
+    }
+    /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
+    /// decides is `average`, before [`DropSpacing`] acts on it: the drop curve, for reports.
+    pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
+        let curve = &self.tests[self.index(precedence)].shared.curve;
+        let probability = curve.probability(average);
+        if average >= curve.forced_from { 1.0 } else { (probability * self.scale(length)).min(1.0) }
+    }
+
+    #[inline]
+    fn index(&self, precedence: Color) -> usize {
+        precedence.index().min(self.tests.len() - 1)
+    }
+    #[inline]
+    fn scale(&self, length: u32) -> f64 {
+        self.packets_per_byte.map_or(1.0, |packets| packets * f64::from(length))
+    }
+    #[inline]
+    fn held(&self, queue: &Occupancy) -> u64 {
+        match self.unit {
+            Unit::Packets => queue.packets,
+            Unit::Bytes => queue.bytes,
+        }
+    }
+    /// What the queue holds of precedence `index`; of the last, what it holds of all from there on.
+    #[inline]
+    fn held_of(&self, queue: &Occupancy, index: usize) -> u64 {
+        let held = match self.unit {
+            Unit::Packets => &queue.packets_of,
+            Unit::Bytes => &queue.bytes_of,
+        };
+        if index + 1 < self.tests.len() { held[index] } else { held[index..].iter().sum() }
+    }
+
+    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
+    #[inline]
+    fn for_each_average(
+        &mut self,
+        index: usize,
+        queue: &Occupancy,
+        update: impl Fn(&mut QueueAverages, usize, u64),
+    ) {
+        match self.averages {
+            Averages::Single => {
+                let held = self.held(queue);
+                update(&mut self.shared, 0, held);
+            }
+            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
+            // which counts the packets of precedences 0 to j; the lower averages stay.
+            Averages::Coupled => {
+                let mut held: u64 = (0..index).map(|lower| self.held_of(queue, lower)).sum();
+                for higher in index..self.tests.len() {
+                    held += self.held_of(queue, higher);
+                    update(&mut self.shared, higher, held);
+                }
+            }
+            Averages::CoupledSampled | Averages::Decoupled => {
+                let held = self.held_of(queue, index);
+                update(&mut self.shared, index, held);
+            }
+        }
+        if self.own.is_some() {
+            let held = self.held_of(queue, index);
+            if let Some(own) = &mut self.own {
+                update(own, index, held);
+            }
+        }
+    }
+
+    #[inline]
+    fn judge(&mut self, index: usize, packet: &Packet, average: f64) -> Outcome {
+        let scale = self.scale(packet.length);
+        let tests = &mut self.tests[index];
+        let outcome = tests.shared.judge(average, scale, self.drop_spacing, &mut self.random);
+        match (&mut tests.own, &self.own) {
+            // RI+O: a packet of the precedence that has passed is tested again on its own average.
+            (Some(test), Some(own)) if outcome == Outcome::Keep => {
+                test.judge(own.values()[index], scale, self.drop_spacing, &mut self.random)
+            }
+            _ => outcome,
+        }
+    }
+}
+
+impl BufferManager for Mred {
+    #[inline]
+    fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
+        let index = self.index(precedence);
+        self.for_each_average(index, queue, |averages, which, held| averages.arrival(which, now, held));
+        let average = self.deciding_average(precedence, queue);
+        let stays = match self.judge(index, packet, average) {
+            Outcome::Keep => Verdict::Pass,
+            // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
+            Outcome::Drawn if self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable => Verdict::MarkCe,
+            Outcome::Drawn => return Verdict::Drop(DropCause::EarlyRandom),
+            // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
+            // recommendation is that routers drop packets rather then set the CE codepoint".
+            Outcome::Forced => return Verdict::Drop(DropCause::EarlyForced),
+        };
+        match self.limit {
+            Some(limit) if !TailDrop::fits(limit, packet, queue) => Verdict::Drop(DropCause::QueueFull),
+            _ => stays,
+        }
+    }
+
+    #[inline]
+    fn release(&mut self, now: Time, _: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
+        let index = self.index(precedence);
+        self.for_each_average(index, queue, |averages, which, held| averages.departure(which, now, held));
+        Verdict::Pass
+    }
+}

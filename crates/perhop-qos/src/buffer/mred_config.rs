@@ -1,0 +1,213 @@
+//! [`MredConfig`]: random early detection as written in a policy.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::average::{AveragingConfig, IdleConfig, Motion, UpdateConfig};
+use super::drop_spacing::DropSpacing;
+use super::mred::Mred;
+use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig};
+use crate::error::ConfigError;
+use crate::packet::Color;
+use crate::random::Streams;
+use crate::units::{ByteSize, QueueSize, Rate};
+
+/// Which packets the average counts that decides about a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Averages {
+    /// One average of the whole queue for all precedences (WRED).
+    #[default]
+    Single,
+    /// Packets of its precedence and of all lower drop precedences, averaged together: an arrival
+    /// moves the averages of its own and of all higher drop precedences (RIO, RIO-C of ns-2).
+    Coupled,
+    /// The same by addition: each precedence averages its own packets at its own arrivals, and the
+    /// averages of lower drop precedences that have packets in the queue are added (Linux GRED, grio).
+    CoupledSampled,
+    /// Packets of its own precedence only (RIO-DC).
+    Decoupled,
+}
+
+/// What becomes of an ECN-capable packet that is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnConfig {
+    /// It is dropped like any other.
+    #[default]
+    Ignore,
+    /// It is marked in place of a random drop. Where every packet is dropped it is dropped as well.
+    Mark,
+}
+
+/// Whether the length of a packet counts in the drop probability.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbabilityConfig {
+    /// A packet is a packet.
+    #[default]
+    PerPacket,
+    /// The probability is multiplied by the packet's IP bytes over the mean packet size.
+    PerByte,
+}
+
+/// Random early detection with one or more drop precedences, as written in a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct MredConfig {
+    /// The drop precedences, 1 to 8, beginning with 0, which is dropped last. A packet of a higher
+    /// precedence than the last is treated as the last. Either this or `model`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub precedences: Vec<PrecedenceConfig>,
+    /// The drop precedences in short, by one of the usual models. Either this or `precedences`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelConfig>,
+    /// Which packets an average counts. Under `mred` a single average unless said otherwise; the
+    /// names `red`, `wred`, `rio-c` and `rio-dc` say it themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub averages: Option<Averages>,
+    /// How fast an average follows the queue.
+    #[serde(default)]
+    pub averaging: AveragingConfig,
+    /// When an average takes a sample.
+    #[serde(default)]
+    pub update: UpdateConfig,
+    /// What an average does while there is nothing to count.
+    #[serde(default)]
+    pub idle: IdleConfig,
+    /// Mean size of a packet in IP bytes: the step of the idle clock, and what `per-byte` divides by.
+    #[serde(default = "default_mean_packet_size")]
+    pub mean_packet_size: ByteSize,
+    /// What happens above `max`.
+    #[serde(default)]
+    pub above_max: AboveMaxConfig,
+    /// How drops are spread over arrivals.
+    #[serde(default)]
+    pub drop_spacing: DropSpacing,
+    /// Whether long packets are dropped more often.
+    #[serde(default)]
+    pub probability: ProbabilityConfig,
+    /// Whether ECN-capable packets are marked.
+    #[serde(default)]
+    pub ecn: EcnConfig,
+    /// What the queue holds at most, in packets or bytes whatever the thresholds count; without it,
+    /// only the averages bound the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<QueueSize>,
+}
+
+/// The default of ns-2 and ns-3.
+fn default_mean_packet_size() -> ByteSize {
+    ByteSize::from_bytes(500)
+}
+
+impl Default for MredConfig {
+    /// No precedence yet: `precedences` or `model` must follow.
+    fn default() -> MredConfig {
+        MredConfig {
+            precedences: Vec::new(),
+            model: None,
+            averages: None,
+            averaging: AveragingConfig::default(),
+            update: UpdateConfig::default(),
+            idle: IdleConfig::default(),
+            mean_packet_size: default_mean_packet_size(),
+            above_max: AboveMaxConfig::default(),
+            drop_spacing: DropSpacing::default(),
+            probability: ProbabilityConfig::default(),
+            ecn: EcnConfig::default(),
+            limit: None,
+        }
+    }
+}
+
+impl MredConfig {
+    /// The drop precedences written out, whichever way they were given.
+    ///
+    /// # Errors
+    /// Where there are none, more than 8 or both ways at once, or one is wrong in itself.
+    pub fn expanded(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
+        let precedences = match (&self.model, self.precedences.as_slice()) {
+            (None, []) => {
+                return Err(ConfigError::new("precedences", "no drop precedence has thresholds").help(
+                    "for example precedences: [{min: 5 packets, max: 15 packets, max-probability: 0.02}]",
+                ));
+            }
+            (Some(_), [_, ..]) => {
+                return Err(ConfigError::new("model", "there are precedences and a model")
+                    .help("write the thresholds one way"));
+            }
+            (Some(model), []) => model.expand().map_err(|error| error.within("model"))?,
+            (None, precedences) => precedences.to_vec(),
+        };
+        if precedences.is_empty() || precedences.len() > Color::COUNT {
+            let field = if self.model.is_some() { "model" } else { "precedences" };
+            return Err(ConfigError::new(field, format!("{} drop precedences", precedences.len()))
+                .help(format!("1 to {}", Color::COUNT)));
+        }
+        let unit = precedences[0].min;
+        for (index, precedence) in precedences.iter().enumerate() {
+            let own = precedence.own.map_or(Ok(()), |own| own.check(unit).map_err(|e| e.within("own")));
+            precedence
+                .shared()
+                .check(unit)
+                .and(own)
+                .map_err(|error| error.within(index).within("precedences"))?;
+        }
+        Ok(precedences)
+    }
+
+    /// The same under a name that stands for one of the averages `allowed`, of which the first is
+    /// meant where the configuration does not say; no list allows all.
+    pub(super) fn named(&self, allowed: &[Averages]) -> Result<MredConfig, ConfigError> {
+        let averages = self.averages.or(allowed.first().copied());
+        if averages.is_some_and(|averages| !allowed.is_empty() && !allowed.contains(&averages)) {
+            return Err(ConfigError::new("averages", "these averages do not belong to this name")
+                .help("leave `averages` out, or call the buffer mred"));
+        }
+        Ok(MredConfig { averages, ..self.clone() })
+    }
+    /// The same, which must have exactly one drop precedence.
+    pub(super) fn with_one_precedence(self) -> Result<MredConfig, ConfigError> {
+        match self.expanded()?.len() {
+            1 => Ok(self),
+            count => {
+                Err(ConfigError::new("precedences", format!("RED has one drop precedence, not {count}"))
+                    .help("with several it is wred, rio-c, rio-dc or mred"))
+            }
+        }
+    }
+
+    /// The buffer manager of a queue that drains at `drain`.
+    ///
+    /// # Errors
+    /// The first field that is out of range or contradicts another.
+    pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
+        let precedences = self.expanded()?;
+        self.check(&precedences)?;
+        let motion =
+            Motion::build(self.averaging, self.idle, self.update, self.mean_packet_size, drain)?;
+        Ok(Mred::new(self, &precedences, motion, streams.stream()))
+    }
+
+    fn check(&self, precedences: &[PrecedenceConfig]) -> Result<(), ConfigError> {
+        if self.mean_packet_size.as_bytes() == 0 {
+            return Err(ConfigError::new("mean-packet-size", "packets of 0 bytes measure nothing")
+                .help("for example 500B"));
+        }
+        if self.limit.is_some_and(|limit| limit.count() == 0) {
+            return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
+                .help("at least the largest max"));
+        }
+        let further = precedences.iter().position(|precedence| precedence.own.is_some());
+        match further {
+            Some(index) if self.averages == Some(Averages::Decoupled) => {
+                Err(ConfigError::new("own", "decoupled averages count a precedence's own packets already")
+                    .help("RI+O is coupled averages with own thresholds")
+                    .within(index)
+                    .within("precedences"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

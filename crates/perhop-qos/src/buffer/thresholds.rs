@@ -1,0 +1,287 @@
+//! Thresholds: what the average of a queue means for a packet of one drop precedence, written out
+//! or as one of the parameter models of the AF literature.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ConfigError;
+use crate::units::QueueSize;
+
+/// One drop precedence: from which average on its packets are dropped, and how often.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PrecedenceConfig {
+    /// Below this average nothing is dropped.
+    pub min: QueueSize,
+    /// From this average on everything is dropped, or, if gentle, more and more.
+    pub max: QueueSize,
+    /// The drop probability that is reached at `max`, above 0 and at most 1.
+    pub max_probability: f64,
+    /// A further test, on the average of this precedence's own packets alone: the third set of
+    /// thresholds of RI+O. A packet must pass both tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own: Option<ThresholdConfig>,
+}
+
+/// One set of thresholds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ThresholdConfig {
+    /// Below this average nothing is dropped.
+    pub min: QueueSize,
+    /// From this average on everything is dropped, or, if gentle, more and more.
+    pub max: QueueSize,
+    /// The drop probability that is reached at `max`, above 0 and at most 1.
+    pub max_probability: f64,
+}
+
+impl PrecedenceConfig {
+    /// The thresholds for the average that the drop decision uses.
+    pub fn shared(&self) -> ThresholdConfig {
+        ThresholdConfig { min: self.min, max: self.max, max_probability: self.max_probability }
+    }
+}
+
+impl ThresholdConfig {
+    /// Whether it is counted in the unit of `unit` and makes sense in itself.
+    pub(super) fn check(&self, unit: QueueSize) -> Result<(), ConfigError> {
+        let ThresholdConfig { min, max, max_probability } = *self;
+        for (field, size) in [("min", min), ("max", max)] {
+            if !size.same_unit(unit) {
+                return Err(ConfigError::new(
+                    field,
+                    format!(
+                        "{size} stands beside thresholds such as {unit}: an average is counted in one unit"
+                    ),
+                )
+                .help("write all thresholds in packets, or all in bytes"));
+            }
+        }
+        if min.count() >= max.count() {
+            return Err(ConfigError::new("min", format!("min is {min}, which is not below max, {max}"))
+                .help("max is commonly two or three times min"));
+        }
+        if max_probability > 0.0 && max_probability <= 1.0 {
+            return Ok(());
+        }
+        Err(ConfigError::new(
+            "max-probability",
+            format!("a probability of {max_probability} is not above 0 and at most 1"),
+        )
+        .help("for example 0.1; a mark probability denominator of 10 is 0.1"))
+    }
+}
+
+/// The ways to place the thresholds of several precedences, after Figure 2 of Makkar et al.,
+/// "Empirical study of buffer management scheme for Diffserv assured forwarding PHB" (2000).
+/// All lists begin with precedence 0, which is dropped last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelConfig {
+    /// Each precedence's range begins where the range of the next higher drop precedence ends.
+    Staggered(StaggeredConfig),
+    /// The ranges begin one after the other and end together.
+    PartiallyOverlapped(PartiallyOverlappedConfig),
+    /// All precedences have the same range.
+    Overlapped(OverlappedConfig),
+}
+
+/// Ranges one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct StaggeredConfig {
+    /// The ends of the ranges from the top down, one more than there are precedences: `[50KiB, 25KiB, 10KiB]`
+    /// gives precedence 0 the range from 25 to 50 KiB and precedence 1 that from 10 to 25 KiB.
+    pub boundaries: Vec<QueueSize>,
+    /// The drop probability at the top of each precedence's range.
+    pub max_probabilities: Vec<f64>,
+}
+
+/// Ranges that begin one after the other and end together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PartiallyOverlappedConfig {
+    /// Where each precedence's range begins: `[25KiB, 10KiB]`.
+    pub min: Vec<QueueSize>,
+    /// Where all ranges end.
+    pub max: QueueSize,
+    /// The drop probability of each precedence at `max`.
+    pub max_probabilities: Vec<f64>,
+}
+
+/// One range for all.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct OverlappedConfig {
+    /// Where the range begins.
+    pub min: QueueSize,
+    /// Where the range ends.
+    pub max: QueueSize,
+    /// The drop probability of each precedence at `max`.
+    pub max_probabilities: Vec<f64>,
+}
+
+impl ModelConfig {
+    /// The precedences written out.
+    ///
+    /// # Errors
+    /// Where the lists do not have the same number of precedences, or a range is empty.
+    pub fn expand(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
+        let (name, ranges, probabilities): (_, Vec<(QueueSize, QueueSize)>, _) = match self {
+            ModelConfig::Staggered(StaggeredConfig { boundaries, max_probabilities }) => {
+                let ranges = boundaries.windows(2).map(|ends| (ends[1], ends[0])).collect();
+                ("staggered", ranges, max_probabilities)
+            }
+            ModelConfig::PartiallyOverlapped(model) => {
+                let ranges = model.min.iter().map(|min| (*min, model.max)).collect();
+                ("partially-overlapped", ranges, &model.max_probabilities)
+            }
+            ModelConfig::Overlapped(model) => {
+                let ranges = vec![(model.min, model.max); model.max_probabilities.len()];
+                ("overlapped", ranges, &model.max_probabilities)
+            }
+        };
+        if ranges.len() != probabilities.len() {
+            return Err(ConfigError::new(
+                "max-probabilities",
+                format!("{} probabilities for {} ranges", probabilities.len(), ranges.len()),
+            )
+            .help("one probability for each drop precedence")
+            .within(name));
+        }
+        let precedences: Vec<PrecedenceConfig> = ranges
+            .iter()
+            .zip(probabilities)
+            .map(|(&(min, max), &max_probability)| PrecedenceConfig { min, max, max_probability, own: None })
+            .collect();
+        for (index, precedence) in precedences.iter().enumerate() {
+            // The fields of the expansion are not in the file: the model is what is at fault.
+            precedence.shared().check(precedences[0].min).map_err(|error| ConfigError {
+                path: vec![name.to_owned()],
+                message: format!("of drop precedence {index}, {}", error.message),
+                help: error.help,
+            })?;
+        }
+        Ok(precedences)
+    }
+}
+
+/// Whether there is something between random drops and dropping everything.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AboveMaxConfig {
+    /// From `max` on everything is dropped.
+    #[default]
+    Drop,
+    /// From `max` to twice `max` the probability rises from `max-probability` to 1.
+    Gentle,
+}
+
+/// The drop probability as a function of the average: the slopes are worked out once.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DropCurve {
+    pub(super) min: f64,
+    max: f64,
+    /// From this average on every packet is dropped.
+    pub(super) forced_from: f64,
+    max_probability: f64,
+    slope: f64,
+    gentle_slope: f64,
+}
+
+impl DropCurve {
+    pub(super) fn new(thresholds: &ThresholdConfig, above_max: AboveMaxConfig) -> DropCurve {
+        let ThresholdConfig { min, max, max_probability } = *thresholds;
+        let (min, max) = (min.count() as f64, max.count() as f64);
+        DropCurve {
+            min,
+            max,
+            forced_from: match above_max {
+                AboveMaxConfig::Drop => max,
+                AboveMaxConfig::Gentle => 2.0 * max,
+            },
+            max_probability,
+            slope: max_probability / (max - min),
+            gentle_slope: (1.0 - max_probability) / max,
+        }
+    }
+    /// Floyd & Jacobson 1993, Figure 2: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; above `max_th`,
+    /// Floyd's "gentle" recommendation of 2000.
+    #[inline]
+    pub(super) fn probability(&self, average: f64) -> f64 {
+        if average < self.min {
+            0.0
+        } else if average < self.max {
+            self.slope * (average - self.min)
+        } else if average < self.forced_from {
+            self.max_probability + self.gentle_slope * (average - self.max)
+        } else {
+            1.0
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KIB: u64 = 1024;
+
+    fn bytes(kib: u64) -> QueueSize {
+        QueueSize::Bytes(kib * KIB)
+    }
+    fn range(min: u64, max: u64, max_probability: f64) -> PrecedenceConfig {
+        PrecedenceConfig { min: bytes(min), max: bytes(max), max_probability, own: None }
+    }
+
+    #[test]
+    fn models_expand_to_the_rows_of_the_study() {
+        // Makkar et al. 2000, Table 1.
+        let max_probabilities = vec![0.02, 0.1];
+        let staggered = ModelConfig::Staggered(StaggeredConfig {
+            boundaries: vec![bytes(50), bytes(25), bytes(10)],
+            max_probabilities: max_probabilities.clone(),
+        });
+        assert_eq!(staggered.expand().unwrap(), [range(25, 50, 0.02), range(10, 25, 0.1)]);
+        let partially = ModelConfig::PartiallyOverlapped(PartiallyOverlappedConfig {
+            min: vec![bytes(25), bytes(10)],
+            max: bytes(50),
+            max_probabilities: max_probabilities.clone(),
+        });
+        assert_eq!(partially.expand().unwrap(), [range(25, 50, 0.02), range(10, 50, 0.1)]);
+        let overlapped =
+            ModelConfig::Overlapped(OverlappedConfig { min: bytes(25), max: bytes(50), max_probabilities });
+        assert_eq!(overlapped.expand().unwrap(), [range(25, 50, 0.02), range(25, 50, 0.1)]);
+    }
+
+    #[test]
+    fn a_model_with_a_hole_is_refused() {
+        let staggered = |boundaries: &[u64]| {
+            ModelConfig::Staggered(StaggeredConfig {
+                boundaries: boundaries.iter().map(|kib| bytes(*kib)).collect(),
+                max_probabilities: vec![0.02, 0.1],
+            })
+        };
+        let error = staggered(&[50, 25]).expand().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "staggered.max-probabilities: 2 probabilities for 1 ranges (one probability for each drop precedence)"
+        );
+        let error = staggered(&[10, 25, 50]).expand().unwrap_err().to_string();
+        assert!(error.starts_with("staggered: of drop precedence 0, min is 25KiB"), "{error}");
+    }
+
+    #[test]
+    fn the_gentle_curve_is_continuous() {
+        let thresholds = range(10, 30, 0.1).shared();
+        let gentle = DropCurve::new(&thresholds, AboveMaxConfig::Gentle);
+        let at = |kib: f64| gentle.probability(kib * KIB as f64);
+        for (average, probability) in
+            [(9.9, 0.0), (10.0, 0.0), (20.0, 0.05), (30.0, 0.1), (45.0, 0.55), (60.0, 1.0)]
+        {
+            assert!((at(average) - probability).abs() < 1e-12, "at {average}");
+        }
+        let plain = DropCurve::new(&thresholds, AboveMaxConfig::Drop);
+        assert_eq!(plain.probability(30.0 * KIB as f64), 1.0);
+    }
+}
