@@ -185,8 +185,7 @@ impl MredConfig {
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
         let precedences = self.expanded()?;
         self.check(&precedences)?;
-        let motion =
-            Motion::build(self.averaging, self.idle, self.update, self.mean_packet_size, drain)?;
+        let motion = Motion::build(self.averaging, self.idle, self.update, self.mean_packet_size, drain)?;
         Ok(Mred::new(self, &precedences, motion, streams.stream()))
     }
 
