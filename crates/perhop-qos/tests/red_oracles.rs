@@ -1,0 +1,220 @@
+//! What theory says RED must do: the gaps between drops at a constant probability, and the fixed
+//! point of a queue under constant overload.
+
+use perhop_qos::buffer::{
+    AboveMaxConfig, AveragingConfig, BufferConfig, BufferManager, DropSpacing, MredConfig, PrecedenceConfig,
+};
+use perhop_qos::framing::Framing;
+use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
+use perhop_qos::queue::Occupancy;
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{Color, DropCause, Packet, Port, QueueSize, Rate, Time, Verdict};
+
+fn red(min: u64, max: u64, max_probability: f64) -> MredConfig {
+    MredConfig {
+        precedences: vec![PrecedenceConfig {
+            min: QueueSize::Packets(min),
+            max: QueueSize::Packets(max),
+            max_probability,
+            own: None,
+        }],
+        ..MredConfig::default()
+    }
+}
+
+/// Gaps between drops (1: two in a row) at a constant drop probability of 0.05.
+fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
+    // The average is half way between the thresholds from the first arrival on.
+    let config = MredConfig { drop_spacing, averaging: AveragingConfig::Weight(1.0), ..red(10, 30, 0.1) };
+    let mut buffer = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
+    let queue = Occupancy {
+        packets: 20,
+        bytes: 20_000,
+        packets_of: [20, 0, 0, 0, 0, 0, 0, 0],
+        bytes_of: [20_000, 0, 0, 0, 0, 0, 0, 0],
+    };
+    let packet = Packet { length: 1000, ..Packet::default() };
+    let (mut gaps, mut gap) = (Vec::new(), 0);
+    while gaps.len() < count {
+        gap += 1;
+        match buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue) {
+            Verdict::Pass => {}
+            Verdict::Drop(DropCause::EarlyRandom) => gaps.push(std::mem::take(&mut gap)),
+            other => panic!("{other:?} at half the range"),
+        }
+    }
+    gaps
+}
+
+/// Pearson's statistic of `gaps` against `expected`, the probabilities of gaps from 0 on and of all
+/// longer ones as the last; and its 99.9 % quantile (Wilson & Hilferty 1931).
+fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
+    let mut observed = vec![0.0; expected.len()];
+    for gap in gaps {
+        observed[(*gap).min(expected.len() - 1)] += 1.0;
+    }
+    let (mut statistic, mut degrees) = (0.0f64, -1.0f64);
+    for (observed, probability) in observed.iter().zip(expected) {
+        let count = probability * gaps.len() as f64;
+        if count > 0.0 {
+            statistic += (observed - count) * (observed - count) / count;
+            degrees += 1.0;
+        } else if *observed > 0.0 {
+            statistic = f64::INFINITY;
+        }
+    }
+    let spread = 2.0 / (9.0 * degrees);
+    let root: f64 = 1.0 - spread + 3.0902 * spread.sqrt();
+    (statistic, degrees * root.powi(3))
+}
+
+/// Probabilities of the gaps 0, 1, 2 … and of all from the last on, at probability p = 0.05.
+fn law(drop_spacing: DropSpacing) -> Vec<f64> {
+    let inside = |range: std::ops::Range<usize>| {
+        let width = range.len() as f64;
+        (0..41).map(|gap| if range.contains(&gap) { 1.0 / width } else { 0.0 }).collect()
+    };
+    match drop_spacing {
+        DropSpacing::Uniform => inside(1..21),
+        DropSpacing::Wait => inside(20..40),
+        DropSpacing::Geometric => {
+            let mut law: Vec<f64> =
+                (0..60).map(|gap| if gap == 0 { 0.0 } else { 0.05 * 0.95f64.powi(gap - 1) }).collect();
+            law.push(0.95f64.powi(59));
+            law
+        }
+    }
+}
+
+const RULES: [DropSpacing; 3] = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait];
+
+#[test]
+fn gaps_between_drops_follow_their_law_and_no_other() {
+    for rule in RULES {
+        let gaps = gaps(rule, 20_000);
+        for other in RULES {
+            let (statistic, quantile) = chi_square(&gaps, &law(other));
+            assert_eq!(
+                statistic < quantile,
+                rule == other,
+                "{rule:?} against the law of {other:?}: {statistic:.1} of {quantile:.1}"
+            );
+        }
+    }
+}
+
+/// With p = 0.05: uniform (1 + 1/p)/2, geometric 1/p, wait (1/p + 2/p − 1)/2.
+#[test]
+fn mean_gaps_differ_by_a_factor_of_three() {
+    for (rule, expected) in
+        [(DropSpacing::Uniform, 10.5), (DropSpacing::Geometric, 20.0), (DropSpacing::Wait, 29.5)]
+    {
+        let gaps = gaps(rule, 20_000);
+        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
+        assert!((mean / expected - 1.0).abs() < 0.02, "{rule:?}: mean gap {mean}, expected {expected}");
+    }
+}
+
+struct Overload {
+    drop_fraction: f64,
+    random_fraction: f64,
+    mean_average: f64,
+}
+
+/// Packets of 1000 bytes at `load` times the port's rate, for 300 s; measured over the last 200 s.
+fn overload(config: MredConfig, load: f64) -> Overload {
+    let rate = Rate::from_bits_per_second(8_000_000);
+    let class = ClassConfig {
+        name: "all".to_owned(),
+        buffer: Some(BufferConfig::Red(config)),
+        ..ClassConfig::default()
+    };
+    let queueing = QueueingConfig { classes: vec![class], ..QueueingConfig::default() };
+    let wire = WireConfig { rate, framing: Framing::Raw, ring: RingConfig::default() };
+    let mut port = Port::build(Some(&queueing), &wire, &Streams::new(3, 0)).unwrap();
+    let packet = Packet { length: 1000, ..Packet::default() };
+    let interval = Time::from_seconds_f64(rate.transmission_time(1000).as_seconds() / load);
+    let (mut arrival, mut offered, mut random, mut forced, mut sum) = (Time::ZERO, 0u64, 0u64, 0u64, 0.0);
+    while arrival < Time::from_seconds(300) {
+        while let Some(time) = port.poll_timeout().filter(|time| *time <= arrival) {
+            while port.poll_transmit(time, &mut ()).is_some() {}
+        }
+        let verdict = port.enqueue(arrival, packet, &mut ());
+        while port.poll_transmit(arrival, &mut ()).is_some() {}
+        if arrival >= Time::from_seconds(100) {
+            offered += 1;
+            random += u64::from(verdict == Verdict::Drop(DropCause::EarlyRandom));
+            forced += u64::from(verdict == Verdict::Drop(DropCause::EarlyForced));
+            sum += port.buffers()[0].averages()[0];
+        }
+        arrival += interval;
+    }
+    Overload {
+        drop_fraction: (random + forced) as f64 / offered as f64,
+        random_fraction: random as f64 / offered as f64,
+        mean_average: sum / offered as f64,
+    }
+}
+
+/// A constant overload must lose 1 − C/λ. Where random drops can lose that much, the average
+/// settles where they do: at p with mean gap 1/(1 − C/λ).
+#[test]
+fn overload_settles_where_random_drops_lose_the_excess() {
+    let loss = 1.0 - 1.0 / 1.05;
+    for (drop_spacing, probability) in [
+        (DropSpacing::Uniform, loss / (2.0 - loss)),
+        (DropSpacing::Geometric, loss),
+        (DropSpacing::Wait, 1.5 / (1.0 / loss + 0.5)),
+    ] {
+        let found = overload(MredConfig { drop_spacing, ..red(20, 60, 0.1) }, 1.05);
+        let expected = 20.0 + 40.0 * probability / 0.1;
+        assert!(
+            (found.drop_fraction / loss - 1.0).abs() < 0.01,
+            "{drop_spacing:?}: lost {}",
+            found.drop_fraction
+        );
+        assert_eq!(found.random_fraction, found.drop_fraction, "{drop_spacing:?}: no drop is forced");
+        assert!(
+            (found.mean_average / expected - 1.0).abs() < 0.03,
+            "{drop_spacing:?}: average {}, expected {expected}",
+            found.mean_average
+        );
+    }
+}
+
+/// Where random drops cannot lose 1 − C/λ (the probability just below max is too small), the
+/// average settles at max and forced drops do the rest.
+#[test]
+fn heavy_overload_settles_at_the_maximum_threshold() {
+    for load in [2.0, 5.0] {
+        let found = overload(red(20, 60, 0.02), load);
+        let loss = 1.0 - 1.0 / load;
+        assert!(
+            (found.drop_fraction / loss - 1.0).abs() < 0.005,
+            "load {load}: lost {}",
+            found.drop_fraction
+        );
+        assert!(
+            (found.mean_average / 60.0 - 1.0).abs() < 0.03,
+            "load {load}: average {}",
+            found.mean_average
+        );
+        assert!(found.random_fraction < 0.1 * loss, "load {load}: {} at random", found.random_fraction);
+    }
+}
+
+/// Gentle RED loses the same without forced drops: max + (p − max_p)/(1 − max_p) · max.
+#[test]
+fn gentle_overload_settles_above_the_maximum_threshold() {
+    let config = MredConfig {
+        above_max: AboveMaxConfig::Gentle,
+        drop_spacing: DropSpacing::Geometric,
+        ..red(20, 60, 0.1)
+    };
+    let found = overload(config, 2.0);
+    let expected = 60.0 + (0.5 - 0.1) / (1.0 - 0.1) * 60.0;
+    assert!((found.drop_fraction - 0.5).abs() < 0.005, "lost {}", found.drop_fraction);
+    assert_eq!(found.random_fraction, found.drop_fraction, "no drop is forced");
+    assert!((found.mean_average / expected - 1.0).abs() < 0.03, "average {}", found.mean_average);
+}
