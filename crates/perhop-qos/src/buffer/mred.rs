@@ -26,6 +26,23 @@ enum Unit {
     Bytes,
 }
 
+impl Unit {
+    #[inline]
+    fn held(self, queue: &Occupancy) -> u64 {
+        match self {
+            Unit::Packets => queue.packets,
+            Unit::Bytes => queue.bytes,
+        }
+    }
+    #[inline]
+    fn held_by_precedence(self, queue: &Occupancy) -> &[u64; Color::COUNT] {
+        match self {
+            Unit::Packets => &queue.packets_of,
+            Unit::Bytes => &queue.bytes_of,
+        }
+    }
+}
+
 /// Random early detection with one or more drop precedences.
 #[derive(Clone, Debug)]
 pub struct Mred {
@@ -158,20 +175,10 @@ impl Mred {
     fn scale(&self, length: u32) -> f64 {
         self.packets_per_byte.map_or(1.0, |packets| packets * f64::from(length))
     }
-    #[inline]
-    fn held(&self, queue: &Occupancy) -> u64 {
-        match self.unit {
-            Unit::Packets => queue.packets,
-            Unit::Bytes => queue.bytes,
-        }
-    }
     /// What the queue holds of precedence `index`; of the last, what it holds of all from there on.
     #[inline]
     fn held_of(&self, queue: &Occupancy, index: usize) -> u64 {
-        let held = match self.unit {
-            Unit::Packets => &queue.packets_of,
-            Unit::Bytes => &queue.bytes_of,
-        };
+        let held = self.unit.held_by_precedence(queue);
         if index + 1 < self.tests.len() { held[index] } else { held[index..].iter().sum() }
     }
 
@@ -185,17 +192,18 @@ impl Mred {
     ) {
         match self.averages {
             Averages::Single => {
-                let held = self.held(queue);
-                update(&mut self.shared, 0, held);
+                update(&mut self.shared, 0, self.unit.held(queue));
             }
             // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
             // which counts the packets of precedences 0 to j; the lower averages stay.
             Averages::Coupled => {
-                let mut held: u64 = (0..index).map(|lower| self.held_of(queue, lower)).sum();
-                for higher in index..self.tests.len() {
-                    held += self.held_of(queue, higher);
+                let (last, by_precedence) = (self.tests.len() - 1, self.unit.held_by_precedence(queue));
+                let mut held: u64 = by_precedence[..index].iter().sum();
+                for (higher, more) in by_precedence.iter().enumerate().take(last).skip(index) {
+                    held += more;
                     update(&mut self.shared, higher, held);
                 }
+                update(&mut self.shared, last, self.unit.held(queue));
             }
             Averages::CoupledSampled | Averages::Decoupled => {
                 let held = self.held_of(queue, index);

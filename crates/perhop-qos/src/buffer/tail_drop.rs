@@ -69,3 +69,43 @@ impl BufferManager for TailDrop {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn admitted(limit: QueueSize, lengths: &[u32]) -> Vec<bool> {
+        let mut buffer = TailDropConfig { limit }.build().unwrap();
+        let mut queue = Occupancy::default();
+        lengths
+            .iter()
+            .map(|length| {
+                let packet = Packet { length: *length, ..Packet::default() };
+                let fits = buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue) == Verdict::Pass;
+                if fits {
+                    queue.packets += 1;
+                    queue.bytes += u64::from(*length);
+                }
+                fits
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_limit_in_packets_ignores_their_size() {
+        assert_eq!(admitted(QueueSize::Packets(2), &[1500, 1500, 40]), [true, true, false]);
+    }
+
+    #[test]
+    fn a_limit_in_bytes_takes_what_fits_as_a_whole() {
+        let fits = admitted(QueueSize::Bytes(3000), &[1500, 1501, 1460, 40, 1]);
+        assert_eq!(fits, [true, false, true, true, false]);
+    }
+
+    #[test]
+    fn no_room_at_all_is_an_error() {
+        for limit in [QueueSize::Packets(0), QueueSize::Bytes(0)] {
+            assert_eq!(TailDropConfig { limit }.build().unwrap_err().path, ["limit"]);
+        }
+    }
+}
