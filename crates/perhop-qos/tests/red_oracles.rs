@@ -204,7 +204,7 @@ fn heavy_overload_settles_at_the_maximum_threshold() {
     }
 }
 
-/// Gentle RED loses the same without forced drops: max + (p − `max_p)/(1` − `max_p`) · max.
+/// Gentle RED loses the same without forced drops: `max + (p − max_p)/(1 − max_p) · max`.
 #[test]
 fn gentle_overload_settles_above_the_maximum_threshold() {
     let config = MredConfig {

@@ -103,19 +103,13 @@ impl BufferConfig {
 }
 
 impl AnyBuffer {
-    /// The averages it keeps of its queue, in packets or bytes; none for a buffer manager without.
+    /// The averages it keeps of its queue, in the unit of its thresholds (see [`Mred::averages`]);
+    /// none where it keeps none.
     pub fn averages(&self) -> &[f64] {
         match self {
             AnyBuffer::TailDrop(_) => &[],
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
-    }
-}
-
-impl AnyBuffer {
-    /// The averages it keeps of its queue, in the unit of its thresholds; none where it keeps none.
-    pub fn averages(&self) -> &[f64] {
-        &[]
     }
 }
 
