@@ -66,7 +66,11 @@ fn md1_waiting_time() {
     // Pollaczek-Khinchine with constant service: Wq = rho / (2 mu (1 - rho)).
     for (rho, tolerance) in [(0.5, 0.01), (0.9, 0.05)] {
         let results = single_server(rho, "fixed", &fifo(1_000_000));
-        assert_near(mean(&results, "all", "delay_mean_s") - 1.0 / MU, rho / (2.0 * MU * (1.0 - rho)), tolerance);
+        assert_near(
+            mean(&results, "all", "delay_mean_s") - 1.0 / MU,
+            rho / (2.0 * MU * (1.0 - rho)),
+            tolerance,
+        );
     }
 }
 
@@ -90,7 +94,8 @@ fn non_preemptive_priority_waiting_times() {
     let traffic: Vec<Value> = (0..3)
         .map(|class| {
             let rate = format!("{}b/s", (loads[class] * 10e6) as u64);
-            let source = json!({"poisson": {"rate": rate, "packet": {"ip": "1000B"}, "sizes": "exponential"}});
+            let source =
+                json!({"poisson": {"rate": rate, "packet": {"ip": "1000B"}, "sizes": "exponential"}});
             json!({"name": names[class], "from": "a", "to": "b", "dscp": dscps[class], "source": source})
         })
         .collect();

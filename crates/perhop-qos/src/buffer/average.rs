@@ -53,6 +53,9 @@ pub enum IdleConfig {
     /// It decays as if packets of the mean size had gone by at the port's rate, each finding the queue empty.
     #[default]
     Decay,
+    /// It decays as before, and the arrival that ends the silence is also a sample of an empty queue:
+    /// one packet more than `decay`, as in ns-2.
+    DecayAndSample,
     /// Nothing: the next arrival samples an empty queue once.
     None,
 }
@@ -72,8 +75,9 @@ pub enum UpdateConfig {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Motion {
     weight: f64,
-    /// Mean packets that the port sends in a picosecond; `None` where idle time does not count.
-    idle_packets: Option<f64>,
+    idle: IdleConfig,
+    /// Mean packets that go by in an idle picosecond.
+    idle_packets: f64,
     update: UpdateConfig,
 }
 
@@ -89,12 +93,9 @@ impl Motion {
     ) -> Result<Motion, ConfigError> {
         let packet_bits = 8.0 * mean_packet.as_bytes() as f64;
         let packets_per_second = drain.as_bits_per_second() as f64 / packet_bits;
-        let idle_packets = match idle {
-            IdleConfig::Decay => Some(packets_per_second / PICOSECONDS_PER_SECOND as f64),
-            IdleConfig::None => None,
-        };
+        let idle_packets = packets_per_second / PICOSECONDS_PER_SECOND as f64;
         let weight = averaging.weight().map_err(|error| error.within("averaging"))?;
-        Ok(Motion { weight, idle_packets, update })
+        Ok(Motion { weight, idle, idle_packets, update })
     }
 }
 
@@ -143,21 +144,24 @@ impl QueueAverages {
         *average += self.motion.weight * (held as f64 - *average);
     }
 
-    /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample.
+    /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;
+    /// ns-2 `queue/red.cc`, `estimator`: `(1 − w)^(m + 1)`, the sample of an empty queue included.
     ///
     /// The clock restarts, so that a packet that is dropped here does not make the next one
     /// decay for the same time again.
     #[cold]
     fn arrival_when_idle(&mut self, index: usize, now: Time) {
-        let Some(packets_per_picosecond) = self.motion.idle_packets else {
-            self.sample(index, 0);
-            return;
-        };
-        let idle = now.saturating_sub(self.idle_since[index]);
+        let Motion { weight, idle, idle_packets, .. } = self.motion;
+        let silence = now.saturating_sub(self.idle_since[index]);
         self.idle_since[index] = now;
         if self.values[index] > 0.0 {
-            let packets = idle.as_picoseconds() as f64 * packets_per_picosecond;
-            self.values[index] *= libm::pow(1.0 - self.motion.weight, packets);
+            let gone_by = silence.as_picoseconds() as f64 * idle_packets;
+            let samples = match idle {
+                IdleConfig::Decay => gone_by,
+                IdleConfig::DecayAndSample => gone_by + 1.0,
+                IdleConfig::None => 1.0,
+            };
+            self.values[index] *= libm::pow(1.0 - weight, samples);
         }
     }
 }
@@ -198,6 +202,26 @@ mod tests {
         // That packet was dropped: one more packet time, counted from its arrival.
         averages.arrival(0, Time::from_milliseconds(13), 0);
         assert!((averages.values()[0] - 6.75).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_arrival_that_ends_a_silence_may_be_a_sample() {
+        let (size, rate) = (ByteSize::from_bytes(1000), Rate::from_bits_per_second(8_000_000));
+        let average_after_silence = |idle| {
+            let averaging = AveragingConfig::Weight(0.25);
+            let motion = Motion::build(averaging, idle, UpdateConfig::Arrivals, size, rate).unwrap();
+            let mut averages = QueueAverages::new(motion);
+            averages.arrival(0, Time::ZERO, 64);
+            averages.departure(0, Time::from_milliseconds(10), 0);
+            averages.arrival(0, Time::from_milliseconds(12), 0);
+            averages.values()[0]
+        };
+        // Two packet times after an average of 16.
+        assert!((average_after_silence(IdleConfig::Decay) - 16.0 * 0.75 * 0.75).abs() < 1e-12);
+        assert!(
+            (average_after_silence(IdleConfig::DecayAndSample) - 16.0 * 0.75 * 0.75 * 0.75).abs() < 1e-12
+        );
+        assert!((average_after_silence(IdleConfig::None) - 16.0 * 0.75).abs() < 1e-12);
     }
 
     #[test]

@@ -75,6 +75,10 @@ pub struct MredConfig {
     /// What an average does while there is nothing to count.
     #[serde(default)]
     pub idle: IdleConfig,
+    /// Bits per second at which idle time is counted in packets; by default the port's rate. Linux tc
+    /// takes it from its `bandwidth` parameter, which need not be that of the bottleneck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idle_rate: Option<Rate>,
     /// Mean size of a packet in IP bytes: the step of the idle clock, and what `per-byte` divides by.
     #[serde(default = "default_mean_packet_size")]
     pub mean_packet_size: ByteSize,
@@ -111,6 +115,7 @@ impl Default for MredConfig {
             averaging: AveragingConfig::default(),
             update: UpdateConfig::default(),
             idle: IdleConfig::default(),
+            idle_rate: None,
             mean_packet_size: default_mean_packet_size(),
             above_max: AboveMaxConfig::default(),
             drop_spacing: DropSpacing::default(),
@@ -185,7 +190,8 @@ impl MredConfig {
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
         let precedences = self.expanded()?;
         self.check(&precedences)?;
-        let motion = Motion::build(self.averaging, self.idle, self.update, self.mean_packet_size, drain)?;
+        let idle_rate = self.idle_rate.unwrap_or(drain);
+        let motion = Motion::build(self.averaging, self.idle, self.update, self.mean_packet_size, idle_rate)?;
         Ok(Mred::new(self, &precedences, motion, streams.stream()))
     }
 
@@ -193,6 +199,10 @@ impl MredConfig {
         if self.mean_packet_size.as_bytes() == 0 {
             return Err(ConfigError::new("mean-packet-size", "packets of 0 bytes measure nothing")
                 .help("for example 500B"));
+        }
+        if self.idle_rate.is_some_and(|rate| rate.as_bits_per_second() == 0) {
+            return Err(ConfigError::new("idle-rate", "at a rate of 0 no idle time counts")
+                .help("`idle: none` says so; otherwise for example 10Mb/s"));
         }
         if self.limit.is_some_and(|limit| limit.count() == 0) {
             return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
