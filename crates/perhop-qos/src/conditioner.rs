@@ -175,3 +175,103 @@ impl Stage {
         perform(&self.actions[color], packet)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::packet::{Dscp, FlowKey};
+
+    fn build(stages: Value) -> Result<TrafficConditioner, ConfigError> {
+        let configs: Vec<ConditionerConfig> = serde_json::from_value(stages).unwrap();
+        TrafficConditioner::build(&configs, &[], &Streams::new(1, 0))
+    }
+
+    fn packet(dscp: &str, length: u32) -> Packet {
+        let dscp: Dscp = dscp.parse().unwrap();
+        Packet { dscp, color: dscp.color(), ..Packet::new(FlowKey::default(), length) }
+    }
+
+    /// 1000 bytes are green at time 0, the rest is red.
+    fn bucket() -> Value {
+        json!({"token-bucket": {"rate": "8kb/s", "burst": "1000B"}})
+    }
+
+    #[test]
+    fn colors_have_actions_of_their_own_or_the_common_ones() {
+        let mut conditioner = build(json!([
+            {"meter": bucket(), "green": [{"mark": "af11"}, "transmit"], "actions": ["drop"]}
+        ]))
+        .unwrap();
+        let mut first = packet("default", 1000);
+        assert_eq!(conditioner.condition(Time::ZERO, &mut first), Verdict::Pass);
+        assert_eq!((first.dscp.to_string().as_str(), first.color), ("af11", Color::GREEN));
+        let mut second = packet("default", 1);
+        assert_eq!(conditioner.condition(Time::ZERO, &mut second), Verdict::Drop(DropCause::Policed));
+    }
+
+    #[test]
+    fn a_marked_af_codepoint_is_the_color_and_another_leaves_it() {
+        let color_after = |mark: &str| {
+            let mut conditioner = build(json!([{"meter": bucket(), "red": [{"mark": mark}]}])).unwrap();
+            let mut packet = packet("default", 1001);
+            conditioner.condition(Time::ZERO, &mut packet);
+            (packet.dscp.to_string(), packet.color)
+        };
+        assert_eq!(color_after("af12"), ("af12".to_owned(), Color::YELLOW));
+        assert_eq!(color_after("cs1"), ("cs1".to_owned(), Color::RED));
+    }
+
+    #[test]
+    fn only_continue_and_a_match_that_fails_lead_to_the_next_stage() {
+        let mut conditioner = build(json!([
+            {"name": "voice", "match": {"dscp": "ef"}, "meter": bucket(), "red": ["drop"]},
+            {"name": "edge", "meter": bucket(), "red": [{"mark": "le"}, "continue"]},
+            {"name": "rest", "actions": [{"mark-precedence": 1}]},
+        ]))
+        .unwrap();
+        let mut outcome = |dscp: &str, length: u32| {
+            let mut packet = packet(dscp, length);
+            (conditioner.condition(Time::ZERO, &mut packet), packet.dscp.to_string())
+        };
+        assert_eq!(outcome("ef", 400), (Verdict::Pass, "ef".to_owned()));
+        assert_eq!(outcome("ef", 601), (Verdict::Drop(DropCause::Policed), "ef".to_owned()));
+        assert_eq!(outcome("af41", 1000), (Verdict::Pass, "af41".to_owned()));
+        assert_eq!(outcome("af41", 300), (Verdict::Pass, "cs1".to_owned()));
+        let counted: Vec<_> = conditioner
+            .counted()
+            .map(|(name, of)| (name, of[Color::GREEN.index()].bytes, of[Color::RED.index()].bytes))
+            .collect();
+        assert_eq!(counted, [("voice", 400, 601), ("edge", 1000, 300), ("rest", 0, 300)]);
+    }
+
+    #[test]
+    fn a_stage_without_meter_goes_by_the_color_that_the_packet_has() {
+        let mut conditioner = build(json!([{"red": ["drop"]}])).unwrap();
+        assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af12", 40)), Verdict::Pass);
+        let dropped = Verdict::Drop(DropCause::Policed);
+        assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af13", 40)), dropped);
+    }
+
+    #[test]
+    fn what_is_never_carried_out_is_refused() {
+        for (stages, error) in [
+            (json!([{"green": ["transmit", {"mark": "ef"}]}]), "0.green.1: this action is never carried out"),
+            (json!([{"actions": ["continue", "drop"]}]), "0.actions.1: this action is never carried out"),
+            (
+                json!([{"green": ["continue"]}, {"red": ["drop"]}, {}]),
+                "2: no packet reaches this conditioner",
+            ),
+            (json!([{"name": "a", "match": {"dscp": "ef"}}, {"name": "a"}]), "1.name: there is already"),
+            (json!([{"match": {}}]), "0.match: a match without conditions"),
+            (
+                json!([{"meter": {"token-bucket": {"rate": "0b/s", "burst": "1B"}}}]),
+                "0.meter.token-bucket.rate:",
+            ),
+        ] {
+            let found = build(stages).expect_err(error).to_string();
+            assert!(found.starts_with(error), "{found}\nexpected: {error}");
+        }
+    }
+}
