@@ -1,0 +1,97 @@
+//! A compiled condition holds exactly where the condition as written does, and a port's table of
+//! codepoints decides as its classes in order would.
+
+use perhop_qos::classifier::{MatchConfig, PortClassifier};
+use perhop_qos::packet::{IpPrecedence, Protocol};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::queue::QueueId;
+use perhop_qos::{Dscp, Packet};
+use proptest::prelude::*;
+
+/// Conditions on DSCP, precedence and (as the one that no table can hold) protocol, in one another.
+fn conditions(with_protocol: bool) -> impl Strategy<Value = MatchConfig> {
+    let dscps = prop::collection::vec((0_u8..64).prop_map(|v| Dscp::new(v).unwrap()), 20..60);
+    let precedences = prop::collection::vec((0_u8..8).prop_map(|v| IpPrecedence::new(v).unwrap()), 3..8);
+    let protocols = prop::sample::select(vec![Protocol::TCP, Protocol::UDP]);
+    let kinds = if with_protocol { 1..4 } else { 1..3 };
+    let leaf = (kinds, dscps, precedences, protocols).prop_map(|(kind, dscp, precedence, protocol)| {
+        let only = MatchConfig::default();
+        match kind {
+            1 => MatchConfig { dscp: Some(dscp.into()), ..only },
+            2 => MatchConfig { precedence: Some(precedence.into()), ..only },
+            _ => MatchConfig { protocol: Some(protocol.into()), ..only },
+        }
+    });
+    leaf.prop_recursive(3, 24, 3, |inner| {
+        let list = prop::collection::vec(inner.clone(), 1..4);
+        (
+            inner.clone(),
+            prop::option::of(list.clone()),
+            prop::option::of(list),
+            prop::option::of(inner.prop_map(Box::new)),
+        )
+            .prop_map(|(leaf, all, any, not)| MatchConfig { all, any, not, ..leaf })
+    })
+}
+
+/// The condition as its documentation puts it.
+fn holds(config: &MatchConfig, packet: &Packet) -> bool {
+    config.dscp.as_ref().is_none_or(|dscp| dscp.0.contains(&packet.dscp))
+        && config.precedence.as_ref().is_none_or(|list| list.0.contains(&packet.dscp.precedence()))
+        && config.protocol.as_ref().is_none_or(|protocol| protocol.0.contains(&packet.protocol))
+        && config.all.as_ref().is_none_or(|all| all.iter().all(|inner| holds(inner, packet)))
+        && config.any.as_ref().is_none_or(|any| any.iter().any(|inner| holds(inner, packet)))
+        && config.not.as_ref().is_none_or(|not| !holds(not, packet))
+}
+
+/// Every DSCP with each of two protocols.
+fn packets() -> impl Iterator<Item = Packet> {
+    (0..64).filter_map(Dscp::new).flat_map(|dscp| {
+        [Protocol::TCP, Protocol::UDP].map(|protocol| Packet { dscp, protocol, ..Packet::default() })
+    })
+}
+
+proptest! {
+    #[test]
+    fn compiling_keeps_the_meaning(config in conditions(true)) {
+        match config.build(&[]) {
+            Ok(compiled) => {
+                for packet in packets() {
+                    prop_assert_eq!(compiled.matches(&packet), holds(&config, &packet), "{:?}", packet);
+                }
+            }
+            // Refused as a whole: then it holds nowhere, unless there was nothing written at all.
+            Err(error) if error.path.is_empty() && error.message.contains("no packet can match") => {
+                prop_assert!(packets().all(|packet| !holds(&config, &packet)), "{error}");
+            }
+            Err(_) => {}
+        }
+    }
+
+    #[test]
+    fn a_table_decides_as_the_classes_in_order(
+        by_dscp in any::<bool>(), seeds in prop::collection::vec(conditions(false), 1..4), other in conditions(true),
+    ) {
+        let mut conditions = seeds;
+        if !by_dscp {
+            conditions.push(other);
+        }
+        let built = |config: &MatchConfig| {
+            config.build(&[]).is_ok() && packets().any(|packet| !holds(config, &packet))
+        };
+        conditions.retain(built);
+        prop_assume!(!conditions.is_empty());
+        let class = |(index, matches): (usize, &MatchConfig)| ClassConfig {
+            name: index.to_string(),
+            matches: Some(matches.clone()),
+            ..ClassConfig::default()
+        };
+        let classes = conditions.iter().enumerate().map(class).collect();
+        let classifier =
+            PortClassifier::build(&QueueingConfig { classes, ..QueueingConfig::default() }, &[]).unwrap();
+        for packet in packets() {
+            let first = conditions.iter().position(|config| holds(config, &packet));
+            prop_assert_eq!(classifier.classify(&packet).map(QueueId::index), first);
+        }
+    }
+}
