@@ -70,7 +70,7 @@ impl<E> Header<E> {
         packet.color = self.color.unwrap_or(packet.color);
         if let Some(input) = &self.input {
             let index = interfaces.iter().position(|name| name == input).expect("a known interface");
-            packet.input = InterfaceId(u8::try_from(index).unwrap());
+            packet.input = InterfaceId(u16::try_from(index).unwrap());
         }
         packet
     }

@@ -79,7 +79,7 @@ enum Condition {
 
 impl MatchConfig {
     /// Compiles the condition for a node whose interfaces are called `interfaces`, in the order of
-    /// their [`InterfaceId`]s (256 at most).
+    /// their [`InterfaceId`]s.
     ///
     /// # Errors
     /// Where the condition is empty, cannot hold, or names an interface that is not there.
