@@ -22,7 +22,7 @@ fn overload() -> Scenario {
             {"name": "steady", "from": "a", "to": "sink", "start-within": "10ms",
              "source": {"cbr": {"rate": "800kb/s", "packet": {"ip": "1000B"}}}},
             {"name": "bursty", "from": "b", "to": "sink", "count": 3, "start-within": "1s",
-             "source": {"on-off": {"rate": "1Mb/s", "packet": {"ip": "500B"}, "on": "100ms", "off": "200ms", "law": "exponential"}}},
+             "source": {"on-off": {"rate": "1Mb/s", "packet": {"ip": "500B"}, "on-time": "100ms", "off-time": "200ms", "law": "exponential"}}},
         ],
         "measure": {"warmup": "2s", "queues": [{"from": "r1", "to": "r2", "every": "100ms"}], "throughput-every": "1s"},
     });

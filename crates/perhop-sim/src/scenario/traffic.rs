@@ -96,9 +96,9 @@ pub struct OnOffConfig {
     /// Packet size.
     pub packet: PacketSize,
     /// Length of a burst; its mean where `law` is random.
-    pub on: Time,
+    pub on_time: Time,
     /// Silence between the end of a burst and the start of the next; its mean where `law` is random.
-    pub off: Time,
+    pub off_time: Time,
     /// How the two periods are distributed.
     #[serde(default)]
     pub law: PeriodLaw,

@@ -25,15 +25,15 @@ impl OnOff {
         let length = config.packet.ip_length();
         let mut source =
             OnOff { config: config.clone(), spacing, stream, next: start, burst_ends: start, length };
-        source.burst_ends = start.saturating_add(source.draw(source.config.on));
+        source.burst_ends = start.saturating_add(source.draw(source.config.on_time));
         source
     }
     pub(super) fn next(&mut self) -> Emission {
         let emission = Emission { at: self.next, length: self.length, dscp: None };
         self.next = self.next.saturating_add(self.spacing.gap());
         if self.next >= self.burst_ends {
-            self.next = self.burst_ends.saturating_add(self.draw(self.config.off));
-            self.burst_ends = self.next.saturating_add(self.draw(self.config.on));
+            self.next = self.burst_ends.saturating_add(self.draw(self.config.off_time));
+            self.burst_ends = self.next.saturating_add(self.draw(self.config.on_time));
             self.spacing.restart();
         }
         emission
