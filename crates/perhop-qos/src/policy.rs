@@ -15,7 +15,7 @@ use crate::port::Port;
 use crate::queue::PrecedenceSource;
 use crate::random::Streams;
 use crate::ring::RingConfig;
-use crate::scheduler::{SchedulerConfig, ShareConfig};
+use crate::scheduler::{SchedulerConfig, ShapeConfig, ShareConfig};
 use crate::units::Rate;
 
 /// What one interface does with the packets that enter or leave by it.
@@ -53,6 +53,9 @@ pub struct ClassConfig {
     /// What it asks of the scheduler above it.
     #[serde(default)]
     pub share: ShareConfig,
+    /// Holds its packets back to a rate, whether or not the wire is busy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<ShapeConfig>,
     /// Who may join its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
@@ -62,6 +65,15 @@ pub struct ClassConfig {
     /// Classes inside this one, in place of a queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,
+}
+
+impl ClassConfig {
+    /// Whether it, or a class inside it, is shaped.
+    pub fn holds_a_shaper(&self) -> bool {
+        let inside = self.queueing.as_ref();
+        self.shape.is_some()
+            || inside.is_some_and(|queueing| queueing.classes.iter().any(ClassConfig::holds_a_shaper))
+    }
 }
 
 /// The hardware under a port: what the wire and the ring before it do.

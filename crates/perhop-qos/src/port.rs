@@ -123,6 +123,7 @@ impl Port {
     /// From here on nothing can overtake or drop it, so its times are known.
     pub fn poll_transmit<O: Observer>(&mut self, now: Time, observer: &mut O) -> Option<Transmission> {
         self.ring.advance(now);
+        self.shaped_until = None;
         while self.backlog > 0 && self.ring.has_room() {
             let id = match self.scheduler.select(now, &self.queues) {
                 Selection::Serve(id) => id,

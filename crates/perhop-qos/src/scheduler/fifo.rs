@@ -2,23 +2,44 @@
 
 use std::collections::VecDeque;
 
-use super::{Scheduler, Selection};
+use super::Scheduler;
+use super::share::Takes;
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
 use crate::units::Time;
 
+const TAKES: Takes = Takes {
+    scheduler: "fifo",
+    shares: &[],
+    help: "fifo serves in order of arrival; for shares take priority, wrr, drr, scfq, wfq or wf2q-plus",
+};
+
 /// First come, first served: serves the children in the order in which their packets arrived.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Fifo {
+    /// For every packet that waits, its child.
     order: VecDeque<u16>,
 }
 
+impl Fifo {
+    pub(super) fn build(classes: &[ClassConfig]) -> Result<Fifo, ConfigError> {
+        TAKES.check(classes)?;
+        // It grows to its high-water mark once; after that the packet path allocates nothing.
+        Ok(Fifo { order: VecDeque::with_capacity(64) })
+    }
+}
+
 impl Scheduler for Fifo {
-    fn enqueued(&mut self, _: Time, child: usize, _: u32, _: &[u32]) {
+    fn enqueued(&mut self, _: Time, child: usize, _: u32) {
         self.order.push_back(child as u16);
     }
-    fn select(&mut self, _: Time, _: &[u32]) -> Selection<usize> {
-        self.order.front().map_or(Selection::Idle, |child| Selection::Serve(usize::from(*child)))
+    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
+        // All but the first are looked at only where a shaper inside the first holds it back.
+        self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)
     }
-    fn dequeued(&mut self, _: Time, _: usize, _: u32, _: &[u32]) {
-        self.order.pop_front();
+    fn dequeued(&mut self, _: Time, child: usize, _: u32) {
+        if let Some(place) = self.order.iter().position(|waiting| usize::from(*waiting) == child) {
+            self.order.remove(place);
+        }
     }
 }

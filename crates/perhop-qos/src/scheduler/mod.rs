@@ -1,23 +1,44 @@
-//! Schedulers: which queue sends next (RFC 3290 §7.1).
+//! Schedulers: which queue sends next (RFC 3290 §7.1), and shapers: when it may (RFC 2475 §2.3.3.3).
 //!
 //! A [`Scheduler`] orders its *children*, numbered from 0; a child is a queue or another scheduler.
-//! [`SchedulerTree`] holds the schedulers of one port and speaks of queues only.
+//! [`SchedulerTree`] holds the schedulers and shapers of one port and speaks of queues only.
+//! Every scheduler counts IP bytes.
 
+mod drr;
 mod fifo;
+mod priority;
+mod rounds;
+mod scfq;
+mod shaper;
+mod share;
 mod tree;
+mod virtual_time;
+mod wf2q_plus;
+mod wfq;
+mod wrr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use drr::Drr;
 pub use fifo::Fifo;
+pub use priority::Priority;
+pub use scfq::Scfq;
+pub use shaper::{ShapeConfig, ShapeForm, Shaper};
+pub use share::{CapConfig, ShareConfig};
 pub use tree::SchedulerTree;
+pub use wf2q_plus::Wf2qPlus;
+pub use wfq::Wfq;
+pub use wrr::Wrr;
 
-use crate::units::Time;
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::{Rate, Time};
 
-/// What a scheduler wants to be served.
+/// What a port's schedulers want to be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Selection<T> {
-    /// The head of this child.
+    /// The head of this queue.
     Serve(T),
     /// Nothing before this instant, although packets wait: how a shaper speaks.
     WaitUntil(Time),
@@ -27,27 +48,104 @@ pub enum Selection<T> {
 
 /// The contract of every scheduler: told of every packet that joins or leaves one of its children.
 ///
-/// `heads[child]` is the length in IP bytes of the packet that the child would send now, 0 where it
-/// has none to send.
+/// A child's packets are counted by these calls alone. Which of them it would send now is the
+/// child's own affair (it may be a scheduler itself), and it may have to hold all of them back for
+/// a while (it may hold a shaper), so `heads` is asked for afresh at every choice.
 pub trait Scheduler {
-    /// A packet of `length` IP bytes joined `child`; `heads` counts it already.
-    fn enqueued(&mut self, now: Time, child: usize, length: u32, heads: &[u32]);
-    /// The child to serve now. Asked again before anything else happens, the answer is the same.
-    fn select(&mut self, now: Time, heads: &[u32]) -> Selection<usize>;
-    /// The packet of `length` IP bytes that was selected has left `child`; `heads` shows its successor.
-    fn dequeued(&mut self, now: Time, child: usize, length: u32, heads: &[u32]);
+    /// A packet of `length` IP bytes joined `child`.
+    fn enqueued(&mut self, now: Time, child: usize, length: u32);
+    /// The child to serve now; `None` only where every head is 0. Asked again before anything else
+    /// happens, the answer is the same.
+    ///
+    /// `heads[child]` is the length in IP bytes of the packet that the child would send now, 0
+    /// where it has none to send.
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize>;
+    /// The child that was selected has sent its head, a packet of `length` IP bytes.
+    fn dequeued(&mut self, now: Time, child: usize, length: u32);
 }
 
 /// A scheduler as written in a policy; the shares of its classes stand with the classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SchedulerConfig {
-    /// First come, first served, over all classes.
+    /// First come, first served, over all classes; takes no share.
     #[default]
     Fifo,
+    /// Strict priority, non-preemptive; takes `level` and `cap`.
+    Priority,
+    /// Weighted round robin, counted in packets; takes `weight` or `bandwidth`.
+    Wrr,
+    /// Deficit round robin, counted in bytes (Shreedhar and Varghese 1995); takes `quantum`.
+    Drr,
+    /// Self-clocked fair queueing (Golestani 1994); takes `weight` or `bandwidth`.
+    Scfq,
+    /// Weighted fair queueing, that is packetized generalized processor sharing with the virtual time
+    /// of the fluid server (Parekh and Gallager 1993); takes `weight` or `bandwidth`.
+    Wfq,
+    /// Worst-case fair weighted fair queueing (Bennett and Zhang 1997); takes `weight` or `bandwidth`.
+    Wf2qPlus,
 }
 
-/// What a class asks of the scheduler above it; each scheduler takes its own kind of share.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ShareConfig {}
+/// A scheduler of any kind: stored by value, dispatched by one `match`.
+#[derive(Clone, Debug)]
+pub enum AnyScheduler {
+    /// See [`Fifo`].
+    Fifo(Fifo),
+    /// See [`Priority`].
+    Priority(Priority),
+    /// See [`Wrr`].
+    Wrr(Wrr),
+    /// See [`Drr`].
+    Drr(Drr),
+    /// See [`Scfq`].
+    Scfq(Scfq),
+    /// See [`Wfq`].
+    Wfq(Wfq),
+    /// See [`Wf2qPlus`].
+    Wf2qPlus(Wf2qPlus),
+}
+
+impl SchedulerConfig {
+    /// The scheduler over `classes`, on a wire of `rate`.
+    ///
+    /// # Errors
+    /// Where a class asks for a share that this scheduler cannot give; the path starts at `classes`.
+    pub fn build(self, classes: &[ClassConfig], rate: Rate) -> Result<AnyScheduler, ConfigError> {
+        Ok(match self {
+            SchedulerConfig::Fifo => AnyScheduler::Fifo(Fifo::build(classes)?),
+            SchedulerConfig::Priority => AnyScheduler::Priority(Priority::build(classes)?),
+            SchedulerConfig::Wrr => AnyScheduler::Wrr(Wrr::build(classes)?),
+            SchedulerConfig::Drr => AnyScheduler::Drr(Drr::build(classes)?),
+            SchedulerConfig::Scfq => AnyScheduler::Scfq(Scfq::build(classes)?),
+            SchedulerConfig::Wfq => AnyScheduler::Wfq(Wfq::build(classes, rate)?),
+            SchedulerConfig::Wf2qPlus => AnyScheduler::Wf2qPlus(Wf2qPlus::build(classes, rate)?),
+        })
+    }
+}
+
+/// Calls the same method of whichever scheduler it is.
+macro_rules! dispatch {
+    ($self:ident, $scheduler:ident => $call:expr) => {
+        match $self {
+            AnyScheduler::Fifo($scheduler) => $call,
+            AnyScheduler::Priority($scheduler) => $call,
+            AnyScheduler::Wrr($scheduler) => $call,
+            AnyScheduler::Drr($scheduler) => $call,
+            AnyScheduler::Scfq($scheduler) => $call,
+            AnyScheduler::Wfq($scheduler) => $call,
+            AnyScheduler::Wf2qPlus($scheduler) => $call,
+        }
+    };
+}
+
+impl Scheduler for AnyScheduler {
+    fn enqueued(&mut self, now: Time, child: usize, length: u32) {
+        dispatch!(self, scheduler => scheduler.enqueued(now, child, length));
+    }
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        dispatch!(self, scheduler => scheduler.select(now, heads))
+    }
+    fn dequeued(&mut self, now: Time, child: usize, length: u32) {
+        dispatch!(self, scheduler => scheduler.dequeued(now, child, length));
+    }
+}

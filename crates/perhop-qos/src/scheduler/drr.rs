@@ -1,0 +1,53 @@
+//! Deficit round robin (Shreedhar & Varghese, SIGCOMM 1995): turns counted in bytes.
+
+use super::Scheduler;
+use super::rounds::Rounds;
+use super::share::{Takes, error_in};
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::Time;
+
+const TAKES: Takes = Takes {
+    scheduler: "drr",
+    shares: &["quantum"],
+    help: "drr takes quantum (IP bytes per round), for example 1500B; shares are as the quanta",
+};
+
+/// The quantum of a class that writes none: one Ethernet MTU, so that every turn sends a packet
+/// (as the paper recommends: work is O(1) per packet where the quantum is at least the longest packet).
+const DEFAULT_QUANTUM: u64 = 1500;
+
+/// Deficit round robin: each turn adds the quantum to the child's deficit counter, and the child
+/// sends while the counter covers its head.
+#[derive(Clone, Debug)]
+pub struct Drr {
+    rounds: Rounds,
+}
+
+impl Drr {
+    pub(super) fn build(classes: &[ClassConfig]) -> Result<Drr, ConfigError> {
+        TAKES.check(classes)?;
+        let quantum = |(index, class): (usize, &ClassConfig)| match class.share.quantum {
+            None => Ok(DEFAULT_QUANTUM),
+            Some(quantum) if (1..=u64::from(u32::MAX)).contains(&quantum.as_bytes()) => {
+                Ok(quantum.as_bytes())
+            }
+            Some(quantum) => Err(error_in(index, "quantum", format!("a quantum of {quantum}"))
+                .help("1B to 4GB; at least the longest packet keeps the work per packet small")),
+        };
+        let quanta: Vec<u64> = classes.iter().enumerate().map(quantum).collect::<Result<_, _>>()?;
+        Ok(Drr { rounds: Rounds::new(quanta) })
+    }
+}
+
+impl Scheduler for Drr {
+    fn enqueued(&mut self, _: Time, child: usize, _: u32) {
+        self.rounds.enqueued(child);
+    }
+    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
+        self.rounds.select(heads, u64::from)
+    }
+    fn dequeued(&mut self, _: Time, child: usize, length: u32) {
+        self.rounds.dequeued(child, u64::from(length));
+    }
+}

@@ -1,0 +1,107 @@
+//! Strict priority, non-preemptive, with an optional cap on what a class may send by its priority.
+
+use super::Scheduler;
+use super::shaper::Credit;
+use super::share::{CapConfig, Takes, error_in};
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::Time;
+
+const TAKES: Takes = Takes {
+    scheduler: "strict priority",
+    shares: &["level", "cap"],
+    help: "priority takes level (0 is served first) and cap",
+};
+
+/// Strict priority: of the children that want to send, the one with the lowest level does.
+///
+/// A child with a cap has its priority while a token bucket of the cap's rate and burst
+/// covers its head. Beyond that it is served only when no child that has its priority wants
+/// to send, and then without being charged: the cap bounds what priority takes from others, not
+/// what is sent (RFC 2598 §2 asks for such a limit where a priority queue serves EF).
+#[derive(Clone, Debug)]
+pub struct Priority {
+    /// In order of level.
+    children: Vec<Child>,
+}
+
+#[derive(Clone, Debug)]
+struct Child {
+    index: usize,
+    cap: Option<Credit>,
+}
+
+impl Priority {
+    pub(super) fn build(classes: &[ClassConfig]) -> Result<Priority, ConfigError> {
+        TAKES.check(classes)?;
+        let levels = levels(classes)?;
+        let build = |(index, class): (usize, &ClassConfig)| {
+            let cap = class.share.cap.map(|cap| cap.build()).transpose();
+            let cap =
+                cap.map_err(|error| error.within("cap").within("share").within(index).within("classes"))?;
+            Ok(Child { index, cap })
+        };
+        let mut children: Vec<Child> = classes.iter().enumerate().map(build).collect::<Result<_, _>>()?;
+        children.sort_by_key(|child| levels[child.index]);
+        Ok(Priority { children })
+    }
+}
+
+/// The level of every class: all written and different, or none written.
+fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
+    if classes.iter().all(|class| class.share.level.is_none()) {
+        return Ok((0..classes.len() as u16).collect());
+    }
+    let mut levels = Vec::with_capacity(classes.len());
+    for (index, class) in classes.iter().enumerate() {
+        let Some(level) = class.share.level else {
+            return Err(error_in(index, "", "no level, although other classes have one")
+                .help("write a level in every class (0 is served first), or in none for their order"));
+        };
+        if levels.contains(&level) {
+            return Err(error_in(index, "level", format!("level {level} is taken by an earlier class"))
+                .help("classes of equal priority are one class with a scheduler of its own inside"));
+        }
+        levels.push(level);
+    }
+    Ok(levels)
+}
+
+impl CapConfig {
+    fn build(&self) -> Result<Credit, ConfigError> {
+        if self.rate.as_bits_per_second() == 0 {
+            return Err(ConfigError::new("rate", "a cap of 0 leaves no priority").help("for example 300kb/s"));
+        }
+        if self.burst.as_bytes() == 0 {
+            return Err(ConfigError::new("burst", "a burst of 0 leaves no packet its priority")
+                .help("at least the longest packet, for example 1500B"));
+        }
+        Credit::new(self.rate, (1, 1), self.burst)
+    }
+}
+
+impl Scheduler for Priority {
+    fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        let mut waiting = self.children.iter().filter(|child| heads[child.index] > 0);
+        let first = waiting.clone().next()?;
+        let entitled = waiting.find(|child| child.is_entitled(now, heads[child.index]));
+        Some(entitled.unwrap_or(first).index)
+    }
+    fn dequeued(&mut self, now: Time, child: usize, length: u32) {
+        let sender = self.children.iter_mut().find(|sender| sender.index == child);
+        if let Some(sender) = sender
+            && sender.is_entitled(now, length)
+            && let Some(cap) = &mut sender.cap
+        {
+            cap.spend(now, length);
+        }
+    }
+}
+
+impl Child {
+    /// Whether it may send `length` bytes by virtue of its priority.
+    fn is_entitled(&self, now: Time, length: u32) -> bool {
+        self.cap.as_ref().is_none_or(|cap| cap.covers(now, length))
+    }
+}

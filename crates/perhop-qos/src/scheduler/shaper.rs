@@ -1,0 +1,206 @@
+//! [`Shaper`]: holds packets back until a token bucket covers them (RFC 2475 §2.3.3.3).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ConfigError;
+use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// Shaping of one class, or of a whole port through its only class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ShapeConfig {
+    /// The committed rate, counted in IP bytes.
+    pub rate: Rate,
+    /// The committed burst Bc, in IP bytes: what may be sent at once.
+    pub burst: ByteSize,
+    /// The excess burst Be, in IP bytes: beyond the committed burst, after silence (`average`) or in
+    /// every interval (`peak`).
+    #[serde(default)]
+    pub excess: ByteSize,
+    /// What the excess burst does to the rate.
+    #[serde(default)]
+    pub form: ShapeForm,
+}
+
+/// What the excess burst does to the rate of a shaper.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeForm {
+    /// Nothing: Bc in every interval of Bc / rate, so that the rate is what is written.
+    #[default]
+    Average,
+    /// Bc + Be in every interval of Bc / rate: the rate becomes rate × (1 + Be / Bc).
+    Peak,
+}
+
+impl ShapeConfig {
+    /// The shaper, its bucket full.
+    ///
+    /// # Errors
+    /// Where rate or burst are 0 or beyond 4 GiB, or `peak` has no excess burst.
+    pub fn build(&self) -> Result<Shaper, ConfigError> {
+        if self.rate.as_bits_per_second() == 0 {
+            return Err(
+                ConfigError::new("rate", "a shaper of rate 0 lets nothing out").help("for example 2Mb/s")
+            );
+        }
+        let (committed, excess) = (self.burst.as_bytes(), self.excess.as_bytes());
+        if committed == 0 {
+            return Err(ConfigError::new("burst", "a shaper with a burst of 0 lets nothing out")
+                .help("at least the longest packet, for example 1500B"));
+        }
+        if excess > u64::from(u32::MAX) {
+            return Err(
+                ConfigError::new("excess", format!("an excess burst of {}", self.excess)).help("below 4GiB")
+            );
+        }
+        let factor = match self.form {
+            ShapeForm::Average => (1, 1),
+            ShapeForm::Peak if excess == 0 => {
+                return Err(ConfigError::new("form", "peak without an excess burst is average")
+                    .help("write excess, for example as much as burst for twice the rate"));
+            }
+            ShapeForm::Peak => (committed + excess, committed),
+        };
+        let depth = ByteSize::from_bytes(committed.saturating_add(excess));
+        Ok(Shaper { credit: Credit::new(self.rate, factor, depth)? })
+    }
+}
+
+/// A token bucket shaper: a packet may leave as soon as there are tokens for all of it.
+///
+/// Tokens come in continuously. A packet longer than the bucket leaves when the bucket is full and
+/// leaves it in debt, so that the rate holds and nothing is stuck.
+#[derive(Clone, Debug)]
+pub struct Shaper {
+    credit: Credit,
+}
+
+impl Shaper {
+    /// The first instant, `now` or later, at which a packet of `length` IP bytes may leave.
+    pub fn ready_at(&self, now: Time, length: u32) -> Time {
+        self.credit.reaches(now, length)
+    }
+    /// A packet of `length` IP bytes leaves.
+    pub fn sent(&mut self, now: Time, length: u32) {
+        self.credit.spend(now, length);
+    }
+}
+
+/// Bytes that come in at a rate, up to a depth: exact integers.
+///
+/// One bit is `10¹² × divisor` units, and `rate × multiplier` units come in per picosecond, so that a rate
+/// times a fraction is exact as well.
+#[derive(Clone, Debug)]
+pub(super) struct Credit {
+    /// Units per picosecond.
+    gain: u128,
+    /// Units per byte.
+    byte: u128,
+    depth: i128,
+    level: i128,
+    updated: Time,
+}
+
+impl Credit {
+    /// A full credit of `depth` bytes that comes in at `rate × multiplier / divisor`, none of them 0.
+    pub(super) fn new(
+        rate: Rate,
+        (multiplier, divisor): (u64, u64),
+        depth: ByteSize,
+    ) -> Result<Credit, ConfigError> {
+        // 2³³ bytes × 2⁴³ × a divisor of 2³² fit an i128 with room to spare.
+        if depth.as_bytes() > 2 * u64::from(u32::MAX) {
+            return Err(ConfigError::new("burst", format!("a burst of {depth}")).help("below 4GiB"));
+        }
+        let byte = 8 * u128::from(PICOSECONDS_PER_SECOND) * u128::from(divisor);
+        let depth = i128::from(depth.as_bytes()) * byte.cast_signed();
+        let gain = u128::from(rate.as_bits_per_second()) * u128::from(multiplier);
+        Ok(Credit { gain, byte, depth, level: depth, updated: Time::ZERO })
+    }
+    /// Whether it covers `length` bytes at `now`.
+    pub(super) fn covers(&self, now: Time, length: u32) -> bool {
+        self.units(length) <= self.level_at(now)
+    }
+    /// When it covers `length` bytes, or is full where it never does.
+    fn reaches(&self, now: Time, length: u32) -> Time {
+        let missing = self.units(length).min(self.depth) - self.level_at(now);
+        if missing <= 0 {
+            return now;
+        }
+        let span = missing.unsigned_abs().div_ceil(self.gain);
+        now.saturating_add(Time::from_picoseconds(u64::try_from(span).unwrap_or(u64::MAX)))
+    }
+    /// Takes `length` bytes out, into debt if need be.
+    pub(super) fn spend(&mut self, now: Time, length: u32) {
+        self.level = self.level_at(now) - self.units(length);
+        self.updated = now;
+    }
+
+    fn units(&self, length: u32) -> i128 {
+        i128::from(length) * self.byte.cast_signed()
+    }
+    fn level_at(&self, now: Time) -> i128 {
+        let elapsed = u128::from(now.saturating_sub(self.updated).as_picoseconds());
+        let missing = (self.depth - self.level).unsigned_abs();
+        // A gain that overflows is more than any depth.
+        match elapsed.checked_mul(self.gain) {
+            Some(gained) if gained < missing => self.level + gained.cast_signed(),
+            _ => self.depth,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shaper(form: ShapeForm, excess: u64) -> Shaper {
+        let (rate, burst) = (Rate::from_bits_per_second(8_000_000), ByteSize::from_bytes(1000));
+        ShapeConfig { rate, burst, excess: ByteSize::from_bytes(excess), form }.build().unwrap()
+    }
+
+    #[test]
+    fn the_average_form_sends_the_bursts_at_once_and_then_the_rate() {
+        let mut shaper = shaper(ShapeForm::Average, 500);
+        assert_eq!(shaper.ready_at(Time::ZERO, 1500), Time::ZERO);
+        shaper.sent(Time::ZERO, 1500);
+        // 8 Mb/s is one byte per microsecond.
+        assert_eq!(shaper.ready_at(Time::ZERO, 1000), Time::from_microseconds(1000));
+        assert_eq!(shaper.ready_at(Time::from_microseconds(400), 1000), Time::from_microseconds(1000));
+    }
+
+    #[test]
+    fn the_peak_form_sends_both_bursts_in_every_interval() {
+        let mut shaper = shaper(ShapeForm::Peak, 500);
+        shaper.sent(Time::ZERO, 1500);
+        assert_eq!(shaper.ready_at(Time::ZERO, 1500), Time::from_microseconds(1000));
+    }
+
+    #[test]
+    fn a_packet_longer_than_the_bucket_leaves_a_debt() {
+        let mut shaper = shaper(ShapeForm::Average, 0);
+        assert_eq!(shaper.ready_at(Time::ZERO, 1500), Time::ZERO);
+        shaper.sent(Time::ZERO, 1500);
+        assert_eq!(shaper.ready_at(Time::ZERO, 1), Time::from_microseconds(501));
+    }
+
+    #[test]
+    fn a_rate_that_divides_no_byte_is_never_early() {
+        let rate = Rate::from_bits_per_second(1_700_001);
+        let shape = ShapeConfig {
+            rate,
+            burst: ByteSize::from_bytes(7),
+            excess: ByteSize::from_bytes(3),
+            form: ShapeForm::Peak,
+        };
+        let mut shaper = shape.build().unwrap();
+        shaper.sent(Time::ZERO, 10);
+        let ready = shaper.ready_at(Time::ZERO, 9).as_picoseconds();
+        // ready is the first instant with rate × 10/7 × ready ≥ 72 bits.
+        let bits = |ps: u64| u128::from(ps) * 1_700_001 * 10;
+        let needed = 72 * 7 * u128::from(PICOSECONDS_PER_SECOND);
+        assert!(bits(ready) >= needed && bits(ready - 1) < needed);
+    }
+}

@@ -1,0 +1,135 @@
+//! [`ShareConfig`]: what a class asks of the scheduler above it, and how schedulers read it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::virtual_time::Weight;
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::{ByteSize, Rate};
+
+/// What a class asks of the scheduler above it; each scheduler takes its own kind of share.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct ShareConfig {
+    /// Its part relative to its siblings' weights, above 0; 1 where no class says anything.
+    /// For `wrr` (packets per round), `scfq`, `wfq` and `wf2q-plus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+    /// Its part relative to its siblings' bandwidths, above 0: a weight written as a rate, neither a
+    /// limit nor compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<Rate>,
+    /// IP bytes it may send per round; 1500 B where it says nothing. For `drr`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<ByteSize>,
+    /// Its priority, 0 first; where no class says anything, their order. For `priority`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<u16>,
+    /// Up to where its priority holds; without it, without limit. For `priority`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap: Option<CapConfig>,
+}
+
+/// How much a class may send by virtue of its priority. What goes beyond is not dropped or delayed:
+/// it is sent when no other class wants to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CapConfig {
+    /// Bits per second, counted in IP bytes.
+    pub rate: Rate,
+    /// IP bytes at once; a packet longer than this never has priority.
+    pub burst: ByteSize,
+}
+
+/// A scheduler's name for itself, and the shares that it takes.
+pub(super) struct Takes {
+    /// As in "has no meaning under …".
+    pub(super) scheduler: &'static str,
+    /// Keys of [`ShareConfig`].
+    pub(super) shares: &'static [&'static str],
+    /// What to write in place of a share that it cannot use.
+    pub(super) help: &'static str,
+}
+
+impl ShareConfig {
+    /// The shares that are written, by key.
+    fn written(&self) -> impl Iterator<Item = &'static str> {
+        [
+            ("weight", self.weight.is_some()),
+            ("bandwidth", self.bandwidth.is_some()),
+            ("quantum", self.quantum.is_some()),
+            ("level", self.level.is_some()),
+            ("cap", self.cap.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(key, written)| written.then_some(key))
+    }
+}
+
+/// An error in the share of class `index`.
+pub(super) fn error_in(index: usize, key: &str, message: impl Into<String>) -> ConfigError {
+    ConfigError::new(key, message).within("share").within(index).within("classes")
+}
+
+impl Takes {
+    /// Refuses the first share of another kind.
+    pub(super) fn check(&self, classes: &[ClassConfig]) -> Result<(), ConfigError> {
+        for (index, class) in classes.iter().enumerate() {
+            if let Some(key) = class.share.written().find(|key| !self.shares.contains(key)) {
+                let message = format!("{key} has no meaning under {}", self.scheduler);
+                return Err(error_in(index, key, message).help(self.help));
+            }
+        }
+        Ok(())
+    }
+
+    /// The classes' weights as numbers that only their ratios give a meaning to, all above 0.
+    pub(super) fn numbers(&self, classes: &[ClassConfig]) -> Result<Numbers, ConfigError> {
+        self.check(classes)?;
+        let by_bandwidth = classes.iter().any(|class| class.share.bandwidth.is_some());
+        let number = |(index, class): (usize, &ClassConfig)| {
+            let share = &class.share;
+            match (share.weight, share.bandwidth) {
+                (Some(_), _) if by_bandwidth => {
+                    Err(error_in(index, "weight", "weight beside bandwidth: they cannot be compared")
+                        .help("write either weight or bandwidth in all classes of one scheduler"))
+                }
+                (Some(weight), None) if weight > 0.0 && weight.is_finite() => Ok(weight),
+                (Some(weight), _) => Err(error_in(index, "weight", format!("a weight of {weight}"))
+                    .help("a number above 0, for example 1 or 2.5")),
+                (None, Some(rate)) if rate.as_bits_per_second() > 0 => Ok(rate.as_bits_per_second() as f64),
+                (None, Some(_)) => {
+                    Err(error_in(index, "bandwidth", "a class with a bandwidth of 0 is never served")
+                        .help("for example 300kb/s"))
+                }
+                (None, None) if by_bandwidth => {
+                    Err(error_in(index, "", "no bandwidth, although other classes have one")
+                        .help("write its bandwidth, for example what the others leave of the wire"))
+                }
+                (None, None) => Ok(1.0),
+            }
+        };
+        let values = classes.iter().enumerate().map(number).collect::<Result<_, _>>()?;
+        Ok(Numbers { values, key: if by_bandwidth { "bandwidth" } else { "weight" } })
+    }
+
+    /// The classes' weights as parts of their sum.
+    pub(super) fn weights(&self, classes: &[ClassConfig]) -> Result<Vec<Weight>, ConfigError> {
+        let Numbers { values, key } = self.numbers(classes)?;
+        let sum: f64 = values.iter().sum();
+        let weight = |(index, value): (usize, &f64)| {
+            Weight::part(*value / sum).ok_or_else(|| {
+                error_in(index, key, "less than one part in 16 million of what its siblings get")
+                    .help("weights within seven powers of ten of each other")
+            })
+        };
+        values.iter().enumerate().map(weight).collect()
+    }
+}
+
+/// The classes' weights, and the key that they were written under.
+pub(super) struct Numbers {
+    pub(super) values: Vec<f64>,
+    pub(super) key: &'static str,
+}

@@ -1,0 +1,112 @@
+//! Worst-case fair weighted fair queueing, WF2Q+ (Bennett & Zhang, "Hierarchical packet fair queueing
+//! algorithms", IEEE/ACM Transactions on Networking 5(5), 1997).
+
+use super::Scheduler;
+use super::share::Takes;
+use super::virtual_time::{ServiceClock, Virtual, Weight};
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::{Rate, Time};
+
+const TAKES: Takes = Takes {
+    scheduler: "wf2q-plus",
+    shares: &["weight", "bandwidth"],
+    help: "wf2q-plus takes weight (1 by default) or bandwidth; shares are as the weights",
+};
+
+/// WF2Q+: of the heads that the fluid server would have begun to serve, the one that it would finish
+/// first. No child gets more than a packet ahead of its share.
+#[derive(Clone, Debug)]
+pub struct Wf2qPlus {
+    children: Vec<Child>,
+    clock: ServiceClock,
+    virtual_time: Virtual,
+    /// What the clock said when the virtual time was last advanced.
+    accounted: Virtual,
+    /// Packets in all children.
+    waiting: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Child {
+    weight: Weight,
+    /// Virtual start time of its head; where it has none, virtual finish time of its last packet.
+    start: Virtual,
+    /// Packets it holds.
+    waiting: u32,
+}
+
+impl Wf2qPlus {
+    pub(super) fn build(classes: &[ClassConfig], rate: Rate) -> Result<Wf2qPlus, ConfigError> {
+        let child = |weight| Child { weight, start: 0, waiting: 0 };
+        Ok(Wf2qPlus {
+            children: TAKES.weights(classes)?.into_iter().map(child).collect(),
+            clock: ServiceClock::new(rate),
+            virtual_time: 0,
+            accounted: 0,
+            waiting: 0,
+        })
+    }
+
+    /// Brings the virtual time up to `now`.
+    ///
+    /// Bennett & Zhang on WF2Q+: `V(t + τ) = max(V(t) + W(t, t + τ), min S_i over B(t + τ))`. While a packet
+    /// is in service it belongs to B with a start time that was eligible, so that the minimum
+    /// counts only between packets.
+    fn advance(&mut self, now: Time) {
+        let served = self.clock.served(now);
+        self.virtual_time += served - self.accounted;
+        self.accounted = served;
+        if self.clock.is_idle(now) {
+            let backlogged = self.children.iter().filter(|child| child.waiting > 0);
+            let earliest = backlogged.map(|child| child.start).min();
+            self.virtual_time = self.virtual_time.max(earliest.unwrap_or(0));
+        }
+    }
+
+    /// A busy period has ended: what was served in it is forgotten.
+    fn reset(&mut self) {
+        self.virtual_time = 0;
+        for child in &mut self.children {
+            child.start = 0;
+        }
+    }
+}
+
+impl Scheduler for Wf2qPlus {
+    fn enqueued(&mut self, now: Time, index: usize, _: u32) {
+        self.advance(now);
+        if self.waiting == 0 && self.clock.is_idle(now) {
+            self.reset();
+        }
+        self.waiting += 1;
+        let child = &mut self.children[index];
+        if child.waiting == 0 {
+            // Same place: S_i = max(F_i, V(a)) for a packet that finds its queue empty, F_i for the others
+            child.start = child.start.max(self.virtual_time);
+        }
+        child.waiting += 1;
+    }
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        self.advance(now);
+        let waiting = || self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
+        // Children that hold their packets back are not in B.
+        let earliest = waiting().map(|(_, (child, _))| child.start).min()?;
+        let eligible_until = self.virtual_time.max(earliest);
+        waiting()
+            .filter(|(_, (child, _))| child.start <= eligible_until)
+            .min_by_key(|(_, (child, head))| child.start + child.weight.span(**head))
+            .map(|(index, _)| index)
+    }
+    fn dequeued(&mut self, now: Time, index: usize, length: u32) {
+        self.advance(now);
+        self.clock.start(now, length);
+        self.waiting -= 1;
+        let child = &mut self.children[index];
+        // What select found eligible: V, or the earliest start where all of them are later.
+        self.virtual_time = self.virtual_time.max(child.start);
+        // Same place: F_i = S_i + L_i / r_i, where the next packet starts
+        child.start += child.weight.span(length);
+        child.waiting -= 1;
+    }
+}

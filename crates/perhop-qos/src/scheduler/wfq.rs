@@ -1,0 +1,115 @@
+//! Weighted fair queueing as packetized generalized processor sharing (Parekh & Gallager 1993).
+
+use std::collections::VecDeque;
+
+use super::Scheduler;
+use super::share::Takes;
+use super::virtual_time::{ServiceClock, Virtual, Weight, shared_among, work_of};
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::{Rate, Time};
+
+const TAKES: Takes = Takes {
+    scheduler: "wfq",
+    shares: &["weight", "bandwidth"],
+    help: "wfq takes weight (1 by default) or bandwidth; shares are as the weights",
+};
+
+/// Weighted fair queueing: serves packets in the order in which the fluid server, generalized processor
+/// sharing (GPS), would finish them if nothing more arrived.
+///
+/// The virtual time grows at the rate of the wire, divided by the weights of the children
+/// that the *fluid* server still serves. So this scheduler follows that server's departures one by
+/// one; it tags packets at arrival, since the fluid server may have finished a child
+/// whose packets still wait here.
+#[derive(Clone, Debug)]
+pub struct Wfq {
+    children: Vec<Child>,
+    clock: ServiceClock,
+    virtual_time: Virtual,
+    /// What the clock said when the virtual time was last advanced.
+    accounted: Virtual,
+    /// The weights of the children in the fluid server, as parts of all.
+    parts: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Child {
+    weight: Weight,
+    /// Finish tags of its packets that wait here.
+    tags: VecDeque<Virtual>,
+    /// Finish tag of its last arrival: when the fluid server will have emptied it.
+    last: Virtual,
+    /// Whether the fluid server still serves it.
+    in_fluid: bool,
+}
+
+impl Wfq {
+    pub(super) fn build(classes: &[ClassConfig], rate: Rate) -> Result<Wfq, ConfigError> {
+        if let Some(index) = classes.iter().position(ClassConfig::holds_a_shaper) {
+            return Err(ConfigError::new("", "wfq above a shaper: its fluid server knows no shapers")
+                .help("take wf2q-plus or scfq, which follow the packets alone")
+                .within(index)
+                .within("classes"));
+        }
+        let child = |weight| Child { weight, tags: VecDeque::with_capacity(64), last: 0, in_fluid: false };
+        Ok(Wfq {
+            children: TAKES.weights(classes)?.into_iter().map(child).collect(),
+            clock: ServiceClock::new(rate),
+            virtual_time: 0,
+            accounted: 0,
+            parts: 0,
+        })
+    }
+
+    /// Brings the virtual time up to `now`, one departure from the fluid server after the other.
+    ///
+    /// Parekh & Gallager 1993, "A virtual time implementation of PGPS": between two events of the fluid
+    /// server, `V(t + τ) = V(t) + τ / Σ φ_i` over the sessions it is serving.
+    fn advance(&mut self, now: Time) {
+        let served = self.clock.served(now);
+        let mut work = served - self.accounted;
+        self.accounted = served;
+        while let Some(departure) = self.next_departure() {
+            let reached = self.virtual_time + shared_among(self.parts, work);
+            if reached < departure {
+                self.virtual_time = reached;
+                return;
+            }
+            work = work.saturating_sub(work_of(self.parts, departure - self.virtual_time));
+            self.virtual_time = departure;
+            for child in self.children.iter_mut().filter(|child| child.in_fluid && child.last <= departure) {
+                child.in_fluid = false;
+                self.parts -= child.weight.part;
+            }
+        }
+    }
+
+    /// The virtual time at which the fluid server next finishes a child.
+    fn next_departure(&self) -> Option<Virtual> {
+        self.children.iter().filter(|child| child.in_fluid).map(|child| child.last).min()
+    }
+}
+
+impl Scheduler for Wfq {
+    fn enqueued(&mut self, now: Time, child: usize, length: u32) {
+        self.advance(now);
+        let child = &mut self.children[child];
+        // Same place: S = max(F of the previous packet, V(a)), F = S + L / φ
+        child.last = child.last.max(self.virtual_time) + child.weight.span(length);
+        child.tags.push_back(child.last);
+        if !child.in_fluid {
+            child.in_fluid = true;
+            self.parts += child.weight.part;
+        }
+    }
+    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
+        let waiting = self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
+        waiting.min_by_key(|(_, (child, _))| child.tags.front().copied()).map(|(index, _)| index)
+    }
+    fn dequeued(&mut self, now: Time, child: usize, length: u32) {
+        self.children[child].tags.pop_front();
+        self.advance(now);
+        self.clock.start(now, length);
+    }
+}

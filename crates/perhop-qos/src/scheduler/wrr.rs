@@ -1,0 +1,62 @@
+//! Weighted round robin (Katevenis, Sidiropoulos, Courcoubetis 1991): turns counted in packets.
+
+use super::Scheduler;
+use super::rounds::Rounds;
+use super::share::{Numbers, Takes, error_in};
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::Time;
+
+const TAKES: Takes = Takes {
+    scheduler: "wrr",
+    shares: &["weight", "bandwidth"],
+    help: "wrr takes weight (packets per round) or bandwidth (divided by the smallest of its siblings')",
+};
+
+/// One packet: weights are counted in steps of 2⁻³² packet.
+const PACKET: u64 = 1 << 32;
+
+/// Weighted round robin: in each round, every child that wants to send sends as many packets as its
+/// weight says. A fraction is kept for the next round: a weight of 2.5 sends 2 and 3 in turn.
+///
+/// Packets, not bytes: a class of packets twice as long gets twice the rate for the same weight.
+#[derive(Clone, Debug)]
+pub struct Wrr {
+    rounds: Rounds,
+}
+
+impl Wrr {
+    pub(super) fn build(classes: &[ClassConfig]) -> Result<Wrr, ConfigError> {
+        let Numbers { mut values, key } = TAKES.numbers(classes)?;
+        if key == "bandwidth" {
+            // A round then sends at least one packet of every class.
+            let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
+            for value in &mut values {
+                *value /= smallest;
+            }
+        }
+        let grant = |(index, value): (usize, &f64)| {
+            // Below 0.001 a select would turn through a thousand rounds for one packet.
+            if (0.001..=1e6).contains(value) {
+                Ok(libm::round(value * PACKET as f64) as u64)
+            } else {
+                Err(error_in(index, key, format!("{value} packets per round"))
+                    .help("weights from 0.001 to 1000000; bandwidths within six powers of ten"))
+            }
+        };
+        let grants: Vec<u64> = values.iter().enumerate().map(grant).collect::<Result<_, _>>()?;
+        Ok(Wrr { rounds: Rounds::new(grants) })
+    }
+}
+
+impl Scheduler for Wrr {
+    fn enqueued(&mut self, _: Time, child: usize, _: u32) {
+        self.rounds.enqueued(child);
+    }
+    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
+        self.rounds.select(heads, |_| PACKET)
+    }
+    fn dequeued(&mut self, _: Time, child: usize, _: u32) {
+        self.rounds.dequeued(child, PACKET);
+    }
+}

@@ -1,0 +1,411 @@
+//! The schedulers against what is proved of them: GPS shares, delay and fairness bounds, conformance.
+//!
+//! Wires run at 8 Mb/s: one byte per microsecond.
+
+mod fluid;
+mod wire;
+
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::scheduler::{CapConfig, SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
+use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
+use proptest::prelude::*;
+use wire::{Arrival, Departure, send};
+
+const RATE: Rate = Rate::from_bits_per_second(8_000_000);
+/// Bytes per second of [`RATE`].
+const BYTES_PER_SECOND: f64 = 1e6;
+const LONGEST: u32 = 1500;
+
+const FAIR: [SchedulerConfig; 4] =
+    [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus];
+const ALL: [SchedulerConfig; 7] = [
+    SchedulerConfig::Fifo,
+    SchedulerConfig::Priority,
+    SchedulerConfig::Wrr,
+    SchedulerConfig::Drr,
+    SchedulerConfig::Scfq,
+    SchedulerConfig::Wfq,
+    SchedulerConfig::Wf2qPlus,
+];
+
+/// The share of a class with this weight under `scheduler`, where a DRR quantum of 500 B is a weight of 1.
+fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
+    match scheduler {
+        SchedulerConfig::Fifo | SchedulerConfig::Priority => ShareConfig::default(),
+        SchedulerConfig::Drr => {
+            ShareConfig { quantum: Some(ByteSize::from_bytes((500.0 * weight) as u64)), ..Default::default() }
+        }
+        _ => ShareConfig { weight: Some(weight), ..Default::default() },
+    }
+}
+
+fn class(share: ShareConfig) -> ClassConfig {
+    ClassConfig { share, ..Default::default() }
+}
+
+fn queueing(scheduler: SchedulerConfig, weights: &[f64]) -> QueueingConfig {
+    QueueingConfig {
+        scheduler,
+        classes: weights.iter().map(|weight| class(share(scheduler, *weight))).collect(),
+    }
+}
+
+/// Up to 80 packets for `classes` classes, with gaps that fill and empty the queues.
+fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
+    let gap = prop_oneof![3 => Just(0u64), 4 => 1..1_000_000u64, 1 => 1_000_000..6_000_000u64];
+    proptest::collection::vec((gap, 0..classes, 40..=LONGEST), 1..80).prop_map(|packets| {
+        let mut at = Time::ZERO;
+        let arrival = |(gap, queue, length)| {
+            at += Time::from_nanoseconds(gap);
+            Arrival { at, queue, length }
+        };
+        packets.into_iter().map(arrival).collect()
+    })
+}
+
+fn weights(classes: usize) -> impl Strategy<Value = Vec<f64>> {
+    proptest::collection::vec((1..=10u32).prop_map(f64::from), classes)
+}
+
+/// `count` packets of `length` bytes for `queue`, one every `every` (all at once where that is zero).
+fn train(queue: usize, length: u32, count: u64, every: Time) -> impl Iterator<Item = Arrival> {
+    (0..count).map(move |index| Arrival { at: every * index, queue, length })
+}
+
+fn merge(trains: impl IntoIterator<Item = Arrival>) -> Vec<Arrival> {
+    let mut arrivals: Vec<Arrival> = trains.into_iter().collect();
+    arrivals.sort_by_key(|arrival| arrival.at);
+    arrivals
+}
+
+/// Bytes of `queue` that the wire has sent by `now`, the packet on it counted as far as it has gone.
+fn served(departures: &[Departure], queue: Option<usize>, now: Time) -> f64 {
+    let of_queue = departures.iter().filter(|departure| queue.is_none_or(|queue| departure.queue == queue));
+    of_queue
+        .map(|d| (now.saturating_sub(d.starts).as_seconds() * BYTES_PER_SECOND).min(f64::from(d.length)))
+        .sum()
+}
+
+/// The spans in which `queue` is backlogged: from an arrival at the empty queue to the end of its last packet.
+fn backlogged_spans(arrivals: &[Arrival], departures: &[Departure], queue: usize) -> Vec<(Time, Time)> {
+    let mut spans: Vec<(Time, Time)> = Vec::new();
+    for departure in departures.iter().filter(|departure| departure.queue == queue) {
+        let arrived = arrivals[departure.arrival].at;
+        match spans.last_mut() {
+            Some((_, end)) if arrived <= *end => *end = departure.ends,
+            _ => spans.push((arrived, departure.ends)),
+        }
+    }
+    spans
+}
+
+fn assert_shares(config: &QueueingConfig, arrivals: &[Arrival], expected: &[f64], tolerance: f64) {
+    let departures = send(config, RATE, arrivals);
+    let (from, to) = (Time::from_milliseconds(500), Time::from_milliseconds(1500));
+    for (queue, expected) in expected.iter().enumerate() {
+        let queue_served = |now| served(&departures, Some(queue), now);
+        let measured = queue_served(to) - queue_served(from);
+        assert!(
+            (measured - expected).abs() <= tolerance,
+            "{:?}: queue {queue} sent {measured} bytes in a second, its share is {expected}",
+            config.scheduler
+        );
+    }
+}
+
+#[test]
+fn long_run_shares_are_those_of_gps() {
+    // Packets of very different lengths; the third class wants 50 kB/s and 20 kB/s of its larger share,
+    // the fourth is absent or saturated; what they leave goes to the others by weight.
+    let lengths = [1500, 200, 500, 900];
+    let weights = [1.0, 3.0, 2.0, 4.0];
+    for scheduler in FAIR {
+        for small_demand in [50e3, 20e3] {
+            for fourth in [0.0, f64::INFINITY] {
+                let demands = [f64::INFINITY, f64::INFINITY, small_demand, fourth];
+                let mut arrivals = Vec::new();
+                for (queue, demand) in demands.iter().enumerate() {
+                    let length = lengths[queue];
+                    if demand.is_infinite() {
+                        arrivals.extend(train(queue, length, 2_000_000 / u64::from(length), Time::ZERO));
+                    } else if *demand > 0.0 {
+                        let every = Time::from_seconds_f64(f64::from(length) / demand);
+                        arrivals.extend(train(
+                            queue,
+                            length,
+                            (*demand * 2.0) as u64 / u64::from(length),
+                            every,
+                        ));
+                    }
+                }
+                let expected = fluid::water_filling(&demands, &weights, BYTES_PER_SECOND);
+                // Both ends of the window are off by the packets and quanta of one round at most.
+                assert_shares(&queueing(scheduler, &weights), &merge(arrivals), &expected, 5_000.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn wrr_shares_packets_not_bytes() {
+    let config = queueing(SchedulerConfig::Wrr, &[1.0, 2.5]);
+    let arrivals = merge(train(0, 1000, 1000, Time::ZERO).chain(train(1, 100, 2500, Time::ZERO)));
+    let departures = send(&config, RATE, &arrivals);
+    for sent in departures.chunks(7).take(100) {
+        assert_eq!(sent.iter().filter(|departure| departure.queue == 0).count(), 2);
+    }
+}
+
+#[test]
+fn bandwidths_are_weights() {
+    let rate = |kilobits: u64| Rate::from_bits_per_second(kilobits * 1000);
+    for scheduler in
+        [SchedulerConfig::Wrr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus]
+    {
+        let bandwidth = |kilobits| ShareConfig { bandwidth: Some(rate(kilobits)), ..Default::default() };
+        let classes = vec![class(bandwidth(300)), class(bandwidth(1200))];
+        let arrivals = merge((0..2).flat_map(|queue| train(queue, 1000, 1800, Time::ZERO)));
+        assert_shares(&QueueingConfig { scheduler, classes }, &arrivals, &[200e3, 800e3], 5_000.0);
+    }
+}
+
+#[test]
+fn nested_shares_multiply() {
+    // 1:1 outside, 3:1 inside the first: 3/8, 1/8, 1/2; every scheduler inside every other.
+    for outer in FAIR {
+        for inner in FAIR {
+            let mut config = queueing(outer, &[1.0, 1.0]);
+            config.classes[0].queueing = Some(queueing(inner, &[3.0, 1.0]));
+            let lengths = [700, 1500, 300];
+            let trains = (0..3).flat_map(|queue| {
+                train(queue, lengths[queue], 2_000_000 / u64::from(lengths[queue]), Time::ZERO)
+            });
+            assert_shares(&config, &merge(trains), &[375e3, 125e3, 500e3], 5_000.0);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    /// What [`send`] checks, for every scheduler.
+    #[test]
+    fn every_scheduler_conserves_and_never_rests(arrivals in traces(4), weights in weights(4)) {
+        for scheduler in ALL {
+            send(&queueing(scheduler, &weights), RATE, &arrivals);
+        }
+    }
+
+    /// The same with a scheduler in a scheduler, and shapers at both levels.
+    #[test]
+    fn nested_and_shaped_trees_lose_nothing(
+        arrivals in traces(5), weights in weights(5), outer in 0..7usize, inner in 0..7usize, burst in 100..4000u64,
+    ) {
+        let mut config = queueing(ALL[outer], &weights[..3]);
+        config.classes[1].queueing = Some(queueing(ALL[inner], &weights[2..]));
+        send(&config, RATE, &arrivals);
+        let shape = ShapeConfig {
+            rate: Rate::from_bits_per_second(2_000_000),
+            burst: ByteSize::from_bytes(burst),
+            excess: ByteSize::from_bytes(300),
+            form: ShapeForm::Peak,
+        };
+        if ALL[outer] != SchedulerConfig::Wfq {
+            config.classes[1].shape = Some(shape);
+            if ALL[inner] != SchedulerConfig::Wfq {
+                config.classes[1].queueing.as_mut().unwrap().classes[1].shape = Some(shape);
+            }
+            config.classes[2].shape = Some(shape);
+            send(&config, RATE, &arrivals);
+        }
+    }
+
+    /// Parekh & Gallager 1993, theorem 1: no packet ends later than in the fluid server plus the time
+    /// of the longest packet.
+    #[test]
+    fn wfq_ends_no_later_than_gps_plus_one_packet(arrivals in traces(4), weights in weights(4)) {
+        let fluid = fluid::finish_times(&arrivals, &weights, BYTES_PER_SECOND);
+        let longest = arrivals.iter().map(|arrival| arrival.length).max().unwrap();
+        for departure in send(&queueing(SchedulerConfig::Wfq, &weights), RATE, &arrivals) {
+            let bound = fluid[departure.arrival] + f64::from(longest) / BYTES_PER_SECOND;
+            // One picosecond for the fluid's floating point.
+            prop_assert!(departure.ends.as_seconds() <= bound + 1e-12, "{departure:?}: {bound}");
+        }
+    }
+
+    /// Bennett & Zhang 1997: WF2Q+ is worst-case fair. While class i is backlogged,
+    /// W_i ≥ φ_i W − (L_i + (L − L_i) φ_i) on every interval.
+    #[test]
+    fn wf2q_plus_is_worst_case_fair(arrivals in traces(4), weights in weights(4)) {
+        let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &arrivals);
+        let longest = f64::from(arrivals.iter().map(|arrival| arrival.length).max().unwrap());
+        for queue in 0..4 {
+            let part = weights[queue] / weights.iter().sum::<f64>();
+            let own = arrivals.iter().filter(|arrival| arrival.queue == queue).map(|arrival| arrival.length).max();
+            let own = f64::from(own.unwrap_or(0));
+            let index = own + (longest - own) * part;
+            for (from, to) in backlogged_spans(&arrivals, &departures, queue) {
+                let ends = departures.iter().map(|departure| departure.ends);
+                let times: Vec<Time> = std::iter::once(from).chain(ends.filter(|t| (from..=to).contains(t))).collect();
+                let points: Vec<(f64, f64)> = times.iter()
+                    .map(|t| (served(&departures, Some(queue), *t), served(&departures, None, *t))).collect();
+                for (first, earlier) in points.iter().enumerate() {
+                    for later in &points[first..] {
+                        let (own, all) = (later.0 - earlier.0, later.1 - earlier.1);
+                        prop_assert!(own >= part * all - index - 1e-6, "queue {queue}: {own} of {all}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// Bennett & Zhang 1996: with all classes backlogged WF2Q, and so WF2Q+, is never more than
+    /// (1 − φ_i) L_i ahead of the fluid server, where WFQ may be by half a round.
+    #[test]
+    fn wf2q_plus_is_never_a_packet_ahead(weights in weights(4), lengths in [40..=LONGEST, 40..=LONGEST, 40..=LONGEST, 40..=LONGEST]) {
+        let trains = (0..4).flat_map(|queue| train(queue, lengths[queue], 300_000 / u64::from(lengths[queue]), Time::ZERO));
+        let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &merge(trains));
+        let sum: f64 = weights.iter().sum();
+        let mut sent = [0.0; 4];
+        // Until then no class can run out: the whole wire would not have sent 300 kB.
+        for departure in departures.iter().take_while(|departure| departure.ends < Time::from_milliseconds(290)) {
+            sent[departure.queue] += f64::from(departure.length);
+            let part = weights[departure.queue] / sum;
+            let fluid = departure.ends.as_seconds() * BYTES_PER_SECOND * part;
+            let ahead = sent[departure.queue] - fluid;
+            let bound = (1.0 - part) * f64::from(departure.length);
+            prop_assert!(ahead <= bound + 1e-3, "{departure:?} is {ahead} bytes ahead, {bound} allowed");
+        }
+    }
+
+    /// Goyal, Vin & Cheng 1996 on SCFQ: a packet ends no later than its guaranteed-rate clock,
+    /// G = max(a, G of the previous packet) + L / ρ_i, plus one longest packet of every other class.
+    #[test]
+    fn scfq_keeps_its_delay_bound(arrivals in traces(4), weights in weights(4)) {
+        let departures = send(&queueing(SchedulerConfig::Scfq, &weights), RATE, &arrivals);
+        let longest = |queue| {
+            let own = arrivals.iter().filter(|arrival| arrival.queue == queue).map(|arrival| arrival.length);
+            f64::from(own.max().unwrap_or(0)) / BYTES_PER_SECOND
+        };
+        let mut clocks = [0.0f64; 4];
+        for departure in departures {
+            let rate = BYTES_PER_SECOND * weights[departure.queue] / weights.iter().sum::<f64>();
+            let clock = &mut clocks[departure.queue];
+            *clock = clock.max(arrivals[departure.arrival].at.as_seconds()) + f64::from(departure.length) / rate;
+            let others: f64 = (0..4).filter(|queue| *queue != departure.queue).map(longest).sum();
+            prop_assert!(departure.ends.as_seconds() <= *clock + others + 1e-9, "{departure:?}");
+        }
+    }
+
+    /// Shreedhar & Varghese 1995: on every interval in which two classes are backlogged, what they
+    /// sent per quantum differs by at most 2 Max + Q, in units of the smallest quantum Q.
+    #[test]
+    fn drr_keeps_its_fairness_bound(weights in weights(3), lengths in proptest::collection::vec((0..3usize, 40..=LONGEST), 300)) {
+        let arrivals: Vec<Arrival> =
+            lengths.into_iter().map(|(queue, length)| Arrival { at: Time::ZERO, queue, length }).collect();
+        let departures = send(&queueing(SchedulerConfig::Drr, &weights), RATE, &arrivals);
+        let smallest = weights.iter().copied().fold(f64::INFINITY, f64::min);
+        let bound = 2.0 * f64::from(LONGEST) + 500.0 * smallest;
+        // While all are backlogged: up to where the first class runs out.
+        let last = |queue| departures.iter().rposition(|departure| departure.queue == queue).unwrap_or(0);
+        let until = (0..3).map(last).min().unwrap();
+        for from in 0..until {
+            let mut sent = [0.0; 3];
+            for departure in &departures[from..until] {
+                sent[departure.queue] += f64::from(departure.length) * smallest / weights[departure.queue];
+                let spread = sent.iter().copied().fold(0.0, f64::max) - sent.iter().copied().fold(f64::INFINITY, f64::min);
+                prop_assert!(spread <= bound + 1e-6, "{sent:?}");
+            }
+        }
+    }
+
+    /// Strict priority: nobody waits for a lower level but for the packet on the wire.
+    #[test]
+    fn priority_is_inverted_by_the_packet_on_the_wire_only(arrivals in traces(3)) {
+        let departures = send(&queueing(SchedulerConfig::Priority, &[1.0; 3]), RATE, &arrivals);
+        for lower in &departures {
+            let overtaken = departures.iter().find(|higher| {
+                higher.queue < lower.queue && arrivals[higher.arrival].at <= lower.starts && higher.starts > lower.starts
+            });
+            prop_assert!(overtaken.is_none(), "{lower:?} before {overtaken:?}");
+        }
+    }
+
+    /// A shaper's output conforms on every interval, and no packet could have left a picosecond earlier.
+    #[test]
+    fn a_shaper_conforms_and_holds_back_no_longer_than_it_must(
+        arrivals in traces(2), rate in 1_000_000..7_000_000u64, burst in u64::from(LONGEST)..5000,
+    ) {
+        let mut config = queueing(SchedulerConfig::Wf2qPlus, &[1.0, 1.0]);
+        config.classes[0].shape = Some(ShapeConfig {
+            rate: Rate::from_bits_per_second(rate),
+            burst: ByteSize::from_bytes(burst),
+            excess: ByteSize::default(),
+            form: ShapeForm::Average,
+        });
+        let departures = send(&config, RATE, &arrivals);
+        let shaped: Vec<&Departure> = departures.iter().filter(|departure| departure.queue == 0).collect();
+        let bit_picoseconds = |bytes: u64| u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        for (last, departure) in shaped.iter().enumerate() {
+            let mut bytes = 0;
+            let mut earliest = Time::ZERO;
+            for first in (0..=last).rev() {
+                bytes += u64::from(shaped[first].length);
+                let lacking = bit_picoseconds(bytes).saturating_sub(bit_picoseconds(burst));
+                let span = Time::from_picoseconds(lacking.div_ceil(u128::from(rate)) as u64);
+                prop_assert!(departure.starts - shaped[first].starts >= span, "{bytes} bytes too soon");
+                if lacking > 0 {
+                    earliest = earliest.max(shaped[first].starts + span);
+                }
+            }
+            let arrived = arrivals[departure.arrival].at;
+            let wire_was_free = departures.iter().all(|other| other.ends != departure.starts);
+            if wire_was_free {
+                prop_assert_eq!(departure.starts, arrived.max(earliest));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cap_bounds_what_priority_takes_from_others_on_every_interval() {
+    let (cap_rate, burst) = (2_000_000, 3000);
+    let mut config = queueing(SchedulerConfig::Priority, &[1.0, 1.0]);
+    config.classes[0].share.cap =
+        Some(CapConfig { rate: Rate::from_bits_per_second(cap_rate), burst: ByteSize::from_bytes(burst) });
+    // Both saturated: the capped class gets its cap, the other the rest.
+    let both = merge((0..2).flat_map(|queue| train(queue, 500, 4000, Time::ZERO)));
+    assert_shares(&config, &both, &[250e3, 750e3], 3_500.0);
+    let departures = send(&config, RATE, &both);
+    let second_ends = departures.iter().rfind(|departure| departure.queue == 1).unwrap().ends;
+    let capped: Vec<Time> = departures
+        .iter()
+        .filter(|departure| departure.queue == 0 && departure.starts < second_ends)
+        .map(|departure| departure.starts)
+        .collect();
+    for (first, from) in capped.iter().enumerate() {
+        for (count, to) in capped[first..].iter().enumerate() {
+            let allowed = burst as f64 + (*to - *from).as_seconds() * cap_rate as f64 / 8.0;
+            assert!((count + 1) as f64 * 500.0 <= allowed + 1e-6);
+        }
+    }
+    // Alone, it has the whole wire: `send` checks that the wire never rests.
+    let alone = merge(train(0, 500, 1000, Time::ZERO));
+    assert_eq!(send(&config, RATE, &alone).last().unwrap().ends, Time::from_milliseconds(500));
+}
+
+#[test]
+fn a_shaped_class_whose_shape_does_not_bind_keeps_its_share() {
+    // Short packets against long ones, 1:1, shaped to three quarters of the wire.
+    for scheduler in [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wf2qPlus] {
+        let mut config = queueing(scheduler, &[1.0, 1.0]);
+        config.classes[0].shape = Some(ShapeConfig {
+            rate: Rate::from_bits_per_second(6_000_000),
+            burst: ByteSize::from_bytes(3000),
+            excess: ByteSize::default(),
+            form: ShapeForm::Average,
+        });
+        let arrivals = merge(train(0, 64, 30_000, Time::ZERO).chain(train(1, 1500, 1400, Time::ZERO)));
+        assert_shares(&config, &arrivals, &[500e3, 500e3], 6_000.0);
+    }
+}
