@@ -20,8 +20,8 @@ const TAKES: Takes = Takes {
 ///
 /// The virtual time grows at the rate of the wire, divided by the weights of the children
 /// that the *fluid* server still serves. So this scheduler follows that server's departures one by
-/// one; it tags packets at arrival, since the fluid server may have finished a child
-/// whose packets still wait here.
+/// one; it notes at arrival when the fluid server starts on a child, since it may have finished a
+/// child whose packets still wait here.
 #[derive(Clone, Debug)]
 pub struct Wfq {
     children: Vec<Child>,
@@ -36,12 +36,48 @@ pub struct Wfq {
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// Finish tags of its packets that wait here.
-    tags: VecDeque<Virtual>,
+    /// What waits here, by the periods in which the fluid server serves it without a break. Bytes,
+    /// not packets: a child with children of its own need not send in order of arrival.
+    periods: VecDeque<Period>,
     /// Finish tag of its last arrival: when the fluid server will have emptied it.
     last: Virtual,
     /// Whether the fluid server still serves it.
     in_fluid: bool,
+}
+
+/// Bytes that the fluid server serves without a break.
+#[derive(Clone, Copy, Debug)]
+struct Period {
+    /// Virtual time at which it starts on those that still wait here.
+    start: Virtual,
+    bytes: u64,
+}
+
+impl Child {
+    /// The finish tag of a head of `length` bytes: when the fluid server has served as many.
+    fn finish(&self, length: u32) -> Virtual {
+        let mut left = length;
+        for period in &self.periods {
+            if u64::from(left) <= period.bytes {
+                return period.start + self.weight.span(left);
+            }
+            left -= period.bytes as u32;
+        }
+        self.last
+    }
+    /// `length` bytes have left.
+    fn remove(&mut self, length: u32) {
+        let mut left = length;
+        while let Some(period) = self.periods.front_mut() {
+            if u64::from(left) < period.bytes {
+                period.start += self.weight.span(left);
+                period.bytes -= u64::from(left);
+                return;
+            }
+            left -= period.bytes as u32;
+            self.periods.pop_front();
+        }
+    }
 }
 
 impl Wfq {
@@ -52,7 +88,7 @@ impl Wfq {
                 .within(index)
                 .within("classes"));
         }
-        let child = |weight| Child { weight, tags: VecDeque::with_capacity(64), last: 0, in_fluid: false };
+        let child = |weight| Child { weight, periods: VecDeque::with_capacity(64), last: 0, in_fluid: false };
         Ok(Wfq {
             children: TAKES.weights(classes)?.into_iter().map(child).collect(),
             clock: ServiceClock::new(rate),
@@ -96,8 +132,12 @@ impl Scheduler for Wfq {
         self.advance(now);
         let child = &mut self.children[child];
         // Same place: S = max(F of the previous packet, V(a)), F = S + L / φ
-        child.last = child.last.max(self.virtual_time) + child.weight.span(length);
-        child.tags.push_back(child.last);
+        let start = child.last.max(self.virtual_time);
+        match child.periods.back_mut() {
+            Some(period) if start == child.last => period.bytes += u64::from(length),
+            _ => child.periods.push_back(Period { start, bytes: u64::from(length) }),
+        }
+        child.last = start + child.weight.span(length);
         if !child.in_fluid {
             child.in_fluid = true;
             self.parts += child.weight.part;
@@ -105,10 +145,10 @@ impl Scheduler for Wfq {
     }
     fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
         let waiting = self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
-        waiting.min_by_key(|(_, (child, _))| child.tags.front().copied()).map(|(index, _)| index)
+        waiting.min_by_key(|(_, (child, head))| child.finish(**head)).map(|(index, _)| index)
     }
     fn dequeued(&mut self, now: Time, child: usize, length: u32) {
-        self.children[child].tags.pop_front();
+        self.children[child].remove(length);
         self.advance(now);
         self.clock.start(now, length);
     }

@@ -5,7 +5,7 @@ use super::wire::Arrival;
 
 /// When the fluid server has finished each packet, in seconds: a server of `rate` bytes per second that serves
 /// all backlogged classes at once, in proportion to `weights`.
-pub fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
+pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut finish = vec![f64::NAN; arrivals.len()];
     // Per class: the packets it still holds, each with the bytes left of it.
     let mut held: Vec<std::collections::VecDeque<(usize, f64)>> = vec![Default::default(); weights.len()];
@@ -44,7 +44,7 @@ pub fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64
 
 /// The rate of each class where it wants `demands` and gets at most its weighted share of what the others
 /// leave: water-filling.
-pub fn water_filling(demands: &[f64], weights: &[f64], rate: f64) -> Vec<f64> {
+pub(crate) fn water_filling(demands: &[f64], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut shares = vec![f64::NAN; demands.len()];
     loop {
         let open: Vec<usize> = (0..demands.len()).filter(|class| shares[*class].is_nan()).collect();

@@ -9,20 +9,20 @@ use perhop_qos::units::{Rate, Time};
 
 /// A packet that arrives: when, for which queue, how many IP bytes.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    pub at: Time,
-    pub queue: usize,
-    pub length: u32,
+pub(crate) struct Arrival {
+    pub(crate) at: Time,
+    pub(crate) queue: usize,
+    pub(crate) length: u32,
 }
 
 /// A packet that was sent; `arrival` is its place among the arrivals.
 #[derive(Clone, Copy, Debug)]
-pub struct Departure {
-    pub arrival: usize,
-    pub queue: usize,
-    pub length: u32,
-    pub starts: Time,
-    pub ends: Time,
+pub(crate) struct Departure {
+    pub(crate) arrival: usize,
+    pub(crate) queue: usize,
+    pub(crate) length: u32,
+    pub(crate) starts: Time,
+    pub(crate) ends: Time,
 }
 
 /// Sends all of `arrivals` (in order of time) through the schedulers of `config` on a wire of `rate`.
@@ -30,7 +30,7 @@ pub struct Departure {
 /// Checks that a choice asked for twice is the same, that every queue is first in, first out, that
 /// the wire rests only where nothing waits or shapers hold everything back, and that everything that
 /// arrived is sent once.
-pub fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Departure> {
+pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Departure> {
     let shaped = shaped_leaves(config);
     let mut tree = SchedulerTree::build(config, rate).unwrap();
     let mut queues: Vec<Queue> = shaped.iter().map(|_| Queue::new(PrecedenceSource::default())).collect();
@@ -116,7 +116,7 @@ fn shaped_leaves(config: &QueueingConfig) -> Vec<bool> {
 
 /// Names of the leaf classes, in the order of their queues.
 #[allow(dead_code)] // only the vectors have names
-pub fn leaf_names(config: &QueueingConfig) -> Vec<String> {
+pub(crate) fn leaf_names(config: &QueueingConfig) -> Vec<String> {
     let names = |class: &ClassConfig| match &class.queueing {
         Some(inner) => leaf_names(inner),
         None => vec![class.name.clone()],
