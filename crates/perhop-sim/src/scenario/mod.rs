@@ -3,9 +3,25 @@
 //! These types are the one definition of the scenario language: the JSON Schema, the editor's
 //! completion, the reference documentation and the Python objects are all generated from them.
 
+//!
+//! Reading order: the types here, in `topology` and in `traffic`; then the way from a file to a
+//! checked scenario: [`Document`] (values and their places), `decode` (types), `validate` (meaning),
+//! and [`load`], which does all of it. [`Diagnostic`] is what any of them says about a mistake.
+
+mod decode;
+mod diagnostic;
+mod document;
+mod load;
+mod message;
+mod nearest;
+mod overrides;
+mod path;
+mod position;
+mod schema;
 mod topology;
 mod trace;
 mod traffic;
+mod validate;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +30,11 @@ use perhop_qos::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
+pub use document::Document;
+pub use load::{Checked, Loaded, PolicySet, check, load, load_document, load_json};
+pub use path::ValuePath;
+pub use schema::scenario_schema;
 pub use topology::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use trace::{TraceEntry, read_trace};
 pub use traffic::{

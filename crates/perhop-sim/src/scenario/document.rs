@@ -1,0 +1,242 @@
+//! [`Document`]: a scenario file before it is understood, with the place of every value.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde_json::Value;
+use serde_saphyr::DuplicateKeyPolicy;
+
+use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::nearest::nearest;
+use super::path::ValuePath;
+use super::position::{Excerpt, Part, Positions};
+
+/// Values as they stand in a YAML file (or came from a program), overrides put in.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The values.
+    pub(super) value: Value,
+    text: Option<Text>,
+    /// What was overridden, in order: where, and the `path=value` that did it.
+    pub(super) overrides: Vec<(ValuePath, String)>,
+}
+
+#[derive(Clone, Debug)]
+struct Text {
+    file: String,
+    source: String,
+    positions: Positions,
+}
+
+impl Document {
+    /// The document in the file `path`.
+    ///
+    /// # Errors
+    /// Where the file cannot be read or is not YAML.
+    pub fn read(path: &Path) -> Result<Document, Diagnostics> {
+        let file = path.display().to_string();
+        match std::fs::read(path) {
+            Ok(bytes) => match String::from_utf8(bytes) {
+                Ok(source) => Document::parse(source, file),
+                Err(error) => {
+                    let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
+                        .iter()
+                        .filter(|byte| **byte == b'\n')
+                        .count()
+                        + 1;
+                    Err(whole_file(&file, format!("line {line} is not UTF-8 text"))
+                        .help("save the file as UTF-8")
+                        .into())
+                }
+            },
+            Err(error) => {
+                let diagnostic = whole_file(&file, format!("cannot read `{file}`: {}", reason(&error)));
+                Err(match neighbor(path) {
+                    Some(name) => diagnostic.help(format!("did you mean `{name}`?")).into(),
+                    None => diagnostic.into(),
+                })
+            }
+        }
+    }
+
+    /// The document in `source`, which diagnostics call `file`.
+    ///
+    /// # Errors
+    /// Where `source` is not YAML, or a key stands twice.
+    pub fn parse(source: impl Into<String>, file: impl Into<String>) -> Result<Document, Diagnostics> {
+        let (source, file) = (source.into(), file.into());
+        // A byte order mark is no part of the text, and some editors write one.
+        let source = source.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(source);
+        let positions = Positions::read(&source).map_err(|error| {
+            let at = error.marker().byte_offset().unwrap_or(error.marker().index());
+            not_yaml(&file, &source, at..at + 1, &error.info())
+        })?;
+        let text = Text { file, source, positions };
+        text.refuse_repeated_keys()?;
+        let value = yaml_value(&text.source).map_err(|error| {
+            let at = error.line.and_then(|(line, column)| offset(&text.source, line, column));
+            let at = at.unwrap_or_default();
+            unreadable(&text.file, &text.source, at..at + 1, error.message)
+        })?;
+        Ok(Document { value, text: Some(text), overrides: Vec::new() })
+    }
+
+    /// The document `value`, which came from no file.
+    pub fn from_json(value: Value) -> Document {
+        Document { value, text: None, overrides: Vec::new() }
+    }
+
+    /// The file's name, as diagnostics write it.
+    pub fn file(&self) -> Option<&str> {
+        self.text.as_ref().map(|text| text.file.as_str())
+    }
+
+    /// A diagnostic about the value at `path`.
+    pub fn diagnostic(&self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> Diagnostic {
+        self.place(Diagnostic::new(severity, path, message), path, Part::Value)
+    }
+    /// A diagnostic about the key at the end of `path`.
+    pub(super) fn key_diagnostic(
+        &self,
+        severity: Severity,
+        path: &ValuePath,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        self.place(Diagnostic::new(severity, path, message), path, Part::Key)
+    }
+    /// An error about `path`, pointing at the key `word` inside it where there is one.
+    pub(super) fn word_diagnostic(
+        &self,
+        path: &ValuePath,
+        word: &str,
+        message: impl Into<String>,
+    ) -> Diagnostic {
+        self.place(Diagnostic::new(Severity::Error, path, message), &path.join(word), Part::Key)
+    }
+    /// `diagnostic`, pointing also at `path`, with `label` beside it.
+    pub(super) fn relate(&self, diagnostic: Diagnostic, path: &ValuePath, label: &str) -> Diagnostic {
+        match &self.text {
+            Some(text) if self.override_of(path).is_none() => {
+                diagnostic.related(text.excerpt(path, Part::Value), label)
+            }
+            _ => diagnostic,
+        }
+    }
+
+    fn place(&self, diagnostic: Diagnostic, path: &ValuePath, part: Part) -> Diagnostic {
+        let diagnostic = match &self.text {
+            Some(text) => diagnostic.in_file(text.file.as_str()),
+            None => diagnostic,
+        };
+        match (self.override_of(path), &self.text) {
+            (Some(set), _) => diagnostic.in_override(set),
+            (None, Some(text)) => diagnostic.at(text.excerpt(path, part)),
+            (None, None) => diagnostic,
+        }
+    }
+    fn override_of(&self, path: &ValuePath) -> Option<&str> {
+        let last = self.overrides.iter().rev().find(|(overridden, _)| path.is_within(overridden));
+        last.map(|(_, set)| set.as_str())
+    }
+}
+
+impl Text {
+    fn excerpt(&self, path: &ValuePath, part: Part) -> Excerpt {
+        Excerpt::new(&self.source, self.positions.locate(path, part))
+    }
+    fn refuse_repeated_keys(&self) -> Result<(), Diagnostics> {
+        let diagnostic = |repeated: &super::position::Repeated| {
+            let key = repeated.path.last().unwrap_or_default();
+            Diagnostic::new(Severity::Error, &repeated.path, format!("key `{key}` stands twice"))
+                .in_file(self.file.as_str())
+                .at(Excerpt::new(&self.source, repeated.second.clone()))
+                .related(Excerpt::new(&self.source, repeated.first.clone()), "first here")
+                .help("keep one of the two")
+        };
+        match self.positions.repeated.as_slice() {
+            [] => Ok(()),
+            repeated => Err(Diagnostics::new(repeated.iter().map(diagnostic).collect())),
+        }
+    }
+}
+
+/// What is wrong with a YAML text, and at which line and column (both from 1).
+#[derive(Debug)]
+pub(super) struct YamlError {
+    pub(super) message: String,
+    line: Option<(u64, u64)>,
+}
+
+/// The value of a YAML 1.2 text.
+pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
+    let options = serde_saphyr::options! {
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        strict_booleans: true,
+        reject_unsupported_tags: true,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options::<Value>(source, options).map_err(|error| {
+        let line = error.location().map(|location| (location.line(), location.column()));
+        YamlError { message: plain_words(&error.without_snippet().to_string()), line }
+    })
+}
+
+/// What the YAML library says, without the place (the diagnostic shows it) and without its own options.
+fn plain_words(text: &str) -> String {
+    let message = text.split(" at line ").next().unwrap_or(text);
+    if message.starts_with("non-finite float") {
+        let number = message.split('`').nth(1).unwrap_or("it");
+        format!("{number} is not a finite number")
+    } else if message.starts_with("multiple YAML documents") {
+        "a second document begins here: one file holds one".to_owned()
+    } else if message.starts_with("unsupported tag") {
+        format!("{message}: write the value without a tag")
+    } else {
+        message.to_owned()
+    }
+}
+
+/// The byte at `line` and `column` (in characters), both from 1.
+fn offset(source: &str, line: u64, column: u64) -> Option<usize> {
+    let before: usize = source.split_inclusive('\n').take(line.checked_sub(1)? as usize).map(str::len).sum();
+    let rest = source.get(before..)?;
+    let within = rest.char_indices().nth(column.saturating_sub(1) as usize).map_or(rest.len(), |(at, _)| at);
+    Some(before + within)
+}
+
+fn unreadable(file: &str, source: &str, at: Range<usize>, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(Severity::Error, &ValuePath::root(), message).in_file(file).at(Excerpt::new(source, at))
+}
+
+fn not_yaml(file: &str, source: &str, at: Range<usize>, message: &str) -> Diagnostic {
+    let tab = source.lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
+    unreadable(file, source, at, format!("not YAML: {message}")).help(if tab {
+        "YAML is indented with spaces, never with tabs"
+    } else {
+        "the cause may stand before this line: a bracket or quote left open, an indentation"
+    })
+}
+
+fn whole_file(file: &str, message: String) -> Diagnostic {
+    Diagnostic::new(Severity::Error, &ValuePath::root(), message).in_file(file)
+}
+
+fn reason(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such file".into(),
+        std::io::ErrorKind::PermissionDenied => "no permission".into(),
+        std::io::ErrorKind::IsADirectory => "it is a directory".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// The file beside the missing `path` whose name is nearest.
+fn neighbor(path: &Path) -> Option<String> {
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(directory).ok()?;
+    let mut names: Vec<String> =
+        entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    names.sort();
+    let name = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    Some(path.with_file_name(name).display().to_string())
+}

@@ -1,0 +1,191 @@
+//! `--set path=value`: values put into a document in place of what stands there.
+
+use serde_json::{Map, Value};
+
+use super::diagnostic::{Diagnostic, Severity};
+use super::document::{Document, yaml_value};
+use super::nearest::suggest;
+use super::path::ValuePath;
+use super::schema;
+
+impl Document {
+    /// Puts the YAML `text` in at `path`: keys with dots between them, list elements by index or by
+    /// their `name` (`traffic.voice.source.cbr.rate`). A key that stands not in the document yet is
+    /// added where the language has one of that name.
+    ///
+    /// # Errors
+    /// Where there is no such place, or `text` is not YAML. Whether the value fits is found later.
+    pub fn set(&mut self, path: &str, text: &str) -> Result<(), Diagnostic> {
+        let set = format!("{path}={text}");
+        let refuse = |at: &ValuePath, message: String, help: String| {
+            let diagnostic = Diagnostic::new(Severity::Error, at, message).in_override(&set);
+            if help.is_empty() { diagnostic } else { diagnostic.help(help) }
+        };
+        let value = yaml_value(text)
+            .map_err(|error| refuse(&path.into(), format!("not YAML: {}", error.message), String::new()))?;
+        if path.is_empty() || path.split('.').any(str::is_empty) {
+            let help = "for example links.0.rate=10Mb/s".to_owned();
+            return Err(refuse(&path.into(), format!("`{path}` is not a path"), help));
+        }
+        let segments: Vec<&str> = path.split('.').collect();
+        let resolved = resolve(&self.value, &segments)
+            .map_err(|Nowhere { at, message, help }| refuse(&at, message, help))?;
+        *slot(&mut self.value, &resolved) = value;
+        self.overrides.push((resolved, set));
+        Ok(())
+    }
+}
+
+/// Why a path leads nowhere.
+struct Nowhere {
+    at: ValuePath,
+    message: String,
+    help: String,
+}
+
+/// `segments` with every name of a list element replaced by its index.
+fn resolve(document: &Value, segments: &[&str]) -> Result<ValuePath, Nowhere> {
+    let mut path = ValuePath::root();
+    let mut current = Some(document);
+    let mut rest = segments;
+    while let Some(first) = rest.first() {
+        let taken = match current {
+            Some(Value::Array(elements)) => {
+                let (index, taken) = element(elements, rest).ok_or_else(|| Nowhere {
+                    at: path.join(first),
+                    message: format!("`{path}` has no element `{first}`"),
+                    help: elements_of(elements, first),
+                })?;
+                (current, path) = (elements.get(index), path.join(index));
+                taken
+            }
+            // A key may have dots of its own: the longest one that is there wins.
+            Some(Value::Object(entries)) if longest_key(entries, rest).is_some() => {
+                let (key, taken) = longest_key(entries, rest).unwrap_or_default();
+                (current, path) = (entries.get(&key), path.join(key));
+                taken
+            }
+            // Put in whole by an earlier override or left empty: the language says what may stand here.
+            Some(Value::Object(_) | Value::Null) | None => {
+                let inner = path.join(first);
+                if !schema::declares(&inner) {
+                    return Err(unknown_key(&path, current, first));
+                }
+                (current, path) = (None, inner);
+                1
+            }
+            Some(_) => {
+                return Err(Nowhere {
+                    at: path.join(first),
+                    message: format!("`{path}` is a single value and has no `{first}`"),
+                    help: format!("set `{path}` itself"),
+                });
+            }
+        };
+        rest = &rest[taken..];
+    }
+    Ok(path)
+}
+
+fn unknown_key(path: &ValuePath, current: Option<&Value>, found: &str) -> Nowhere {
+    let present = current.and_then(Value::as_object).into_iter().flat_map(Map::keys).cloned();
+    let mut known: Vec<String> = present.collect();
+    known.extend(schema::keys(path).into_iter().filter(|key| !known.contains(key)).collect::<Vec<_>>());
+    Nowhere {
+        at: path.join(found),
+        message: if path.is_root() {
+            format!("there is no `{found}` at the top level")
+        } else {
+            format!("there is no `{found}` in `{path}`")
+        },
+        help: suggest("keys", found, known.iter().map(String::as_str)),
+    }
+}
+
+/// The key of `entries` that is spelled by most of the leading `segments`, and how many those are.
+fn longest_key(entries: &Map<String, Value>, segments: &[&str]) -> Option<(String, usize)> {
+    let spelled = (1..=segments.len()).rev().map(|count| (segments[..count].join("."), count));
+    spelled.into_iter().find(|(key, _)| entries.contains_key(key))
+}
+
+/// The element of a list that the leading `segments` mean by its index or its `name`.
+fn element(elements: &[Value], segments: &[&str]) -> Option<(usize, usize)> {
+    let by_name = (1..=segments.len()).rev().find_map(|count| {
+        let name = segments[..count].join(".");
+        Some((elements.iter().position(|element| name_of(element) == Some(&name))?, count))
+    });
+    let by_index = || segments[0].parse().ok().filter(|index| *index < elements.len());
+    by_name.or_else(|| by_index().map(|index| (index, 1)))
+}
+
+fn name_of(element: &Value) -> Option<&str> {
+    element.get("name")?.as_str()
+}
+
+fn elements_of(elements: &[Value], found: &str) -> String {
+    let names: Vec<&str> = elements.iter().filter_map(name_of).collect();
+    match elements.len() {
+        0 => "the list is empty".into(),
+        count if names.is_empty() => format!("its elements are 0 to {}", count - 1),
+        _ => suggest("elements", found, names),
+    }
+}
+
+/// The value at `path`, which [`resolve`] has found possible; mappings on the way are added.
+fn slot<'a>(value: &'a mut Value, path: &ValuePath) -> &'a mut Value {
+    path.segments().iter().fold(value, |value, segment| match value {
+        // The index is below the length: `resolve` took it from the list itself.
+        Value::Array(elements) => &mut elements[segment.parse::<usize>().unwrap_or_default()],
+        other => {
+            if !other.is_object() {
+                *other = Value::Object(Map::new());
+            }
+            &mut other[segment.as_str()]
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn document() -> Document {
+        Document::from_json(serde_json::json!({
+            "hosts": {"a.b": {}},
+            "links": [{"rate": "1Mb/s"}],
+            "traffic": [{"name": "red"}, {"name": "yellow", "source": {"cbr": {"rate": "1Mb/s"}}}],
+        }))
+    }
+    fn refused(path: &str) -> (String, String) {
+        let diagnostic = document().set(path, "1").unwrap_err();
+        (diagnostic.message, diagnostic.help.unwrap_or_default())
+    }
+
+    #[test]
+    fn names_indices_and_dotted_keys_lead_to_their_values() {
+        for (path, pointer, resolved) in [
+            ("traffic.yellow.source.cbr.rate", "/traffic/1/source/cbr/rate", "traffic.1.source.cbr.rate"),
+            ("links.0.rate", "/links/0/rate", "links.0.rate"),
+            ("hosts.a.b.address", "/hosts/a.b/address", "hosts.a.b.address"),
+            ("measure.warmup", "/measure/warmup", "measure.warmup"),
+            ("seed", "/seed", "seed"),
+        ] {
+            let mut document = document();
+            document.set(path, "2Mb/s").unwrap();
+            assert_eq!(document.value.pointer(pointer), Some(&"2Mb/s".into()), "{path}");
+            assert_eq!(document.overrides[0].0.to_string(), resolved);
+        }
+    }
+
+    #[test]
+    fn a_path_that_leads_nowhere_is_refused_with_the_nearest() {
+        assert_eq!(refused("traffic.yelow.dscp").0, "`traffic` has no element `yelow`");
+        assert!(refused("traffic.yelow.dscp").1.starts_with("did you mean `yellow`?"));
+        assert!(refused("mesure.warmup").1.starts_with("did you mean `measure`?"));
+        assert!(refused("links.0.rat").1.starts_with("did you mean `rate`?"));
+        assert_eq!(refused("links.7.rate").1, "its elements are 0 to 0");
+        assert!(refused("hosts.new.address").0.contains("no `new` in `hosts`"));
+        assert!(refused("links.0.rate.unit").0.contains("single value"));
+        assert!(refused("links..rate").0.contains("not a path"));
+    }
+}

@@ -1,0 +1,236 @@
+//! Where each value of a YAML text stands: [`Positions`], made from the parser's events.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde_saphyr::granit_parser::{Event, Parser, ScanError, Span};
+
+use super::path::ValuePath;
+
+/// One line of a file and the part of it that a diagnostic is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Excerpt {
+    /// From 1.
+    pub(super) line: usize,
+    /// The line without its end.
+    pub(super) text: String,
+    /// Bytes within `text`.
+    pub(super) range: Range<usize>,
+}
+
+impl Excerpt {
+    /// The line of `source` in which `bytes` begins; what goes beyond that line is cut off.
+    pub(super) fn new(source: &str, bytes: Range<usize>) -> Excerpt {
+        let floor = |at: usize| source.floor_char_boundary(at);
+        // An error at the end of the text is shown on its last line.
+        let content = source.trim_end_matches(['\n', '\r']).len();
+        let (start, end) = (floor(bytes.start.min(content)), floor(bytes.end.min(content)));
+        let begin = source[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let text = source[begin..].lines().next().unwrap_or_default();
+        let first = (start - begin).min(text.len());
+        let last = end.saturating_sub(begin).clamp(first, text.len());
+        let shown = text[first..last].trim_end().len();
+        Excerpt {
+            line: source[..begin].matches('\n').count() + 1,
+            text: text.to_owned(),
+            range: first..first + shown,
+        }
+    }
+    /// Line `line` (from 1) of `source`, all of it.
+    pub(super) fn of_line(source: &str, line: usize) -> Excerpt {
+        let text = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        Excerpt { line, text: text.to_owned(), range: 0..text.len() }
+    }
+    /// Column of the first character, from 1.
+    pub(super) fn column(&self) -> usize {
+        self.text[..self.range.start].chars().count() + 1
+    }
+}
+
+/// Which part of an entry to point at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Its key.
+    Key,
+    /// Its value where that is a scalar, else its key.
+    Value,
+}
+
+/// A key that stands twice in one mapping.
+#[derive(Clone, Debug)]
+pub(super) struct Repeated {
+    pub(super) path: ValuePath,
+    pub(super) first: Range<usize>,
+    pub(super) second: Range<usize>,
+}
+
+/// Where the values of one YAML text stand, in bytes.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Positions {
+    root: Node,
+    /// Keys that stand twice, in the order of the text.
+    pub(super) repeated: Vec<Repeated>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Node {
+    key: Option<Range<usize>>,
+    value: Range<usize>,
+    /// Mappings and sequences; an alias is a leaf: what it stands for stands elsewhere.
+    children: BTreeMap<String, Node>,
+    is_scalar: bool,
+}
+
+impl Node {
+    /// The scalar, or the first key or scalar inside a collection.
+    fn beginning(&self) -> Range<usize> {
+        let first =
+            self.children.values().min_by_key(|child| child.key.as_ref().unwrap_or(&child.value).start);
+        match first {
+            Some(child) => child.key.clone().unwrap_or_else(|| child.beginning()),
+            None => self.value.clone(),
+        }
+    }
+}
+
+impl Positions {
+    /// The positions in `source`.
+    ///
+    /// # Errors
+    /// Where `source` is not YAML.
+    pub(super) fn read(source: &str) -> Result<Positions, ScanError> {
+        let mut reader = Reader { events: Parser::new_from_str(source), repeated: Vec::new() };
+        let mut root = Node::default();
+        while let Some((event, span)) = reader.next()? {
+            match event {
+                Event::StreamStart | Event::StreamEnd | Event::DocumentStart(..) | Event::DocumentEnd => {}
+                first => {
+                    root = reader.node(&ValuePath::root(), &first, &span)?;
+                    break;
+                }
+            }
+        }
+        // The rest matters only for its errors: a second document is refused when values are read.
+        while reader.next()?.is_some() {}
+        Ok(Positions { root, repeated: reader.repeated })
+    }
+
+    /// The bytes to point at for `path`: its own, or those of the nearest value around it that
+    /// stands in the text.
+    pub(super) fn locate(&self, path: &ValuePath, part: Part) -> Range<usize> {
+        let mut node = &self.root;
+        let mut part = part;
+        for segment in path.segments() {
+            match node.children.get(segment) {
+                Some(child) => node = child,
+                None => {
+                    part = Part::Value;
+                    break;
+                }
+            }
+        }
+        match (&node.key, part) {
+            (Some(key), Part::Key) => key.clone(),
+            (Some(key), Part::Value) if !node.is_scalar || node.value.is_empty() => key.clone(),
+            _ => node.beginning(),
+        }
+    }
+}
+
+struct Reader<'a> {
+    events: Parser<'a, serde_saphyr::granit_parser::StrInput<'a>>,
+    repeated: Vec<Repeated>,
+}
+
+impl<'a> Reader<'a> {
+    fn next(&mut self) -> Result<Option<(Event<'a>, Span)>, ScanError> {
+        self.events.next().transpose()
+    }
+    /// The node that `event` begins.
+    fn node(&mut self, path: &ValuePath, event: &Event<'a>, span: &Span) -> Result<Node, ScanError> {
+        let mut node = Node { value: bytes(span), ..Node::default() };
+        match event {
+            Event::MappingStart(..) => self.mapping(path, &mut node)?,
+            Event::SequenceStart(..) => self.sequence(path, &mut node)?,
+            _ => node.is_scalar = true,
+        }
+        Ok(node)
+    }
+    fn mapping(&mut self, path: &ValuePath, node: &mut Node) -> Result<(), ScanError> {
+        while let Some((event, key_span)) = self.next()? {
+            let name = match &event {
+                Event::MappingEnd => return Ok(()),
+                Event::Scalar(name, ..) => name.to_string(),
+                // A key that is no scalar is refused when values are read; its events must still be consumed.
+                other => {
+                    self.node(path, other, &key_span)?;
+                    "?".to_owned()
+                }
+            };
+            let Some((event, span)) = self.next()? else { break };
+            let inner = path.join(&name);
+            let child = Node { key: Some(bytes(&key_span)), ..self.node(&inner, &event, &span)? };
+            if let Some(first) = node.children.get(&name) {
+                let first = first.key.clone().unwrap_or_default();
+                self.repeated.push(Repeated { path: inner, first, second: bytes(&key_span) });
+            } else {
+                node.children.insert(name, child);
+            }
+        }
+        Ok(())
+    }
+    fn sequence(&mut self, path: &ValuePath, node: &mut Node) -> Result<(), ScanError> {
+        for index in 0.. {
+            match self.next()? {
+                None | Some((Event::SequenceEnd, _)) => break,
+                Some((event, span)) => {
+                    let child = self.node(&path.join(index), &event, &span)?;
+                    node.children.insert(index.to_string(), child);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bytes(span: &Span) -> Range<usize> {
+    let at = |marker: &serde_saphyr::granit_parser::Marker| marker.byte_offset().unwrap_or(marker.index());
+    at(&span.start)..at(&span.end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "a: 1\n# comment\nlist:\n  - é: [x, yy]\n    b: 'two words'\nempty:\n";
+
+    fn shown(path: ValuePath, part: Part) -> (usize, usize, String) {
+        let positions = Positions::read(TEXT).unwrap();
+        let excerpt = Excerpt::new(TEXT, positions.locate(&path, part));
+        (excerpt.line, excerpt.column(), excerpt.text[excerpt.range.clone()].to_owned())
+    }
+
+    #[test]
+    fn every_value_is_found() {
+        let item = ValuePath::from("list").join(0);
+        assert_eq!(shown("a".into(), Part::Value), (1, 4, "1".into()));
+        assert_eq!(shown("a".into(), Part::Key), (1, 1, "a".into()));
+        assert_eq!(shown("list".into(), Part::Value), (3, 1, "list".into()));
+        assert_eq!(shown(item.join("é").join(1), Part::Value), (4, 12, "yy".into()));
+        assert_eq!(shown(item.join("b"), Part::Value), (5, 8, "'two words'".into()));
+    }
+
+    #[test]
+    fn what_is_not_there_is_shown_as_what_surrounds_it() {
+        assert_eq!(shown("empty".into(), Part::Value), (6, 1, "empty".into()));
+        assert_eq!(shown(ValuePath::from("a").join("b").join("c"), Part::Key).0, 1);
+        assert_eq!(shown(ValuePath::from("list").join(0).join("z"), Part::Key).0, 4);
+    }
+
+    #[test]
+    fn repeated_keys_are_noticed_with_both_places() {
+        let positions = Positions::read("a: 1\nb: {c: 1, c: 2}\na: 3\n").unwrap();
+        let paths: Vec<String> = positions.repeated.iter().map(|one| one.path.to_string()).collect();
+        assert_eq!(paths, ["b.c", "a"]);
+    }
+}

@@ -1,0 +1,50 @@
+//! What is measured: warm-up, probes, intervals.
+
+use perhop_qos::units::Time;
+
+use super::Findings;
+use super::topology::{Network, links_of};
+use crate::scenario::path::ValuePath;
+use crate::scenario::{QueueProbeConfig, Scenario};
+
+/// Checks what is measured.
+pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
+    let path = ValuePath::from("measure");
+    let (measure, duration) = (&scenario.measure, scenario.duration);
+    if duration > Time::ZERO && measure.warmup >= duration {
+        let message = format!("a warm-up of {} leaves nothing of a run of {duration}", measure.warmup);
+        findings.error(&path.join("warmup"), message).help = Some("the warm-up is part of `duration`".into());
+    }
+    if let Some(every) = measure.throughput_every {
+        interval(&path.join("throughput-every"), every, duration, findings);
+    }
+    for (index, probe) in measure.queues.iter().enumerate() {
+        check_probe(network, &path.join("queues").join(index), probe, duration, findings);
+    }
+}
+
+fn check_probe(
+    network: &Network,
+    path: &ValuePath,
+    probe: &QueueProbeConfig,
+    duration: Time,
+    findings: &mut Findings,
+) {
+    let QueueProbeConfig { from, to, every } = probe;
+    let from_known = network.require(&path.join("from"), from, findings);
+    let to_known = network.require(&path.join("to"), to, findings);
+    if from_known && to_known && !network.neighbors(from).any(|neighbor| neighbor == to) {
+        findings.error(&path.join("to"), format!("`{from}` has no port to `{to}`")).help =
+            Some(links_of(network, from));
+    }
+    interval(&path.join("every"), *every, duration, findings);
+}
+
+fn interval(path: &ValuePath, every: Time, duration: Time, findings: &mut Findings) {
+    if every == Time::ZERO {
+        findings.error(path, "an interval of no length is never over").help =
+            Some("for example 100ms".into());
+    } else if duration > Time::ZERO && every > duration {
+        findings.warning(path, format!("the run of {duration} is over before the first interval of {every}"));
+    }
+}

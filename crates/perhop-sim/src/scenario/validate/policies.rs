@@ -1,0 +1,168 @@
+//! Policies, built as the run will build them: what cannot be built is an error at its own line.
+
+use std::collections::BTreeSet;
+
+use perhop_qos::ConfigError;
+use perhop_qos::framing::Framing;
+use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::units::Rate;
+
+use super::Findings;
+use super::topology::Network;
+use crate::scenario::path::ValuePath;
+use crate::scenario::{InterfaceConfig, Scenario};
+
+/// The wire under a policy that stands at no interface: faster than any rate that a policy names.
+const NOMINAL: WireConfig = WireConfig {
+    rate: Rate::from_bits_per_second(1_000_000_000_000),
+    framing: Framing::Raw,
+    ring: RingConfig::Packets(1),
+};
+
+/// Where a policy stands: the names of the node's interfaces, and the wire under the port.
+struct Place<'a> {
+    interfaces: &'a [String],
+    wire: WireConfig,
+}
+
+/// Builds every policy at every interface that has it, and warns of those that none has.
+pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
+    let mut used: BTreeSet<&str> = BTreeSet::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        for (node, interface) in &link.interfaces {
+            used.extend([&interface.input, &interface.output].into_iter().flatten().map(String::as_str));
+            let path = ValuePath::from("links").join(index).join("interfaces").join(node);
+            // An interface is called by the neighbor at its other end.
+            let interfaces: Vec<String> = network.neighbors(node).map(str::to_owned).collect();
+            let rate = interface.rate.unwrap_or(link.rate);
+            let wire = WireConfig { rate, framing: link.framing, ring: interface.ring };
+            at_interface(scenario, &path, interface, &Place { interfaces: &interfaces, wire }, findings);
+        }
+    }
+    // A misspelled name would leave its policy without an interface: one mistake, one message.
+    let all_known = used.iter().all(|name| scenario.policies.contains_key(*name));
+    for (name, policy) in &scenario.policies {
+        let path = ValuePath::from("policies").join(name);
+        if !used.contains(name.as_str()) {
+            check_alone(&path, policy, findings);
+            if all_known {
+                findings.warning(&path, format!("policy `{name}` stands at no interface")).help =
+                    Some("name it as `input` or `output` under a link's `interfaces`".into());
+            }
+        } else if policy.conditioners.is_empty() && policy.queueing.is_none() {
+            findings.warning(&path, format!("policy `{name}` does nothing")).help =
+                Some("give it `conditioners` or `queueing`".into());
+        }
+    }
+}
+
+fn at_interface(
+    scenario: &Scenario,
+    path: &ValuePath,
+    interface: &InterfaceConfig,
+    place: &Place,
+    findings: &mut Findings,
+) {
+    if let Err(error) = interface.ring.build() {
+        report(&path.join("ring"), error, findings);
+        return;
+    }
+    let policy = |name: &Option<String>| {
+        let name = name.as_ref()?;
+        Some((ValuePath::from("policies").join(name), scenario.policies.get(name)?))
+    };
+    if let Some((path, policy)) = policy(&interface.input) {
+        conditioners(&path, policy, place, findings);
+    }
+    if let Some((path, policy)) = policy(&interface.output) {
+        conditioners(&path, policy, place, findings);
+        if place.wire.rate.as_bits_per_second() > 0 {
+            queueing(&path, policy, place, findings);
+        }
+    }
+}
+
+/// Builds a policy that stands at no interface.
+pub(super) fn check_alone(path: &ValuePath, policy: &PolicyConfig, findings: &mut Findings) {
+    // Which neighbors there will be nobody knows: every one that the policy names.
+    let interfaces = named_interfaces(policy);
+    let place = Place { interfaces: &interfaces, wire: NOMINAL };
+    conditioners(path, policy, &place, findings);
+    queueing(path, policy, &place, findings);
+}
+
+fn named_interfaces(policy: &PolicyConfig) -> Vec<String> {
+    fn collect(value: &serde_json::Value, names: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Array(elements) => elements.iter().for_each(|inner| collect(inner, names)),
+            serde_json::Value::Object(entries) => {
+                for (key, inner) in entries {
+                    if key == "input" {
+                        let listed = inner.as_array().into_iter().flatten().chain(Some(inner));
+                        names.extend(listed.filter_map(serde_json::Value::as_str).map(str::to_owned));
+                    }
+                    collect(inner, names);
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut names = Vec::new();
+    collect(&serde_json::to_value(policy).unwrap_or_default(), &mut names);
+    names
+}
+
+/// One conditioner after the other, so that every wrong one is found.
+fn conditioners(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings: &mut Findings) {
+    for (index, conditioner) in policy.conditioners.iter().enumerate() {
+        let alone = PolicyConfig { conditioners: vec![conditioner.clone()], queueing: None };
+        if let Err(mut error) = alone.build_conditioner(place.interfaces, &streams()) {
+            // Built alone, it stood first.
+            if let Some(stage) = error.path.get_mut(1) {
+                *stage = index.to_string();
+            }
+            report(path, error, findings);
+        }
+    }
+}
+
+/// One class after the other, then the port as a whole.
+fn queueing(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings: &mut Findings) {
+    if let Some(queueing) = &policy.queueing {
+        classes(&path.join("queueing"), queueing, place, findings);
+    }
+    let already = findings.has_errors_within(&path.join("queueing"));
+    if let Err(error) = policy.build_port(&place.wire, place.interfaces, &streams())
+        && !already
+    {
+        report(path, error, findings);
+    }
+}
+
+fn classes(path: &ValuePath, queueing: &QueueingConfig, place: &Place, findings: &mut Findings) {
+    for (index, class) in queueing.classes.iter().enumerate() {
+        let path = path.join("classes").join(index);
+        if let Some(Err(error)) = class.matches.as_ref().map(|matches| matches.build(place.interfaces)) {
+            report(&path.join("match"), error, findings);
+        }
+        if let Some(Err(error)) =
+            class.buffer.as_ref().map(|buffer| buffer.build(place.wire.rate, &streams()))
+        {
+            report(&path.join("buffer"), error, findings);
+        }
+        if let Some(inner) = &class.queueing {
+            classes(&path.join("queueing"), inner, place, findings);
+        }
+    }
+}
+
+/// What is built here is thrown away, so any seed does.
+fn streams() -> Streams {
+    Streams::new(0, 0)
+}
+
+fn report(path: &ValuePath, error: ConfigError, findings: &mut Findings) {
+    findings.error(&path.extend(&error.path), error.message).help = error.help;
+}

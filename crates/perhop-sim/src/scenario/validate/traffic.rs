@@ -1,0 +1,192 @@
+//! Who sends what: ends, times, ports and sources.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use perhop_qos::units::{Rate, Time};
+
+use super::Findings;
+use super::topology::{Network, links_of};
+use crate::scenario::nearest::suggest;
+use crate::scenario::path::ValuePath;
+use crate::scenario::trace::read_trace;
+use crate::scenario::{PacketSize, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig};
+
+/// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
+const IP_AND_UDP_HEADERS: u64 = 28;
+/// The largest IPv4 packet, bytes (RFC 791 §3.1: Total Length has 16 bits).
+const LARGEST_PACKET: u64 = 65_535;
+
+/// Checks all traffic, and the traces that it names.
+pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, findings: &mut Findings) {
+    if scenario.traffic.is_empty() {
+        findings.error(&"traffic".into(), "no traffic: there is nothing to measure").help =
+            Some("add at least one element with `name`, `from`, `to` and `source`".into());
+    }
+    let mut traces = BTreeSet::new();
+    let mut names: BTreeMap<&str, usize> = BTreeMap::new();
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        let path = ValuePath::from("traffic").join(index);
+        if let Some(first) = names.get(traffic.name.as_str()) {
+            let earlier = ValuePath::from("traffic").join(first).join("name");
+            let message = format!("traffic `{}` stands twice", traffic.name);
+            findings.clash(&path.join("name"), message, &earlier).help =
+                Some("names tell traffic apart in results; several of them may share a `class`".into());
+        } else {
+            names.insert(&traffic.name, index);
+        }
+        ends(network, &path, traffic, findings);
+        times(scenario.duration, &path, traffic, findings);
+        ports(&path, traffic, findings);
+        source(&path.join("source"), &traffic.source, findings);
+        if let SourceConfig::Trace(config) = &traffic.source {
+            trace(base, &path.join("source").join("trace").join("file"), config, &mut traces, findings);
+        }
+    }
+}
+
+fn ends(network: &Network, path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
+    let TrafficConfig { from, to, .. } = traffic;
+    let mut both = true;
+    for (key, node) in [("from", from), ("to", to)] {
+        if network.is_host(node) {
+            continue;
+        }
+        both = false;
+        let hosts = network.nodes().filter(|name| network.is_host(name));
+        let (message, help) = if network.is_router(node) {
+            (format!("`{node}` is a router: only hosts send and receive"), format!("link a host to `{node}`"))
+        } else {
+            (format!("there is no host `{node}`"), suggest("hosts", node, hosts))
+        };
+        findings.error(&path.join(key), message).help = Some(help);
+    }
+    if both && from == to {
+        findings.error(&path.join("to"), format!("`{from}` sends to itself")).help =
+            Some("traffic goes from one host to another".into());
+    } else if both
+        && network.neighbors(from).next().is_some()
+        && network.neighbors(to).next().is_some()
+        && !network.is_reachable(from, to)
+    {
+        findings.error(&path.join("to"), format!("there is no route from `{from}` to `{to}`")).help =
+            Some(format!("{}; {}; hosts forward nothing", links_of(network, from), links_of(network, to)));
+    }
+}
+
+fn times(duration: Time, path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
+    let TrafficConfig { start, start_within, stop, .. } = traffic;
+    let latest = start.saturating_add(*start_within);
+    let has_duration = duration > Time::ZERO;
+    if has_duration && *start >= duration {
+        findings
+            .error(&path.join("start"), format!("it starts at {start}, when the run of {duration} is over"))
+            .help = Some("start earlier, or make `duration` longer".into());
+    } else if has_duration && latest >= duration {
+        findings.warning(
+            &path.join("start-within"),
+            format!("flows start as late as {latest}, when the run of {duration} is over"),
+        );
+    }
+    let Some(stop) = stop else { return };
+    if stop <= start {
+        findings
+            .error(&path.join("stop"), format!("it stops at {stop}, before it has started at {start}"))
+            .help = Some("`stop` is an instant of the run, not a length: later than `start`".into());
+    } else if *stop <= latest {
+        findings.warning(&path.join("stop"), format!("flows start as late as {latest} and stop at {stop}"));
+    }
+    if has_duration && *stop > duration {
+        findings.warning(&path.join("stop"), format!("the run of {duration} is over before {stop}"));
+    }
+}
+
+fn ports(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
+    if traffic.count == 0 {
+        findings.error(&path.join("count"), "0 flows send nothing").help =
+            Some("at least 1; to leave traffic out, remove it".into());
+        return;
+    }
+    let (first, free) = (traffic.source_port, u32::from(u16::MAX - traffic.source_port) + 1);
+    if traffic.count > free {
+        let message = format!("{} flows from source port {first} on need ports above 65535", traffic.count);
+        findings.error(&path.join("count"), message).help =
+            Some(format!("at most {free} flows, or a lower `source-port`"));
+    }
+}
+
+fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
+    match source {
+        SourceConfig::Cbr(cbr) => {
+            rate(&path.join("cbr"), cbr.rate, findings);
+            packet(&path.join("cbr"), cbr.packet, findings);
+        }
+        SourceConfig::OnOff(on_off) => {
+            let path = path.join("on-off");
+            rate(&path, on_off.rate, findings);
+            packet(&path, on_off.packet, findings);
+            if on_off.on == Time::ZERO {
+                findings.error(&path.join("on"), "bursts of no length send nothing").help =
+                    Some("for example 100ms".into());
+            }
+            if let PeriodLaw::Pareto { shape } = on_off.law
+                && !(shape > 1.0 && shape.is_finite())
+            {
+                let message = format!("a Pareto law of shape {shape} has no mean");
+                findings.error(&path.join("law").join("pareto").join("shape"), message).help =
+                    Some("the shape is above 1; 1.5 is the usual choice".into());
+            }
+        }
+        SourceConfig::Poisson(poisson) => {
+            rate(&path.join("poisson"), poisson.rate, findings);
+            packet(&path.join("poisson"), poisson.packet, findings);
+        }
+        SourceConfig::Trace(_) => {}
+    }
+}
+
+fn rate(path: &ValuePath, rate: Rate, findings: &mut Findings) {
+    if rate.as_bits_per_second() == 0 {
+        findings.error(&path.join("rate"), "a rate of 0 sends nothing").help =
+            Some("for example 2Mb/s; to leave traffic out, remove it".into());
+    }
+}
+
+fn packet(path: &ValuePath, packet: PacketSize, findings: &mut Findings) {
+    let (key, size, ip) = match packet {
+        PacketSize::Payload(size) => ("payload", size, size.as_bytes().saturating_add(IP_AND_UDP_HEADERS)),
+        PacketSize::Ip(size) => ("ip", size, size.as_bytes()),
+    };
+    let path = path.join("packet").join(key);
+    if size.as_bytes() == 0 {
+        findings.error(&path, "packets of 0 bytes carry nothing").help = Some("for example 1000B".into());
+    } else if ip > LARGEST_PACKET {
+        findings.error(&path, format!("{size} of {key} make an IP packet of {ip} bytes")).help =
+            Some(format!("an IP packet has at most {LARGEST_PACKET} bytes, headers included"));
+    } else if ip < IP_AND_UDP_HEADERS {
+        findings
+            .warning(&path, format!("an IP packet of {ip} bytes has no room for the IP and UDP headers"))
+            .help = Some(format!("they take {IP_AND_UDP_HEADERS} bytes"));
+    }
+}
+
+/// Reads each trace once, and throws it away: the run reads its own.
+fn trace<'a>(
+    base: &Path,
+    path: &ValuePath,
+    config: &'a TraceConfig,
+    read: &mut BTreeSet<&'a str>,
+    findings: &mut Findings,
+) {
+    if !read.insert(&config.file) {
+        return;
+    }
+    match read_trace(base, &config.file) {
+        Ok(_) => {}
+        // Inside the trace the diagnostic has a file and a line of its own; else it is about the name.
+        Err(diagnostic) if diagnostic.line.is_some() => {
+            findings.push(diagnostic.about(path));
+        }
+        Err(diagnostic) => findings.error(path, diagnostic.message).help = diagnostic.help,
+    }
+}
