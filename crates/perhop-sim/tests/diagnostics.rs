@@ -29,7 +29,7 @@ fn rendered(case: &Path) -> String {
         Ok(loaded) => format!("accepted\n\n{}", render(&loaded.warnings, Coloring::Plain)),
         Err(diagnostics) => diagnostics.render(Coloring::Plain),
     };
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n") + "\n"
 }
 
 #[test]

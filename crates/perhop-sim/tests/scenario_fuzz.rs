@@ -85,8 +85,8 @@ proptest! {
     ) {
         let mut source = SOURCE.to_owned();
         for (at, length, piece) in cuts {
-            let start = source.floor_char_boundary(at.min(source.len()));
-            let end = source.ceil_char_boundary((start + length).min(source.len()));
+            let boundary = |at: usize| (0..=at.min(source.len())).rev().find(|at| source.is_char_boundary(*at)).unwrap();
+            let (start, end) = (boundary(at), boundary(at + length));
             source.replace_range(start..end, &piece);
         }
         check(&source);

@@ -39,11 +39,8 @@ impl Document {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(source) => Document::parse(source, file),
                 Err(error) => {
-                    let line = error.as_bytes()[..error.utf8_error().valid_up_to()]
-                        .iter()
-                        .filter(|byte| **byte == b'\n')
-                        .count()
-                        + 1;
+                    let valid = error.utf8_error().valid_up_to();
+                    let line = String::from_utf8_lossy(&error.as_bytes()[..valid]).matches('\n').count() + 1;
                     Err(whole_file(&file, format!("line {line} is not UTF-8 text"))
                         .help("save the file as UTF-8")
                         .into())

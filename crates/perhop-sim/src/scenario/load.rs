@@ -102,8 +102,10 @@ pub fn check(path: &Path) -> Result<Checked, Diagnostics> {
 
 /// Puts every override in; what cannot be put in is reported together.
 fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
-    let refused: Vec<Diagnostic> =
-        overrides.iter().filter_map(|(path, text)| document.set(path, text).err()).collect();
+    let refused: Vec<Diagnostic> = overrides
+        .iter()
+        .filter_map(|(path, text)| document.set(path, text).err().map(|refused| *refused))
+        .collect();
     if refused.is_empty() { Ok(()) } else { Err(Diagnostics::new(refused)) }
 }
 

@@ -119,10 +119,9 @@ fn humanize_found(found: &str) -> String {
         "floating" => format!("the number {}", plain.trim_start_matches("point `")),
         "string" => format!("the text {shown}"),
         "boolean" => format!("the truth value {plain}"),
-        "map" => "a mapping".into(),
+        "map" | "newtype" | "struct" | "tuple" => "a mapping".into(),
         "sequence" => "a list".into(),
         "null" => "empty".into(),
-        "newtype" | "struct" | "tuple" => "a mapping".into(),
         _ => found.into(),
     }
 }

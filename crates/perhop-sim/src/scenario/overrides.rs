@@ -15,11 +15,11 @@ impl Document {
     ///
     /// # Errors
     /// Where there is no such place, or `text` is not YAML. Whether the value fits is found later.
-    pub fn set(&mut self, path: &str, text: &str) -> Result<(), Diagnostic> {
+    pub fn set(&mut self, path: &str, text: &str) -> Result<(), Box<Diagnostic>> {
         let set = format!("{path}={text}");
         let refuse = |at: &ValuePath, message: String, help: String| {
             let diagnostic = Diagnostic::new(Severity::Error, at, message).in_override(&set);
-            if help.is_empty() { diagnostic } else { diagnostic.help(help) }
+            Box::new(if help.is_empty() { diagnostic } else { diagnostic.help(help) })
         };
         let value = yaml_value(text)
             .map_err(|error| refuse(&path.into(), format!("not YAML: {}", error.message), String::new()))?;

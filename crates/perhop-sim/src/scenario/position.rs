@@ -21,7 +21,7 @@ pub(super) struct Excerpt {
 impl Excerpt {
     /// The line of `source` in which `bytes` begins; what goes beyond that line is cut off.
     pub(super) fn new(source: &str, bytes: Range<usize>) -> Excerpt {
-        let floor = |at: usize| source.floor_char_boundary(at);
+        let floor = |at: usize| (0..=at).rev().find(|at| source.is_char_boundary(*at)).unwrap_or_default();
         // An error at the end of the text is shown on its last line.
         let content = source.trim_end_matches(['\n', '\r']).len();
         let (start, end) = (floor(bytes.start.min(content)), floor(bytes.end.min(content)));
@@ -121,13 +121,11 @@ impl Positions {
         let mut node = &self.root;
         let mut part = part;
         for segment in path.segments() {
-            match node.children.get(segment) {
-                Some(child) => node = child,
-                None => {
-                    part = Part::Value;
-                    break;
-                }
-            }
+            let Some(child) = node.children.get(segment) else {
+                part = Part::Value;
+                break;
+            };
+            node = child;
         }
         match (&node.key, part) {
             (Some(key), Part::Key) => key.clone(),
@@ -204,27 +202,27 @@ mod tests {
 
     const TEXT: &str = "a: 1\n# comment\nlist:\n  - é: [x, yy]\n    b: 'two words'\nempty:\n";
 
-    fn shown(path: ValuePath, part: Part) -> (usize, usize, String) {
+    fn shown(path: &ValuePath, part: Part) -> (usize, usize, String) {
         let positions = Positions::read(TEXT).unwrap();
-        let excerpt = Excerpt::new(TEXT, positions.locate(&path, part));
+        let excerpt = Excerpt::new(TEXT, positions.locate(path, part));
         (excerpt.line, excerpt.column(), excerpt.text[excerpt.range.clone()].to_owned())
     }
 
     #[test]
     fn every_value_is_found() {
         let item = ValuePath::from("list").join(0);
-        assert_eq!(shown("a".into(), Part::Value), (1, 4, "1".into()));
-        assert_eq!(shown("a".into(), Part::Key), (1, 1, "a".into()));
-        assert_eq!(shown("list".into(), Part::Value), (3, 1, "list".into()));
-        assert_eq!(shown(item.join("é").join(1), Part::Value), (4, 12, "yy".into()));
-        assert_eq!(shown(item.join("b"), Part::Value), (5, 8, "'two words'".into()));
+        assert_eq!(shown(&"a".into(), Part::Value), (1, 4, "1".into()));
+        assert_eq!(shown(&"a".into(), Part::Key), (1, 1, "a".into()));
+        assert_eq!(shown(&"list".into(), Part::Value), (3, 1, "list".into()));
+        assert_eq!(shown(&item.join("é").join(1), Part::Value), (4, 12, "yy".into()));
+        assert_eq!(shown(&item.join("b"), Part::Value), (5, 8, "'two words'".into()));
     }
 
     #[test]
     fn what_is_not_there_is_shown_as_what_surrounds_it() {
-        assert_eq!(shown("empty".into(), Part::Value), (6, 1, "empty".into()));
-        assert_eq!(shown(ValuePath::from("a").join("b").join("c"), Part::Key).0, 1);
-        assert_eq!(shown(ValuePath::from("list").join(0).join("z"), Part::Key).0, 4);
+        assert_eq!(shown(&"empty".into(), Part::Value), (6, 1, "empty".into()));
+        assert_eq!(shown(&ValuePath::from("a").join("b").join("c"), Part::Key).0, 1);
+        assert_eq!(shown(&ValuePath::from("list").join(0).join("z"), Part::Key).0, 4);
     }
 
     #[test]

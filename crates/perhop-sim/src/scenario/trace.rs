@@ -31,7 +31,7 @@ const LARGEST_PACKET: u32 = 65_535;
 ///
 /// # Errors
 /// Where the file cannot be read, or at the first line that is not as described.
-pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Diagnostic> {
+pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Box<Diagnostic>> {
     let path = base.join(file);
     let shown = path.display().to_string();
     let source = std::fs::read_to_string(&path).map_err(|error| {
@@ -39,14 +39,12 @@ pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Diagnostic
             std::io::ErrorKind::NotFound => format!("there is no trace file `{shown}`"),
             _ => format!("cannot read the trace file `{shown}`: {error}"),
         };
-        Diagnostic::new(Severity::Error, &ValuePath::root(), message)
-            .help("the path is relative to the scenario file")
+        let diagnostic = Diagnostic::new(Severity::Error, &ValuePath::root(), message);
+        Box::new(diagnostic.help("the path is relative to the scenario file"))
     })?;
     parse(&source).map_err(|Malformed { line, message, help }| {
-        Diagnostic::new(Severity::Error, &ValuePath::root(), message)
-            .in_file(shown)
-            .at(Excerpt::of_line(&source, line))
-            .help(help)
+        let diagnostic = Diagnostic::new(Severity::Error, &ValuePath::root(), message);
+        Box::new(diagnostic.in_file(shown).at(Excerpt::of_line(&source, line)).help(help))
     })
 }
 

@@ -114,17 +114,24 @@ fn named_interfaces(policy: &PolicyConfig) -> Vec<String> {
     names
 }
 
-/// One conditioner after the other, so that every wrong one is found.
+/// Condition and meter of one conditioner after the other, then the chain as a whole.
 fn conditioners(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings: &mut Findings) {
+    let path = path.join("conditioners");
     for (index, conditioner) in policy.conditioners.iter().enumerate() {
-        let alone = PolicyConfig { conditioners: vec![conditioner.clone()], queueing: None };
-        if let Err(mut error) = alone.build_conditioner(place.interfaces, &streams()) {
-            // Built alone, it stood first.
-            if let Some(stage) = error.path.get_mut(1) {
-                *stage = index.to_string();
-            }
-            report(path, error, findings);
+        let path = path.join(index);
+        if let Some(Err(error)) = conditioner.matches.as_ref().map(|matches| matches.build(place.interfaces))
+        {
+            report(&path.join("match"), error, findings);
         }
+        if let Some(Err(error)) = conditioner.meter.as_ref().map(|meter| meter.build(&streams())) {
+            report(&path.join("meter"), error, findings);
+        }
+    }
+    let already = findings.has_errors_within(&path);
+    if let Err(error) = policy.build_conditioner(place.interfaces, &streams())
+        && !already
+    {
+        report(&path.parent(), error, findings);
     }
 }
 

@@ -185,7 +185,7 @@ fn trace<'a>(
         Ok(_) => {}
         // Inside the trace the diagnostic has a file and a line of its own; else it is about the name.
         Err(diagnostic) if diagnostic.line.is_some() => {
-            findings.push(diagnostic.about(path));
+            findings.push((*diagnostic).about(path));
         }
         Err(diagnostic) => findings.error(path, diagnostic.message).help = diagnostic.help,
     }

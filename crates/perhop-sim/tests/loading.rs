@@ -1,0 +1,99 @@
+//! The ways into a scenario: files, overrides, values from a program, policies alone.
+
+use std::path::{Path, PathBuf};
+
+use perhop_sim::scenario::{Checked, Diagnostics, Severity, check, load, load_json};
+use serde_json::json;
+
+fn example(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
+}
+
+/// A file of this test run, under cargo's own directory for such files.
+fn written(name: &str, text: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+fn first_message(diagnostics: &Diagnostics) -> String {
+    diagnostics.iter().next().unwrap().message.clone()
+}
+
+#[test]
+fn overrides_change_the_scenario_that_runs() {
+    let set = |path: &str, text: &str| (path.to_owned(), text.to_owned());
+    let overrides = [
+        set("traffic.video.source.cbr.rate", "3Mb/s"),
+        set("links.1.delay", "20ms"),
+        set("seed", "7"),
+        set("measure.queues", "[]"),
+    ];
+    let scenario = load(&example("first-steps.perhop.yaml"), &overrides).unwrap().scenario;
+    let value = serde_json::to_value(&scenario).unwrap();
+    assert_eq!(value["traffic"][0]["source"]["cbr"]["rate"], "3Mb/s");
+    assert_eq!(value["links"][1]["delay"], "20ms");
+    assert_eq!(scenario.seed, 7);
+    assert!(scenario.measure.queues.is_empty());
+}
+
+#[test]
+fn a_missing_file_names_its_neighbor() {
+    let diagnostics = load(&example("frist-steps.perhop.yaml"), &[]).unwrap_err();
+    let one = diagnostics.iter().next().unwrap();
+    assert!(one.message.contains("there is no such file"), "{}", one.message);
+    assert!(one.help.as_ref().unwrap().contains("first-steps.perhop.yaml"));
+}
+
+#[test]
+fn windows_line_ends_and_byte_order_marks_are_read() {
+    let source = std::fs::read_to_string(example("first-steps.perhop.yaml")).unwrap();
+    let path = written("windows.perhop.yaml", &format!("\u{feff}{}", source.replace('\n', "\r\n")));
+    assert_eq!(
+        load(&path, &[]).unwrap().scenario,
+        load(&example("first-steps.perhop.yaml"), &[]).unwrap().scenario
+    );
+}
+
+#[test]
+fn a_value_from_a_program_is_located_by_its_path() {
+    let scenario = load(&example("first-steps.perhop.yaml"), &[]).unwrap().scenario;
+    let mut value = serde_json::to_value(&scenario).unwrap();
+    value["links"][1]["rate"] = json!(2);
+    let diagnostics = load_json(value, ".").unwrap_err();
+    let one = diagnostics.iter().next().unwrap();
+    assert_eq!((one.path.as_str(), one.file.as_ref(), one.line), ("links.1.rate", None, None));
+    assert!(one.message.contains("has no unit"));
+    assert!(first_message(&load_json(json!(null), ".").unwrap_err()).contains("empty"));
+}
+
+#[test]
+fn policies_are_checked_without_a_scenario() {
+    let policy = "conditioners:\n  - match: {input: anywhere}\n    actions: [{mark: ef}]\n";
+    let Checked::Policies(set) = check(&written("bare.yaml", policy)).unwrap() else { panic!("a scenario?") };
+    assert_eq!(set.policies.keys().collect::<Vec<_>>(), ["bare"]);
+
+    let indented = policy.replace('\n', "\n    ");
+    let named = format!("policies:\n  edge:\n    {indented}\n");
+    let Checked::Policies(set) = check(&written("set.yaml", &named)).unwrap() else { panic!("a scenario?") };
+    assert_eq!(set.policies.keys().collect::<Vec<_>>(), ["edge"]);
+
+    let broken = "queueing:\n  classes:\n    - name: all\n      buffer: {tail-drop: {limit: 0B}}\n";
+    let diagnostics = check(&written("broken.yaml", broken)).unwrap_err();
+    let one = diagnostics.iter().next().unwrap();
+    assert_eq!((one.line, one.path.as_str()), (Some(4), "queueing.classes.0.buffer.tail-drop.limit"));
+    assert_eq!(one.severity, Severity::Error);
+
+    let unknown = check(&written("unknown.yaml", "queueing: {classes: []}\nconditoners: []\n")).unwrap_err();
+    assert!(unknown.to_string().contains("did you mean `conditioners`?"), "{unknown}");
+}
+
+#[test]
+fn scenarios_are_checked_as_scenarios() {
+    let checked = check(&example("first-steps.perhop.yaml")).unwrap();
+    assert!(matches!(checked, Checked::Scenario(loaded) if loaded.warnings.is_empty()));
+    // Without `perhop: 1` it is still meant as one, and is told what it lacks.
+    let source = std::fs::read_to_string(example("first-steps.perhop.yaml")).unwrap();
+    let diagnostics = check(&written("old.yaml", &source.replace("perhop: 1\n", ""))).unwrap_err();
+    assert!(first_message(&diagnostics).contains("missing key `perhop`"));
+}
