@@ -214,7 +214,7 @@ impl<'a> Builder<'a> {
         let start = config.start + Time::from_seconds_f64(spread);
         let stops = config.stop.unwrap_or(Time::MAX);
         let mut source = Source::new(&config.source, start, streams.child("source").stream(), trace);
-        if let Some(due) = source.next().filter(|due| due.at < stops) {
+        if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
             let slot = self.world.agenda.register(Event::Emission(self.world.senders.len()));
             self.world.senders.push(Sender { source, flow, due, stops, slot });
             self.world.agenda.schedule(slot, due.at);

@@ -112,7 +112,7 @@ impl World {
             tally.offered.add(packet.length);
         }
         let first = self.flows[flow].path[0];
-        if let Some(next) = self.senders[sender].source.next().filter(|next| next.at < stops) {
+        if let Some(next) = self.senders[sender].source.next_packet().filter(|next| next.at < stops) {
             self.senders[sender].due = next;
             self.agenda.schedule(slot, next.at);
         }

@@ -54,7 +54,7 @@ impl DelayStatistics {
         self.greatest = self.greatest.max(delay);
         let previous = self.last.replace((sequence, delay));
         let (_, before) = previous.filter(|(before, _)| before.wrapping_add(1) == sequence)?;
-        let variation = delay.as_picoseconds() as i64 - before.as_picoseconds() as i64;
+        let variation = delay.as_picoseconds().cast_signed() - before.as_picoseconds().cast_signed();
         self.pairs += 1;
         self.signed_sum += i128::from(variation);
         self.absolute_sum += u128::from(variation.unsigned_abs());

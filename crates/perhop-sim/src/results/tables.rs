@@ -131,7 +131,9 @@ fn class_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<ClassRo
     let of_class = |(class, delays): (&String, &Delays)| {
         let members: Vec<&FlowRow> = flows.iter().filter(|flow| flow.class == *class).collect();
         let mut tally = FlowTally::default();
-        members.iter().for_each(|flow| tally.merge(&flow.tally));
+        for flow in &members {
+            tally.merge(&flow.tally);
+        }
         ClassRow {
             replication,
             class: class.clone(),

@@ -19,7 +19,7 @@ impl Cbr {
         let spacing = Spacing::new(config.packet.counted(), config.rate);
         Cbr { spacing, next: start, length: config.packet.ip_length() }
     }
-    pub(super) fn next(&mut self) -> Emission {
+    pub(super) fn next_packet(&mut self) -> Emission {
         let emission = Emission { at: self.next, length: self.length, dscp: None };
         self.next += self.spacing.gap();
         emission

@@ -56,12 +56,12 @@ impl Source {
         }
     }
     /// The next packet, no earlier than the one before; `None` when the source has ended.
-    pub fn next(&mut self) -> Option<Emission> {
+    pub fn next_packet(&mut self) -> Option<Emission> {
         match self {
-            Source::Cbr(source) => Some(source.next()),
-            Source::OnOff(source) => Some(source.next()),
-            Source::Poisson(source) => Some(source.next()),
-            Source::Trace(source) => source.next(),
+            Source::Cbr(source) => Some(source.next_packet()),
+            Source::OnOff(source) => Some(source.next_packet()),
+            Source::Poisson(source) => Some(source.next_packet()),
+            Source::Trace(source) => source.next_packet(),
         }
     }
 }

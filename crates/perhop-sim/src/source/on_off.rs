@@ -28,7 +28,7 @@ impl OnOff {
         source.burst_ends = start.saturating_add(source.draw(source.config.on_time));
         source
     }
-    pub(super) fn next(&mut self) -> Emission {
+    pub(super) fn next_packet(&mut self) -> Emission {
         let emission = Emission { at: self.next, length: self.length, dscp: None };
         self.next = self.next.saturating_add(self.spacing.gap());
         if self.next >= self.burst_ends {

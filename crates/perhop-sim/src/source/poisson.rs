@@ -28,7 +28,7 @@ impl Poisson {
         source.next = start.saturating_add(source.gap());
         source
     }
-    pub(super) fn next(&mut self) -> Emission {
+    pub(super) fn next_packet(&mut self) -> Emission {
         let length = match self.sizes {
             SizeLaw::Fixed => self.packet.ip_length(),
             SizeLaw::Exponential => self.random_length(),

@@ -125,8 +125,8 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             let path = path.join("on-off");
             rate(&path, on_off.rate, findings);
             packet(&path, on_off.packet, findings);
-            if on_off.on == Time::ZERO {
-                findings.error(&path.join("on"), "bursts of no length send nothing").help =
+            if on_off.on_time == Time::ZERO {
+                findings.error(&path.join("on-time"), "bursts of no length send nothing").help =
                     Some("for example 100ms".into());
             }
             if let PeriodLaw::Pareto { shape } = on_off.law
