@@ -2,7 +2,7 @@
 
 use crate::packet::{Color, Packet};
 use crate::port::Transmission;
-use crate::queue::{Occupancy, QueueId};
+use crate::queue::QueueId;
 use crate::units::Time;
 use crate::verdict::DropCause;
 
@@ -18,9 +18,9 @@ pub struct Place {
 /// Sees every decision of a [`Port`](crate::Port). Every method does nothing by default, and the
 /// port is compiled for each observer, so what is not watched costs nothing.
 pub trait Observer {
-    /// `packet` joined a queue, whose occupancy now counts it.
-    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet, occupancy: &Occupancy) {
-        let _ = (now, place, packet, occupancy);
+    /// `packet` was let into a queue.
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+        let _ = (now, place, packet);
     }
     /// `packet` was dropped; `place` is where it would have waited, if that was known.
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
@@ -30,9 +30,9 @@ pub trait Observer {
     fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);
     }
-    /// A queue gave its head to the transmit ring; its occupancy no longer counts it.
-    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission, occupancy: &Occupancy) {
-        let _ = (now, place, transmission, occupancy);
+    /// A queue gave its head to the transmit ring.
+    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission) {
+        let _ = (now, place, transmission);
     }
 }
 

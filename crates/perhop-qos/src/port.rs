@@ -25,6 +25,17 @@ pub struct Transmission {
     pub ends: Time,
 }
 
+/// What became of a packet that was sent through a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Nothing stood before it: it is in the transmit ring.
+    Transmitted(Transmission),
+    /// It waits; [`poll_transmit`](Port::poll_transmit) says what leaves next.
+    Queued,
+    /// It ends here.
+    Dropped,
+}
+
 /// The sending side of an interface.
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival, then [`poll_transmit`](Port::poll_transmit)
@@ -92,30 +103,25 @@ impl Port {
 
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
     pub fn enqueue<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Verdict {
-        let Some(id) = self.classifier.classify(&packet) else {
-            observer.dropped(now, None, &packet, DropCause::NoClass);
-            return Verdict::Drop(DropCause::NoClass);
-        };
-        let queue = &mut self.queues[id.index()];
-        let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
-        let verdict = self.buffers[id.index()].admit(now, &packet, place.precedence, queue.occupancy());
-        match verdict {
-            Verdict::Drop(cause) => {
-                observer.dropped(now, Some(place), &packet, cause);
-                return verdict;
+        match self.admit(now, &mut packet, observer) {
+            Ok((place, verdict)) => {
+                self.join(now, place, packet);
+                verdict
             }
-            Verdict::MarkCe => {
-                packet.ecn = Ecn::CongestionExperienced;
-                observer.marked(now, place, &packet);
-            }
-            Verdict::Pass => {}
+            Err(cause) => Verdict::Drop(cause),
         }
-        queue.push(packet);
-        observer.enqueued(now, place, &packet, queue.occupancy());
-        self.backlog += 1;
-        self.shaped_until = None;
-        self.scheduler.enqueued(now, id, packet.length, &self.queues);
-        verdict
+    }
+
+    /// What [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit) do, without the
+    /// detour through the queue where the packet would leave it at once.
+    pub fn send<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Sent {
+        let Ok((place, _)) = self.admit(now, &mut packet, observer) else { return Sent::Dropped };
+        self.ring.advance(now);
+        if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
+            return self.release(now, place, packet, observer).map_or(Sent::Dropped, Sent::Transmitted);
+        }
+        self.join(now, place, packet);
+        Sent::Queued
     }
 
     /// The next packet that enters the transmit ring at `now`, if there is one and the ring has room.
@@ -137,26 +143,83 @@ impl Port {
             if queue.head().is_none_or(|head| !self.ring.admits(head.length)) {
                 return None;
             }
-            let mut packet = queue.pop()?;
+            let packet = queue.pop()?;
             let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
             self.backlog -= 1;
-            let precedence = queue.precedence_of(&packet);
-            let verdict = self.buffers[id.index()].release(now, &packet, precedence, queue.occupancy());
             self.scheduler.dequeued(now, id, &packet, &self.queues);
-            match verdict {
-                Verdict::Drop(cause) => {
-                    observer.dropped(now, Some(place), &packet, cause);
-                    continue;
-                }
-                Verdict::MarkCe => {
-                    packet.ecn = Ecn::CongestionExperienced;
-                    observer.marked(now, place, &packet);
-                }
-                Verdict::Pass => {}
+            if let Some(transmission) = self.release(now, place, packet, observer) {
+                return Some(transmission);
             }
-            return Some(self.transmit(now, place, packet, observer));
         }
         None
+    }
+
+    /// The tail side: classifies `packet` and asks the buffer manager; says where it may join.
+    fn admit<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> Result<(Place, Verdict), DropCause> {
+        let Some(id) = self.classifier.classify(packet) else {
+            observer.dropped(now, None, packet, DropCause::NoClass);
+            return Err(DropCause::NoClass);
+        };
+        let queue = &self.queues[id.index()];
+        let place = Place { queue: id, precedence: queue.precedence_of(packet) };
+        let verdict = self.buffers[id.index()].admit(now, packet, place.precedence, queue.occupancy());
+        self.judge(now, place, packet, verdict, observer)?;
+        observer.enqueued(now, place, packet);
+        Ok((place, verdict))
+    }
+
+    fn join(&mut self, now: Time, place: Place, packet: Packet) {
+        self.queues[place.queue.index()].push(packet);
+        self.backlog += 1;
+        self.shaped_until = None;
+        self.scheduler.enqueued(now, place.queue, packet.length, &self.queues);
+    }
+
+    /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the ring.
+    fn release<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        mut packet: Packet,
+        observer: &mut O,
+    ) -> Option<Transmission> {
+        let index = place.queue.index();
+        let occupancy = self.queues[index].occupancy();
+        let verdict = self.buffers[index].release(now, &packet, place.precedence, occupancy);
+        self.judge(now, place, &mut packet, verdict, observer).ok()?;
+        let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
+        let transmission = Transmission { packet, starts, ends: starts + self.pace.time(packet.length) };
+        self.ring.push(packet.length, transmission.ends);
+        observer.dequeued(now, place, &transmission);
+        Some(transmission)
+    }
+
+    /// Carries out a buffer manager's verdict.
+    fn judge<O: Observer>(
+        &self,
+        now: Time,
+        place: Place,
+        packet: &mut Packet,
+        verdict: Verdict,
+        observer: &mut O,
+    ) -> Result<(), DropCause> {
+        match verdict {
+            Verdict::Pass => {}
+            Verdict::MarkCe => {
+                packet.ecn = Ecn::CongestionExperienced;
+                observer.marked(now, place, packet);
+            }
+            Verdict::Drop(cause) => {
+                observer.dropped(now, Some(place), packet, cause);
+                return Err(cause);
+            }
+        }
+        Ok(())
     }
 
     /// When to poll again if nothing arrives before: `None` while nothing waits.
@@ -183,20 +246,6 @@ impl Port {
     /// The transmit ring.
     pub fn ring(&self) -> &TransmitRing {
         &self.ring
-    }
-
-    fn transmit<O: Observer>(
-        &mut self,
-        now: Time,
-        place: Place,
-        packet: Packet,
-        observer: &mut O,
-    ) -> Transmission {
-        let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
-        let transmission = Transmission { packet, starts, ends: starts + self.pace.time(packet.length) };
-        self.ring.push(packet.length, transmission.ends);
-        observer.dequeued(now, place, &transmission, self.queues[place.queue.index()].occupancy());
-        transmission
     }
 }
 

@@ -6,7 +6,6 @@ use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{InterfaceId, Packet};
 use perhop_qos::port::{Port, Transmission};
-use perhop_qos::queue::Occupancy;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
@@ -62,7 +61,7 @@ impl Counters<'_> {
 }
 
 impl Observer for Counters<'_> {
-    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet, _: &Occupancy) {
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
         if let Some(tally) = self.tally(now, place) {
             tally.arrived.add(packet.length);
         }
@@ -85,7 +84,7 @@ impl Observer for Counters<'_> {
             tally.marked.add(packet.length);
         }
     }
-    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission, _: &Occupancy) {
+    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission) {
         if let Some(tally) = self.tally(now, place) {
             tally.sent.add(transmission.packet.length);
         }

@@ -2,6 +2,7 @@
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Packet;
+use perhop_qos::port::{Sent, Transmission};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 
@@ -144,29 +145,30 @@ impl World {
             return self.drop_unqueued(now, link, &packet, cause);
         }
         let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
-        port.enqueue(now, packet, &mut counters);
-        self.transmit(now, link);
+        match port.send(now, packet, &mut counters) {
+            Sent::Transmitted(transmission) => {
+                launch(&mut self.agenda, &mut self.links[link.index()], &transmission)
+            }
+            Sent::Queued => self.transmit(now, link),
+            Sent::Dropped => {}
+        }
     }
 
     /// Puts on `link`'s wire whatever its port lets out now, and asks for a wake-up if more waits.
     fn transmit(&mut self, now: Time, link: LinkId) {
-        let Link { port, tally, delay, in_flight, arrival, ready, ready_at, transmitted, .. } =
-            &mut self.links[link.index()];
-        let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
-        while let Some(transmission) = port.poll_transmit(now, &mut counters) {
-            let arrives = transmission.ends + *delay;
-            if in_flight.is_empty() {
-                self.agenda.schedule(*arrival, arrives);
-            }
-            in_flight.push_back(Flight { arrives, packet: transmission.packet });
-            *transmitted += 1;
+        let link = &mut self.links[link.index()];
+        loop {
+            let mut counters =
+                Counters { port: &mut link.tally, flows: &mut self.tallies, warmup: self.warmup };
+            let Some(transmission) = link.port.poll_transmit(now, &mut counters) else { break };
+            launch(&mut self.agenda, link, &transmission);
         }
         // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
-        if let Some(time) = port.poll_timeout()
-            && ready_at.is_none_or(|pending| time < pending)
+        if let Some(time) = link.port.poll_timeout()
+            && link.ready_at.is_none_or(|pending| time < pending)
         {
-            self.agenda.schedule(*ready, time);
-            *ready_at = Some(time);
+            self.agenda.schedule(link.ready, time);
+            link.ready_at = Some(time);
         }
     }
 
@@ -239,4 +241,14 @@ impl World {
             assert_eq!(tally.offered.packets, accounted, "flow {flow}: packets offered and accounted for");
         }
     }
+}
+
+/// A packet is on `link`'s wire: it arrives when its last bit does.
+fn launch(agenda: &mut Agenda<Event>, link: &mut Link, transmission: &Transmission) {
+    let arrives = transmission.ends + link.delay;
+    if link.in_flight.is_empty() {
+        agenda.schedule(link.arrival, arrives);
+    }
+    link.in_flight.push_back(Flight { arrives, packet: transmission.packet });
+    link.transmitted += 1;
 }

@@ -116,6 +116,11 @@ impl SchedulerTree {
         Ok(Child { below, shaper, released: false })
     }
 
+    /// Whether there is one queue and nothing to decide: then this tree keeps no state at all.
+    pub fn is_single(&self) -> bool {
+        matches!(self.layout, Layout::Single)
+    }
+
     /// A packet of `length` IP bytes joined `queue`, at its tail.
     pub fn enqueued(&mut self, now: Time, queue: QueueId, length: u32, _: &[Queue]) {
         match self.layout {
