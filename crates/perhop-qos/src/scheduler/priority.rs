@@ -1,9 +1,9 @@
 //! Strict priority, non-preemptive, with an optional cap on what a class may send by its priority.
 
 use super::Scheduler;
-use super::shaper::Credit;
 use super::share::{CapConfig, Takes, error_in};
 use crate::error::ConfigError;
+use crate::meter::token_bucket::{RatedBucket, cost};
 use crate::policy::ClassConfig;
 use crate::units::Time;
 
@@ -28,7 +28,7 @@ pub struct Priority {
 #[derive(Clone, Debug)]
 struct Child {
     index: usize,
-    cap: Option<Credit>,
+    cap: Option<RatedBucket>,
 }
 
 impl Priority {
@@ -68,7 +68,7 @@ fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
 }
 
 impl CapConfig {
-    fn build(&self) -> Result<Credit, ConfigError> {
+    fn build(&self) -> Result<RatedBucket, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
             return Err(ConfigError::new("rate", "a cap of 0 leaves no priority").help("for example 300kb/s"));
         }
@@ -76,32 +76,34 @@ impl CapConfig {
             return Err(ConfigError::new("burst", "a burst of 0 leaves no packet its priority")
                 .help("at least the longest packet, for example 1500B"));
         }
-        Credit::new(self.rate, (1, 1), self.burst)
+        Ok(RatedBucket::full(self.rate, self.burst))
     }
 }
 
 impl Scheduler for Priority {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
-        let mut waiting = self.children.iter().filter(|child| heads[child.index] > 0);
-        let first = waiting.clone().next()?;
-        let entitled = waiting.find(|child| child.is_entitled(now, heads[child.index]));
-        Some(entitled.unwrap_or(first).index)
+        let mut first = None;
+        for child in self.children.iter_mut().filter(|child| heads[child.index] > 0) {
+            if child.is_entitled(now, heads[child.index]) {
+                return Some(child.index);
+            }
+            first = first.or(Some(child.index));
+        }
+        first
     }
     fn dequeued(&mut self, now: Time, child: usize, length: u32) {
         let sender = self.children.iter_mut().find(|sender| sender.index == child);
-        if let Some(sender) = sender
-            && sender.is_entitled(now, length)
-            && let Some(cap) = &mut sender.cap
-        {
-            cap.spend(now, length);
+        if let Some(cap) = sender.and_then(|sender| sender.cap.as_mut()) {
+            // Takes nothing where it does not cover the packet: that one went without priority.
+            cap.at(now).take(cost(length));
         }
     }
 }
 
 impl Child {
     /// Whether it may send `length` bytes by virtue of its priority.
-    fn is_entitled(&self, now: Time, length: u32) -> bool {
-        self.cap.as_ref().is_none_or(|cap| cap.covers(now, length))
+    fn is_entitled(&mut self, now: Time, length: u32) -> bool {
+        self.cap.as_mut().is_none_or(|cap| cap.at(now).holds(cost(length)))
     }
 }

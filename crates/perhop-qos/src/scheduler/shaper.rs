@@ -88,12 +88,13 @@ impl Shaper {
     }
 }
 
-/// Bytes that come in at a rate, up to a depth: exact integers.
+/// Bytes that come in at a rate, up to a depth: exact integers. Unlike a meter's bucket it can be in debt,
+/// earns at a fraction of a rate, and says when it will cover a packet.
 ///
 /// One bit is `10¹² × divisor` units, and `rate × multiplier` units come in per picosecond, so that a rate
 /// times a fraction is exact as well.
 #[derive(Clone, Debug)]
-pub(super) struct Credit {
+struct Credit {
     /// Units per picosecond.
     gain: u128,
     /// Units per byte.
@@ -105,11 +106,7 @@ pub(super) struct Credit {
 
 impl Credit {
     /// A full credit of `depth` bytes that comes in at `rate × multiplier / divisor`, none of them 0.
-    pub(super) fn new(
-        rate: Rate,
-        (multiplier, divisor): (u64, u64),
-        depth: ByteSize,
-    ) -> Result<Credit, ConfigError> {
+    fn new(rate: Rate, (multiplier, divisor): (u64, u64), depth: ByteSize) -> Result<Credit, ConfigError> {
         // 2³³ bytes × 2⁴³ × a divisor of 2³² fit an i128 with room to spare.
         if depth.as_bytes() > 2 * u64::from(u32::MAX) {
             return Err(ConfigError::new("burst", format!("a burst of {depth}")).help("below 4GiB"));
@@ -118,10 +115,6 @@ impl Credit {
         let depth = i128::from(depth.as_bytes()) * byte.cast_signed();
         let gain = u128::from(rate.as_bits_per_second()) * u128::from(multiplier);
         Ok(Credit { gain, byte, depth, level: depth, updated: Time::ZERO })
-    }
-    /// Whether it covers `length` bytes at `now`.
-    pub(super) fn covers(&self, now: Time, length: u32) -> bool {
-        self.units(length) <= self.level_at(now)
     }
     /// When it covers `length` bytes, or is full where it never does.
     fn reaches(&self, now: Time, length: u32) -> Time {
@@ -133,7 +126,7 @@ impl Credit {
         now.saturating_add(Time::from_picoseconds(u64::try_from(span).unwrap_or(u64::MAX)))
     }
     /// Takes `length` bytes out, into debt if need be.
-    pub(super) fn spend(&mut self, now: Time, length: u32) {
+    fn spend(&mut self, now: Time, length: u32) {
         self.level = self.level_at(now) - self.units(length);
         self.updated = now;
     }

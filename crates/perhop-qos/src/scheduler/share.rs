@@ -133,3 +133,75 @@ pub(super) struct Numbers {
     pub(super) values: Vec<f64>,
     pub(super) key: &'static str,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::SchedulerConfig;
+    use super::*;
+
+    fn error(scheduler: SchedulerConfig, shares: &[ShareConfig]) -> ConfigError {
+        let class = |share: &ShareConfig| ClassConfig { share: share.clone(), ..Default::default() };
+        let classes: Vec<ClassConfig> = shares.iter().map(class).collect();
+        scheduler.build(&classes, Rate::from_bits_per_second(1_000_000)).expect_err("must be refused")
+    }
+    fn weight(weight: f64) -> ShareConfig {
+        ShareConfig { weight: Some(weight), ..Default::default() }
+    }
+    fn bandwidth(kilobits: u64) -> ShareConfig {
+        let rate = Rate::from_bits_per_second(kilobits * 1000);
+        ShareConfig { bandwidth: Some(rate), ..Default::default() }
+    }
+    fn level(level: u16) -> ShareConfig {
+        ShareConfig { level: Some(level), ..Default::default() }
+    }
+
+    #[test]
+    fn a_share_of_another_scheduler_is_refused_by_name() {
+        let quantum = ShareConfig { quantum: Some(ByteSize::from_bytes(1500)), ..Default::default() };
+        let refused = error(SchedulerConfig::Priority, &[level(0), quantum]);
+        assert_eq!(
+            refused.to_string(),
+            "classes.1.share.quantum: quantum has no meaning under strict priority \
+             (priority takes level (0 is served first) and cap)"
+        );
+        assert!(
+            error(SchedulerConfig::Fifo, &[weight(1.0)]).message.contains("weight has no meaning under fifo")
+        );
+        assert!(error(SchedulerConfig::Drr, &[weight(1.0)]).help.unwrap().contains("takes quantum"));
+        assert!(error(SchedulerConfig::Wfq, &[level(1)]).message.contains("level has no meaning under wfq"));
+    }
+
+    #[test]
+    fn weights_are_positive_and_comparable() {
+        for scheduler in
+            [SchedulerConfig::Wrr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus]
+        {
+            for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+                let refused = error(scheduler, &[weight(1.0), weight(wrong)]);
+                assert_eq!(refused.path, ["classes", "1", "share", "weight"]);
+            }
+            assert!(error(scheduler, &[bandwidth(0)]).message.contains("never served"));
+            assert!(
+                error(scheduler, &[bandwidth(300), weight(1.0)]).message.contains("weight beside bandwidth")
+            );
+            assert!(
+                error(scheduler, &[bandwidth(300), ShareConfig::default()]).message.contains("no bandwidth")
+            );
+            let refused = error(scheduler, &[weight(1e9), weight(1e-3)]);
+            assert_eq!(refused.path[3], "weight");
+        }
+    }
+
+    #[test]
+    fn levels_are_different_and_complete() {
+        let refused = |shares: &[ShareConfig]| error(SchedulerConfig::Priority, shares).message;
+        assert!(refused(&[level(1), level(1)]).contains("level 1 is taken"));
+        assert!(refused(&[level(1), ShareConfig::default()]).contains("no level"));
+        let cap = |rate, burst| {
+            let (rate, burst) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
+            ShareConfig { cap: Some(CapConfig { rate, burst }), ..Default::default() }
+        };
+        assert!(refused(&[cap(0, 1500)]).contains("cap of 0"));
+        assert!(refused(&[cap(1000, 0)]).contains("burst of 0"));
+    }
+}

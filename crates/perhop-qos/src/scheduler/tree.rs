@@ -129,7 +129,7 @@ impl SchedulerTree {
                 let node = &mut self.nodes[0];
                 let head = &mut node.heads[queue.index()];
                 if *head == 0 {
-                    *head = length;
+                    *head = length.max(1);
                 }
                 node.scheduler.enqueued(now, queue.index(), length);
             }
@@ -271,7 +271,8 @@ impl Node {
     }
 }
 
-/// The length of the packet at the head of `queue`, 0 for none.
+/// The length of the packet at the head of `queue`, 0 for none: a packet without a byte counts as one,
+/// or it would never be seen.
 fn head_of(queue: QueueId, queues: &[Queue]) -> u32 {
-    queues[queue.index()].head().map_or(0, |packet| packet.length)
+    queues[queue.index()].head().map_or(0, |packet| packet.length.max(1))
 }

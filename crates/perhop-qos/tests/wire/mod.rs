@@ -17,6 +17,7 @@ pub(crate) struct Arrival {
 
 /// A packet that was sent; `arrival` is its place among the arrivals.
 #[derive(Clone, Copy, Debug)]
+#[allow(dead_code)] // not every test reads all of it
 pub(crate) struct Departure {
     pub(crate) arrival: usize,
     pub(crate) queue: usize,

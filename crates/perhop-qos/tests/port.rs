@@ -1,0 +1,222 @@
+//! The port as a driver sees it: conservation, the transmit ring, the pace of the wire, when to poll.
+
+use perhop_qos::framing::Framing;
+use perhop_qos::observer::Place;
+use perhop_qos::packet::{Dscp, FlowKey};
+use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::port::Transmission;
+use perhop_qos::queue::Occupancy;
+use perhop_qos::random::Streams;
+use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::units::{ByteSize, Rate, Time};
+use perhop_qos::{DropCause, Observer, Packet, Port, Verdict};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// Counts what it is told.
+#[derive(Default)]
+struct Counts {
+    enqueued: u64,
+    dequeued: u64,
+    dropped: u64,
+}
+
+impl Observer for Counts {
+    fn enqueued(&mut self, _: Time, _: Place, _: &Packet, _: &Occupancy) {
+        self.enqueued += 1;
+    }
+    fn dequeued(&mut self, _: Time, _: Place, _: &Transmission, _: &Occupancy) {
+        self.dequeued += 1;
+    }
+    fn dropped(&mut self, _: Time, _: Option<Place>, _: &Packet, cause: DropCause) {
+        assert_eq!(cause, DropCause::QueueFull);
+        self.dropped += 1;
+    }
+}
+
+const ONE_PACKET: RingConfig = RingConfig::Packets(1);
+/// Five particles of 576 bytes, as in the routers of the EF study.
+const FIVE_PARTICLES: RingConfig =
+    RingConfig::Particles { count: 5, size: ByteSize::from_bytes(576), admission: RingAdmission::Strict };
+
+fn wire(rate: u64, framing: Framing, ring: RingConfig) -> WireConfig {
+    WireConfig { rate: Rate::from_bits_per_second(rate), framing, ring }
+}
+
+fn port(queueing: &Value, wire: &WireConfig) -> Port {
+    let policy: PolicyConfig = serde_json::from_value(json!({ "queueing": queueing })).unwrap();
+    policy.build_port(wire, &[], &Streams::new(1, 0)).unwrap()
+}
+
+/// Four classes by DSCP, ten packets each, with these shares.
+fn classes(scheduler: &str, shares: [Value; 4]) -> Value {
+    let class = |(index, share): (usize, Value)| {
+        json!({
+            "name": index.to_string(),
+            "match": { "dscp": index * 8 },
+            "share": share,
+            "buffer": { "tail-drop": { "limit": "10 packets" } },
+        })
+    };
+    let classes: Vec<Value> = shares.into_iter().enumerate().map(class).collect();
+    json!({ "scheduler": scheduler, "classes": classes })
+}
+
+fn packet(class: u8, length: u32) -> Packet {
+    Packet { dscp: Dscp::new(class * 8).unwrap(), ..Packet::new(FlowKey::default(), length) }
+}
+
+/// Drives `port` as the simulator does, sleeping only until [`Port::poll_timeout`] or the next arrival, until all
+/// is sent; checks conservation and the ring after every step.
+fn drive(port: &mut Port, arrivals: &[(Time, Packet)], counts: &mut Counts) -> Vec<Transmission> {
+    let mut sent: Vec<Transmission> = Vec::new();
+    let (mut now, mut next) = (Time::ZERO, 0);
+    loop {
+        while next < arrivals.len() && arrivals[next].0 <= now {
+            let before = port.backlog();
+            let verdict = port.enqueue(now, arrivals[next].1, counts);
+            assert_eq!(port.backlog() - before, u64::from(verdict == Verdict::Pass));
+            next += 1;
+        }
+        while let Some(transmission) = port.poll_transmit(now, counts) {
+            let free_at = sent.last().map_or(Time::ZERO, |before| before.ends);
+            assert_eq!(transmission.starts, free_at.max(now), "the ring is a FIFO without gaps");
+            sent.push(transmission);
+        }
+        assert_eq!(next as u64, sent.len() as u64 + counts.dropped + port.backlog());
+        assert_eq!((counts.enqueued - counts.dequeued, counts.dequeued), (port.backlog(), sent.len() as u64));
+        let waiting: u64 = port.queues().iter().map(|queue| queue.occupancy().packets).sum();
+        assert_eq!(waiting, port.backlog());
+        let timeout = port.poll_timeout();
+        assert_eq!(timeout.is_none(), port.backlog() == 0, "a timeout while, and only while, packets wait");
+        assert!(timeout.is_none_or(|timeout| timeout > now), "a timeout in the past: {timeout:?} at {now}");
+        let arrival = arrivals.get(next).map(|(at, _)| *at);
+        match timeout.into_iter().chain(arrival).min() {
+            Some(at) => now = at,
+            None => return sent,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+    #[test]
+    fn every_scheduler_conserves_packets(
+        packets in proptest::collection::vec((0..1_500_000u64, 0..4u8, 40..=1500u32), 1..150),
+        ring in prop_oneof![Just(ONE_PACKET), Just(RingConfig::Packets(4)), Just(FIVE_PARTICLES)],
+    ) {
+        let mut at = Time::ZERO;
+        let mut arrive = |(gap, class, length)| {
+            at += Time::from_nanoseconds(gap);
+            (at, packet(class, length))
+        };
+        let arrivals: Vec<(Time, Packet)> = packets.into_iter().map(&mut arrive).collect();
+        let weights = || [1, 2, 3, 4].map(|weight| json!({ "weight": weight }));
+        let quanta = [300, 600, 900, 1200].map(|quantum| json!({ "quantum": format!("{quantum}B") }));
+        let nothing = || std::array::from_fn(|_| json!({}));
+        let mut shaped = classes("wf2q-plus", weights());
+        shaped["classes"][2]["shape"] = json!({ "rate": "1Mb/s", "burst": "2kB" });
+        for queueing in [
+            classes("fifo", nothing()),
+            classes("priority", nothing()),
+            classes("wrr", weights()),
+            classes("drr", quanta),
+            classes("scfq", weights()),
+            classes("wfq", weights()),
+            classes("wf2q-plus", weights()),
+            shaped,
+        ] {
+            let mut port = port(&queueing, &wire(8_000_000, Framing::Ppp, ring));
+            let mut counts = Counts::default();
+            let sent = drive(&mut port, &arrivals, &mut counts);
+            prop_assert_eq!(arrivals.len() as u64, sent.len() as u64 + counts.dropped);
+        }
+    }
+}
+
+#[test]
+fn packets_back_to_back_take_exactly_their_wire_times() {
+    for (rate, framing, length, picoseconds) in [
+        (10_000_000_000, Framing::EthernetWire, 1500, 1_230_400),
+        (2_000_000, Framing::Aal5Mux, 1028, 4_664_000_000),
+        // 1066 wire bytes at 1.7 Mb/s: no whole number of picoseconds, rounded down once per packet.
+        (1_700_000, Framing::EthernetHeader, 1052, 5_016_470_588),
+    ] {
+        for ring in [ONE_PACKET, RingConfig::Packets(16)] {
+            let mut port = port(&json!({ "classes": [{ "name": "all" }] }), &wire(rate, framing, ring));
+            let arrivals = vec![(Time::ZERO, packet(0, length)); 64];
+            let sent = drive(&mut port, &arrivals, &mut Counts::default());
+            assert_eq!(sent.len(), 64);
+            assert_eq!(sent[63].ends, Time::from_picoseconds(64 * picoseconds));
+        }
+    }
+}
+
+#[test]
+fn two_long_packets_in_the_ring_stand_before_the_first_of_higher_priority() {
+    // Best effort of 1028 bytes fills the five particles with two packets: four particles, and the fifth is too few
+    // for a third. EF comes behind both: 4.664 ms of cells each, plus its own.
+    let queueing = json!({ "scheduler": "priority", "classes": [
+        { "name": "ef", "match": { "dscp": 8 } },
+        { "name": "best-effort" },
+    ] });
+    for (ring, before_ef) in [(ONE_PACKET, 1), (FIVE_PARTICLES, 2)] {
+        let mut port = port(&queueing, &wire(2_000_000, Framing::Aal5Mux, ring));
+        let mut arrivals = vec![(Time::ZERO, packet(0, 1028)); 10];
+        arrivals.push((Time::from_microseconds(1), packet(1, 40)));
+        let sent = drive(&mut port, &arrivals, &mut Counts::default());
+        let place = sent.iter().position(|transmission| transmission.packet.length == 40).unwrap();
+        assert_eq!(place, before_ef);
+        let ends = Time::from_picoseconds(before_ef as u64 * 4_664_000_000 + 212_000_000);
+        assert_eq!(sent[place].ends, ends);
+    }
+}
+
+#[test]
+fn a_port_says_when_to_poll() {
+    let queueing = json!({ "classes": [{ "name": "all", "shape": { "rate": "4Mb/s", "burst": "500B" } }] });
+    let mut port = port(&queueing, &wire(8_000_000, Framing::Raw, ONE_PACKET));
+    let at = Time::from_microseconds;
+    assert_eq!(port.poll_timeout(), None, "an empty port");
+    for _ in 0..3 {
+        port.enqueue(at(0), packet(0, 500), &mut ());
+    }
+    let first = port.poll_transmit(at(0), &mut ()).unwrap();
+    assert_eq!((first.starts, first.ends), (at(0), at(500)));
+    assert_eq!(port.poll_transmit(at(0), &mut ()), None);
+    assert_eq!(port.poll_timeout(), Some(at(500)), "the ring is full: when it has room");
+    assert_eq!(port.poll_transmit(at(500), &mut ()), None);
+    assert_eq!(port.poll_timeout(), Some(at(1000)), "the shaper holds back: when it lets go");
+    assert_eq!(port.poll_transmit(at(700), &mut ()), None, "polling early does no harm");
+    assert_eq!(port.poll_transmit(at(1000), &mut ()).unwrap().starts, at(1000));
+    assert_eq!(port.poll_transmit(at(1000), &mut ()), None);
+    assert_eq!(port.poll_timeout(), Some(at(1500)), "no instant of the past");
+    assert_eq!(port.poll_transmit(at(3000), &mut ()).unwrap().starts, at(3000), "polling late is late");
+    assert_eq!(port.poll_timeout(), None, "nothing waits; what is in the ring needs no poll");
+}
+
+#[test]
+fn wfq_counts_what_the_wire_takes_not_seconds() {
+    // Cells take 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. A virtual time in
+    // seconds would empty the fluid server between arrivals at 60 % of the wire's own pace and serve in order of arrival.
+    let queueing = json!({ "scheduler": "wfq", "classes": [
+        { "name": "light", "match": { "dscp": 8 }, "share": { "weight": 1 } },
+        { "name": "heavy", "share": { "weight": 4 } },
+    ] });
+    let mut port = port(&queueing, &wire(2_000_000, Framing::Aal5Mux, ONE_PACKET));
+    // One packet of 49 bytes takes two cells, 424 us. Each class brings one every 500 us: 1.7 times the wire, and 0.78
+    // of it if it carried bare IP bytes.
+    let arrivals: Vec<(Time, Packet)> = (0..4000u64)
+        .map(|index| (Time::from_microseconds(250 * index), packet((index % 2) as u8, 49)))
+        .collect();
+    let sent = drive(&mut port, &arrivals, &mut Counts::default());
+    let in_time = sent.iter().take_while(|transmission| transmission.ends < Time::from_milliseconds(900));
+    let (mut light, mut heavy) = (0, 0);
+    for transmission in in_time.skip(200) {
+        if transmission.packet.dscp == Dscp::DEFAULT { heavy += 1 } else { light += 1 }
+    }
+    // heavy wants 2000 packets/s, its share is 4/5 of 2358: 1887; light gets the rest.
+    let ratio = f64::from(heavy) / f64::from(light);
+    assert!((3.7..4.3).contains(&ratio), "{heavy} of the heavy class, {light} of the light one");
+}
