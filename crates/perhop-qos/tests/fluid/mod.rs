@@ -1,6 +1,8 @@
 //! Generalized processor sharing as a fluid, simulated on its own: what the packet schedulers are
 //! measured against. Floating point throughout; knows nothing of tags or virtual times.
 
+use std::collections::VecDeque;
+
 use super::wire::Arrival;
 
 /// When the fluid server has finished each packet, in seconds: a server of `rate` bytes per second that serves
@@ -8,13 +10,13 @@ use super::wire::Arrival;
 pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut finish = vec![f64::NAN; arrivals.len()];
     // Per class: the packets it still holds, each with the bytes left of it.
-    let mut held: Vec<std::collections::VecDeque<(usize, f64)>> = vec![Default::default(); weights.len()];
+    let mut held: Vec<VecDeque<(usize, f64)>> = vec![VecDeque::new(); weights.len()];
     let (mut now, mut next) = (0.0, 0);
     loop {
         let active: f64 = held.iter().zip(weights).filter(|(q, _)| !q.is_empty()).map(|(_, w)| w).sum();
         let arrival = arrivals.get(next).map_or(f64::INFINITY, |arrival| arrival.at.as_seconds());
         let speed = |class: usize| rate * weights[class] / active;
-        let until_departure = |(class, queue): (usize, &std::collections::VecDeque<(usize, f64)>)| {
+        let until_departure = |(class, queue): (usize, &VecDeque<(usize, f64)>)| {
             queue.front().map(|(_, left)| (left / speed(class), class))
         };
         let departure =
@@ -24,10 +26,9 @@ pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> 
             _ if arrival.is_finite() => ((arrival - now).max(0.0), None),
             _ => return finish,
         };
-        for class in 0..held.len() {
-            let served = speed(class) * step;
-            if let Some((_, left)) = held[class].front_mut() {
-                *left -= served;
+        for (class, queue) in held.iter_mut().enumerate() {
+            if let Some((_, left)) = queue.front_mut() {
+                *left -= speed(class) * step;
             }
         }
         now = if departing.is_none() { arrival } else { now + step };
