@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Reading order: [`scenario`] (what a user writes), [`build`] (how it becomes a [`World`](world::World)),
-//! [`world`] (what happens), [`agenda`] (when), [`run`] (replications side by side), [`results`].
+//! [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side by side), [`results`].
 
 pub mod agenda;
 pub mod build;
