@@ -168,7 +168,7 @@ impl Port {
         let queue = &self.queues[id.index()];
         let place = Place { queue: id, precedence: queue.precedence_of(packet) };
         let verdict = self.buffers[id.index()].admit(now, packet, place.precedence, queue.occupancy());
-        self.judge(now, place, packet, verdict, observer)?;
+        judge(now, place, packet, verdict, observer)?;
         observer.enqueued(now, place, packet);
         Ok((place, verdict))
     }
@@ -191,35 +191,12 @@ impl Port {
         let index = place.queue.index();
         let occupancy = self.queues[index].occupancy();
         let verdict = self.buffers[index].release(now, &packet, place.precedence, occupancy);
-        self.judge(now, place, &mut packet, verdict, observer).ok()?;
+        judge(now, place, &mut packet, verdict, observer).ok()?;
         let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
         let transmission = Transmission { packet, starts, ends: starts + self.pace.time(packet.length) };
         self.ring.push(packet.length, transmission.ends);
         observer.dequeued(now, place, &transmission);
         Some(transmission)
-    }
-
-    /// Carries out a buffer manager's verdict.
-    fn judge<O: Observer>(
-        &self,
-        now: Time,
-        place: Place,
-        packet: &mut Packet,
-        verdict: Verdict,
-        observer: &mut O,
-    ) -> Result<(), DropCause> {
-        match verdict {
-            Verdict::Pass => {}
-            Verdict::MarkCe => {
-                packet.ecn = Ecn::CongestionExperienced;
-                observer.marked(now, place, packet);
-            }
-            Verdict::Drop(cause) => {
-                observer.dropped(now, Some(place), packet, cause);
-                return Err(cause);
-            }
-        }
-        Ok(())
     }
 
     /// When to poll again if nothing arrives before: `None` while nothing waits.
@@ -247,6 +224,28 @@ impl Port {
     pub fn ring(&self) -> &TransmitRing {
         &self.ring
     }
+}
+
+/// Carries out a buffer manager's verdict.
+fn judge<O: Observer>(
+    now: Time,
+    place: Place,
+    packet: &mut Packet,
+    verdict: Verdict,
+    observer: &mut O,
+) -> Result<(), DropCause> {
+    match verdict {
+        Verdict::Pass => {}
+        Verdict::MarkCe => {
+            packet.ecn = Ecn::CongestionExperienced;
+            observer.marked(now, place, packet);
+        }
+        Verdict::Drop(cause) => {
+            observer.dropped(now, Some(place), packet, cause);
+            return Err(cause);
+        }
+    }
+    Ok(())
 }
 
 /// How long the wire takes for a packet.

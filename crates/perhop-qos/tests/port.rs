@@ -5,7 +5,6 @@ use perhop_qos::observer::Place;
 use perhop_qos::packet::{Dscp, FlowKey};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::port::Transmission;
-use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::{RingAdmission, RingConfig};
 use perhop_qos::units::{ByteSize, Rate, Time};
@@ -22,10 +21,10 @@ struct Counts {
 }
 
 impl Observer for Counts {
-    fn enqueued(&mut self, _: Time, _: Place, _: &Packet, _: &Occupancy) {
+    fn enqueued(&mut self, _: Time, _: Place, _: &Packet) {
         self.enqueued += 1;
     }
-    fn dequeued(&mut self, _: Time, _: Place, _: &Transmission, _: &Occupancy) {
+    fn dequeued(&mut self, _: Time, _: Place, _: &Transmission) {
         self.dequeued += 1;
     }
     fn dropped(&mut self, _: Time, _: Option<Place>, _: &Packet, cause: DropCause) {

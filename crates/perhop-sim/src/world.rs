@@ -147,7 +147,7 @@ impl World {
         let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
         match port.send(now, packet, &mut counters) {
             Sent::Transmitted(transmission) => {
-                launch(&mut self.agenda, &mut self.links[link.index()], &transmission)
+                launch(&mut self.agenda, &mut self.links[link.index()], &transmission);
             }
             Sent::Queued => self.transmit(now, link),
             Sent::Dropped => {}

@@ -1,0 +1,98 @@
+//! `Port::send` is `enqueue` followed by `poll_transmit`: the way around the queue shows nowhere.
+
+use perhop_qos::framing::Framing;
+use perhop_qos::observer::{Observer, Place};
+use perhop_qos::policy::{QueueingConfig, WireConfig};
+use perhop_qos::port::{Port, Sent, Transmission};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::units::{Rate, Time};
+use perhop_qos::verdict::DropCause;
+use perhop_qos::{FlowKey, Packet};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// Everything that a port tells, in order.
+#[derive(Debug, Default, PartialEq)]
+struct Log(Vec<String>);
+
+impl Observer for Log {
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+        self.0.push(format!("{now:?} {place:?} in {packet:?}"));
+    }
+    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
+        self.0.push(format!("{now:?} {place:?} {cause} {packet:?}"));
+    }
+    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
+        self.0.push(format!("{now:?} {place:?} marked {packet:?}"));
+    }
+    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission) {
+        self.0.push(format!("{now:?} {place:?} out {transmission:?}"));
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Way {
+    Plain,
+    Straight,
+}
+
+/// Sends `arrivals` (gap in microseconds, length) through a port of 8 Mb/s; what the port told, and its averages.
+fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], way: Way) -> (Log, Vec<f64>) {
+    let wire = WireConfig { rate: Rate::from_bits_per_second(8_000_000), framing: Framing::Raw, ring };
+    let mut port = Port::build(Some(queueing), &wire, &[], &Streams::new(3, 0)).unwrap();
+    let mut log = Log::default();
+    let mut now = Time::ZERO;
+    for &(gap, length) in arrivals {
+        let arrival = now + Time::from_microseconds(gap);
+        while let Some(wake) = port.poll_timeout().filter(|wake| *wake < arrival) {
+            while port.poll_transmit(wake, &mut log).is_some() {}
+        }
+        now = arrival;
+        let packet = Packet::new(FlowKey::default(), length);
+        match way {
+            Way::Plain => {
+                port.enqueue(now, packet, &mut log);
+                while port.poll_transmit(now, &mut log).is_some() {}
+            }
+            Way::Straight => {
+                if port.send(now, packet, &mut log) == Sent::Queued {
+                    while port.poll_transmit(now, &mut log).is_some() {}
+                }
+            }
+        }
+    }
+    let averages = port.buffers()[0].averages().to_vec();
+    (log, averages)
+}
+
+fn policies() -> Vec<QueueingConfig> {
+    let red = json!({"red": {
+        "precedences": [{"min": "2 packets", "max": "6 packets", "max-probability": 0.3}],
+        "averaging": {"weight": 0.2}, "update": "arrivals-and-departures", "limit": "8 packets",
+    }});
+    let class = |name: &str, buffer: &serde_json::Value| json!({"name": name, "buffer": buffer});
+    let tail_drop = json!({"tail-drop": {"limit": "4 packets"}});
+    let values = [
+        json!({"classes": [class("all", &tail_drop)]}),
+        json!({"classes": [class("all", &red)]}),
+        json!({"scheduler": "scfq", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop}, class("rest", &red),
+        ]}),
+        json!({"classes": [{"name": "all", "buffer": tail_drop, "shape": {"rate": "4Mb/s", "burst": "3kB"}}]}),
+    ];
+    values.into_iter().map(|value| serde_json::from_value(value).unwrap()).collect()
+}
+
+proptest! {
+    #[test]
+    fn straight_through_is_the_plain_way(
+        policy in 0usize..4,
+        ring in 1u32..4,
+        arrivals in prop::collection::vec((0u64..3000, 40u32..1500), 1..200),
+    ) {
+        let queueing = &policies()[policy];
+        let plain = replay(queueing, RingConfig::Packets(ring), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(queueing, RingConfig::Packets(ring), &arrivals, Way::Straight), plain);
+    }
+}
