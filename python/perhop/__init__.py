@@ -1,0 +1,38 @@
+"""A DiffServ quality-of-service laboratory.
+
+    import perhop
+
+    results = perhop.run("scenario.yaml", seed=1, replications=10)
+    print(results.classes)
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from perhop._core import ScenarioError, __version__
+
+if TYPE_CHECKING:
+    from perhop.results import Results
+    from perhop.running import run
+    from perhop.scenario import Scenario, schema
+
+__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "run", "schema"]
+
+_HOMES = {
+    "Results": "perhop.results",
+    "Scenario": "perhop.scenario",
+    "run": "perhop.running",
+    "schema": "perhop.scenario",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - a module attribute may be anything
+    """Import what is asked for when it is asked for: `perhop --help` needs none of it."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'perhop' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,77 @@
+"""The Rust side of perhop: scenarios in, results out."""
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+
+__version__: str
+
+class ScenarioError(Exception):
+    """A scenario that cannot be read or built.
+
+    The message is the rendered text; `colored` is the same text for a terminal; `diagnostics` is the
+    list of what was found, and where.
+    """
+
+    diagnostics: list[dict[str, Any]]
+    colored: str
+
+@final
+class Loaded:
+    """A scenario that was read, completed with its defaults and found to be sound."""
+
+    @property
+    def json(self) -> str:
+        """The scenario with every default written out."""
+
+    @property
+    def base(self) -> str:
+        """The directory that relative paths in the scenario start from."""
+
+    @property
+    def warnings(self) -> list[dict[str, Any]]:
+        """What is suspicious, though not wrong."""
+
+@final
+class Run:
+    """A simulation that is running, or has ended."""
+
+    def progress(self) -> tuple[float, float, int]:
+        """`(fraction done, simulated seconds over all replications, packet-hops)`."""
+
+    def cancel(self) -> None:
+        """Ask the simulation to stop; `wait` says when it has."""
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait at most `timeout_s` seconds, other Python threads running; true once the run has ended."""
+
+    def result(
+        self,
+    ) -> tuple[str, dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]], dict[str, dict[str, str]]]:
+        """`(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}})`.
+
+        Once only, since the memory is handed over.
+        """
+
+def load(path: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
+    """Read a scenario file; each override `(path, value)` replaces one value in it first."""
+
+def load_json(json: str, base: str | PathLike[str]) -> Loaded:
+    """Read a scenario from JSON text; relative paths in it start from `base`."""
+
+def schema() -> str:
+    """Return the JSON Schema of scenario files, as text."""
+
+def start(
+    scenario_json: str, base: str | PathLike[str], seed: int, replications: int, threads: int
+) -> Run:
+    """Start a simulation in a thread of its own."""
+
+def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None:
+    """Mean and 95 % confidence interval of the mean of independent samples, by Student's t.
+
+    `(mean, low, high)`, or `None` for fewer than two samples.
+    """

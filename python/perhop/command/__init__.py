@@ -1,0 +1,88 @@
+"""The command line.
+
+Nothing heavier than the argument parser is imported here: each command's module is loaded when it
+runs, and numpy, polars and rich when something is computed or shown.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+from cyclopts import App, Parameter
+
+import perhop
+from perhop.command import examples
+from perhop.errors import Exit
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+_SHOWN = Parameter(negative=(), show_default=False)
+
+app = App(
+    name="perhop",
+    help="A DiffServ quality-of-service laboratory: what each class of traffic gets from a router's policy.",
+    help_format="plaintext",
+    help_epilogue=examples.PERHOP,
+    version=perhop.__version__,
+    default_parameter=_SHOWN,
+    suppress_keyboard_interrupt=False,
+)
+study = App(
+    name="study",
+    help="Published studies, with the published figure beside the measured one.",
+    help_format="plaintext",
+    help_epilogue=examples.STUDY,
+    default_parameter=_SHOWN,
+)
+
+
+def _add(group: App, name: str, function: str, help: str, epilogue: str) -> None:
+    """Add a command whose module is imported when it is called."""
+    group.command(f"perhop.command.{function}", name=name, help=help, help_epilogue=epilogue)
+
+
+_add(app, "run", "run:run", "Simulate a scenario and show what each class of traffic got.", examples.RUN)
+_add(app, "check", "check:check", "Say what is wrong with scenario files, without running them.", examples.CHECK)
+_add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
+_add(app, "init", "init:init", "Write a starter scenario, and its schema for the editor.", examples.INIT)
+_add(app, "completion", "completion:completion", "Print the completion script of a shell.", examples.COMPLETION)
+_add(study, "list", "study:list_", "List the studies.", examples.STUDY_LIST)
+_add(study, "show", "study:show", "Show what a study claims, assumes and runs.", examples.STUDY_SHOW)
+_add(study, "run", "study:run", "Run studies: published beside measured.", examples.STUDY_RUN)
+app.command(study)
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command line and end the process with its exit code."""
+    tokens = sys.argv[1:] if arguments is None else arguments
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        code = _dispatch(tokens)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = Exit.PIPE_CLOSED
+    except BaseException as error:
+        from perhop.command.failure import report
+
+        try:
+            code = report(error, tokens)
+            sys.stdout.flush()
+        except BrokenPipeError:
+            code = Exit.PIPE_CLOSED
+    if code == Exit.PIPE_CLOSED:
+        # What is still in the buffers has no reader; the interpreter would try once more, and complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(int(code))
+
+
+def _dispatch(tokens: list[str]) -> Exit:
+    code = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    return code if isinstance(code, Exit) else Exit.OK
+
+
+def _terminated(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(Exit.TERMINATED)

@@ -1,0 +1,21 @@
+"""`perhop completion`."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from perhop.errors import Exit
+
+
+def completion(shell: Literal["bash", "zsh", "fish"], /) -> Exit:
+    """Print the completion script of a shell.
+
+    Parameters
+    ----------
+    shell
+        The shell.
+    """
+    from perhop.command import app
+
+    print(app.generate_completion(prog_name="perhop", shell=shell))
+    return Exit.OK

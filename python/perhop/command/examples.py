@@ -1,0 +1,69 @@
+"""Examples under the help of each command; short enough for a terminal of 80 columns."""
+
+PERHOP = """\
+Examples:
+  perhop init first                  write a scenario to start from
+  perhop run first.perhop.yaml       simulate it, show what each class got
+  perhop study run --all             published studies beside measured ones
+
+Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
+5 missing capability, 130 interrupted
+"""
+
+RUN = """\
+Examples:
+  perhop run edge.perhop.yaml
+  perhop run edge.perhop.yaml --set links.0.rate=2Mb/s --duration 60s
+  perhop run edge.perhop.yaml --replications 10 -o results/edge
+  perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
+"""
+
+CHECK = """\
+Examples:
+  perhop check edge.perhop.yaml
+  perhop check examples/*.yaml --strict
+  perhop check edge.perhop.yaml --json
+"""
+
+SCHEMA = """\
+Examples:
+  perhop schema > perhop.schema.json
+"""
+
+INIT = """\
+Examples:
+  perhop init                        first.perhop.yaml in this folder
+  perhop init lab/edge               lab/edge.perhop.yaml
+"""
+
+COMPLETION = """\
+Examples:
+  perhop completion bash > ~/.local/share/bash-completion/completions/perhop
+  perhop completion zsh > "${fpath[1]}/_perhop"
+  perhop completion fish > ~/.config/fish/completions/perhop.fish
+"""
+
+STUDY = """\
+Examples:
+  perhop study list
+  perhop study run mred-af --only 2
+"""
+
+STUDY_LIST = """\
+Examples:
+  perhop study list
+  perhop study list --json
+"""
+
+STUDY_SHOW = """\
+Examples:
+  perhop study show mred-af
+"""
+
+STUDY_RUN = """\
+Examples:
+  perhop study run mred-af
+  perhop study run mred-af --only 2 --only 11 --replications 3
+  perhop study run --all -o results
+  perhop study run mred-af --json > mred-af.json
+"""

@@ -1,0 +1,67 @@
+"""What a user sees when a command fails: never a traceback, always what was found and what would be right."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from typing import Any
+
+from cyclopts import CycloptsError
+
+from perhop import ScenarioError
+from perhop.errors import Exit, PerhopError
+
+# Set to see the traceback of an error that perhop did not expect.
+TRACEBACK = "PERHOP_TRACEBACK"
+
+
+def report(error: BaseException, tokens: list[str]) -> Exit:
+    """Say on stderr what went wrong (with `--json` also on stdout) and return the exit code."""
+    code, kind, message, details = _explain(error)
+    if message:
+        print(message, file=sys.stderr)
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    if "--json" in tokens:
+        # One document on stdout whatever happens: a program that reads it need not look at stderr.
+        failure = {"kind": kind, "message": details.pop("message", message), **details}
+        print(json.dumps({"schema_version": 1, "error": failure}, ensure_ascii=False))
+    return code
+
+
+def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
+    """Return exit code, kind, text for people, and what else a program may want to know."""
+    match error:
+        case KeyboardInterrupt():
+            return Exit.INTERRUPTED, "interrupted", "interrupted: nothing was written", {}
+        case SystemExit():
+            code = error.code if isinstance(error.code, int) else Exit.FAILED
+            return Exit(code), "terminated", "", {}
+        case ScenarioError():
+            text = error.colored if _colors() else str(error)
+            return Exit.INVALID_INPUT, "scenario", text, {"message": str(error), "diagnostics": error.diagnostics}
+        case CycloptsError():
+            return Exit.INVALID_INPUT, "usage", _prefixed(str(error), "see: perhop --help"), {"message": str(error)}
+        case PerhopError():
+            kind = error.exit_code.name.lower().replace("_", "-")
+            return error.exit_code, kind, _prefixed(str(error), error.help), {"message": str(error), "help": error.help}
+        case ModuleNotFoundError() if error.name:
+            install = f"install it: pip install {error.name.partition('.')[0]}"
+            return Exit.MISSING_CAPABILITY, "missing-capability", _prefixed(str(error), install), {}
+        case OSError():
+            where = f"{error.filename}: " if error.filename else ""
+            return Exit.FAILED, "failed", _prefixed(f"{where}{error.strerror or error}", None), {}
+        case _:
+            said = f"perhop itself failed: {type(error).__name__}: {error}"
+            advice = f"please report it, with what {TRACEBACK}=1 shows"
+            return Exit.FAILED, "internal", _prefixed(said, advice), {}
+
+
+def _prefixed(message: str, help: str | None) -> str:
+    return f"error: {message}" + (f"\nhelp: {help}" if help else "")
+
+
+def _colors() -> bool:
+    return sys.stderr.isatty() and not os.environ.get("NO_COLOR")

@@ -1,0 +1,32 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from perhop.errors import InvalidInputError
+
+Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
+Replications = Annotated[int | None, Parameter(validator=Number(gte=1, lt=2**32))]
+Threads = Annotated[int | None, Parameter(validator=Number(gte=1, lte=1024))]
+Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Json = Annotated[bool, Parameter(name="--json")]
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]
+Overrides = Annotated[list[str] | None, Parameter(name="--set")]
+
+
+def pairs(overrides: list[str] | None) -> dict[str, str]:
+    """Return `path=value` arguments as a mapping."""
+    changes = {}
+    for override in overrides or []:
+        path, equals, value = override.partition("=")
+        if not equals or not path:
+            raise InvalidInputError(
+                f"--set {override}: no path and value to be seen", "write --set path=value, as in --set duration=60s"
+            )
+        changes[path] = value
+    return changes

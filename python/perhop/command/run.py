@@ -1,0 +1,71 @@
+"""`perhop run`."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from pathlib import Path
+
+from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
+from perhop.errors import Exit
+from perhop.saving import check_target
+
+
+def run(
+    scenario: Path,
+    /,
+    *,
+    set_: Overrides = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    duration: str | None = None,
+    output: Output = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    threads: Threads = None,
+) -> Exit:
+    """Simulate a scenario and show what each class of traffic got.
+
+    Parameters
+    ----------
+    scenario
+        The scenario file.
+    set_
+        Replace a value of the scenario, as path=value; may be given several times.
+    seed
+        Of every random stream; by default the scenario's own.
+    replications
+        How often the experiment is repeated with other random draws; from two on, with confidence intervals.
+    duration
+        Simulated time with its unit, as in 60s.
+    output
+        Folder for summary.json and the tables as Parquet; it appears as a whole or not at all.
+    json
+        Print the summary as one JSON document.
+    quiet
+        Show neither progress nor table.
+    threads
+        How many replications run at the same time; the results do not depend on it.
+    """
+    from perhop.command.terminal import progress_bar, show_warnings
+    from perhop.running import simulate
+    from perhop.scenario import Scenario
+
+    if output is not None:
+        check_target(output)
+    changes = pairs(set_) | ({} if duration is None else {"duration": duration})
+    loaded = Scenario.load(scenario, changes)
+    show_warnings(loaded.warnings)
+    with progress_bar(loaded["name"], quiet=quiet) as watch:
+        results = simulate(loaded, seed=seed, replications=replications, threads=threads, progress=watch)
+    if output is not None:
+        results.save(output)
+        if not quiet:
+            print(f"written to {output}", file=sys.stderr)
+    if json:
+        print(json_text.dumps(results.summary, ensure_ascii=False, allow_nan=False))
+    elif not quiet:
+        from perhop.command.class_table import show_classes
+
+        show_classes(results)
+    return Exit.OK

@@ -1,0 +1,131 @@
+"""A study on a terminal: published beside measured, disagreement in plain sight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from perhop.command.quantity import interval, number
+from perhop.command.terminal import console
+from perhop.study.definition import Assumption, Study
+from perhop.study.outcome import Answer, Figure
+from perhop.study.report import Report, Trial
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+_MARKS: dict[Answer, tuple[str, str]] = {
+    "agrees": ("agrees", "green"),
+    "differs": ("DIFFERS", "bold red"),
+    "not-comparable": ("not comparable", "dim"),
+}
+# How many figures that move most are named per alternative; all of them are in the JSON report.
+_MOVED_MOST = 3
+
+
+def show_report(report: Report) -> None:
+    """Print the figures, claims and assumptions of a report."""
+    out = console()
+    out.print(f"\n[bold]{report.study.id}[/]: {report.study.title}")
+    out.print(f"[dim]{report.study.paper}[/]\n")
+    for table in report.study.tables:
+        figures = [figure for figure in report.figures if figure.table == table.id]
+        if figures:
+            out.print(_figures(f"Table {table.id}: {table.title}", figures))
+    _print_claims(out, report)
+    _print_assumptions(out, report)
+    counted = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
+    said = ", ".join(f"{count} {_MARKS[answer][0].lower()}" for answer, count in counted.items())
+    out.print(f"{len(report.figures)} figures: {said}; seed {report.seed}, {number(report.seconds, 3)} s")
+
+
+def show_definition(study: Study) -> None:
+    """Print what a study claims, assumes and runs."""
+    out = console()
+    out.print(f"[bold]{study.id}[/]: {study.title}\n[dim]{study.paper}[/]")
+    out.print(f"{study.replications} replications, seed {study.seed}\n")
+    for table in study.tables:
+        out.print(f"[bold]Table {table.id}[/]: {table.title}")
+        for case in table.cases:
+            count = len(study.figures_of(table, case))
+            out.print(f"    {case.name} ({case.scenario.name}, {count} published figures)", markup=False)
+    out.print()
+    for claim in study.claims:
+        out.print(f"[bold]{claim.id}[/] ({claim.where})\n    {claim.text}")
+    out.print()
+    for assumption in study.assumptions:
+        out.print(_assumption(assumption))
+
+
+def _grid(title: str, *left: str) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    for name in left:
+        table.add_column(name)
+    return table
+
+
+def _figures(title: str, figures: list[Figure]) -> Table:
+    columns = list(dict.fromkeys(name for figure in figures for name in figure.case))
+    table = _grid(title, *(column.replace("_", " ") for column in columns), "metric")
+    for name in ("published", "measured", "unit"):
+        table.add_column(name, justify="left" if name == "unit" else "right")
+    table.add_column("verdict")
+    for figure in figures:
+        mark, style = _MARKS[figure.verdict]
+        table.add_row(
+            *(figure.case.get(column, "") for column in columns),
+            figure.metric.replace("_", " "),
+            number(figure.published),
+            interval(figure.measured, figure.ci95),
+            figure.unit,
+            f"[{style}]{mark}[/]",
+        )
+    return table
+
+
+def _print_claims(out: Console, report: Report) -> None:
+    if not report.claims:
+        return
+    table = _grid("Claims", "claim", "verdict", "evidence")
+    for id, verdict in report.claims.items():
+        mark, style = _MARKS[verdict.verdict]
+        table.add_row(id, f"[{style}]{mark}[/]", verdict.evidence)
+    out.print(table)
+
+
+def _print_assumptions(out: Console, report: Report) -> None:
+    out.print("[bold]Assumptions[/], where the paper says nothing:")
+    for assumption in report.study.assumptions:
+        out.print(f"  {_assumption(assumption)}")
+        for value, trial in report.sensitivity(assumption):
+            out.print(f"    with {value}: {_moved(report, trial)}")
+    out.print()
+
+
+def _assumption(assumption: Assumption) -> str:
+    said = f" ({assumption.sensitivity})" if assumption.sensitivity else ""
+    return f"{assumption.name} = [bold]{assumption.value}[/]: {assumption.why}{said}"
+
+
+def _moved(report: Report, trial: Trial) -> str:
+    """Return which claims get another verdict, and which figures move most."""
+    changed = [
+        f"[bold red]{id} {verdict.verdict}[/]"
+        for id, verdict in trial.claims.items()
+        if verdict.verdict not in ("not-comparable", report.claims[id].verdict)
+    ]
+    usual = {_name(figure): figure for figure in report.figures if figure.verdict != "not-comparable"}
+    pairs = [(usual[_name(figure)], figure) for figure in trial.figures if _name(figure) in usual]
+    pairs.sort(key=lambda pair: -abs(pair[1].measured - pair[0].measured))
+    figures = [
+        f"table {one.table} {' '.join(one.case.values())} {number(one.measured)} → {number(other.measured)} {one.unit}"
+        for one, other in pairs[:_MOVED_MOST]
+    ]
+    return "; ".join([*changed, *figures]) or "nothing that can be compared"
+
+
+def _name(figure: Figure) -> tuple[str, ...]:
+    return (figure.table, figure.metric, *figure.case.values())

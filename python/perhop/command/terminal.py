@@ -1,0 +1,71 @@
+"""What is shown on a terminal: consoles, progress, warnings."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from perhop.running import Progress
+
+# A table that goes into a file or a pipe is as wide as it needs to be.
+_WIDTH_OF_A_FILE = 200
+
+
+def colors(stream: TextIO) -> bool:
+    """Return whether text for `stream` may carry colors: a terminal, and no NO_COLOR."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def console(stream: TextIO | None = None) -> Console:
+    """Return a console for `stream` (by default stdout) that is as readable in a file as on a terminal."""
+    from rich.console import Console
+
+    stream = sys.stdout if stream is None else stream
+    return Console(file=stream, width=None if stream.isatty() else _WIDTH_OF_A_FILE, highlight=False)
+
+
+def show_warnings(warnings: list[dict[str, Any]]) -> None:
+    """Print what is suspicious about a scenario on stderr."""
+    for warning in warnings:
+        place = ":".join(str(part) for part in (warning.get("file"), warning.get("line")) if part)
+        where = ", ".join(part for part in (place, warning.get("path")) if part)
+        print(f"warning: {where}: {warning['message']}" if where else f"warning: {warning['message']}", file=sys.stderr)
+        if warning.get("help"):
+            print(f"help: {warning['help']}", file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """Show how far a run is on stderr; give what to call with its progress, or None if nothing is shown."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    bar = Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[work]}"),
+        TimeRemainingColumn(),
+        console=console(sys.stderr),
+        transient=True,
+    )
+    started = time.monotonic()
+    with bar:
+        task = bar.add_task(title, total=1.0, work="")
+
+        def show(progress: Progress) -> None:
+            rate = progress.packet_hops / max(time.monotonic() - started, 1e-3)
+            work = f"{progress.simulated_s:,.0f} s simulated, {rate / 1e6:.1f} M packet-hops/s"
+            bar.update(task, completed=progress.fraction, work=work)
+
+        yield show

@@ -1,0 +1,38 @@
+"""What can go wrong, each with the exit code it ends the command line with."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """The exit codes of `perhop`; docs/exit-codes.md is their reference."""
+
+    OK = 0
+    FAILED = 1
+    INVALID_INPUT = 2
+    CLAIMS_NOT_MET = 4
+    MISSING_CAPABILITY = 5
+    INTERRUPTED = 130
+    TERMINATED = 143
+    PIPE_CLOSED = 141
+
+
+class PerhopError(Exception):
+    """Something failed for a reason that a user can understand; `help` says what would be right."""
+
+    exit_code = Exit.FAILED
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message)
+        self.help = help
+
+
+class InvalidInputError(PerhopError):
+    """The user asked for something that cannot be."""
+
+    exit_code = Exit.INVALID_INPUT
+
+
+class MissingCapabilityError(PerhopError):
+    """This machine, or this installation, lacks something."""
+
+    exit_code = Exit.MISSING_CAPABILITY

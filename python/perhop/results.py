@@ -1,0 +1,134 @@
+"""Results: a summary and tidy tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop import _core
+from perhop.saving import MANIFEST, whole_folder
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+    Column = npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]
+
+# The layout of what is written: summary.json, manifest.json and the tables. A change that could break
+# a reader raises it.
+SCHEMA_VERSION = 1
+
+
+@dataclass
+class Results:
+    """What a run measured.
+
+    The tables are polars frames (`.to_pandas()` and `.to_arrow()` lead on); each is built from the
+    simulator's own memory when it is first asked for. docs/results.md describes every column.
+    """
+
+    #: The figures of the run as plain data, the same as in summary.json.
+    summary: dict[str, Any]
+    #: The scenario that was run, with every default written out.
+    scenario: dict[str, Any]
+    seed: int
+    replications: int
+    #: Unit of each column, by table.
+    units: Mapping[str, Mapping[str, str]]
+    _columns: Mapping[str, Mapping[str, Column]] = field(repr=False)
+    _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the tables."""
+        return list(self._columns)
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return one table by its name."""
+        if name not in self._frames:
+            if name not in self._columns:
+                raise KeyError(f"no table {name!r}: there are {', '.join(self.names)}")
+            self._frames[name] = _frame(self._columns[name])
+        return self._frames[name]
+
+    @property
+    def flows(self) -> pl.DataFrame:
+        """Offered, delivered, dropped, throughput and delay, per flow and replication."""
+        return self.table("flows")
+
+    @property
+    def classes(self) -> pl.DataFrame:
+        """The same, per class and replication."""
+        return self.table("classes")
+
+    @property
+    def drops(self) -> pl.DataFrame:
+        """Drops by cause and place."""
+        return self.table("drops")
+
+    @property
+    def ports(self) -> pl.DataFrame:
+        """What passed each port, per queue and drop precedence."""
+        return self.table("ports")
+
+    @property
+    def queues(self) -> pl.DataFrame:
+        """Occupancy and averages of the probed queues over time."""
+        return self.table("queues")
+
+    @property
+    def throughput(self) -> pl.DataFrame:
+        """Throughput per class over time."""
+        return self.table("throughput")
+
+    def manifest(self) -> dict[str, Any]:
+        """Return what it takes to run the same again.
+
+        Neither date nor machine: the same scenario and seed give the same bytes.
+        """
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "perhop": _core.__version__,
+            "scenario_sha256": hashlib.sha256(_json(self.scenario).encode()).hexdigest(),
+            "seed": self.seed,
+            "replications": self.replications,
+            "tables": {name: dict(self.units[name]) for name in self.names},
+        }
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write summary.json, the tables as Parquet, scenario.json and manifest.json into `folder`.
+
+        The folder appears as a whole or not at all; an earlier result in its place is replaced.
+        """
+        with whole_folder(Path(folder)) as new:
+            self.write_into(new)
+
+    def write_into(self, folder: Path) -> None:
+        """Write the files of `save` into a folder that exists."""
+        (folder / "summary.json").write_text(_json(self.summary), encoding="utf-8")
+        (folder / "scenario.json").write_text(_json(self.scenario), encoding="utf-8")
+        for name in self.names:
+            self.table(name).write_parquet(folder / f"{name}.parquet")
+        (folder / MANIFEST).write_text(_json(self.manifest()), encoding="utf-8")
+
+
+def _frame(columns: Mapping[str, Column]) -> pl.DataFrame:
+    import polars as pl
+
+    def series(name: str, column: Column) -> pl.Series:
+        if isinstance(column, tuple):
+            codes, names = column
+            return pl.Series(name, codes).cat.to(pl.Enum(names))
+        return pl.Series(name, column)
+
+    return pl.DataFrame([series(name, column) for name, column in columns.items()])
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"

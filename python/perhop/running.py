@@ -1,0 +1,116 @@
+"""Running a scenario: the simulator works in threads of its own, Python watches."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from perhop import _core
+from perhop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from perhop.results import Results
+
+# How often a run is looked at: often enough for a progress bar and for Ctrl-C, too rarely to cost anything.
+_WATCH_EVERY_S = 0.1
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is."""
+
+    #: From 0 to 1.
+    fraction: float
+    #: Simulated time, summed over replications.
+    simulated_s: float
+    #: Packets passed on by a node so far.
+    packet_hops: int
+
+
+def run(
+    scenario: str | PathLike[str] | Scenario,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    duration: str | None = None,
+    set: Mapping[str, object] | None = None,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Results:
+    """Simulate a scenario, given as a file or as a `Scenario`.
+
+    Args:
+        scenario: a scenario file, or a scenario.
+        seed: of every random stream; by default the scenario's own.
+        replications: how many times, each with other random draws; by default the scenario's own.
+        duration: simulated time with its unit (`"60 s"`); by default the scenario's own.
+        set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
+        threads: how many replications run at the same time; by default one for each processor.
+        progress: called several times a second.
+
+    Raises:
+        ScenarioError: the scenario is wrong; it says what and where.
+
+    The results depend on the scenario and the seed, and on nothing else.
+
+    """
+    changes = dict(set or {})
+    if duration is not None:
+        changes["duration"] = duration
+    if isinstance(scenario, Scenario):
+        changed = Scenario(json.loads(scenario.to_json()), scenario.base)
+        for path, value in changes.items():
+            changed.set(path, value)
+    else:
+        changed = Scenario.load(scenario, changes)
+    return simulate(changed, seed=seed, replications=replications, threads=threads, progress=progress)
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Results:
+    """Simulate a scenario as it is; `run` says what the arguments mean."""
+    from perhop.results import Results
+
+    resolved = scenario.check()
+    resolved["seed"] = resolved["seed"] if seed is None else seed
+    resolved["replications"] = resolved["replications"] if replications is None else replications
+    running = _core.start(
+        resolved.to_json(),
+        resolved.base,
+        resolved["seed"],
+        resolved["replications"],
+        threads or processors(),
+    )
+    try:
+        while not running.wait(_WATCH_EVERY_S):
+            if progress is not None:
+                progress(Progress(*running.progress()))
+    except BaseException:
+        running.cancel()
+        raise
+    if progress is not None:
+        progress(Progress(*running.progress()))
+    summary, tables, units = running.result()
+    return Results(
+        summary=json.loads(summary),
+        scenario=dict(resolved),
+        seed=resolved["seed"],
+        replications=resolved["replications"],
+        units=units,
+        _columns=tables,
+    )
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,88 @@
+"""Folders and files that are there as a whole or not at all."""
+
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from perhop.errors import InvalidInputError
+
+# A folder that carries this file was written by perhop and may be replaced by it.
+MANIFEST = "manifest.json"
+
+
+def check_target(target: Path) -> None:
+    """Refuse a folder that could not be written in the end, before any time is spent on a run."""
+    if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).is_file():
+        raise InvalidInputError(
+            f"{target} is not empty and holds no earlier result of perhop",
+            "choose a new or an empty folder",
+        )
+    if target.exists() and not target.is_dir():
+        raise InvalidInputError(f"{target} is a file", "-o takes the name of a folder")
+    above = target.absolute().parent
+    while not above.exists():
+        above = above.parent
+    if not above.is_dir():
+        raise InvalidInputError(f"{above} is a file, so {target} cannot be a folder in it")
+    # The probe is a real file: permission bits say nothing about root, read-only mounts and the like.
+    try:
+        with tempfile.TemporaryFile(dir=above):
+            pass
+    except OSError as error:
+        raise InvalidInputError(f"{above} cannot be written to: {error.strerror}") from error
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """Give a hidden folder beside `target` to write into; at the end it takes `target`'s place.
+
+    Whatever interrupts the writing, `target` is either as it was before or complete.
+    """
+    check_target(target)
+    target = target.absolute()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    new = _beside(target)
+    new.mkdir()
+    try:
+        yield new
+        _replace(new, target)
+    except BaseException:
+        shutil.rmtree(new, ignore_errors=True)
+        raise
+
+
+def _replace(new: Path, target: Path) -> None:
+    """Put `new` where `target` is; folders cannot be exchanged in one step, so the old one steps aside."""
+    if not target.exists():
+        new.rename(target)
+        return
+    old = _beside(target)
+    target.rename(old)
+    try:
+        new.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; one that exists already is refused."""
+    temporary = _beside(path.absolute())
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        # A link, unlike a rename, never replaces what is there.
+        os.link(temporary, path)
+    except FileExistsError as error:
+        raise InvalidInputError(f"{path} exists already", "choose another name, or remove it first") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _beside(path: Path) -> Path:
+    """Return a hidden name in the same folder, and so on the same file system, that nothing else uses."""
+    return path.with_name(f".{path.name}-{secrets.token_hex(6)}")

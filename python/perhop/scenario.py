@@ -1,0 +1,130 @@
+"""Scenarios: read from a file, changed in code, run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop import _core
+
+if TYPE_CHECKING:
+    from perhop.results import Results
+    from perhop.running import Progress
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of scenario files."""
+    parsed: dict[str, Any] = json.loads(_core.schema())
+    return parsed
+
+
+class Scenario(MutableMapping[str, Any]):
+    """A scenario, with every default written out.
+
+    It is a mapping of the same keys as the file, to be read and changed in place; `run` and `check`
+    say what is wrong with a change.
+
+        scenario = perhop.Scenario.load("scenario.yaml")
+        scenario["links"][0]["rate"] = "2 Mb/s"
+        scenario.set("traffic.0.count", 5)
+        results = scenario.run(seed=1)
+    """
+
+    def __init__(self, data: Mapping[str, Any], base: str | PathLike[str] = ".") -> None:
+        """Take the keys of a scenario file; relative paths in them start from `base`."""
+        self._data = dict(data)
+        self._base = Path(base)
+        #: What was suspicious, though not wrong, when it was read.
+        self.warnings: list[dict[str, Any]] = []
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], set: Mapping[str, object] | None = None) -> Scenario:
+        """Read a scenario file; `set` replaces values in it by their path.
+
+        Raises `ScenarioError`, which says what is wrong and where.
+        """
+        overrides = [(where, _as_text(value)) for where, value in (set or {}).items()]
+        return cls._from(_core.load(path, overrides))
+
+    @classmethod
+    def _from(cls, loaded: _core.Loaded) -> Scenario:
+        scenario = cls(json.loads(loaded.json), loaded.base)
+        scenario.warnings = loaded.warnings
+        return scenario
+
+    @property
+    def base(self) -> Path:
+        """The folder that relative paths in the scenario start from."""
+        return self._base
+
+    def to_json(self) -> str:
+        """Return the scenario as one line of JSON."""
+        return json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
+
+    def set(self, path: str, value: object) -> Scenario:
+        """Replace the value at a dotted path (`links.0.rate`); what is on the way must exist.
+
+        Returns the scenario, so that changes can be chained.
+        """
+        *way, last = path.split(".")
+        place: Any = self._data
+        for step in way:
+            place = place[_key(place, step, path)]
+        place[_key(place, last, path)] = value
+        return self
+
+    def check(self) -> Scenario:
+        """Return the scenario as it would run, or raise `ScenarioError`."""
+        return self._from(_core.load_json(self.to_json(), self._base))
+
+    def run(
+        self,
+        seed: int | None = None,
+        replications: int | None = None,
+        threads: int | None = None,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> Results:
+        """Simulate it; see `perhop.run`."""
+        from perhop.running import simulate
+
+        return simulate(self, seed=seed, replications=replications, threads=threads, progress=progress)
+
+    def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - a scenario holds text, numbers, lists, mappings
+        return self._data[key]
+
+    def __setitem__(self, key: str, value: object) -> None:
+        self._data[key] = value
+
+    def __delitem__(self, key: str) -> None:
+        del self._data[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._data)
+
+    def __len__(self) -> int:
+        return len(self._data)
+
+    def __repr__(self) -> str:
+        return f"<Scenario {self._data.get('name', 'without a name')!r}>"
+
+
+def _as_text(value: object) -> str:
+    """Return a value as it would stand in a file: text as it is, anything else as JSON, which YAML includes."""
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _key(place: object, step: str, path: str) -> str | int:
+    """Return what leads to `step`: an index into a list, also given by the name of an item, or a key."""
+    if isinstance(place, list):
+        names = [item.get("name") for item in place if isinstance(item, dict)]
+        if step in names:
+            return names.index(step)
+        if step.isdigit() and int(step) < len(place):
+            return int(step)
+        raise KeyError(f"{path}: {step} is neither an index below {len(place)} nor one of {names}")
+    if isinstance(place, dict):
+        return step
+    raise KeyError(f"{path}: nothing can stand under {place!r}")

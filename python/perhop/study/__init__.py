@@ -1,0 +1,27 @@
+"""Published studies: run again, with the published figure beside the measured one.
+
+A study is a folder. `docs/studies.md` describes its files; in short:
+
+    study.toml       title, paper, metrics with their tolerances, tables and their cases, assumptions
+    scenario*.yaml   what the cases run
+    reference/*.csv  the published figures: table, metric, value, unit, and columns that tell the case
+    measures.py      one function per metric: results and case in, one sample per replication out
+    claims.toml      what the paper says in words: id, where, text
+    claims.py        one function per claim: outcome in, verdict out
+"""
+
+from perhop.study.definition import Study, find, identifiers
+from perhop.study.outcome import Figure, Outcome, Verdict, agrees_if, not_comparable
+from perhop.study.runner import run
+
+__all__ = [
+    "Figure",
+    "Outcome",
+    "Study",
+    "Verdict",
+    "agrees_if",
+    "find",
+    "identifiers",
+    "not_comparable",
+    "run",
+]

@@ -1,0 +1,280 @@
+"""What a study is, as its folder says."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.study.keys import Keys
+
+_STUDIES = Path(__file__).parent.parent / "studies"
+_FILE = "study.toml"
+# Columns of a reference file that do not tell one case from another.
+_NOT_CASE = ("table", "metric", "value", "unit")
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published figure."""
+
+    table: str
+    case: dict[str, str]
+    metric: str
+    value: float
+    unit: str
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How near a measured value has to come to the published one."""
+
+    name: str
+    #: Measured and published may differ by this factor, either way,
+    factor: float | None
+    #: or by this much, in the metric's unit.
+    absolute: float | None
+    #: Why the two cannot be compared, where they cannot.
+    incomparable: str | None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One experiment of a table."""
+
+    name: str
+    scenario: Path
+    changes: dict[str, Any]
+    #: The published figures it answers: those of its table with these values; None for none.
+    rows: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table or figure of the paper."""
+
+    id: str
+    title: str
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Another value that an assumption could have."""
+
+    value: str
+    changes: dict[str, Any]
+    #: The tables it is tried on.
+    tables: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """A parameter that the paper leaves unstated."""
+
+    name: str
+    value: str
+    why: str
+    changes: dict[str, Any]
+    alternatives: tuple[Alternative, ...]
+    #: How the result moves, where the study says it in words.
+    sensitivity: str | None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Something the paper says in words."""
+
+    id: str
+    where: str
+    text: str
+    #: The tables it is judged by.
+    tables: tuple[str, ...]
+
+    @property
+    def function(self) -> str:
+        """Name of the function in claims.py that judges it."""
+        return self.id.rpartition(".")[2].replace("-", "_")
+
+
+@dataclass(frozen=True)
+class Study:
+    """A published study."""
+
+    id: str
+    folder: Path
+    title: str
+    paper: str
+    seed: int
+    replications: int
+    sensitivity_replications: int
+    metrics: dict[str, Metric]
+    tables: tuple[Table, ...]
+    assumptions: tuple[Assumption, ...]
+    claims: tuple[Claim, ...]
+    published: tuple[Published, ...] = field(repr=False)
+
+    def figures_of(self, table: Table, case: Case) -> list[Published]:
+        """Return the published figures that `case` answers."""
+        if case.rows is None:
+            return []
+        wanted = case.rows.items()
+        return [row for row in self.published if row.table == table.id and wanted <= row.case.items()]
+
+    @cached_property
+    def measures(self) -> ModuleType:
+        """The study's measures.py."""
+        return _module(self.folder / "measures.py", self.id)
+
+    @cached_property
+    def judges(self) -> ModuleType:
+        """The study's claims.py."""
+        return _module(self.folder / "claims.py", self.id)
+
+
+def identifiers() -> list[str]:
+    """Return the ids of the studies that come with perhop."""
+    return sorted(file.parent.name for file in _STUDIES.glob(f"*/{_FILE}"))
+
+
+def find(id: str) -> Study:
+    """Return the study `id`: one that comes with perhop, or a folder with a study.toml."""
+    folder = _STUDIES / id
+    if not (folder / _FILE).is_file():
+        folder = Path(id)
+    if not (folder / _FILE).is_file():
+        near = get_close_matches(id, identifiers(), n=1)
+        advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(identifiers()) or 'none'}"
+        raise InvalidInputError(f"no study {id}", advice)
+    study = _read(folder.resolve())
+    _check(study)
+    return study
+
+
+def _read(folder: Path) -> Study:
+    keys = Keys.of_file(folder / _FILE)
+    tables = tuple(_table(one, folder) for one in keys.tables("tables"))
+    every_table = tuple(table.id for table in tables)
+    study = Study(
+        id=folder.name,
+        folder=folder,
+        title=keys.text("title"),
+        paper=keys.text("paper"),
+        seed=keys.integer("seed", 1),
+        replications=keys.integer("replications", 10),
+        sensitivity_replications=keys.integer("sensitivity-replications", 3),
+        metrics={name: _metric(name, one) for name, one in keys.named_tables("metrics")},
+        tables=tables,
+        assumptions=tuple(_assumption(one, every_table) for one in keys.tables("assumptions")),
+        claims=tuple(_claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")),
+        published=tuple(row for file in sorted(folder.glob("reference/*.csv")) for row in _published(file)),
+    )
+    keys.finish()
+    return study
+
+
+def _metric(name: str, keys: Keys) -> Metric:
+    metric = Metric(name, keys.number("factor"), keys.number("absolute"), keys.optional_text("not-comparable"))
+    keys.finish()
+    if (metric.factor is None and metric.absolute is None) == (metric.incomparable is None):
+        raise keys.error("say how near is near (factor, absolute), or why it is not-comparable")
+    return metric
+
+
+def _table(keys: Keys, folder: Path) -> Table:
+    table = Table(keys.text("id"), keys.text("title"), tuple(_case(one, folder) for one in keys.tables("cases")))
+    keys.finish()
+    return table
+
+
+def _case(keys: Keys, folder: Path) -> Case:
+    rows = keys.mapping("rows", None)
+    case = Case(
+        name=keys.text("name"),
+        scenario=folder / keys.text("scenario", "scenario.yaml"),
+        changes=keys.mapping("set", {}) or {},
+        rows=None if rows is None else {column: str(value) for column, value in rows.items()},
+    )
+    keys.finish()
+    return case
+
+
+def _assumption(keys: Keys, every_table: tuple[str, ...]) -> Assumption:
+    assumption = Assumption(
+        name=keys.text("name"),
+        value=keys.text("value"),
+        why=keys.text("why"),
+        changes=keys.mapping("set", {}) or {},
+        alternatives=tuple(_alternative(one, every_table) for one in keys.tables("alternatives")),
+        sensitivity=keys.optional_text("sensitivity"),
+    )
+    keys.finish()
+    return assumption
+
+
+def _alternative(keys: Keys, every_table: tuple[str, ...]) -> Alternative:
+    changes = keys.mapping("set", {}) or {}
+    alternative = Alternative(keys.text("value"), changes, keys.texts("tables", every_table))
+    keys.finish()
+    return alternative
+
+
+def _claim(keys: Keys, every_table: tuple[str, ...]) -> Claim:
+    claim = Claim(keys.text("id"), keys.text("where"), keys.text("text"), keys.texts("tables", every_table))
+    keys.finish()
+    return claim
+
+
+def _published(file: Path) -> list[Published]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]
+        if missing:
+            raise InvalidInputError(f"{file}: no column {', '.join(missing)}")
+        return [
+            Published(
+                table=row["table"],
+                case={name: value for name, value in row.items() if name not in _NOT_CASE and value},
+                metric=row["metric"],
+                value=float(row["value"]),
+                unit=row["unit"],
+            )
+            for row in rows
+        ]
+
+
+def _check(study: Study) -> None:
+    """Refuse a study in which a published figure or a claim would silently go unanswered."""
+    problems = []
+    for table in study.tables:
+        answered = [row for case in table.cases for row in study.figures_of(table, case)]
+        rows = [row for row in study.published if row.table == table.id]
+        problems += [f"table {table.id}: no case answers {row.case} {row.metric}" for row in rows if row not in answered]
+        if len(answered) > len(rows):
+            problems.append(f"table {table.id}: several cases answer the same published figure")
+    for row in study.published:
+        if row.metric not in study.metrics:
+            problems.append(f"no [metrics.{row.metric}], which table {row.table} publishes")
+    known = {table.id for table in study.tables}
+    for claim in study.claims:
+        problems += [f"claim {claim.id}: no table {table}" for table in claim.tables if table not in known]
+    names = [case.name for table in study.tables for case in table.cases]
+    problems += [f"several cases are named {name}" for name in sorted({n for n in names if names.count(n) > 1})]
+    if problems:
+        raise InvalidInputError(f"{study.folder / _FILE}:\n  " + "\n  ".join(dict.fromkeys(problems)))
+
+
+def _module(file: Path, study: str) -> ModuleType:
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(f"perhop_study_{study.replace('-', '_')}_{file.stem}", file)
+    if spec is None or spec.loader is None or not file.is_file():
+        raise InvalidInputError(f"{file}: no such file")
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,89 @@
+"""The keys of a TOML table, each read once and by its type; those left over are refused."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from perhop.errors import InvalidInputError
+
+_REQUIRED = object()
+
+
+class Keys:
+    """The keys of one TOML table, and where it stands."""
+
+    def __init__(self, values: Mapping[str, Any], where: str) -> None:
+        self._left = dict(values)
+        self._where = where
+
+    @classmethod
+    def of_file(cls, file: Path) -> Keys:
+        """Read a TOML file."""
+        try:
+            return cls(tomllib.loads(file.read_text(encoding="utf-8")), str(file))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise InvalidInputError(f"{file}: {error}") from error
+        except FileNotFoundError as error:
+            raise InvalidInputError(f"{file}: no such file") from error
+
+    def error(self, message: str) -> InvalidInputError:
+        """Return an error about this table."""
+        return InvalidInputError(f"{self._where}: {message}")
+
+    def text(self, key: str, default: object = _REQUIRED) -> str:
+        """Take a text; numbers, as in `value = 3`, are taken as they are written."""
+        value = self._take(key, (str, int, float), default)
+        return str(value)
+
+    def optional_text(self, key: str) -> str | None:
+        """Take a text that may be missing."""
+        return None if key not in self._left else self.text(key)
+
+    def texts(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
+        """Take a list of texts."""
+        return tuple(str(one) for one in self._take(key, list, list(default)))
+
+    def integer(self, key: str, default: int) -> int:
+        """Take a whole number from 0 up."""
+        value: int = self._take(key, int, default)
+        if value < 0:
+            raise self.error(f"{key} = {value} is negative")
+        return value
+
+    def number(self, key: str) -> float | None:
+        """Take a number that may be missing."""
+        value = self._take(key, (int, float), None)
+        return None if value is None else float(value)
+
+    def mapping(self, key: str, default: dict[str, Any] | None) -> dict[str, Any] | None:
+        """Take an inline table as it is."""
+        value: dict[str, Any] | None = self._take(key, dict, default)
+        return value
+
+    def tables(self, key: str) -> list[Keys]:
+        """Take an array of tables."""
+        values: list[dict[str, Any]] = self._take(key, list, [])
+        return [Keys(value, f"{self._where}: {key}.{index}") for index, value in enumerate(values)]
+
+    def named_tables(self, key: str) -> list[tuple[str, Keys]]:
+        """Take a table of tables."""
+        values: dict[str, Any] = self._take(key, dict, {})
+        return [(name, Keys(value, f"{self._where}: {key}.{name}")) for name, value in values.items()]
+
+    def finish(self) -> None:
+        """Refuse the keys that nothing asked for."""
+        if self._left:
+            raise self.error(f"unknown {', '.join(self._left)}")
+
+    def _take(self, key: str, types: type | tuple[type, ...], default: object) -> Any:  # noqa: ANN401 - TOML
+        if key not in self._left:
+            if default is _REQUIRED:
+                raise self.error(f"{key} is missing")
+            return default
+        value = self._left.pop(key)
+        if not isinstance(value, types):
+            raise self.error(f"{key} = {value!r} is of the wrong type")
+        return value

@@ -1,0 +1,113 @@
+"""What running a study found: figures beside the published ones, and what claims are judged by."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from perhop import _core
+from perhop.results import Results
+from perhop.study.definition import Metric, Published
+
+Answer = Literal["agrees", "differs", "not-comparable"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A published figure and the measured one."""
+
+    table: str
+    case: dict[str, str]
+    metric: str
+    unit: str
+    published: float
+    #: Mean over the replications; NaN where nothing was measured.
+    measured: float
+    #: Its 95 % confidence interval, from two replications on.
+    ci95: tuple[float, float] | None
+    replications: int
+    verdict: Answer
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as it stands in the report."""
+        return {
+            "table": self.table,
+            "case": self.case,
+            "metric": self.metric,
+            "unit": self.unit,
+            "published": self.published,
+            "measured": None if math.isnan(self.measured) else self.measured,
+            "ci95": None if self.ci95 is None else list(self.ci95),
+            "replications": self.replications,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a claim holds, and by what figures."""
+
+    verdict: Answer
+    evidence: str
+
+
+def agrees_if(holds: object, evidence: str) -> Verdict:
+    """Return that the claim agrees if `holds` is true, else that it differs."""
+    return Verdict("agrees" if holds else "differs", evidence)
+
+
+def not_comparable(evidence: str) -> Verdict:
+    """Return that the claim cannot be judged, and why."""
+    return Verdict("not-comparable", evidence)
+
+
+class Outcome:
+    """What a claim is judged by: the figures of the study and the results of its cases."""
+
+    def __init__(self, figures: list[Figure], results: Mapping[str, Results]) -> None:
+        self.figures = figures
+        self._results = results
+
+    def results(self, case: str) -> Results:
+        """Return the results of a case by its name."""
+        return self._results[case]
+
+    def figure(self, table: str, metric: str, **case: str) -> Figure:
+        """Return the one figure of a table with this metric and these values in the columns of its case."""
+        found = [
+            figure
+            for figure in self.figures
+            if figure.table == table and figure.metric == metric and case.items() <= figure.case.items()
+        ]
+        if len(found) != 1:
+            raise LookupError(f"table {table} has {len(found)} figures {metric} {case}, not one")
+        return found[0]
+
+
+def figure(published: Published, metric: Metric, samples: list[float]) -> Figure:
+    """Compare a published figure with what the replications measured."""
+    measured = [sample for sample in samples if not math.isnan(sample)]
+    mean = math.fsum(measured) / len(measured) if measured else math.nan
+    interval = _core.confidence_95(measured)
+    return Figure(
+        table=published.table,
+        case=published.case,
+        metric=published.metric,
+        unit=published.unit,
+        published=published.value,
+        measured=mean,
+        ci95=None if interval is None else interval[1:],
+        replications=len(samples),
+        verdict=_compare(published.value, mean, metric),
+    )
+
+
+def _compare(published: float, measured: float, metric: Metric) -> Answer:
+    if metric.incomparable is not None:
+        return "not-comparable"
+    near = metric.absolute is not None and abs(measured - published) <= metric.absolute
+    if metric.factor is not None and published * measured > 0:
+        near = near or 1 / metric.factor <= measured / published <= metric.factor
+    return "agrees" if near else "differs"

@@ -1,0 +1,124 @@
+"""The report of a study, as data."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perhop import _core
+from perhop.results import Results
+from perhop.saving import MANIFEST, whole_folder
+from perhop.study.definition import Assumption, Study
+from perhop.study.outcome import Figure, Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The study once more with another value of one assumption."""
+
+    replications: int
+    figures: list[Figure]
+    claims: dict[str, Verdict]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What running a study found."""
+
+    study: Study
+    seed: int
+    figures: list[Figure]
+    #: By claim id.
+    claims: dict[str, Verdict]
+    #: By name of the assumption and value tried.
+    trials: dict[tuple[str, str], Trial]
+    #: By name of the case.
+    results: dict[str, Results]
+    #: How long it took.
+    seconds: float
+
+    @property
+    def claims_met(self) -> bool:
+        """Whether no claim differs."""
+        return all(verdict.verdict != "differs" for verdict in self.claims.values())
+
+    def sensitivity(self, assumption: Assumption) -> list[tuple[str, Trial]]:
+        """Return what was tried in place of an assumption, by value."""
+        values = [alternative.value for alternative in assumption.alternatives]
+        return [(value, self.trials[assumption.name, value]) for value in values if (assumption.name, value) in self.trials]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as one JSON object."""
+        return self._reproducible() | {"seconds": round(self.seconds, 3)}
+
+    def save(self, folder: Path) -> None:
+        """Write study.json, the figures as Parquet and the results of every case into a folder.
+
+        How long it took is left out: the same study and seed give the same bytes.
+        """
+        import polars as pl
+
+        with whole_folder(folder) as new:
+            _write(new / "study.json", self._reproducible())
+            pl.DataFrame([_row(one) for one in self.figures], infer_schema_length=None).write_parquet(
+                new / "figures.parquet"
+            )
+            for number, (case, results) in enumerate(self.results.items()):
+                place = new / "cases" / f"{number:02} {case.replace('/', '-')}"
+                place.mkdir(parents=True)
+                results.write_into(place)
+            _write(new / MANIFEST, {"schema_version": 1, "perhop": _core.__version__, "study": self.study.id, "seed": self.seed})
+
+    def _reproducible(self) -> dict[str, Any]:
+        return {
+            "schema_version": 1,
+            "study": self.study.id,
+            "title": self.study.title,
+            "paper": self.study.paper,
+            "seed": self.seed,
+            "figures": [figure.to_json() for figure in self.figures],
+            "claims": _claims(self.claims),
+            "assumptions": [self._assumption(assumption) for assumption in self.study.assumptions],
+        }
+
+    def _assumption(self, assumption: Assumption) -> dict[str, Any]:
+        tried = [
+            {
+                "value": value,
+                "figures": [figure.to_json() for figure in trial.figures],
+                "claims": _claims(trial.claims),
+            }
+            for value, trial in self.sensitivity(assumption)
+        ]
+        return {
+            "name": assumption.name,
+            "value": assumption.value,
+            "why": assumption.why,
+            "sensitivity": tried or assumption.sensitivity,
+        }
+
+
+def _claims(claims: dict[str, Verdict]) -> list[dict[str, str]]:
+    return [{"id": id, "verdict": one.verdict, "evidence": one.evidence} for id, one in claims.items()]
+
+
+def _row(figure: Figure) -> dict[str, Any]:
+    low, high = figure.ci95 or (None, None)
+    return {
+        "table": figure.table,
+        **figure.case,
+        "metric": figure.metric,
+        "unit": figure.unit,
+        "published": figure.published,
+        "measured": figure.measured,
+        "ci95_low": low,
+        "ci95_high": high,
+        "replications": figure.replications,
+        "verdict": figure.verdict,
+    }
+
+
+def _write(file: Path, value: object) -> None:
+    file.write_text(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,181 @@
+"""Running a study: every case and every alternative side by side, then figures and claims from the results."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from threading import Event
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.results import Results
+from perhop.running import Progress, processors, simulate
+from perhop.scenario import Scenario
+from perhop.study.definition import Alternative, Case, Claim, Published, Study, Table
+from perhop.study.outcome import Figure, Outcome, Verdict, figure, not_comparable
+from perhop.study.report import Report, Trial
+
+
+@dataclass(frozen=True)
+class _Job:
+    """One scenario to be simulated, whatever number of cases it serves."""
+
+    scenario: Scenario
+    key: str
+    replications: int
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The cases of some tables under one set of assumptions, and the jobs that answer them."""
+
+    tables: tuple[Table, ...]
+    jobs: dict[str, _Job]  # by case
+
+
+class _Stopped(Exception):  # noqa: N818 - not an error: what a worker is told when the user stops
+    """The study was stopped."""
+
+
+def run(
+    study: Study,
+    *,
+    only: Sequence[str] = (),
+    seed: int | None = None,
+    replications: int | None = None,
+    threads: int | None = None,
+    sensitivity: bool = True,
+    progress: Callable[[Progress], None] | None = None,
+) -> Report:
+    """Run a study, or the tables `only`; without `sensitivity` the alternatives of assumptions are not tried.
+
+    The figures depend on the study, the seed and the replications, and on nothing else.
+    """
+    started = time.monotonic()
+    tables = _chosen(study, only)
+    seed = study.seed if seed is None else seed
+    replications = study.replications if replications is None else replications
+    fewer = min(replications, study.sensitivity_replications)
+    main = _plan(study, tables, replications)
+    trials = {
+        (assumption.name, alternative.value): _plan(study, _touched(tables, alternative), fewer, alternative)
+        for assumption in study.assumptions
+        for alternative in assumption.alternatives
+        if sensitivity and _touched(tables, alternative)
+    }
+    plans = [main, *trials.values()]
+    done = _simulate([job for plan in plans for job in plan.jobs.values()], seed, threads or processors(), progress)
+    figures, verdicts = _judge(study, main, done)
+    return Report(
+        study=study,
+        seed=seed,
+        figures=figures,
+        claims=verdicts,
+        trials={name: Trial(fewer, *_judge(study, plan, done)) for name, plan in trials.items()},
+        results={case: done[job.key] for case, job in main.jobs.items()},
+        seconds=time.monotonic() - started,
+    )
+
+
+def _chosen(study: Study, only: Sequence[str]) -> tuple[Table, ...]:
+    known = [table.id for table in study.tables]
+    for id in only:
+        if id not in known:
+            raise InvalidInputError(f"{study.id} has no table {id}", f"there are: {', '.join(known)}")
+    return tuple(table for table in study.tables if not only or table.id in only)
+
+
+def _touched(tables: tuple[Table, ...], alternative: Alternative) -> tuple[Table, ...]:
+    return tuple(table for table in tables if table.id in alternative.tables)
+
+
+def _plan(
+    study: Study, tables: tuple[Table, ...], replications: int, alternative: Alternative | None = None
+) -> _Plan:
+    def job(case: Case) -> _Job:
+        changes: dict[str, Any] = {}
+        for assumption in study.assumptions:
+            changes |= assumption.changes
+        changes |= case.changes | (alternative.changes if alternative else {})
+        scenario = Scenario.load(case.scenario, changes)
+        return _Job(scenario, f"{replications} {scenario.to_json()}", replications)
+
+    return _Plan(tables, {case.name: job(case) for table in tables for case in table.cases})
+
+
+def _simulate(
+    jobs: list[_Job], seed: int, threads: int, progress: Callable[[Progress], None] | None
+) -> dict[str, Results]:
+    """Simulate each distinct job once; threads work on different jobs, so that all are busy to the end."""
+    distinct = list({job.key: job for job in jobs}.values())
+    total = sum(job.replications for job in distinct)
+    state = {job.key: Progress(0.0, 0.0, 0) for job in distinct}
+    stop = Event()
+
+    def one(job: _Job) -> Results:
+        def watch(now: Progress) -> None:
+            if stop.is_set():
+                raise _Stopped
+            state[job.key] = now
+
+        watch(state[job.key])
+        return simulate(job.scenario, seed=seed, replications=job.replications, threads=1, progress=watch)
+
+    def so_far() -> Progress:
+        now = [(job, state[job.key]) for job in distinct]
+        return Progress(
+            sum(job.replications * at.fraction for job, at in now) / max(total, 1),
+            math.fsum(at.simulated_s for _, at in now),
+            sum(at.packet_hops for _, at in now),
+        )
+
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        futures = [pool.submit(one, job) for job in distinct]
+        try:
+            while not all(future.done() for future in futures):
+                _raise_first(future.exception() for future in futures if future.done())
+                if progress is not None:
+                    progress(so_far())
+                time.sleep(0.05)
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return {job.key: future.result() for job, future in zip(distinct, futures, strict=True)}
+
+
+def _raise_first(errors: Iterable[BaseException | None]) -> None:
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+def _judge(study: Study, plan: _Plan, done: dict[str, Results]) -> tuple[list[Figure], dict[str, Verdict]]:
+    results = {case: done[job.key] for case, job in plan.jobs.items()}
+    figures = [
+        _measure(study, published, results[case.name])
+        for table in plan.tables
+        for case in table.cases
+        for published in study.figures_of(table, case)
+    ]
+    outcome = Outcome(figures, results)
+    present = {table.id for table in plan.tables}
+    return figures, {claim.id: _verdict(study, claim, outcome, present) for claim in study.claims}
+
+
+def _measure(study: Study, published: Published, results: Results) -> Figure:
+    measure = getattr(study.measures, published.metric)
+    samples = [float(sample) for sample in measure(results, published.case)]
+    return figure(published, study.metrics[published.metric], samples)
+
+
+def _verdict(study: Study, claim: Claim, outcome: Outcome, present: set[str]) -> Verdict:
+    missing = [table for table in claim.tables if table not in present]
+    if missing:
+        return not_comparable(f"not run: {', '.join(missing)}")
+    verdict: Verdict = getattr(study.judges, claim.function)(outcome)
+    return verdict
+
