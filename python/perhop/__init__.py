@@ -1,9 +1,9 @@
 """A DiffServ quality-of-service laboratory.
 
-    import perhop
+import perhop
 
-    results = perhop.run("scenario.yaml", seed=1, replications=10)
-    print(results.classes)
+results = perhop.run("scenario.yaml", seed=1, replications=10)
+print(results.classes)
 """
 
 from typing import TYPE_CHECKING, Any

@@ -2,10 +2,24 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 import numpy.typing as npt
+
+__all__ = [
+    "Loaded",
+    "Run",
+    "ScenarioError",
+    "Warnings",
+    "__version__",
+    "check",
+    "confidence_95",
+    "load",
+    "load_json",
+    "schema",
+    "start",
+]
 
 __version__: str
 
@@ -32,8 +46,22 @@ class Loaded:
         """The directory that relative paths in the scenario start from."""
 
     @property
-    def warnings(self) -> list[dict[str, Any]]:
+    def warnings(self) -> Warnings:
         """What is suspicious, though not wrong."""
+
+@final
+class Warnings:
+    """What is suspicious about a file, though not wrong."""
+
+    @property
+    def diagnostics(self) -> list[dict[str, Any]]:
+        """Each with the place it is about."""
+
+    @property
+    def colored(self) -> str:
+        """All of them as text for a terminal; `str()` gives the same without colors."""
+
+    def __len__(self) -> int: ...
 
 @final
 class Run:
@@ -50,7 +78,11 @@ class Run:
 
     def result(
         self,
-    ) -> tuple[str, dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]], dict[str, dict[str, str]]]:
+    ) -> tuple[
+        str,
+        dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]],
+        dict[str, dict[str, str]],
+    ]:
         """`(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}})`.
 
         Once only, since the memory is handed over.
@@ -59,15 +91,16 @@ class Run:
 def load(path: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
     """Read a scenario file; each override `(path, value)` replaces one value in it first."""
 
-def load_json(json: str, base: str | PathLike[str]) -> Loaded:
-    """Read a scenario from JSON text; relative paths in it start from `base`."""
+def load_json(json: str, base: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
+    """Read a scenario from JSON text, overrides as for a file; relative paths in it start from `base`."""
+
+def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
+    """Check a file that holds a scenario or policies alone; what it holds, and what is suspicious in it."""
 
 def schema() -> str:
     """Return the JSON Schema of scenario files, as text."""
 
-def start(
-    scenario_json: str, base: str | PathLike[str], seed: int, replications: int, threads: int
-) -> Run:
+def start(scenario_json: str, base: str | PathLike[str], seed: int, replications: int, threads: int) -> Run:
     """Start a simulation in a thread of its own."""
 
 def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None:

@@ -13,7 +13,6 @@ class Exit(IntEnum):
     MISSING_CAPABILITY = 5
     INTERRUPTED = 130
     TERMINATED = 143
-    PIPE_CLOSED = 141
 
 
 class PerhopError(Exception):
@@ -33,6 +32,6 @@ class InvalidInputError(PerhopError):
 
 
 class MissingCapabilityError(PerhopError):
-    """This machine, or this installation, lacks something."""
+    """Something is missing on the machine or in the installation."""
 
     exit_code = Exit.MISSING_CAPABILITY

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 # a reader raises it.
 SCHEMA_VERSION = 1
 
+# Columns that count the drops of one cause begin with this.
+_CAUSE = "dropped_"
+
 
 @dataclass
 class Results:
@@ -69,8 +72,14 @@ class Results:
 
     @property
     def drops(self) -> pl.DataFrame:
-        """Drops by cause and place."""
-        return self.table("drops")
+        """Dropped packets per class, cause and replication: the columns of `classes`, one row each."""
+        import polars as pl
+        import polars.selectors as cs
+
+        causes = cs.starts_with(_CAUSE) - cs.by_name(f"{_CAUSE}packets", f"{_CAUSE}percent")
+        return self.classes.unpivot(
+            causes, index=["replication", "class"], variable_name="cause", value_name="packets"
+        ).with_columns(pl.col("cause").str.strip_prefix(_CAUSE))
 
     @property
     def ports(self) -> pl.DataFrame:
@@ -86,6 +95,16 @@ class Results:
     def throughput(self) -> pl.DataFrame:
         """Throughput per class over time."""
         return self.table("throughput")
+
+    @property
+    def histogram(self) -> pl.DataFrame:
+        """Distributions of delay and delay variation per class."""
+        return self.table("histogram")
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """What it took to simulate each replication."""
+        return self.table("runs")
 
     def manifest(self) -> dict[str, Any]:
         """Return what it takes to run the same again.

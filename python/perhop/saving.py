@@ -78,7 +78,9 @@ def write_new(path: Path, text: str) -> None:
         # A link, unlike a rename, never replaces what is there.
         os.link(temporary, path)
     except FileExistsError as error:
-        raise InvalidInputError(f"{path} exists already", "choose another name, or remove it first") from error
+        raise InvalidInputError(
+            f"{path} exists already", "choose another name, or remove it first"
+        ) from error
     finally:
         temporary.unlink(missing_ok=True)
 

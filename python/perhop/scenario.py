@@ -29,7 +29,7 @@ class Scenario(MutableMapping[str, Any]):
 
         scenario = perhop.Scenario.load("scenario.yaml")
         scenario["links"][0]["rate"] = "2 Mb/s"
-        scenario.set("traffic.0.count", 5)
+        scenario.set("traffic.video.count", 5)
         results = scenario.run(seed=1)
     """
 
@@ -38,7 +38,7 @@ class Scenario(MutableMapping[str, Any]):
         self._data = dict(data)
         self._base = Path(base)
         #: What was suspicious, though not wrong, when it was read.
-        self.warnings: list[dict[str, Any]] = []
+        self.warnings: _core.Warnings | None = None
 
     @classmethod
     def load(cls, path: str | PathLike[str], set: Mapping[str, object] | None = None) -> Scenario:
@@ -65,20 +65,17 @@ class Scenario(MutableMapping[str, Any]):
         return json.dumps(self._data, ensure_ascii=False, separators=(",", ":"))
 
     def set(self, path: str, value: object) -> Scenario:
-        """Replace the value at a dotted path (`links.0.rate`); what is on the way must exist.
+        """Replace the value at a path, as `perhop run --set` does: `traffic.voice.source.cbr.rate`.
 
-        Returns the scenario, so that changes can be chained.
+        Returns the scenario, so that changes can be chained; raises `ScenarioError` if it does not fit.
         """
-        *way, last = path.split(".")
-        place: Any = self._data
-        for step in way:
-            place = place[_key(place, step, path)]
-        place[_key(place, last, path)] = value
+        changed = self._from(_core.load_json(self.to_json(), self._base, [(path, _as_text(value))]))
+        self._data, self.warnings = changed._data, changed.warnings
         return self
 
     def check(self) -> Scenario:
         """Return the scenario as it would run, or raise `ScenarioError`."""
-        return self._from(_core.load_json(self.to_json(), self._base))
+        return self._from(_core.load_json(self.to_json(), self._base, []))
 
     def run(
         self,
@@ -112,19 +109,5 @@ class Scenario(MutableMapping[str, Any]):
 
 
 def _as_text(value: object) -> str:
-    """Return a value as it would stand in a file: text as it is, anything else as JSON, which YAML includes."""
+    """Return a value as it would stand in a file: text as it is, anything else as JSON, a part of YAML."""
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _key(place: object, step: str, path: str) -> str | int:
-    """Return what leads to `step`: an index into a list, also given by the name of an item, or a key."""
-    if isinstance(place, list):
-        names = [item.get("name") for item in place if isinstance(item, dict)]
-        if step in names:
-            return names.index(step)
-        if step.isdigit() and int(step) < len(place):
-            return int(step)
-        raise KeyError(f"{path}: {step} is neither an index below {len(place)} nor one of {names}")
-    if isinstance(place, dict):
-        return step
-    raise KeyError(f"{path}: nothing can stand under {place!r}")

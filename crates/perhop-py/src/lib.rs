@@ -1,1 +1,37 @@
-//! x
+//! `perhop._core`: the only place that knows Python.
+//!
+//! The seam is small on purpose: text and JSON go in, a running experiment and columns of numbers
+//! come out. What a scenario is, and what is wrong with one, is said in `perhop-sim`; what to run and
+//! what to think of the result is said in the Python package.
+
+mod columns;
+mod diagnostics;
+mod loading;
+mod running;
+
+use perhop_sim::statistics;
+use pyo3::prelude::*;
+
+/// Mean and 95 % confidence interval of the mean of independent samples, by Student's t:
+/// `(mean, low, high)`, or `None` for fewer than two samples.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // Python hands over a new list
+fn confidence_95(samples: Vec<f64>) -> Option<(f64, f64, f64)> {
+    statistics::confidence_95(&samples).map(|interval| (interval.mean, interval.low, interval.high))
+}
+
+#[pymodule]
+fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ScenarioError", module.py().get_type::<diagnostics::ScenarioError>())?;
+    module.add_class::<loading::Loaded>()?;
+    module.add_class::<loading::Warnings>()?;
+    module.add_class::<running::Run>()?;
+    module.add_function(wrap_pyfunction!(loading::load, module)?)?;
+    module.add_function(wrap_pyfunction!(loading::load_json, module)?)?;
+    module.add_function(wrap_pyfunction!(loading::check, module)?)?;
+    module.add_function(wrap_pyfunction!(loading::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(running::start, module)?)?;
+    module.add_function(wrap_pyfunction!(confidence_95, module)?)?;
+    Ok(())
+}

@@ -46,10 +46,18 @@ def _add(group: App, name: str, function: str, help: str, epilogue: str) -> None
 
 
 _add(app, "run", "run:run", "Simulate a scenario and show what each class of traffic got.", examples.RUN)
-_add(app, "check", "check:check", "Say what is wrong with scenario files, without running them.", examples.CHECK)
+_add(
+    app,
+    "check",
+    "check:check",
+    "Say what is wrong with scenario files, without running them.",
+    examples.CHECK,
+)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
 _add(app, "init", "init:init", "Write a starter scenario, and its schema for the editor.", examples.INIT)
-_add(app, "completion", "completion:completion", "Print the completion script of a shell.", examples.COMPLETION)
+_add(
+    app, "completion", "completion:completion", "Print the completion script of a shell.", examples.COMPLETION
+)
 _add(study, "list", "study:list_", "List the studies.", examples.STUDY_LIST)
 _add(study, "show", "study:show", "Show what a study claims, assumes and runs.", examples.STUDY_SHOW)
 _add(study, "run", "study:run", "Run studies: published beside measured.", examples.STUDY_RUN)
@@ -61,22 +69,27 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     tokens = sys.argv[1:] if arguments is None else arguments
     signal.signal(signal.SIGTERM, _terminated)
     try:
-        code = _dispatch(tokens)
+        code = _guarded(tokens)
         sys.stdout.flush()
+    except OSError as error:
+        # Standard output itself fails. That the reader of a pipe has seen enough need not be said.
+        if not isinstance(error, BrokenPipeError):
+            print(f"error: standard output: {error.strerror}", file=sys.stderr)
+        code = Exit.FAILED
+        # What is still in the buffer would fail once more when the interpreter ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(int(code))
+
+
+def _guarded(tokens: list[str]) -> Exit:
+    try:
+        return _dispatch(tokens)
     except BrokenPipeError:
-        code = Exit.PIPE_CLOSED
+        return Exit.FAILED
     except BaseException as error:
         from perhop.command.failure import report
 
-        try:
-            code = report(error, tokens)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            code = Exit.PIPE_CLOSED
-    if code == Exit.PIPE_CLOSED:
-        # What is still in the buffers has no reader; the interpreter would try once more, and complain.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(int(code))
+        return report(error, tokens)
 
 
 def _dispatch(tokens: list[str]) -> Exit:

@@ -13,7 +13,9 @@ from perhop.command.options import Json
 from perhop.errors import Exit
 
 
-def check(files: Annotated[list[Path], Parameter(negative=())], /, *, json: Json = False, strict: bool = False) -> Exit:
+def check(
+    files: Annotated[list[Path], Parameter(negative=())], /, *, json: Json = False, strict: bool = False
+) -> Exit:
     """Say what is wrong with scenario files, without running them.
 
     Parameters
@@ -24,23 +26,24 @@ def check(files: Annotated[list[Path], Parameter(negative=())], /, *, json: Json
         Print all findings as one JSON document.
     strict
         Warnings count as errors.
+
     """
-    from perhop import ScenarioError
+    from perhop import ScenarioError, _core
     from perhop.command.terminal import colors, show_warnings
-    from perhop.scenario import Scenario
 
     findings: list[dict[str, Any]] = []
     for file in files:
         try:
-            diagnostics = Scenario.load(file).warnings
-            show_warnings(diagnostics)
-            valid = not (strict and diagnostics)
+            kind: str | None
+            kind, warnings = _core.check(file)
+            show_warnings(warnings)
+            diagnostics, valid = warnings.diagnostics, not (strict and len(warnings))
         except ScenarioError as error:
-            diagnostics, valid = error.diagnostics, False
+            kind, diagnostics, valid = None, error.diagnostics, False
             print(error.colored if colors(sys.stderr) else error, file=sys.stderr)
-        findings.append({"file": str(file), "valid": valid, "diagnostics": diagnostics})
+        findings.append({"file": str(file), "valid": valid, "holds": kind, "diagnostics": diagnostics})
         if not json:
-            print(f"{file}: {'ok' if valid else 'not ok'}")
+            print(f"{file}: {f'{kind}, ok' if valid else 'not ok'}")
     if json:
         print(json_text.dumps({"schema_version": 1, "files": findings}, ensure_ascii=False))
     return Exit.OK if all(finding["valid"] for finding in findings) else Exit.INVALID_INPUT

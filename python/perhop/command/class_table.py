@@ -21,7 +21,9 @@ def show_classes(results: Results) -> None:
     causes = [
         name
         for name in (classes[0] if classes else {})
-        if name.startswith(_CAUSE) and name not in _NOT_CAUSES and any(_mean(group[name]) for group in classes)
+        if name.startswith(_CAUSE)
+        and name not in _NOT_CAUSES
+        and any(_mean(group[name]) for group in classes)
     ]
     table = Table(box=box.SIMPLE_HEAD, title=_title(results), title_justify="left", title_style="bold")
     table.add_column("class")
@@ -44,7 +46,11 @@ def show_classes(results: Results) -> None:
 
 
 def _title(results: Results) -> str:
-    times = f"{results.replications} replications, ± 95 % confidence" if results.replications > 1 else "1 replication"
+    times = (
+        f"{results.replications} replications, ± 95 % confidence"
+        if results.replications > 1
+        else "1 replication"
+    )
     seconds = number(results.summary["duration_s"])
     return f"{results.summary['scenario']}: {seconds} s simulated, {times}, seed {results.seed}"
 

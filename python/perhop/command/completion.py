@@ -14,6 +14,7 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> Exit:
     ----------
     shell
         The shell.
+
     """
     from perhop.command import app
 

@@ -41,12 +41,27 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
             return Exit(code), "terminated", "", {}
         case ScenarioError():
             text = error.colored if _colors() else str(error)
-            return Exit.INVALID_INPUT, "scenario", text, {"message": str(error), "diagnostics": error.diagnostics}
+            return (
+                Exit.INVALID_INPUT,
+                "scenario",
+                text,
+                {"message": str(error), "diagnostics": error.diagnostics},
+            )
         case CycloptsError():
-            return Exit.INVALID_INPUT, "usage", _prefixed(str(error), "see: perhop --help"), {"message": str(error)}
+            return (
+                Exit.INVALID_INPUT,
+                "usage",
+                _prefixed(str(error), "see: perhop --help"),
+                {"message": str(error)},
+            )
         case PerhopError():
             kind = error.exit_code.name.lower().replace("_", "-")
-            return error.exit_code, kind, _prefixed(str(error), error.help), {"message": str(error), "help": error.help}
+            return (
+                error.exit_code,
+                kind,
+                _prefixed(str(error), error.help),
+                {"message": str(error), "help": error.help},
+            )
         case ModuleNotFoundError() if error.name:
             install = f"install it: pip install {error.name.partition('.')[0]}"
             return Exit.MISSING_CAPABILITY, "missing-capability", _prefixed(str(error), install), {}

@@ -21,6 +21,7 @@ def init(name: Path = Path("first"), /) -> Exit:
     ----------
     name
         Name of the scenario, with or without .perhop.yaml; may have folders before it.
+
     """
     stem = name.name.removesuffix(_SUFFIX)
     scenario, schema = name.with_name(stem + _SUFFIX), name.with_name(_SCHEMA)

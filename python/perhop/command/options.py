@@ -26,7 +26,8 @@ def pairs(overrides: list[str] | None) -> dict[str, str]:
         path, equals, value = override.partition("=")
         if not equals or not path:
             raise InvalidInputError(
-                f"--set {override}: no path and value to be seen", "write --set path=value, as in --set duration=60s"
+                f"--set {override}: no path and value to be seen",
+                "write --set path=value, as in --set duration=60s",
             )
         changes[path] = value
     return changes

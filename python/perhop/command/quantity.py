@@ -21,7 +21,9 @@ def number(value: float | None, digits: int = 4) -> str:
     if value == round(value) and abs(value) < 1e9:
         return f"{value:,.0f}"
     magnitude = 0 if value == 0 else math.floor(math.log10(abs(value)))
-    return f"{value:,.{max(digits - 1 - magnitude, 0)}f}" if magnitude >= -digits else f"{value:.{digits - 1}g}"
+    return (
+        f"{value:,.{max(digits - 1 - magnitude, 0)}f}" if magnitude >= -digits else f"{value:.{digits - 1}g}"
+    )
 
 
 def interval(mean: float | None, ends: list[float] | tuple[float, float] | None, scale: float = 1.0) -> str:

@@ -46,6 +46,7 @@ def run(
         Show neither progress nor table.
     threads
         How many replications run at the same time; the results do not depend on it.
+
     """
     from perhop.command.terminal import progress_bar, show_warnings
     from perhop.running import simulate

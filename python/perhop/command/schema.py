@@ -7,7 +7,6 @@ from perhop.errors import Exit
 
 
 def schema() -> Exit:
-    """Print the JSON Schema of scenario files.
-    """
+    """Print the JSON Schema of scenario files."""
     print(_core.schema())
     return Exit.OK

@@ -19,6 +19,7 @@ def list_(*, json: Json = False) -> Exit:
     ----------
     json
         Print one JSON document.
+
     """
     from perhop.study import find, identifiers
 
@@ -40,6 +41,7 @@ def show(id: str, /) -> Exit:
     ----------
     id
         A study that comes with perhop, or a folder with a study.toml.
+
     """
     from perhop.command.study_table import show_definition
     from perhop.study import find
@@ -86,6 +88,7 @@ def run(
         Print one JSON document: the report, or {"studies": [reports]} for several studies.
     quiet
         Show neither progress nor tables.
+
     """
     from perhop import study as studies
     from perhop.command.study_table import show_report
@@ -93,7 +96,9 @@ def run(
     from perhop.saving import check_target
 
     if all_ == bool(ids):
-        raise InvalidInputError("which study? give ids, or --all", f"there are: {', '.join(studies.identifiers())}")
+        raise InvalidInputError(
+            "which study? give ids, or --all", f"there are: {', '.join(studies.identifiers())}"
+        )
     chosen = [studies.find(id) for id in (studies.identifiers() if all_ else ids or [])]
     if output is not None:
         for study in chosen:
@@ -120,5 +125,9 @@ def run(
     if json:
         documents = [report.to_json() for report in reports]
         several = {"schema_version": 1, "studies": documents}
-        print(json_text.dumps(documents[0] if len(documents) == 1 else several, ensure_ascii=False, allow_nan=False))
+        print(
+            json_text.dumps(
+                documents[0] if len(documents) == 1 else several, ensure_ascii=False, allow_nan=False
+            )
+        )
     return Exit.OK if all(report.claims_met for report in reports) else Exit.CLAIMS_NOT_MET

@@ -121,7 +121,8 @@ def _moved(report: Report, trial: Trial) -> str:
     pairs = [(usual[_name(figure)], figure) for figure in trial.figures if _name(figure) in usual]
     pairs.sort(key=lambda pair: -abs(pair[1].measured - pair[0].measured))
     figures = [
-        f"table {one.table} {' '.join(one.case.values())} {number(one.measured)} → {number(other.measured)} {one.unit}"
+        f"table {one.table} {' '.join(one.case.values())}"
+        f" {number(one.measured)} → {number(other.measured)} {one.unit}"
         for one, other in pairs[:_MOVED_MOST]
     ]
     return "; ".join([*changed, *figures]) or "nothing that can be compared"

@@ -7,11 +7,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from perhop._core import Warnings
     from perhop.running import Progress
 
 # A table that goes into a file or a pipe is as wide as it needs to be.
@@ -31,14 +32,10 @@ def console(stream: TextIO | None = None) -> Console:
     return Console(file=stream, width=None if stream.isatty() else _WIDTH_OF_A_FILE, highlight=False)
 
 
-def show_warnings(warnings: list[dict[str, Any]]) -> None:
+def show_warnings(warnings: Warnings | None) -> None:
     """Print what is suspicious about a scenario on stderr."""
-    for warning in warnings:
-        place = ":".join(str(part) for part in (warning.get("file"), warning.get("line")) if part)
-        where = ", ".join(part for part in (place, warning.get("path")) if part)
-        print(f"warning: {where}: {warning['message']}" if where else f"warning: {warning['message']}", file=sys.stderr)
-        if warning.get("help"):
-            print(f"help: {warning['help']}", file=sys.stderr)
+    if warnings:
+        print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
 
 
 @contextmanager

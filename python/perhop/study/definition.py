@@ -171,7 +171,9 @@ def _read(folder: Path) -> Study:
         metrics={name: _metric(name, one) for name, one in keys.named_tables("metrics")},
         tables=tables,
         assumptions=tuple(_assumption(one, every_table) for one in keys.tables("assumptions")),
-        claims=tuple(_claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")),
+        claims=tuple(
+            _claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")
+        ),
         published=tuple(row for file in sorted(folder.glob("reference/*.csv")) for row in _published(file)),
     )
     keys.finish()
@@ -179,7 +181,9 @@ def _read(folder: Path) -> Study:
 
 
 def _metric(name: str, keys: Keys) -> Metric:
-    metric = Metric(name, keys.number("factor"), keys.number("absolute"), keys.optional_text("not-comparable"))
+    metric = Metric(
+        name, keys.number("factor"), keys.number("absolute"), keys.optional_text("not-comparable")
+    )
     keys.finish()
     if (metric.factor is None and metric.absolute is None) == (metric.incomparable is None):
         raise keys.error("say how near is near (factor, absolute), or why it is not-comparable")
@@ -187,7 +191,9 @@ def _metric(name: str, keys: Keys) -> Metric:
 
 
 def _table(keys: Keys, folder: Path) -> Table:
-    table = Table(keys.text("id"), keys.text("title"), tuple(_case(one, folder) for one in keys.tables("cases")))
+    table = Table(
+        keys.text("id"), keys.text("title"), tuple(_case(one, folder) for one in keys.tables("cases"))
+    )
     keys.finish()
     return table
 
@@ -254,7 +260,11 @@ def _check(study: Study) -> None:
     for table in study.tables:
         answered = [row for case in table.cases for row in study.figures_of(table, case)]
         rows = [row for row in study.published if row.table == table.id]
-        problems += [f"table {table.id}: no case answers {row.case} {row.metric}" for row in rows if row not in answered]
+        problems += [
+            f"table {table.id}: no case answers {row.case} {row.metric}"
+            for row in rows
+            if row not in answered
+        ]
         if len(answered) > len(rows):
             problems.append(f"table {table.id}: several cases answer the same published figure")
     for row in study.published:
@@ -263,8 +273,16 @@ def _check(study: Study) -> None:
     known = {table.id for table in study.tables}
     for claim in study.claims:
         problems += [f"claim {claim.id}: no table {table}" for table in claim.tables if table not in known]
+    for metric in {row.metric: None for row in study.published}:
+        if not hasattr(study.measures, metric):
+            problems.append(f"measures.py has no function {metric}")
+    for claim in study.claims:
+        if not hasattr(study.judges, claim.function):
+            problems.append(f"claim {claim.id} has no function {claim.function} in claims.py")
     names = [case.name for table in study.tables for case in table.cases]
-    problems += [f"several cases are named {name}" for name in sorted({n for n in names if names.count(n) > 1})]
+    problems += [
+        f"several cases are named {name}" for name in sorted({n for n in names if names.count(n) > 1})
+    ]
     if problems:
         raise InvalidInputError(f"{study.folder / _FILE}:\n  " + "\n  ".join(dict.fromkeys(problems)))
 

@@ -47,7 +47,11 @@ class Report:
     def sensitivity(self, assumption: Assumption) -> list[tuple[str, Trial]]:
         """Return what was tried in place of an assumption, by value."""
         values = [alternative.value for alternative in assumption.alternatives]
-        return [(value, self.trials[assumption.name, value]) for value in values if (assumption.name, value) in self.trials]
+        return [
+            (value, self.trials[assumption.name, value])
+            for value in values
+            if (assumption.name, value) in self.trials
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as one JSON object."""
@@ -69,7 +73,10 @@ class Report:
                 place = new / "cases" / f"{number:02} {case.replace('/', '-')}"
                 place.mkdir(parents=True)
                 results.write_into(place)
-            _write(new / MANIFEST, {"schema_version": 1, "perhop": _core.__version__, "study": self.study.id, "seed": self.seed})
+            _write(
+                new / MANIFEST,
+                {"schema_version": 1, "perhop": _core.__version__, "study": self.study.id, "seed": self.seed},
+            )
 
     def _reproducible(self) -> dict[str, Any]:
         return {

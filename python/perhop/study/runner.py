@@ -1,4 +1,4 @@
-"""Running a study: every case and every alternative side by side, then figures and claims from the results."""
+"""Running a study: all cases and alternatives side by side, then figures and claims."""
 
 from __future__ import annotations
 
@@ -67,7 +67,9 @@ def run(
         if sensitivity and _touched(tables, alternative)
     }
     plans = [main, *trials.values()]
-    done = _simulate([job for plan in plans for job in plan.jobs.values()], seed, threads or processors(), progress)
+    done = _simulate(
+        [job for plan in plans for job in plan.jobs.values()], seed, threads or processors(), progress
+    )
     figures, verdicts = _judge(study, main, done)
     return Report(
         study=study,
@@ -178,4 +180,3 @@ def _verdict(study: Study, claim: Claim, outcome: Outcome, present: set[str]) ->
         return not_comparable(f"not run: {', '.join(missing)}")
     verdict: Verdict = getattr(study.judges, claim.function)(outcome)
     return verdict
-

@@ -1,0 +1,74 @@
+# One front door: CI and people run the same lines. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
+
+.PHONY: help setup check format lint types test test-rust test-python docs reproduce lock wheel clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+
+setup: $(VENV)/built ## make .venv with the pinned packages and build perhop into it
+
+$(VENV)/packages: requirements/dev.lock
+	@command -v cargo > /dev/null || { echo "error: cargo is missing; install Rust from https://rustup.rs" >&2; exit 5; }
+	@command -v cc > /dev/null || { echo "error: a C linker is missing; on Debian: apt-get install gcc libc6-dev" >&2; exit 5; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, as PYTHON=python3.11 make ..." >&2; exit 5; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2> /dev/null || { \
+	  echo "Python's venv module lacks ensurepip" >&2; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get > /dev/null; then \
+	    apt-get update -qq && apt-get install -qq --no-install-recommends python3-venv > /dev/null; \
+	  else echo "error: on Debian, run: sudo apt-get install python3-venv" >&2; exit 5; fi; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(VENV)/built: $(VENV)/packages pyproject.toml $(RUST_SOURCES)
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+check: format lint types docs test ## everything that CI asks for
+
+format: $(VENV)/packages ## is the code formatted?
+	cargo fmt --check
+	$(BIN)/ruff format --check --quiet
+
+lint: $(VENV)/packages ## clippy and ruff, warnings are errors
+	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(BIN)/ruff check --quiet
+
+types: setup ## mypy, and the stub of the extension module against the module itself
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest perhop._core
+
+test: test-rust test-python ## all tests
+
+test-rust: ## cargo test
+	cargo test --workspace --locked --quiet
+
+test-python: setup ## pytest
+	$(BIN)/pytest -n auto
+
+docs: setup ## the Rust and the Python documentation, warnings are errors
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+	$(BIN)/python docs/generate_reference.py
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+reproduce: setup ## run the published studies: published beside measured, and results/ with everything
+	$(BIN)/perhop study run --all --output results
+
+lock: ## pin the development packages anew
+	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \
+	  --python-version 3.11 --output-file requirements/dev.lock --custom-compile-command 'make lock'
+
+wheel: $(VENV)/packages ## a wheel in dist/
+	$(BIN)/maturin build --release --locked --quiet --out dist
+
+clean: ## remove what was built
+	rm -rf $(VENV) target results dist docs/_build docs/reference/generated

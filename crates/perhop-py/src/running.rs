@@ -1,0 +1,135 @@
+//! A simulation in a thread of its own, watched from Python.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use perhop_sim::results::Results;
+use perhop_sim::run::{self, Progress, RunError, RunOptions};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::{columns, diagnostics, loading};
+
+type Outcome = thread::Result<Result<Results, RunError>>;
+
+/// A simulation that is running, or has ended.
+#[pyclass(frozen, module = "perhop._core")]
+pub(crate) struct Run {
+    progress: Arc<Progress>,
+    end: Arc<End>,
+}
+
+/// How a run ended, and the bell that rings when it does.
+#[derive(Default)]
+struct End {
+    outcome: Mutex<State>,
+    bell: Condvar,
+}
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Running,
+    Ended(Outcome),
+    Taken,
+}
+
+impl End {
+    /// The state; a thread that panicked while it held the lock left nothing half-done behind.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[pymethods]
+impl Run {
+    /// `(fraction done, simulated seconds over all replications, packet-hops)`.
+    fn progress(&self) -> (f64, f64, u64) {
+        (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
+    }
+    /// Asks the simulation to stop; `wait` says when it has.
+    fn cancel(&self) {
+        self.progress.cancel();
+    }
+    /// Waits at most `timeout_s` seconds, other Python threads running; true once the run has ended.
+    fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
+        let timeout =
+            Duration::try_from_secs_f64(timeout_s).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(py.detach(|| {
+            let waited = self
+                .end
+                .bell
+                .wait_timeout_while(self.end.state(), timeout, |state| matches!(state, State::Running))
+                .unwrap_or_else(PoisonError::into_inner);
+            !matches!(*waited.0, State::Running)
+        }))
+    }
+    /// `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}})`; once only,
+    /// since the memory is handed over.
+    fn result<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+        let taken = {
+            let mut state = self.end.state();
+            if matches!(*state, State::Running) {
+                return Err(PyRuntimeError::new_err("the run has not ended"));
+            }
+            std::mem::replace(&mut *state, State::Taken)
+        };
+        let State::Ended(outcome) = taken else {
+            return Err(PyRuntimeError::new_err("the result was taken before"));
+        };
+        let results = match outcome {
+            Ok(Ok(results)) => results,
+            Ok(Err(RunError::Cancelled)) => return Err(PyKeyboardInterrupt::new_err("cancelled")),
+            Ok(Err(RunError::Config(error))) => return Err(diagnostics::raise_config(py, error)),
+            Err(panic) => return Err(PyRuntimeError::new_err(panic_message(panic.as_ref()))),
+        };
+        let (tables, units) = (PyDict::new(py), PyDict::new(py));
+        for table in results.tables {
+            let name = table.name;
+            let (columns, column_units) = columns::to_python(py, table)?;
+            tables.set_item(name, columns)?;
+            units.set_item(name, column_units)?;
+        }
+        Ok((results.summary.to_string(), tables, units))
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.progress.cancel();
+    }
+}
+
+/// What a panic said.
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
+}
+
+/// Starts a simulation in a thread of its own.
+#[pyfunction]
+pub(crate) fn start(
+    py: Python<'_>,
+    scenario_json: &str,
+    base: PathBuf,
+    seed: u64,
+    replications: u32,
+    threads: usize,
+) -> PyResult<Run> {
+    let loaded = loading::parse(py, scenario_json, &base, &[])?;
+    let options = RunOptions { seed, replications, threads };
+    let progress = Arc::new(Progress::default());
+    let end = Arc::new(End::default());
+    let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };
+    thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {
+        let outcome =
+            catch_unwind(AssertUnwindSafe(|| run::run(&loaded.scenario, &base, &options, &progress)));
+        *end.state() = State::Ended(outcome);
+        end.bell.notify_all();
+    })?;
+    Ok(run)
+}

@@ -1,0 +1,98 @@
+"""What the tests share: the command line as a user starts it, and a small scenario."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# 4.8 Mb/s for a link of 2 Mb/s: most is dropped, and the Poisson source makes the seed matter.
+SCENARIO = """\
+perhop: 1
+name: Overload
+duration: 5s
+hosts: { source: {}, sink: {} }
+routers: { router: {} }
+links:
+  - { between: [source, router], rate: 100Mb/s, delay: 1ms }
+  - { between: [router, sink], rate: 2Mb/s, delay: 10ms }
+traffic:
+  - name: steady
+    from: source
+    to: sink
+    source: { cbr: { rate: 800kb/s, packet: { ip: 1000B } } }
+  - name: random
+    from: source
+    to: sink
+    source: { poisson: { rate: 4Mb/s, packet: { ip: 1000B } } }
+measure:
+  warmup: 1s
+  queues: [{ from: router, to: sink, every: 100ms }]
+  throughput-every: 1s
+"""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """The one document on stdout; anything before or after it is an error."""
+        return json.loads(self.out, parse_constant=pytest.fail)
+
+
+Command = Callable[..., Ended]
+
+
+def command_line(arguments: Sequence[str | Path]) -> list[str]:
+    return [sys.executable, "-m", "perhop", *map(str, arguments)]
+
+
+@pytest.fixture
+def perhop(tmp_path: Path) -> Command:
+    """Run the command line in an empty folder; no command may ever show a traceback."""
+
+    def run(*arguments: str | Path, **environment: str) -> Ended:
+        ended = subprocess.run(
+            command_line(arguments),
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert "Traceback" not in ended.stderr, ended.stderr
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    return run
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    file = tmp_path / "overload.perhop.yaml"
+    file.write_text(SCENARIO)
+    return file
+
+
+def leftovers(folder: Path) -> list[str]:
+    """Names of hidden files in a folder: what an interrupted or failed command forgot."""
+    return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Everything in a folder, by relative path."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,0 +1,144 @@
+"""`import perhop`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import perhop
+from perhop import _core
+from perhop.running import Progress
+
+
+def test_run_gives_tables_and_a_summary(scenario: Path) -> None:
+    results = perhop.run(scenario, seed=1, replications=2)
+    assert isinstance(results.classes, pl.DataFrame)
+    assert results.classes.height == 4
+    assert results.summary["seed"] == 1
+    for name in results.names:
+        assert results.table(name).columns == list(results.units[name])
+    assert results.flows.height == 4
+    assert results.queues["time_s"].max() <= 5.0
+    with pytest.raises(KeyError, match="there are classes, flows"):
+        results.table("flow")
+
+
+def test_drops_by_cause_add_up(scenario: Path) -> None:
+    results = perhop.run(scenario)
+    by_class = results.drops.group_by("class").agg(pl.col("packets").sum())
+    expected = results.classes.select("class", packets="dropped_packets")
+    assert by_class.sort("class").equals(expected.sort("class"))
+    assert set(results.drops.filter(pl.col("packets") > 0)["cause"]) == {"queue_full"}
+
+
+def test_set_and_duration(scenario: Path) -> None:
+    results = perhop.run(scenario, duration="3s", set={"traffic.steady.count": 2, "links.1.rate": "10Mb/s"})
+    assert results.scenario["traffic"][0]["count"] == 2
+    assert results.classes["dropped_packets"].sum() == 0
+
+
+def test_a_scenario_is_changed_in_code(scenario: Path) -> None:
+    changed = perhop.Scenario.load(scenario)
+    changed["traffic"][0]["count"] = 3
+    changed.set("traffic.random.source.poisson.rate", "1 Mb/s").set("seed", 9)
+    assert changed["traffic"][1]["source"]["poisson"]["rate"] == changed.check()["traffic"][1]["source"]["poisson"]["rate"]
+    results = changed.run()
+    assert results.seed == 9
+    flows = dict(results.classes.select("class", "flows").iter_rows())
+    assert flows == {"steady": 3, "random": 1}
+
+
+def test_a_scenario_in_code_alone() -> None:
+    cbr = {"rate": "8kb/s", "packet": {"ip": "100B"}}
+    results = perhop.Scenario(
+        {
+            "perhop": 1,
+            "name": "Two hosts",
+            "duration": "10s",
+            "hosts": {"a": {}, "b": {}},
+            "links": [{"between": ["a", "b"], "rate": "1Mb/s", "delay": "5ms"}],
+            "traffic": [{"name": "only", "from": "a", "to": "b", "source": {"cbr": cbr}}],
+        }
+    ).run()
+    # 100 bytes at 1 Mb/s take 0.8 ms, and the wire 5 ms.
+    assert results.classes["delay_max_s"].to_list() == [0.0058]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "said"),
+    [("links.1.rat", "1Mb/s", "rate"), ("links.9.rate", "1Mb/s", "links"), ("duration", "soon", "duration")],
+)
+def test_a_wrong_change_says_what_is_wrong(scenario: Path, path: str, value: str, said: str) -> None:
+    loaded = perhop.Scenario.load(scenario)
+    before = loaded.to_json()
+    with pytest.raises(perhop.ScenarioError, match=said) as caught:
+        loaded.set(path, value)
+    assert caught.value.diagnostics[0]["severity"] == "error"
+    assert caught.value.diagnostics[0]["message"] in str(caught.value)
+    assert loaded.to_json() == before
+
+
+def test_columns_are_not_copied(scenario: Path) -> None:
+    running = _core.start(perhop.Scenario.load(scenario).to_json(), ".", 1, 1, 1)
+    assert running.wait(60)
+    _, tables, _ = running.result()
+    time = tables["queues"]["time_s"]
+    assert isinstance(time, np.ndarray)
+    assert not time.flags.owndata, "the array looks at memory that Rust filled"
+    series = pl.Series("time_s", time)
+    assert series.to_numpy().ctypes.data == time.ctypes.data
+    assert pl.DataFrame([series]).to_arrow()["time_s"].chunk(0).buffers()[1].address == time.ctypes.data
+
+
+def test_tables_lead_on_to_pandas_and_arrow(scenario: Path) -> None:
+    classes = perhop.run(scenario).classes
+    assert list(classes.to_pandas()["class"]) == ["steady", "random"]
+    assert classes.to_arrow().num_rows == 2
+
+
+def test_a_result_is_handed_over_once(scenario: Path) -> None:
+    running = _core.start(perhop.Scenario.load(scenario).to_json(), ".", 1, 1, 1)
+    assert running.wait(60)
+    running.result()
+    with pytest.raises(RuntimeError, match="taken before"):
+        running.result()
+
+
+def test_progress_and_cancel(scenario: Path) -> None:
+    endless = perhop.Scenario.load(scenario).set("duration", "1000000s").to_json()
+    running = _core.start(endless, ".", 1, 1, 1)
+    assert not running.wait(0.0)
+    with pytest.raises(RuntimeError, match="not ended"):
+        running.result()
+    running.cancel()
+    assert running.wait(60)
+    with pytest.raises(KeyboardInterrupt):
+        running.result()
+
+
+def test_progress_ends_at_one(scenario: Path) -> None:
+    seen: list[Progress] = []
+    results = perhop.run(scenario, replications=2, progress=seen.append)
+    assert seen[-1].fraction == 1.0
+    assert seen[-1].simulated_s == pytest.approx(10.0)
+    assert seen[-1].packet_hops == results.summary["packet_hops"]
+
+
+def test_confidence() -> None:
+    mean, low, high = _core.confidence_95([1.0, 2.0, 3.0]) or (0, 0, 0)
+    # Student's t for two degrees of freedom: 4.303; s = 1, n = 3.
+    assert (mean, high - low) == (2.0, pytest.approx(2 * 4.303 / 3**0.5, rel=1e-3))
+    assert _core.confidence_95([1.0]) is None
+
+
+def test_the_schema() -> None:
+    assert perhop.schema()["type"] == "object"
+
+
+def test_what_is_not_there() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'rum'"):
+        _ = perhop.rum  # type: ignore[attr-defined]
+    assert set(dir(perhop)) == set(perhop.__all__)

@@ -1,0 +1,101 @@
+"""`perhop run`: the table, the JSON document, the folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Command, leftovers
+
+
+def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
+    ended = perhop("run", scenario)
+    assert ended.code == 0, ended.err
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("Overload: 5 s simulated, 1 replication, seed 1")
+    for word in ("class", "offered", "delivered", "dropped %", "queue full %", "throughput", "delay p99"):
+        assert word in lines[2]
+    assert any(line.split()[:2] == ["steady", "401"] for line in lines), ended.out
+    assert "\x1b" not in ended.out + ended.err, "no escape codes in a pipe"
+    assert ended.err == "", "no progress bar in a pipe"
+
+
+def test_replications_bring_confidence_intervals(perhop: Command, scenario: Path) -> None:
+    ended = perhop("run", scenario, "--replications", "3")
+    assert "3 replications" in ended.out
+    (line,) = [line for line in ended.out.splitlines() if line.split()[:1] == ["random"]]
+    assert line.count("±") >= 4
+
+
+def test_json_is_one_document_and_agrees_with_itself(perhop: Command, scenario: Path) -> None:
+    ended = perhop("run", scenario, "--json", "--replications", "2")
+    assert ended.code == 0, ended.err
+    document = ended.json()
+    assert document["schema_version"] == 1
+    assert document["replications"] == 2
+    classes = {one["class"]: one for one in document["classes"]}
+    assert set(classes) == {"steady", "random"}
+    for one in classes.values():
+        lost = one["dropped_packets"]["mean"] + one["in_network_packets"]["mean"]
+        assert one["offered_packets"]["mean"] == one["delivered_packets"]["mean"] + lost
+    throughput = sum(one["throughput_bps"]["mean"] for one in classes.values())
+    assert throughput == pytest.approx(2e6, rel=0.01), "a link of 2 Mb/s that is offered more is full"
+
+
+def test_a_value_that_was_not_measured_is_null(perhop: Command, scenario: Path) -> None:
+    # Nothing can arrive within a duration shorter than the propagation delay.
+    ended = perhop("run", scenario, "--json", "--duration", "5ms", "--set", "measure.warmup=0s")
+    assert ended.code == 0, ended.err
+    assert ended.json()["classes"][0]["delay_mean_s"]["mean"] is None
+
+
+def test_set_seed_and_duration_reach_the_run(perhop: Command, scenario: Path) -> None:
+    arguments = ("--set", "traffic.steady.count=2", "--seed", "7", "--duration", "3s", "--json")
+    document = perhop("run", scenario, *arguments).json()
+    steady = next(one for one in document["classes"] if one["class"] == "steady")
+    assert steady["flows"]["mean"] == 2
+    assert (document["seed"], document["duration_s"]) == (7, 3.0)
+
+
+def test_quiet_says_nothing(perhop: Command, scenario: Path) -> None:
+    ended = perhop("run", scenario, "--quiet", "-o", "out")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+
+
+def test_the_folder_holds_all_that_was_found(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    ended = perhop("run", scenario, "-o", "lab/out", "--json")
+    assert ended.code == 0, ended.err
+    out = tmp_path / "lab" / "out"
+    manifest = json.loads((out / "manifest.json").read_text())
+    names = {f"{table}.parquet" for table in manifest["tables"]}
+    assert {path.name for path in out.iterdir()} == names | {"manifest.json", "scenario.json", "summary.json"}
+    assert json.loads((out / "summary.json").read_text()) == ended.json()
+    classes = pl.read_parquet(out / "classes.parquet")
+    assert classes.columns == list(manifest["tables"]["classes"])
+    assert classes["class"].to_list() == ["steady", "random"]
+    assert leftovers(tmp_path / "lab") == []
+
+
+def test_an_earlier_result_is_replaced_and_anything_else_is_not(
+    perhop: Command, scenario: Path, tmp_path: Path
+) -> None:
+    assert perhop("run", scenario, "-o", "out").code == 0
+    assert perhop("run", scenario, "-o", "out", "--seed", "2").code == 0
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["seed"] == 2
+    thesis = tmp_path / "thesis"
+    thesis.mkdir()
+    (thesis / "chapter.tex").write_text("years of work")
+    ended = perhop("run", scenario, "-o", "thesis")
+    assert ended.code == 2
+    assert "holds no earlier result" in ended.err
+    assert [path.name for path in thesis.iterdir()] == ["chapter.tex"]
+
+
+def test_a_saved_scenario_runs_again(perhop: Command, scenario: Path) -> None:
+    """The resolved scenario is a scenario file (YAML includes JSON), and gives the same results."""
+    assert perhop("run", scenario, "-o", "out", "--seed", "3", "--replications", "2").code == 0
+    first = perhop("run", scenario, "--seed", "3", "--replications", "2", "--json").json()
+    assert perhop("run", "out/scenario.json", "--json").json() == first

@@ -1,0 +1,42 @@
+"""Ctrl-C and SIGTERM: the run stops soon, and nothing half-written stays behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import command_line, leftovers
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_long_run_is_interrupted(scenario: Path, number: signal.Signals, code: int) -> None:
+    out = scenario.parent / "out"
+    line = command_line(["run", scenario, "--duration", "1000000s", "-o", out, "--json"])
+    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(2)
+    assert process.poll() is None, process.communicate()
+    process.send_signal(number)
+    said, complained = process.communicate(timeout=30)
+    assert process.returncode == code
+    assert "Traceback" not in complained
+    assert '"error"' in said
+    assert not out.exists()
+    assert leftovers(scenario.parent) == []
+
+
+def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
+    out = scenario.parent / "out"
+    subprocess.run(command_line(["run", scenario, "-o", out, "-q"]), check=True)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    process = subprocess.Popen(
+        command_line(["run", scenario, "--duration", "1000000s", "-o", out]), stderr=subprocess.PIPE
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before

@@ -1,0 +1,236 @@
+"""The study machinery, on a study whose right answers are arithmetic."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import SCENARIO, Command, files_in, leftovers
+
+# The link carries 2 Mb/s. Offered 800 kb/s, it loses nothing; offered 4 Mb/s, half.
+STUDY = """\
+title = "A link that is too slow"
+paper = "Arithmetic"
+replications = 3
+sensitivity-replications = 2
+
+[metrics.dropped_percent]
+absolute = 0.5
+[metrics.delivered]
+not-comparable = "the duration is not published"
+
+[[tables]]
+id = "1"
+title = "Loss"
+[[tables.cases]]
+name = "light"
+set = { "traffic.steady.source.cbr.rate" = "800kb/s" }
+rows = { load = "light" }
+[[tables.cases]]
+name = "heavy"
+set = { "traffic.steady.source.cbr.rate" = "4Mb/s" }
+rows = { load = "heavy" }
+
+[[tables]]
+id = "2"
+title = "The same case again"
+[[tables.cases]]
+name = "heavy again"
+set = { "traffic.steady.source.cbr.rate" = "4Mb/s" }
+
+[[assumptions]]
+name = "link rate"
+value = "2 Mb/s"
+why = "the paper forgot to say"
+set = { "links.1.rate" = "2Mb/s" }
+[[assumptions.alternatives]]
+value = "4 Mb/s"
+set = { "links.1.rate" = "4Mb/s" }
+tables = ["1"]
+"""
+REFERENCE = """\
+table,load,metric,value,unit
+1,light,dropped_percent,0,%
+1,heavy,dropped_percent,50,%
+1,heavy,delivered,1234,packets
+"""
+CLAIMS = """\
+[[claim]]
+id = "slow.lossless"
+where = "section 1"
+text = "A light load loses nothing."
+tables = ["1"]
+[[claim]]
+id = "slow.half"
+where = "section 1"
+text = "A heavy load loses half."
+tables = ["1"]
+[[claim]]
+id = "slow.repeats"
+where = "section 2"
+text = "The same case gives the same result."
+"""
+MEASURES = """\
+def dropped_percent(results, case):
+    return _steady(results, "dropped_percent")
+
+def delivered(results, case):
+    assert case == {"load": "heavy"}
+    return _steady(results, "delivered_packets")
+
+def _steady(results, column):
+    return [value for name, value in results.classes.select("class", column).iter_rows() if name == "steady"]
+"""
+JUDGES = """\
+from perhop.study import agrees_if
+
+def lossless(outcome):
+    figure = outcome.figure("1", "dropped_percent", load="light")
+    return agrees_if(figure.measured == 0, f"{figure.measured} % lost")
+
+def half(outcome):
+    figure = outcome.figure("1", "dropped_percent", load="heavy")
+    return agrees_if(abs(figure.measured - 50) < 1, f"{figure.measured} % lost")
+
+def repeats(outcome):
+    same = outcome.results("heavy").classes.equals(outcome.results("heavy again").classes)
+    return agrees_if(same, "compared all classes")
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    folder = tmp_path / "slow"
+    (folder / "reference").mkdir(parents=True)
+    only_steady = SCENARIO.replace("poisson: { rate: 4Mb/s", "poisson: { rate: 1kb/s")
+    (folder / "scenario.yaml").write_text(only_steady)
+    (folder / "study.toml").write_text(STUDY)
+    (folder / "reference" / "slow.csv").write_text(REFERENCE)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "claims.py").write_text(JUDGES)
+    (folder / "measures.py").write_text(MEASURES)
+    return folder
+
+
+def test_published_beside_measured(perhop: Command, study: Path) -> None:
+    ended = perhop("study", "run", study, "--json")
+    assert ended.code == 0, ended.err
+    report = ended.json()
+    assert {"study", "figures", "claims", "assumptions", "seconds"} <= set(report)
+    assert report["study"] == "slow"
+    light, heavy, delivered = report["figures"]
+    assert light["case"] == {"load": "light"}
+    assert (light["published"], light["measured"], light["ci95"], light["verdict"]) == (0, 0, [0, 0], "agrees")
+    assert heavy["measured"] == pytest.approx(50, abs=0.5)
+    assert heavy["verdict"] == "agrees"
+    assert heavy["replications"] == 3
+    assert heavy["ci95"][0] <= heavy["measured"] <= heavy["ci95"][1]
+    assert delivered["verdict"] == "not-comparable"
+    assert [claim["verdict"] for claim in report["claims"]] == ["agrees"] * 3
+    (assumption,) = report["assumptions"]
+    assert (assumption["name"], assumption["value"]) == ("link rate", "2 Mb/s")
+    (tried,) = assumption["sensitivity"]
+    assert tried["value"] == "4 Mb/s"
+    assert tried["figures"][1]["measured"] < 1
+    assert tried["figures"][1]["replications"] == 2
+    verdicts = {claim["id"]: claim["verdict"] for claim in tried["claims"]}
+    assert verdicts == {"slow.lossless": "agrees", "slow.half": "differs", "slow.repeats": "not-comparable"}
+
+
+def test_the_table_puts_disagreement_in_plain_sight(perhop: Command, study: Path) -> None:
+    reference = study / "reference" / "slow.csv"
+    reference.write_text(REFERENCE.replace("heavy,dropped_percent,50", "heavy,dropped_percent,70"))
+    ended = perhop("study", "run", study, "--no-sensitivity")
+    assert ended.code == 0, "a figure may differ; a claim must not"
+    (line,) = [line for line in ended.out.splitlines() if "heavy" in line and "dropped percent" in line]
+    assert "DIFFERS" in line
+    assert " 70 " in line
+    assert "1 differs" in ended.out
+    assert "forgot to say" in ended.out
+
+
+def test_a_claim_that_is_not_met_ends_with_4(perhop: Command, study: Path) -> None:
+    judges = study / "claims.py"
+    judges.write_text(JUDGES.replace("measured - 50", "measured - 60"))
+    plain = perhop("study", "run", study, "--no-sensitivity")
+    as_json = perhop("study", "run", study, "--no-sensitivity", "--json", "-o", "out")
+    assert (plain.code, as_json.code) == (4, 4)
+    assert [claim["verdict"] for claim in as_json.json()["claims"]] == ["agrees", "differs", "agrees"]
+    assert (study.parent / "out" / "slow" / "study.json").is_file(), "what was found is kept all the same"
+
+
+def test_only_one_table(perhop: Command, study: Path) -> None:
+    report = perhop("study", "run", study, "--only", "2", "--json").json()
+    assert report["figures"] == []
+    assert {claim["verdict"] for claim in report["claims"]} == {"not-comparable"}
+    ended = perhop("study", "run", study, "--only", "3")
+    assert ended.code == 2
+    assert "there are: 1, 2" in ended.err
+
+
+def test_the_folder_and_its_bytes(perhop: Command, study: Path, tmp_path: Path) -> None:
+    for name, threads in [("one", "1"), ("two", "2")]:
+        ended = perhop("study", "run", study, "-o", name, "--threads", threads, "--quiet")
+        assert ended.code == 0, ended.err
+    one, two = (files_in(tmp_path / name) for name in ("one", "two"))
+    assert one == two
+    assert "slow/cases/00 light/classes.parquet" in one
+    report = json.loads(one["slow/study.json"])
+    assert "seconds" not in report
+    figures = pl.read_parquet(tmp_path / "one" / "slow" / "figures.parquet")
+    assert figures["measured"].to_list() == [figure["measured"] for figure in report["figures"]]
+    assert leftovers(tmp_path / "one") == []
+
+
+def test_several_studies_are_one_document(perhop: Command, study: Path) -> None:
+    study.rename(study.with_name("slow2"))
+    again = study.with_name("slow2")
+    ended = perhop("study", "run", again, again, "--json", "--no-sensitivity", "--replications", "1")
+    assert [report["study"] for report in ended.json()["studies"]] == ["slow2", "slow2"]
+    assert ended.json()["studies"][0]["figures"][0]["ci95"] is None
+
+
+def test_list_and_show(perhop: Command, study: Path) -> None:
+    assert perhop("study", "list").code == 0
+    assert perhop("study", "list", "--json").json()["schema_version"] == 1
+    shown = perhop("study", "show", study)
+    assert shown.code == 0
+    for words in ("A light load loses nothing.", "heavy again", "the paper forgot to say"):
+        assert words in shown.out
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "said"),
+    [
+        ("study.toml", "absolute = 0.5", "absolut = 0.5", "metrics.dropped_percent"),
+        ("study.toml", 'rows = { load = "light" }', "", "no case answers {'load': 'light'} dropped_percent"),
+        ("study.toml", 'rows = { load = "light" }', 'rows = {}', "several cases answer"),
+        ("study.toml", '"heavy again"', '"heavy"', "several cases are named heavy"),
+        ("study.toml", 'title = "Loss"', "", "title is missing"),
+        ("study.toml", "[[tables]]", "[[tables", "study.toml"),
+        ("study.toml", "links.1.rate\" = \"2Mb/s\"", "links.1.rat\" = \"2Mb/s\"", "did you mean `rate`"),
+        ("claims.toml", 'tables = ["1"]', 'tables = ["7"]', "no table 7"),
+        ("reference/slow.csv", "metric", "quantity", "no column metric"),
+        ("claims.py", "def half", "def hlf", "claim slow.half has no function half"),
+        ("measures.py", "def delivered", "def dlivered", "no function delivered"),
+    ],
+)
+def test_a_study_that_leaves_something_unanswered_is_refused(
+    perhop: Command, study: Path, file: str, old: str, new: str, said: str
+) -> None:
+    text = (study / file).read_text()
+    assert old in text
+    (study / file).write_text(text.replace(old, new, 1))
+    ended = perhop("study", "run", study, "-o", "out")
+    assert ended.code == 2, ended.err
+    assert said in ended.err
+    assert not (study.parent / "out").exists()
+
+
+def test_an_unknown_study(perhop: Command) -> None:
+    assert perhop("study", "run", "no-such-study").code == 2
+    assert perhop("study", "run").code == 2
+    assert perhop("study", "show", "no-such-study").code == 2
