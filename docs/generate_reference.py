@@ -1,0 +1,125 @@
+"""Write docs/reference/generated: the scenario language from its schema, the command line from its help,
+the deviations from their list. None of them is described a second time by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import perhop
+
+FOLDER = Path(__file__).parent / "reference" / "generated"
+COMMANDS = ["", "run", "check", "schema", "init", "completion", "study", "study list", "study show", "study run"]
+
+Schema = dict[str, Any]
+
+
+def main() -> None:
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    (FOLDER / "scenario.md").write_text(scenario_page(perhop.schema()), encoding="utf-8")
+    (FOLDER / "command-line.md").write_text(command_page(), encoding="utf-8")
+    deviations = tomllib.loads((FOLDER.parents[1] / "deviations.toml").read_text(encoding="utf-8"))
+    (FOLDER / "deviations.md").write_text(deviation_page(deviations["deviation"]), encoding="utf-8")
+
+
+def scenario_page(schema: Schema) -> str:
+    parts = [
+        "# The scenario language\n",
+        "Generated from the schema that `perhop schema` prints. Every key is listed with its type;"
+        " keys without a default must be given.\n",
+        section("The file", schema),
+    ]
+    parts += [section(name, definition) for name, definition in schema["$defs"].items()]
+    return "\n".join(parts)
+
+
+def section(name: str, schema: Schema) -> str:
+    """One type: its description, then its keys, its choices or its form."""
+    lines = [f"## {name}\n", schema.get("description", ""), ""]
+    if "properties" in schema:
+        lines += keys(schema)
+    for choice in schema.get("oneOf", schema.get("anyOf", [])):
+        lines += [f"- {form(choice)}{described(choice)}"]
+    if "properties" not in schema and "oneOf" not in schema and "anyOf" not in schema:
+        lines += [f"Written as {form(schema)}."]
+    return "\n".join(lines) + "\n"
+
+
+def keys(schema: Schema) -> list[str]:
+    lines = []
+    for key, value in schema["properties"].items():
+        if key in schema.get("required", []):
+            default = "required"
+        elif "default" in value:
+            default = f"default `{value['default']}`"
+        else:
+            default = "optional"
+        lines += [f"`{key}` ({form(value)}; {default})", f": {value.get('description') or 'See its type.'}", ""]
+    return lines
+
+
+def form(schema: Schema) -> str:
+    """How a value is written, in words."""
+    if "$ref" in schema:
+        return link(schema["$ref"])
+    if "const" in schema:
+        return f"`{schema['const']}`"
+    if "enum" in schema:
+        return " or ".join(f"`{value}`" for value in schema["enum"] if value is not None)
+    if "anyOf" in schema or "oneOf" in schema:
+        choices = [choice for choice in schema.get("anyOf", schema.get("oneOf")) if choice.get("type") != "null"]
+        return " or ".join(form(choice) for choice in choices)
+    if "allOf" in schema:
+        return " and ".join(form(one) for one in schema["allOf"])
+    kind = schema.get("type")
+    if isinstance(kind, list):
+        kind = next(one for one in kind if one != "null")
+    if kind == "array":
+        return f"list of {form(schema['items'])}" if isinstance(schema.get("items"), dict) else "list"
+    if kind == "object":
+        if "properties" in schema:
+            return ", ".join(f"`{key}`: {form(value)}" for key, value in schema["properties"].items())
+        values = schema.get("additionalProperties")
+        return f"mapping of names to {form(values)}" if isinstance(values, dict) else "mapping"
+    return {"integer": "whole number", "number": "number", "string": "text", "boolean": "`true` or `false`"}.get(
+        kind, "any value"
+    )
+
+
+def link(reference: str) -> str:
+    name = reference.rpartition("/")[2]
+    return f"[{name}](#{name.lower()})"
+
+
+def described(schema: Schema) -> str:
+    return f": {schema['description']}" if schema.get("description") else ""
+
+
+def command_page() -> str:
+    parts = ["# The command line\n", "The help of each command, as `--help` prints it. See also [exit codes](../../exit-codes.md).\n"]
+    for command in COMMANDS:
+        line = [sys.executable, "-m", "perhop", *command.split(), "--help"]
+        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
+        shown = subprocess.run(line, check=True, capture_output=True, text=True, env=environment).stdout
+        parts += [f"## perhop {command}".rstrip() + "\n", f"```text\n{shown.strip()}\n```\n"]
+    return "\n".join(parts)
+
+
+def deviation_page(deviations: list[dict[str, str]]) -> str:
+    parts = ["# Deviations\n", "Where perhop departs from the text of a source, and why.\n"]
+    for algorithm in dict.fromkeys(one["algorithm"] for one in deviations):
+        parts += [f"## {algorithm}\n"]
+        for one in deviations:
+            if one["algorithm"] == algorithm:
+                quote = "\n".join(f"> {line}" for line in one["quote"].strip().splitlines())
+                parts += [f"**{one['source']}**\n", f"{quote}\n", f"{one['reason'].strip()}\n"]
+    return "\n".join(parts)
+
+
+if __name__ == "__main__":
+    main()
