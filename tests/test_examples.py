@@ -1,0 +1,39 @@
+"""Every example and every study's scenario: valid by the schema, accepted by `perhop check`, and it runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+import perhop
+from conftest import ROOT, Command
+
+SCENARIOS = sorted([*ROOT.glob("examples/*.perhop.yaml"), *ROOT.glob("studies/*/*.perhop.yaml")])
+
+
+def test_there_are_examples() -> None:
+    assert len(SCENARIOS) > 10
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)
+def test_it_is_accepted_and_runs(perhop: Command, file: Path) -> None:
+    ended = perhop("check", file, "--strict")
+    assert ended.code == 0, ended.err
+    ended = perhop("run", file, "--json", "--duration", "11s")
+    assert ended.code == 0, ended.err
+    assert sum(one["delivered_packets"]["mean"] for one in ended.json()["classes"]) > 0
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)
+def test_its_resolved_form_is_valid_by_the_schema(file: Path) -> None:
+    scenario = perhop.Scenario.load(file)
+    jsonschema.validate(json.loads(scenario.to_json()), perhop.schema())
+    assert json.loads(scenario.check().to_json()) == json.loads(scenario.to_json()), "resolving twice changes nothing"
+
+
+def test_the_schema_in_the_tree_is_the_installed_one(perhop: Command) -> None:
+    committed = json.loads((ROOT / "schema" / "perhop-scenario.schema.json").read_text())
+    assert perhop("schema").json() == committed
