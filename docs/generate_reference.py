@@ -14,7 +14,18 @@ from typing import Any
 import perhop
 
 FOLDER = Path(__file__).parent / "reference" / "generated"
-COMMANDS = ["", "run", "check", "schema", "init", "completion", "study", "study list", "study show", "study run"]
+COMMANDS = [
+    "",
+    "run",
+    "check",
+    "schema",
+    "init",
+    "completion",
+    "study",
+    "study list",
+    "study show",
+    "study run",
+]
 
 Schema = dict[str, Any]
 
@@ -59,7 +70,11 @@ def keys(schema: Schema) -> list[str]:
             default = f"default `{value['default']}`"
         else:
             default = "optional"
-        lines += [f"`{key}` ({form(value)}; {default})", f": {value.get('description') or 'See its type.'}", ""]
+        lines += [
+            f"`{key}` ({form(value)}; {default})",
+            f": {value.get('description') or 'See its type.'}",
+            "",
+        ]
     return lines
 
 
@@ -72,7 +87,9 @@ def form(schema: Schema) -> str:
     if "enum" in schema:
         return " or ".join(f"`{value}`" for value in schema["enum"] if value is not None)
     if "anyOf" in schema or "oneOf" in schema:
-        choices = [choice for choice in schema.get("anyOf", schema.get("oneOf")) if choice.get("type") != "null"]
+        choices = [
+            choice for choice in schema.get("anyOf", schema.get("oneOf")) if choice.get("type") != "null"
+        ]
         return " or ".join(form(choice) for choice in choices)
     if "allOf" in schema:
         return " and ".join(form(one) for one in schema["allOf"])
@@ -86,9 +103,12 @@ def form(schema: Schema) -> str:
             return ", ".join(f"`{key}`: {form(value)}" for key, value in schema["properties"].items())
         values = schema.get("additionalProperties")
         return f"mapping of names to {form(values)}" if isinstance(values, dict) else "mapping"
-    return {"integer": "whole number", "number": "number", "string": "text", "boolean": "`true` or `false`"}.get(
-        kind, "any value"
-    )
+    return {
+        "integer": "whole number",
+        "number": "number",
+        "string": "text",
+        "boolean": "`true` or `false`",
+    }.get(kind, "any value")
 
 
 def link(reference: str) -> str:
@@ -101,7 +121,10 @@ def described(schema: Schema) -> str:
 
 
 def command_page() -> str:
-    parts = ["# The command line\n", "The help of each command, as `--help` prints it. See also [exit codes](../../exit-codes.md).\n"]
+    parts = [
+        "# The command line\n",
+        "The help of each command, as `--help` prints it. See also [exit codes](../../exit-codes.md).\n",
+    ]
     for command in COMMANDS:
         line = [sys.executable, "-m", "perhop", *command.split(), "--help"]
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}

@@ -44,7 +44,10 @@ def test_a_scenario_is_changed_in_code(scenario: Path) -> None:
     changed = perhop.Scenario.load(scenario)
     changed["traffic"][0]["count"] = 3
     changed.set("traffic.random.source.poisson.rate", "1 Mb/s").set("seed", 9)
-    assert changed["traffic"][1]["source"]["poisson"]["rate"] == changed.check()["traffic"][1]["source"]["poisson"]["rate"]
+    assert (
+        changed["traffic"][1]["source"]["poisson"]["rate"]
+        == changed.check()["traffic"][1]["source"]["poisson"]["rate"]
+    )
     results = changed.run()
     assert results.seed == 9
     flows = dict(results.classes.select("class", "flows").iter_rows())

@@ -31,7 +31,9 @@ def test_every_help_has_examples(perhop: Command, command: str) -> None:
 def test_help_is_fast_and_loads_no_heavy_library() -> None:
     best = min(_processor_seconds(command_line(["--help"])) for _ in range(3))
     assert best < 0.3
-    program = "import sys, perhop.command; sys.exit(any(m in sys.modules for m in ('polars', 'numpy', 'rich')))"
+    program = (
+        "import sys, perhop.command; sys.exit(any(m in sys.modules for m in ('polars', 'numpy', 'rich')))"
+    )
     assert subprocess.run([command_line([])[0], "-c", program], check=False).returncode == 0
 
 

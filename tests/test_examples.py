@@ -31,7 +31,9 @@ def test_it_is_accepted_and_runs(perhop: Command, file: Path) -> None:
 def test_its_resolved_form_is_valid_by_the_schema(file: Path) -> None:
     scenario = perhop.Scenario.load(file)
     jsonschema.validate(json.loads(scenario.to_json()), perhop.schema())
-    assert json.loads(scenario.check().to_json()) == json.loads(scenario.to_json()), "resolving twice changes nothing"
+    assert json.loads(scenario.check().to_json()) == json.loads(scenario.to_json()), (
+        "resolving twice changes nothing"
+    )
 
 
 def test_the_schema_in_the_tree_is_the_installed_one(perhop: Command) -> None:

@@ -123,7 +123,12 @@ def test_published_beside_measured(perhop: Command, study: Path) -> None:
     assert report["study"] == "slow"
     light, heavy, delivered = report["figures"]
     assert light["case"] == {"load": "light"}
-    assert (light["published"], light["measured"], light["ci95"], light["verdict"]) == (0, 0, [0, 0], "agrees")
+    assert (light["published"], light["measured"], light["ci95"], light["verdict"]) == (
+        0,
+        0,
+        [0, 0],
+        "agrees",
+    )
     assert heavy["measured"] == pytest.approx(50, abs=0.5)
     assert heavy["verdict"] == "agrees"
     assert heavy["replications"] == 3
@@ -207,11 +212,11 @@ def test_list_and_show(perhop: Command, study: Path) -> None:
     [
         ("study.toml", "absolute = 0.5", "absolut = 0.5", "metrics.dropped_percent"),
         ("study.toml", 'rows = { load = "light" }', "", "no case answers {'load': 'light'} dropped_percent"),
-        ("study.toml", 'rows = { load = "light" }', 'rows = {}', "several cases answer"),
+        ("study.toml", 'rows = { load = "light" }', "rows = {}", "several cases answer"),
         ("study.toml", '"heavy again"', '"heavy"', "several cases are named heavy"),
         ("study.toml", 'title = "Loss"', "", "title is missing"),
         ("study.toml", "[[tables]]", "[[tables", "study.toml"),
-        ("study.toml", "links.1.rate\" = \"2Mb/s\"", "links.1.rat\" = \"2Mb/s\"", "did you mean `rate`"),
+        ("study.toml", 'links.1.rate" = "2Mb/s"', 'links.1.rat" = "2Mb/s"', "did you mean `rate`"),
         ("claims.toml", 'tables = ["1"]', 'tables = ["7"]', "no table 7"),
         ("reference/slow.csv", "metric", "quantity", "no column metric"),
         ("claims.py", "def half", "def hlf", "claim slow.half has no function half"),

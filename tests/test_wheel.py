@@ -33,9 +33,13 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_installed_command_works_outside_the_tree(installed: Path, tmp_path: Path) -> None:
     def perhop(*arguments: str) -> str:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL"))}
+        environment = {
+            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL"))
+        }
         line = [installed / "bin" / "perhop", *arguments]
-        ended = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        ended = subprocess.run(
+            line, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
@@ -58,7 +62,9 @@ def test_every_file_of_every_study_is_installed(installed: Path) -> None:
     (package,) = installed.glob("lib/python*/site-packages/perhop")
     for file in tracked:
         assert (package / file).read_bytes() == (ROOT / file).read_bytes()
-    assert not list((package / "studies").rglob("*.pyc")), "what Python compiled here does not belong in a wheel"
+    assert not list((package / "studies").rglob("*.pyc")), (
+        "what Python compiled here does not belong in a wheel"
+    )
 
 
 def test_pandas_is_optional_and_its_absence_costs_nothing(installed: Path) -> None:
@@ -71,4 +77,6 @@ def test_no_network_is_needed(installed: Path, tmp_path: Path) -> None:
     if subprocess.run([*alone, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this machine gives no network namespaces")
     for arguments in (["init"], ["run", "first.perhop.yaml", "-o", "out"], ["study", "list"]):
-        subprocess.run([*alone, installed / "bin" / "perhop", *arguments], cwd=tmp_path, capture_output=True, check=True)
+        subprocess.run(
+            [*alone, installed / "bin" / "perhop", *arguments], cwd=tmp_path, capture_output=True, check=True
+        )

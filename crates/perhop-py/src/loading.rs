@@ -66,7 +66,8 @@ fn to_text<T>(value: &T, write: impl Fn(&T) -> serde_json::Result<String>) -> Py
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects
 pub(crate) fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Loaded> {
-    let read = py.detach(|| scenario::load(&path, &overrides)).map_err(|found| diagnostics::raise(py, &found))?;
+    let read =
+        py.detach(|| scenario::load(&path, &overrides)).map_err(|found| diagnostics::raise(py, &found))?;
     loaded(py, read)
 }
 
@@ -92,7 +93,7 @@ pub(crate) fn parse(
     let value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut document = Document::from_json(value);
     for (path, text) in overrides {
-        document.set(path, text).map_err(|found| diagnostics::raise(py, &found.into()))?;
+        document.set(path, text).map_err(|found| diagnostics::raise(py, &(*found).into()))?;
     }
     scenario::load_document(&document, base).map_err(|found| diagnostics::raise(py, &found))
 }

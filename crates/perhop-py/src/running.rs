@@ -57,8 +57,8 @@ impl Run {
     }
     /// Waits at most `timeout_s` seconds, other Python threads running; true once the run has ended.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
-        let timeout =
-            Duration::try_from_secs_f64(timeout_s).map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let timeout = Duration::try_from_secs_f64(timeout_s)
+            .map_err(|error| PyValueError::new_err(error.to_string()))?;
         Ok(py.detach(|| {
             let waited = self
                 .end
@@ -106,7 +106,8 @@ impl Drop for Run {
 
 /// What a panic said.
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let said = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    let said =
+        panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
 }
 
