@@ -55,7 +55,7 @@ def section(name: str, schema: Schema) -> str:
     if "properties" in schema:
         lines += keys(schema)
     for choice in schema.get("oneOf", schema.get("anyOf", [])):
-        lines += [f"- {form(choice)}{described(choice)}"]
+        lines += [f"- {form(choice)}: {described(choice)}" if described(choice) else f"- {form(choice)}"]
     if "properties" not in schema and "oneOf" not in schema and "anyOf" not in schema:
         lines += [f"Written as {form(schema)}."]
     return "\n".join(lines) + "\n"
@@ -117,7 +117,8 @@ def link(reference: str) -> str:
 
 
 def described(schema: Schema) -> str:
-    return f": {schema['description']}" if schema.get("description") else ""
+    """The description on one line, so that it stays inside its list."""
+    return " ".join(schema.get("description", "").split())
 
 
 def command_page() -> str:

@@ -90,6 +90,15 @@ def test_init_writes_a_scenario_that_runs(perhop: Command, tmp_path: Path) -> No
     assert classes["bulk"]["delay_mean_s"]["mean"] > 0.1
 
 
+def test_the_first_change_that_the_starter_suggests(perhop: Command) -> None:
+    assert perhop("init").code == 0
+    set_fifo = ("--set", "policies.wan.queueing.scheduler=fifo")
+    ended = perhop("run", "first.perhop.yaml", *set_fifo, "--json")
+    assert ended.code == 0, ended.err
+    classes = {one["class"]: one for one in ended.json()["classes"]}
+    assert classes["voice"]["delay_mean_s"]["mean"] > 0.1, "without priority voice waits as long as bulk data"
+
+
 def test_init_overwrites_nothing(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "first.perhop.yaml").write_text("mine")
     ended = perhop("init")
