@@ -208,6 +208,11 @@ impl Port {
         }
     }
 
+    /// Until when a shaper holds back all that waits, as the last poll found.
+    pub fn shaped_until(&self) -> Option<Time> {
+        self.shaped_until
+    }
+
     /// The queues, in the order of the policy's leaf classes.
     pub fn queues(&self) -> &[Queue] {
         &self.queues

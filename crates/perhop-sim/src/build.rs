@@ -40,6 +40,7 @@ pub fn build_world(
         builder.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
     }
     builder.add_probes().map_err(|error| error.within("queues").within("measure"))?;
+    builder.start_senders();
     Ok(builder.world)
 }
 
@@ -51,6 +52,9 @@ fn rooted(error: ConfigError, list: &str, index: usize) -> ConfigError {
         error.within(index).within(list)
     }
 }
+
+/// Senders of one host that may run ahead: each packet looks for the first among them.
+const MOST_FEEDERS: usize = 4;
 
 struct Builder<'a> {
     scenario: &'a Scenario,
@@ -150,6 +154,7 @@ impl<'a> Builder<'a> {
         let id = LinkId(self.world.links.len() as u32);
         self.routes.add(id, self.node(from)?, self.node(to)?, config.cost);
         let tally = PortTally::new(port.queues().len());
+        let delivers = self.scenario.hosts.contains_key(to) && input.is_empty();
         self.world.links.push(Link {
             name,
             queue_names,
@@ -160,8 +165,10 @@ impl<'a> Builder<'a> {
             input,
             far_interface: self.interface(to, from),
             arrival: self.world.agenda.register(Event::Arrival(id)),
-            ready: self.world.agenda.register(Event::PortReady(id)),
-            ready_at: None,
+            shaper_ready: self.world.agenda.register(Event::ShaperReady(id)),
+            shaper_ready_at: None,
+            feeders: Vec::new(),
+            delivers,
             tally,
             transmitted: 0,
         });
@@ -215,9 +222,29 @@ impl<'a> Builder<'a> {
         let stops = config.stop.unwrap_or(Time::MAX);
         let mut source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
-            let slot = self.world.agenda.register(Event::Emission(self.world.senders.len()));
-            self.world.senders.push(Sender { source, flow, due, stops, slot });
-            self.world.agenda.schedule(slot, due.at);
+            self.world.senders.push(Sender { source, flow, due, stops, slot: None });
+        }
+    }
+
+    /// Puts the senders on the agenda, or lets them run ahead of it where nobody could tell.
+    fn start_senders(&mut self) {
+        for sender in 0..self.world.senders.len() {
+            let flow = self.world.senders[sender].flow;
+            self.world.links[self.world.flows[flow].path[0].index()].feeders.push(sender);
+        }
+        for link in 0..self.world.links.len() {
+            let watched = self.world.queue_probes.iter().any(|probe| probe.link.index() == link);
+            let Link { feeders, delivers, .. } = &self.world.links[link];
+            // A link from host to host has no event that could call a halt to running ahead.
+            if watched || *delivers || feeders.len() > MOST_FEEDERS {
+                for sender in std::mem::take(&mut self.world.links[link].feeders) {
+                    let slot = self.world.agenda.register(Event::Emission(sender));
+                    self.world.agenda.schedule(slot, self.world.senders[sender].due.at);
+                    self.world.senders[sender].slot = Some(slot);
+                }
+            } else if !feeders.is_empty() {
+                self.world.catch_up(Time::ZERO, LinkId(link as u32));
+            }
         }
     }
 
@@ -246,9 +273,9 @@ impl<'a> Builder<'a> {
             });
         }
         if let Some(every) = measure.throughput_every.filter(|every| *every > Time::ZERO) {
-            let slot = self.world.agenda.register(Event::ThroughputSample);
-            self.world.agenda.schedule(slot, measure.warmup + every);
-            self.world.throughput = Some((every, slot, ThroughputSamples::default()));
+            let classes = self.world.class_names.len();
+            let samples = ThroughputSamples::new(measure.warmup, self.scenario.duration, every, classes);
+            self.world.throughput = Some(samples);
         }
         Ok(())
     }

@@ -29,6 +29,11 @@ pub(crate) struct Link {
     /// Conditioners of the output policy.
     pub(crate) output: TrafficConditioner,
     pub(crate) port: Port,
+    /// The senders of the host that this link leads away from, where their packets are all that enters
+    /// it: then they run ahead of the agenda. Else empty.
+    pub(crate) feeders: Vec<usize>,
+    /// It leads to a host, which only counts what arrives.
+    pub(crate) delivers: bool,
     /// Propagation delay.
     pub(crate) delay: Time,
     /// In order of arrival: a link never reorders, so one agenda entry serves them all.
@@ -39,9 +44,9 @@ pub(crate) struct Link {
     pub(crate) far_interface: InterfaceId,
     /// When the head of `in_flight` arrives.
     pub(crate) arrival: Slot,
-    /// When the port is to be polled again.
-    pub(crate) ready: Slot,
-    pub(crate) ready_at: Option<Time>,
+    /// When the port's shaper is to be polled again.
+    pub(crate) shaper_ready: Slot,
+    pub(crate) shaper_ready_at: Option<Time>,
     pub(crate) tally: PortTally,
     /// Packets that went onto the wire since the start of the run.
     pub(crate) transmitted: u64,

@@ -137,6 +137,7 @@ fn run_one(
         progress.advance(until - now, total - hops);
         (now, hops) = (until, total);
     }
+    world.finish();
     if cfg!(debug_assertions) {
         world.assert_conservation();
     }

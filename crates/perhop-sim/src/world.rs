@@ -1,6 +1,5 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each.
 
-use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::{Sent, Transmission};
 use perhop_qos::units::Time;
@@ -17,14 +16,12 @@ use crate::source::{Emission, Source};
 pub(crate) enum Event {
     /// The packet at the head of a link's flight reaches the far end.
     Arrival(LinkId),
-    /// A port's ring has room again, or a shaper's tokens suffice.
-    PortReady(LinkId),
+    /// A shaper's tokens suffice.
+    ShaperReady(LinkId),
     /// A source sends its next packet.
     Emission(usize),
     /// A queue probe takes a sample.
     QueueSample(usize),
-    /// An interval of the throughput series ends.
-    ThroughputSample,
 }
 
 /// One flow: its way through the network and what was counted of it.
@@ -47,9 +44,11 @@ pub(crate) struct Flow {
 pub(crate) struct Sender {
     pub(crate) source: Source,
     pub(crate) flow: usize,
+    /// Its next packet; `at` is [`Time::MAX`] when there is none.
     pub(crate) due: Emission,
     pub(crate) stops: Time,
-    pub(crate) slot: Slot,
+    /// Its place on the agenda; none where the host's link runs ahead ([`Link::feeders`]).
+    pub(crate) slot: Option<Slot>,
 }
 
 /// A queue probe.
@@ -72,7 +71,7 @@ pub struct World {
     pub(crate) class_names: Vec<String>,
     pub(crate) delays: Vec<Delays>,
     pub(crate) queue_probes: Vec<QueueProbe>,
-    pub(crate) throughput: Option<(Time, Slot, ThroughputSamples)>,
+    pub(crate) throughput: Option<ThroughputSamples>,
     pub(crate) warmup: Time,
     pub(crate) duration: Time,
 }
@@ -83,11 +82,17 @@ impl World {
         while let Some((now, event)) = self.agenda.pop_until(limit) {
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
-                Event::PortReady(link) => self.wake(now, link),
+                Event::ShaperReady(link) => self.wake(now, link),
                 Event::Emission(sender) => self.emit(now, sender),
                 Event::QueueSample(probe) => self.sample_queues(now, probe),
-                Event::ThroughputSample => self.sample_throughput(now),
             }
+        }
+    }
+    /// Lets happen whatever happens in the whole run.
+    pub fn finish(&mut self) {
+        self.run_until(self.duration);
+        for link in 0..self.links.len() {
+            self.catch_up(self.duration, LinkId(link as u32));
         }
     }
     /// Simulated time at which the run ends.
@@ -100,35 +105,48 @@ impl World {
     }
 
     fn emit(&mut self, now: Time, sender: usize) {
-        let Sender { flow, due, stops, slot, .. } = self.senders[sender];
-        let tally = &mut self.tallies[flow];
-        let mut packet = self.flows[flow].template;
+        let packet = self.take_packet(sender);
+        let Sender { flow, due, slot, .. } = self.senders[sender];
+        if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
+            self.agenda.schedule(slot, due.at);
+        }
+        self.forward(now, self.flows[flow].path[0], packet);
+    }
+
+    /// The packet that `sender` sends now; its successor becomes due.
+    fn take_packet(&mut self, sender: usize) -> Packet {
+        let Sender { source, flow, due, stops, .. } = &mut self.senders[sender];
+        let tally = &mut self.tallies[*flow];
+        let mut packet = self.flows[*flow].template;
         packet.length = due.length;
-        packet.sent_at = now;
+        packet.sent_at = due.at;
         packet.dscp = due.dscp.unwrap_or(packet.dscp);
         packet.color = packet.dscp.color();
-        packet.payload = payload(flow, tally.next_sequence);
+        packet.payload = payload(*flow, tally.next_sequence);
         tally.next_sequence = tally.next_sequence.wrapping_add(1);
-        if now >= self.warmup {
+        if due.at >= self.warmup {
             tally.offered.add(packet.length);
         }
-        let first = self.flows[flow].path[0];
-        if let Some(next) = self.senders[sender].source.next_packet().filter(|next| next.at < stops) {
-            self.senders[sender].due = next;
-            self.agenda.schedule(slot, next.at);
+        match source.next_packet().filter(|next| next.at < *stops) {
+            Some(next) => *due = next,
+            None => due.at = Time::MAX,
         }
-        self.forward(now, first, packet);
+        packet
     }
 
     /// The packet at the head of `link`'s flight reaches the far end.
     fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { in_flight, far_interface, input, arrival, .. } = &mut self.links[link.index()];
+        let Link { in_flight, arrival, .. } = &mut self.links[link.index()];
         let Some(Flight { mut packet, .. }) = in_flight.pop_front() else { return };
         if let Some(next) = in_flight.front() {
             self.agenda.schedule(*arrival, next.arrives);
         }
+        self.catch_up(now, link);
+        let Link { far_interface, input, .. } = &mut self.links[link.index()];
         packet.arrive(*far_interface);
-        if let Verdict::Drop(cause) = input.condition(now, &mut packet) {
+        if !input.is_empty()
+            && let Verdict::Drop(cause) = input.condition(now, &mut packet)
+        {
             return self.drop_unqueued(now, link, &packet, cause);
         }
         packet.hops += 1;
@@ -138,46 +156,110 @@ impl World {
         }
     }
 
-    /// `packet` leaves a node by `link`: conditioners, then the port.
-    fn forward(&mut self, now: Time, link: LinkId, mut packet: Packet) {
+    /// `packet` leaves a node by `link`.
+    fn forward(&mut self, now: Time, link: LinkId, packet: Packet) {
+        self.catch_up(now, link);
+        self.pass(now, link, packet);
+        self.await_shaper(link);
+    }
+
+    /// `packet` passes `link`'s output conditioners and its port.
+    fn pass(&mut self, now: Time, link: LinkId, mut packet: Packet) {
         let Link { output, port, tally, .. } = &mut self.links[link.index()];
-        if let Verdict::Drop(cause) = output.condition(now, &mut packet) {
+        if !output.is_empty()
+            && let Verdict::Drop(cause) = output.condition(now, &mut packet)
+        {
             return self.drop_unqueued(now, link, &packet, cause);
         }
         let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
         match port.send(now, packet, &mut counters) {
-            Sent::Transmitted(transmission) => {
-                launch(&mut self.agenda, &mut self.links[link.index()], &transmission);
-            }
+            Sent::Transmitted(transmission) => self.launch(link, &transmission),
             Sent::Queued => self.transmit(now, link),
             Sent::Dropped => {}
         }
     }
 
-    /// Puts on `link`'s wire whatever its port lets out now, and asks for a wake-up if more waits.
-    fn transmit(&mut self, now: Time, link: LinkId) {
-        let link = &mut self.links[link.index()];
-        loop {
-            let mut counters =
-                Counters { port: &mut link.tally, flows: &mut self.tallies, warmup: self.warmup };
-            let Some(transmission) = link.port.poll_transmit(now, &mut counters) else { break };
-            launch(&mut self.agenda, link, &transmission);
+    /// Lets happen at `link`'s port what has become due by `now`, each at its own instant.
+    ///
+    /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters
+    /// the ring, so while a port is busy something is in flight on its wire, and its arrival comes by
+    /// here before the packet after the next could be late.
+    pub(crate) fn catch_up(&mut self, now: Time, link: LinkId) {
+        if !self.links[link.index()].feeders.is_empty() {
+            return self.run_ahead(now, link);
         }
-        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
-        if let Some(time) = link.port.poll_timeout()
-            && link.ready_at.is_none_or(|pending| time < pending)
-        {
-            self.agenda.schedule(link.ready, time);
-            link.ready_at = Some(time);
+        while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
+            self.transmit(due, link);
         }
     }
 
-    /// `link`'s port asked to be polled at `now`, unless an earlier wake-up has taken this one's place.
+    /// Lets a host's sources send what is due by `now`, and on until a packet is in flight on `link`.
+    ///
+    /// Nothing that happens elsewhere changes what these sources send or what the host's port does
+    /// with it, so the packet's arrival at the router is the only event that the agenda needs.
+    fn run_ahead(&mut self, now: Time, link: LinkId) {
+        loop {
+            let Link { feeders, port, in_flight, .. } = &self.links[link.index()];
+            let emissions = feeders.iter().map(|sender| (self.senders[*sender].due.at, *sender));
+            let (emission, sender) = emissions.min().unwrap_or((Time::MAX, 0));
+            let timeout = port.poll_timeout().unwrap_or(Time::MAX);
+            let next = emission.min(timeout);
+            if next > self.duration || (next > now && !in_flight.is_empty()) {
+                return;
+            }
+            if timeout <= emission {
+                self.transmit(timeout, link);
+            } else {
+                let packet = self.take_packet(sender);
+                self.pass(emission, link, packet);
+            }
+        }
+    }
+
+    /// Puts on `link`'s wire whatever its port lets out at `now`.
+    fn transmit(&mut self, now: Time, link: LinkId) {
+        loop {
+            let Link { port, tally, .. } = &mut self.links[link.index()];
+            let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
+            let Some(transmission) = port.poll_transmit(now, &mut counters) else { break };
+            self.launch(link, &transmission);
+        }
+    }
+
+    /// A packet is on `link`'s wire: it arrives when its last bit does.
+    fn launch(&mut self, link: LinkId, transmission: &Transmission) {
+        let link = &mut self.links[link.index()];
+        link.transmitted += 1;
+        let arrives = transmission.ends + link.delay;
+        // Nothing answers a datagram: its delivery is known now and needs no event.
+        if link.delivers && arrives <= self.duration {
+            return self.deliver(arrives, &transmission.packet);
+        }
+        if link.in_flight.is_empty() {
+            self.agenda.schedule(link.arrival, arrives);
+        }
+        link.in_flight.push_back(Flight { arrives, packet: transmission.packet });
+    }
+
+    /// Asks for a wake-up where a shaper holds back all that waits at `link`: then nothing need be in flight.
+    fn await_shaper(&mut self, link: LinkId) {
+        let link = &mut self.links[link.index()];
+        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
+        if let Some(time) = link.port.shaped_until()
+            && link.shaper_ready_at.is_none_or(|pending| time < pending)
+        {
+            self.agenda.schedule(link.shaper_ready, time);
+            link.shaper_ready_at = Some(time);
+        }
+    }
+
+    /// `link`'s shaper asked to be polled at `now`, unless an earlier wake-up has taken this one's place.
     fn wake(&mut self, now: Time, link: LinkId) {
-        let ready_at = &mut self.links[link.index()].ready_at;
-        if *ready_at == Some(now) {
-            *ready_at = None;
-            self.transmit(now, link);
+        let pending = &mut self.links[link.index()].shaper_ready_at;
+        if *pending == Some(now) {
+            *pending = None;
+            self.catch_up(now, link);
+            self.await_shaper(link);
         }
     }
 
@@ -186,6 +268,9 @@ impl World {
         let tally = &mut self.tallies[flow];
         if now >= self.warmup {
             tally.received.add(packet.length);
+            if let Some(throughput) = &mut self.throughput {
+                throughput.add(now, self.flows[flow].class, packet.length);
+            }
         }
         if packet.sent_at >= self.warmup {
             tally.delivered.add(packet.length);
@@ -203,20 +288,11 @@ impl World {
     }
 
     fn sample_queues(&mut self, now: Time, probe: usize) {
+        self.catch_up(now, self.queue_probes[probe].link);
         let QueueProbe { link, every, slot, samples } = &mut self.queue_probes[probe];
         samples.sample(now, &self.links[link.index()].port);
         self.agenda.schedule(*slot, now + *every);
-    }
-
-    fn sample_throughput(&mut self, now: Time) {
-        let mut totals = vec![Count::default(); self.class_names.len()];
-        for (flow, tally) in self.flows.iter().zip(&self.tallies) {
-            totals[flow.class].merge(tally.received);
-        }
-        if let Some((every, slot, samples)) = &mut self.throughput {
-            samples.sample(now, totals);
-            self.agenda.schedule(*slot, now + *every);
-        }
+        self.await_shaper(self.queue_probes[probe].link);
     }
 
     /// Packets of each flow that are still queued or in flight, those of the warm-up left out.
@@ -241,14 +317,4 @@ impl World {
             assert_eq!(tally.offered.packets, accounted, "flow {flow}: packets offered and accounted for");
         }
     }
-}
-
-/// A packet is on `link`'s wire: it arrives when its last bit does.
-fn launch(agenda: &mut Agenda<Event>, link: &mut Link, transmission: &Transmission) {
-    let arrives = transmission.ends + link.delay;
-    if link.in_flight.is_empty() {
-        agenda.schedule(link.arrival, arrives);
-    }
-    link.in_flight.push_back(Flight { arrives, packet: transmission.packet });
-    link.transmitted += 1;
 }

@@ -40,18 +40,28 @@ impl QueueSamples {
 }
 
 /// What each class received in intervals of equal length.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct ThroughputSamples {
-    /// End of each interval.
-    pub ends: Vec<Time>,
+    /// When the first interval begins.
+    pub begins: Time,
+    /// Length of an interval.
+    pub every: Time,
     /// Received in each interval, by class.
     pub received: Vec<Vec<Count>>,
 }
 
 impl ThroughputSamples {
-    /// An interval ends; the classes received `totals` since the start of the run.
-    pub fn sample(&mut self, now: Time, totals: Vec<Count>) {
-        self.ends.push(now);
-        self.received.push(totals);
+    /// Counters of as many whole intervals as fit between `begins` and `ends`, for `classes` classes.
+    pub fn new(begins: Time, ends: Time, every: Time, classes: usize) -> ThroughputSamples {
+        let intervals = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
+        let received = vec![vec![Count::default(); classes]; intervals as usize];
+        ThroughputSamples { begins, every, received }
+    }
+    /// `class` received a packet of `length` IP bytes at `now`; one in the last, broken interval is not counted.
+    pub fn add(&mut self, now: Time, class: usize, length: u32) {
+        let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
+        if let Some(counts) = self.received.get_mut(interval as usize) {
+            counts[class].add(length);
+        }
     }
 }

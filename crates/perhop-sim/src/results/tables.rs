@@ -193,16 +193,13 @@ fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
 }
 
 fn throughput_rows(world: &World, replication: u64) -> Vec<ThroughputRow> {
-    let Some((interval, _, samples)) = &world.throughput else { return Vec::new() };
-    let mut before = vec![Count::default(); world.class_names.len()];
+    let Some(samples) = &world.throughput else { return Vec::new() };
     let mut rows = Vec::new();
-    for (ends, totals) in samples.ends.iter().zip(&samples.received) {
-        for (class, (total, before)) in totals.iter().zip(&mut before).enumerate() {
-            let received =
-                Count { packets: total.packets - before.packets, bytes: total.bytes - before.bytes };
-            *before = *total;
-            let class = world.class_names[class].clone();
-            rows.push(ThroughputRow { replication, class, ends: *ends, received, interval: *interval });
+    for (index, counts) in samples.received.iter().enumerate() {
+        let ends = samples.begins + samples.every * (index as u64 + 1);
+        for (class, received) in world.class_names.iter().zip(counts) {
+            let (class, interval) = (class.clone(), samples.every);
+            rows.push(ThroughputRow { replication, class, ends, received: *received, interval });
         }
     }
     rows

@@ -1,0 +1,71 @@
+//! Sources that run ahead of the agenda give the results of sources that stand on it.
+//!
+//! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead.
+
+use std::path::Path;
+
+use perhop_sim::{Progress, RunOptions, run};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+fn source(kind: u8, rate: u64, size: u64) -> Value {
+    let (rate, packet) = (format!("{rate}b/s"), json!({"ip": format!("{size}B")}));
+    match kind {
+        0 => json!({"cbr": {"rate": rate, "packet": packet}}),
+        1 => json!({"poisson": {"rate": rate, "packet": packet, "sizes": "exponential"}}),
+        _ => json!({"on-off": {"rate": rate, "packet": packet, "on-time": "30ms", "off-time": "20ms", "law": "exponential"}}),
+    }
+}
+
+/// Two hosts, each with its sources and a port with the given queueing, overload one bottleneck.
+fn tables(sources: &[(u8, u64, u64)], queueing: &Value, watched: bool, seed: u64) -> Vec<String> {
+    let traffic: Vec<Value> = sources
+        .iter()
+        .enumerate()
+        .map(|(index, &(kind, rate, size))| {
+            let from = if index % 2 == 0 { "a" } else { "b" };
+            json!({"name": format!("flow{index}"), "from": from, "to": "sink", "start-within": "50ms",
+                   "dscp": if index % 3 == 0 { "ef" } else { "default" }, "source": source(kind, rate, size)})
+        })
+        .collect();
+    let probe = |from: &str| json!({"from": from, "to": "r", "every": "7ms"});
+    let probes = if watched { vec![probe("a"), probe("b")] } else { Vec::new() };
+    let access = |host: &str| {
+        let mut link = json!({"between": [host, "r"], "rate": "2Mb/s", "delay": "3ms"});
+        link["interfaces"] = json!({host: {"output": "host"}});
+        link
+    };
+    let scenario = json!({
+        "perhop": 1, "name": "shortcuts", "duration": "3s", "hosts": {"a": {}, "b": {}, "sink": {}}, "routers": {"r": {}},
+        "links": [access("a"), access("b"), {"between": ["r", "sink"], "rate": "1Mb/s", "delay": "5ms"}],
+        "policies": {"host": {"queueing": queueing}},
+        "traffic": traffic,
+        "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
+    });
+    let options = RunOptions { seed, replications: 1, threads: 1 };
+    let results = run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
+    results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn running_ahead_changes_nothing(
+        sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..7),
+        policy in 0usize..4,
+        seed in any::<u64>(),
+    ) {
+        let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
+        let policies = [
+            json!({"classes": [{"name": "all", "buffer": tail_drop}]}),
+            json!({"classes": [{"name": "all", "buffer": tail_drop, "shape": {"rate": "700kb/s", "burst": "3kB"}}]}),
+            json!({"scheduler": "priority", "classes": [
+                {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop}, {"name": "rest", "buffer": tail_drop},
+            ]}),
+            json!({"classes": [{"name": "all", "buffer": {"red": {"precedences": [
+                {"min": "1 packets", "max": "5 packets", "max-probability": 0.5}], "averaging": {"weight": 0.1}}}}]}),
+        ];
+        let ahead = tables(&sources, &policies[policy], false, seed);
+        prop_assert_eq!(ahead, tables(&sources, &policies[policy], true, seed));
+    }
+}
