@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from perhop.command.quantity import NOTHING, interval, metric, number
+from perhop.command.quantity import NOTHING, column, number
 from perhop.command.terminal import console
 from perhop.results import Results
 
 _CAUSE = "dropped_"
 _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
+_METRICS = [
+    ("offered", "offered_packets"),
+    ("delivered", "delivered_packets"),
+    ("dropped\n%", "dropped_percent"),
+    ("throughput", "throughput_bps"),
+    ("delay mean", "delay_mean_s"),
+    ("delay p99", "delay_p99_s"),
+]
 
 
 def show_classes(results: Results) -> None:
@@ -27,21 +35,17 @@ def show_classes(results: Results) -> None:
     ]
     table = Table(box=box.SIMPLE_HEAD, title=_title(results), title_justify="left", title_style="bold")
     table.add_column("class")
-    for name in ("offered", "delivered", "dropped %", *(f"{_words(cause)} %" for cause in causes)):
-        table.add_column(name, justify="right")
-    for name in ("throughput", "delay mean", "delay p99"):
-        table.add_column(name, justify="right")
-    for group in classes:
-        table.add_row(
-            group["class"],
-            metric(group["offered_packets"]),
-            metric(group["delivered_packets"]),
-            interval(group["dropped_percent"]["mean"], group["dropped_percent"]["ci95"]),
-            *(_share(group[cause], group["offered_packets"]) for cause in causes),
-            metric(group["throughput_bps"]),
-            metric(group["delay_mean_s"]),
-            metric(group["delay_p99_s"]),
-        )
+    columns = [[group["class"] for group in classes]]
+    for name, key in _METRICS:
+        unit, texts = column([group[key] for group in classes])
+        table.add_column(f"{name}\n{unit}" if unit else name, justify="right")
+        columns.append(texts)
+        if key == "dropped_percent":
+            for cause in causes:
+                table.add_column(f"{_words(cause)}\n%", justify="right")
+                columns.append([_share(group[cause], group["offered_packets"]) for group in classes])
+    for row in zip(*columns, strict=True):
+        table.add_row(*row)
     console().print(table)
 
 

@@ -31,14 +31,19 @@ def interval(mean: float | None, ends: list[float] | tuple[float, float] | None,
     if mean is None or math.isnan(mean):
         return NOTHING
     text = number(mean / scale)
-    return text if ends is None else f"{text} ± {number((ends[1] - ends[0]) / 2 / scale, 2)}"
+    if ends is None:
+        return text
+    half = (ends[1] - ends[0]) / 2 / scale
+    # An interval below the last digit shown would suggest a precision that the mean is not given with.
+    last_digit = 10.0 ** -len(text.partition(".")[2])
+    return f"{text} ± {number(half, 2) if half == 0 or half >= last_digit / 2 else f'<{last_digit:g}'}"
 
 
-def metric(value: dict[str, Any]) -> str:
-    """Return a metric of a summary (`mean`, `ci95`, `unit`) in the unit that suits its size."""
-    mean = value["mean"]
-    scales = _SCALES.get(value["unit"])
-    if mean is None or scales is None:
-        return interval(mean, value["ci95"])
-    scale, unit = next((pair for pair in scales if abs(mean) >= pair[0]), scales[-1])
-    return f"{interval(mean, value['ci95'], scale)} {unit}"
+def column(values: list[dict[str, Any]]) -> tuple[str, list[str]]:
+    """Return metrics of a summary (`mean`, `ci95`, `unit`) as texts in one unit that suits the largest."""
+    largest = max((abs(value["mean"]) for value in values if value["mean"] is not None), default=0.0)
+    scales = _SCALES.get(values[0]["unit"]) if values else None
+    scale, unit = (1.0, "")
+    if scales is not None:
+        scale, unit = next((pair for pair in scales if largest >= pair[0]), scales[-1])
+    return unit, [interval(value["mean"], value["ci95"], scale) for value in values]

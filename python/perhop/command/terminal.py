@@ -52,7 +52,7 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[work]}"),
-        TimeRemainingColumn(),
+        TimeRemainingColumn(compact=True),
         console=console(sys.stderr),
         transient=True,
     )
@@ -62,7 +62,7 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
 
         def show(progress: Progress) -> None:
             rate = progress.packet_hops / max(time.monotonic() - started, 1e-3)
-            work = f"{progress.simulated_s:,.0f} s simulated, {rate / 1e6:.1f} M packet-hops/s"
+            work = f"{progress.simulated_s:,.0f} s at {rate / 1e6:.1f} M packet-hops/s"
             bar.update(task, completed=progress.fraction, work=work)
 
         yield show
