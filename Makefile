@@ -30,7 +30,7 @@ $(VENV)/packages: requirements/dev.lock
 	@touch $@
 
 $(VENV)/built: $(VENV)/packages pyproject.toml $(RUST_SOURCES)
-	PIP_QUIET=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --quiet
+	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --release --locked --quiet
 	@touch $@
 
 check: format lint types docs test ## everything that CI asks for
