@@ -13,7 +13,9 @@ fn source(kind: u8, rate: u64, size: u64) -> Value {
     match kind {
         0 => json!({"cbr": {"rate": rate, "packet": packet}}),
         1 => json!({"poisson": {"rate": rate, "packet": packet, "sizes": "exponential"}}),
-        _ => json!({"on-off": {"rate": rate, "packet": packet, "on-time": "30ms", "off-time": "20ms", "law": "exponential"}}),
+        _ => {
+            json!({"on-off": {"rate": rate, "packet": packet, "on-time": "30ms", "off-time": "20ms", "law": "exponential"}})
+        }
     }
 }
 
@@ -43,7 +45,8 @@ fn tables(sources: &[(u8, u64, u64)], queueing: &Value, watched: bool, seed: u64
         "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
     });
     let options = RunOptions { seed, replications: 1, threads: 1 };
-    let results = run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
+    let results =
+        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
     results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
 }
 
