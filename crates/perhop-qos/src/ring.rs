@@ -73,7 +73,9 @@ impl RingConfig {
             particle,
             admission,
             used: 0,
-            slots: VecDeque::with_capacity(capacity.min(64) as usize),
+            first: Slot::default(),
+            others: VecDeque::with_capacity((capacity - 1).min(64) as usize),
+            drained_at: Time::ZERO,
         })
     }
 }
@@ -85,24 +87,36 @@ pub struct TransmitRing {
     particle: u32,
     admission: RingAdmission,
     used: u32,
-    slots: VecDeque<(Time, u32)>,
+    /// The packet that leaves next, while there is one.
+    first: Slot,
+    /// Those behind it.
+    others: VecDeque<Slot>,
+    /// When the last of them will have left.
+    drained_at: Time,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    ends: Time,
+    particles: u32,
 }
 
 impl TransmitRing {
     /// Frees the particles of every packet whose last bit has left by `now`.
+    #[inline]
     pub fn advance(&mut self, now: Time) {
-        while let Some(&(ends, particles)) = self.slots.front()
-            && ends <= now
-        {
-            self.used -= particles;
-            self.slots.pop_front();
+        while self.used > 0 && self.first.ends <= now {
+            self.used -= self.first.particles;
+            self.first = self.others.pop_front().unwrap_or_default();
         }
     }
     /// Whether the smallest packet could enter.
+    #[inline]
     pub fn has_room(&self) -> bool {
         self.used < self.capacity
     }
     /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty one.
+    #[inline]
     pub fn admits(&self, length: u32) -> bool {
         match self.admission {
             RingAdmission::Strict => self.used == 0 || self.used + self.particles(length) <= self.capacity,
@@ -110,22 +124,30 @@ impl TransmitRing {
         }
     }
     /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its predecessor's.
+    #[inline]
     pub fn push(&mut self, length: u32, ends: Time) {
-        let particles = self.particles(length);
-        self.used += particles;
-        self.slots.push_back((ends, particles));
+        let slot = Slot { ends, particles: self.particles(length) };
+        if self.used == 0 {
+            self.first = slot;
+        } else {
+            self.others.push_back(slot);
+        }
+        self.used += slot.particles;
+        self.drained_at = ends;
     }
     /// When the next particles come free; `None` while the ring is empty.
+    #[inline]
     pub fn next_release(&self) -> Option<Time> {
-        self.slots.front().map(|(ends, _)| *ends)
+        (self.used > 0).then_some(self.first.ends)
     }
     /// When everything in the ring will have left; `None` while it is empty.
+    #[inline]
     pub fn drained_at(&self) -> Option<Time> {
-        self.slots.back().map(|(ends, _)| *ends)
+        (self.used > 0).then_some(self.drained_at)
     }
     /// Packets in the ring.
     pub fn packets(&self) -> usize {
-        self.slots.len()
+        self.others.len() + usize::from(self.used > 0)
     }
 
     fn particles(&self, length: u32) -> u32 {

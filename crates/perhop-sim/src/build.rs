@@ -83,6 +83,7 @@ impl<'a> Builder<'a> {
             agenda: Agenda::new(),
             links: Vec::with_capacity(2 * scenario.links.len()),
             flows: Vec::new(),
+            paths: Vec::new(),
             tallies: Vec::new(),
             senders: Vec::new(),
             class_names: Vec::new(),
@@ -154,7 +155,7 @@ impl<'a> Builder<'a> {
         let id = LinkId(self.world.links.len() as u32);
         self.routes.add(id, self.node(from)?, self.node(to)?, config.cost);
         let tally = PortTally::new(port.queues().len());
-        let delivers = self.scenario.hosts.contains_key(to) && input.is_empty();
+        let leads_to_host = self.scenario.hosts.contains_key(to);
         self.world.links.push(Link {
             name,
             queue_names,
@@ -168,7 +169,7 @@ impl<'a> Builder<'a> {
             shaper_ready: self.world.agenda.register(Event::ShaperReady(id)),
             shaper_ready_at: None,
             feeders: Vec::new(),
-            delivers,
+            leads_to_host,
             tally,
             transmitted: 0,
         });
@@ -191,6 +192,8 @@ impl<'a> Builder<'a> {
                 .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
             _ => Vec::new(),
         };
+        let first = self.world.paths.len() as u32;
+        self.world.paths.extend(path);
         let class = self.class(config.class.as_ref().unwrap_or(&config.name));
         for number in 0..config.count {
             let key = FlowKey {
@@ -202,7 +205,7 @@ impl<'a> Builder<'a> {
             };
             let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
             let flow = self.world.flows.len();
-            self.world.flows.push(Flow { traffic: index, number, class, path: path.clone(), template });
+            self.world.flows.push(Flow { traffic: index, number, class, path: first, template });
             self.world.tallies.push(FlowTally::default());
             self.add_sender(flow, number, config, trace.clone());
         }
@@ -230,13 +233,15 @@ impl<'a> Builder<'a> {
     fn start_senders(&mut self) {
         for sender in 0..self.world.senders.len() {
             let flow = self.world.senders[sender].flow;
-            self.world.links[self.world.flows[flow].path[0].index()].feeders.push(sender);
+            self.world.links[self.world.paths[self.world.flows[flow].path as usize].index()]
+                .feeders
+                .push(sender);
         }
         for link in 0..self.world.links.len() {
             let watched = self.world.queue_probes.iter().any(|probe| probe.link.index() == link);
-            let Link { feeders, delivers, .. } = &self.world.links[link];
+            let Link { feeders, leads_to_host, .. } = &self.world.links[link];
             // A link from host to host has no event that could call a halt to running ahead.
-            if watched || *delivers || feeders.len() > MOST_FEEDERS {
+            if watched || *leads_to_host || feeders.len() > MOST_FEEDERS {
                 for sender in std::mem::take(&mut self.world.links[link].feeders) {
                     let slot = self.world.agenda.register(Event::Emission(sender));
                     self.world.agenda.schedule(slot, self.world.senders[sender].due.at);

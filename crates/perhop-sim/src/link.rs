@@ -32,8 +32,8 @@ pub(crate) struct Link {
     /// The senders of the host that this link leads away from, where their packets are all that enters
     /// it: then they run ahead of the agenda. Else empty.
     pub(crate) feeders: Vec<usize>,
-    /// It leads to a host, which only counts what arrives.
-    pub(crate) delivers: bool,
+    /// The far end is a host: packets end there.
+    pub(crate) leads_to_host: bool,
     /// Propagation delay.
     pub(crate) delay: Time,
     /// In order of arrival: a link never reorders, so one agenda entry serves them all.

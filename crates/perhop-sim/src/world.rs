@@ -33,8 +33,8 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     /// Index of its class in results.
     pub(crate) class: usize,
-    /// The links it takes, in order.
-    pub(crate) path: Vec<LinkId>,
+    /// Where its path begins in [`World::paths`].
+    pub(crate) path: u32,
     /// All its packets have in common.
     pub(crate) template: Packet,
 }
@@ -66,6 +66,8 @@ pub struct World {
     pub(crate) agenda: Agenda<Event>,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
+    /// The links that each flow takes, in order, one path after the other.
+    pub(crate) paths: Vec<LinkId>,
     pub(crate) tallies: Vec<FlowTally>,
     pub(crate) senders: Vec<Sender>,
     pub(crate) class_names: Vec<String>,
@@ -110,7 +112,7 @@ impl World {
         if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
             self.agenda.schedule(slot, due.at);
         }
-        self.forward(now, self.flows[flow].path[0], packet);
+        self.forward(now, self.link_of(flow, 0), packet);
     }
 
     /// The packet that `sender` sends now; its successor becomes due.
@@ -142,7 +144,7 @@ impl World {
             self.agenda.schedule(*arrival, next.arrives);
         }
         self.catch_up(now, link);
-        let Link { far_interface, input, .. } = &mut self.links[link.index()];
+        let Link { far_interface, input, leads_to_host, .. } = &mut self.links[link.index()];
         packet.arrive(*far_interface);
         if !input.is_empty()
             && let Verdict::Drop(cause) = input.condition(now, &mut packet)
@@ -150,10 +152,16 @@ impl World {
             return self.drop_unqueued(now, link, &packet, cause);
         }
         packet.hops += 1;
-        match self.flows[flow_of(&packet)].path.get(usize::from(packet.hops)) {
-            Some(next) => self.forward(now, *next, packet),
-            None => self.deliver(now, &packet),
+        if *leads_to_host {
+            self.deliver(now, &packet);
+        } else {
+            self.forward(now, self.link_of(flow_of(&packet), packet.hops), packet);
         }
+    }
+
+    /// The link by which packets of `flow` leave the node that they reach after `hops` links.
+    fn link_of(&self, flow: usize, hops: u8) -> LinkId {
+        self.paths[self.flows[flow].path as usize + usize::from(hops)]
     }
 
     /// `packet` leaves a node by `link`.
@@ -232,7 +240,7 @@ impl World {
         link.transmitted += 1;
         let arrives = transmission.ends + link.delay;
         // Nothing answers a datagram: its delivery is known now and needs no event.
-        if link.delivers && arrives <= self.duration {
+        if link.leads_to_host && link.input.is_empty() && arrives <= self.duration {
             return self.deliver(arrives, &transmission.packet);
         }
         if link.in_flight.is_empty() {
