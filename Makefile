@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup check format lint types test test-rust test-python docs reproduce lock wheel clean
+.PHONY: help setup check format lint types test test-rust test-python docs reproduce bench lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -62,6 +62,9 @@ docs: setup ## the Rust and the Python documentation, warnings are errors
 
 reproduce: setup ## run the published studies: published beside measured, and results/ with everything
 	$(BIN)/perhop study run --all --output results
+
+bench: ## speed of the engine, beside the peers that are installed (Debian: ns2)
+	$(PYTHON) benchmarks/compare.py
 
 lock: ## pin the development packages anew
 	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \
