@@ -1,7 +1,7 @@
 //! [`Observer`]: how probes, logs and captures see what a port does without the port knowing them.
 
 use crate::packet::{Color, Packet};
-use crate::port::Transmission;
+use crate::port::Departure;
 use crate::queue::QueueId;
 use crate::units::Time;
 use crate::verdict::DropCause;
@@ -31,8 +31,8 @@ pub trait Observer {
         let _ = (now, place, packet);
     }
     /// A queue gave its head to the transmit ring.
-    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission) {
-        let _ = (now, place, transmission);
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        let _ = (now, place, packet, departure);
     }
 }
 

@@ -25,11 +25,20 @@ pub struct Transmission {
     pub ends: Time,
 }
 
+/// When a packet is on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Departure {
+    /// When its first bit goes out.
+    pub starts: Time,
+    /// When its last bit has gone out.
+    pub ends: Time,
+}
+
 /// What became of a packet that was sent through a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {
     /// Nothing stood before it: it is in the transmit ring.
-    Transmitted(Transmission),
+    Transmitted(Departure),
     /// It waits; [`poll_transmit`](Port::poll_transmit) says what leaves next.
     Queued,
     /// It ends here.
@@ -114,13 +123,13 @@ impl Port {
 
     /// What [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit) do, without the
     /// detour through the queue where the packet would leave it at once.
-    pub fn send<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Sent {
-        let Ok((place, _)) = self.admit(now, &mut packet, observer) else { return Sent::Dropped };
+    pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
+        let Ok((place, _)) = self.admit(now, packet, observer) else { return Sent::Dropped };
         self.ring.advance(now);
         if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
             return self.release(now, place, packet, observer).map_or(Sent::Dropped, Sent::Transmitted);
         }
-        self.join(now, place, packet);
+        self.join(now, place, *packet);
         Sent::Queued
     }
 
@@ -143,12 +152,12 @@ impl Port {
             if queue.head().is_none_or(|head| !self.ring.admits(head.length)) {
                 return None;
             }
-            let packet = queue.pop()?;
+            let mut packet = queue.pop()?;
             let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
             self.backlog -= 1;
             self.scheduler.dequeued(now, id, &packet, &self.queues);
-            if let Some(transmission) = self.release(now, place, packet, observer) {
-                return Some(transmission);
+            if let Some(Departure { starts, ends }) = self.release(now, place, &mut packet, observer) {
+                return Some(Transmission { packet, starts, ends });
             }
         }
         None
@@ -185,18 +194,18 @@ impl Port {
         &mut self,
         now: Time,
         place: Place,
-        mut packet: Packet,
+        packet: &mut Packet,
         observer: &mut O,
-    ) -> Option<Transmission> {
+    ) -> Option<Departure> {
         let index = place.queue.index();
         let occupancy = self.queues[index].occupancy();
-        let verdict = self.buffers[index].release(now, &packet, place.precedence, occupancy);
-        judge(now, place, &mut packet, verdict, observer).ok()?;
+        let verdict = self.buffers[index].release(now, packet, place.precedence, occupancy);
+        judge(now, place, packet, verdict, observer).ok()?;
         let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
-        let transmission = Transmission { packet, starts, ends: starts + self.pace.time(packet.length) };
-        self.ring.push(packet.length, transmission.ends);
-        observer.dequeued(now, place, &transmission);
-        Some(transmission)
+        let departure = Departure { starts, ends: starts + self.pace.time(packet.length) };
+        self.ring.push(packet.length, departure.ends);
+        observer.dequeued(now, place, packet, departure);
+        Some(departure)
     }
 
     /// When to poll again if nothing arrives before: `None` while nothing waits.

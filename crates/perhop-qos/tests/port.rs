@@ -4,7 +4,7 @@ use perhop_qos::framing::Framing;
 use perhop_qos::observer::Place;
 use perhop_qos::packet::{Dscp, FlowKey};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
-use perhop_qos::port::Transmission;
+use perhop_qos::port::{Departure, Transmission};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::{RingAdmission, RingConfig};
 use perhop_qos::units::{ByteSize, Rate, Time};
@@ -24,7 +24,7 @@ impl Observer for Counts {
     fn enqueued(&mut self, _: Time, _: Place, _: &Packet) {
         self.enqueued += 1;
     }
-    fn dequeued(&mut self, _: Time, _: Place, _: &Transmission) {
+    fn dequeued(&mut self, _: Time, _: Place, _: &Packet, _: Departure) {
         self.dequeued += 1;
     }
     fn dropped(&mut self, _: Time, _: Option<Place>, _: &Packet, cause: DropCause) {

@@ -3,7 +3,7 @@
 use perhop_qos::framing::Framing;
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::policy::{QueueingConfig, WireConfig};
-use perhop_qos::port::{Port, Sent, Transmission};
+use perhop_qos::port::{Departure, Port, Sent};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{Rate, Time};
@@ -26,8 +26,8 @@ impl Observer for Log {
     fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
         self.0.push(format!("{now:?} {place:?} marked {packet:?}"));
     }
-    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission) {
-        self.0.push(format!("{now:?} {place:?} out {transmission:?}"));
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        self.0.push(format!("{now:?} {place:?} out {packet:?} {departure:?}"));
     }
 }
 
@@ -49,14 +49,14 @@ fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], 
             while port.poll_transmit(wake, &mut log).is_some() {}
         }
         now = arrival;
-        let packet = Packet::new(FlowKey::default(), length);
+        let mut packet = Packet::new(FlowKey::default(), length);
         match way {
             Way::Plain => {
                 port.enqueue(now, packet, &mut log);
                 while port.poll_transmit(now, &mut log).is_some() {}
             }
             Way::Straight => {
-                if port.send(now, packet, &mut log) == Sent::Queued {
+                if port.send(now, &mut packet, &mut log) == Sent::Queued {
                     while port.poll_transmit(now, &mut log).is_some() {}
                 }
             }

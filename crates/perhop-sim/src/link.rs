@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{InterfaceId, Packet};
-use perhop_qos::port::{Port, Transmission};
+use perhop_qos::port::{Departure, Port};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
@@ -89,9 +89,9 @@ impl Observer for Counters<'_> {
             tally.marked.add(packet.length);
         }
     }
-    fn dequeued(&mut self, now: Time, place: Place, transmission: &Transmission) {
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, _: Departure) {
         if let Some(tally) = self.tally(now, place) {
-            tally.sent.add(transmission.packet.length);
+            tally.sent.add(packet.length);
         }
     }
 }

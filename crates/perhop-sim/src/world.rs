@@ -1,7 +1,7 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each.
 
 use perhop_qos::packet::Packet;
-use perhop_qos::port::{Sent, Transmission};
+use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 
@@ -107,12 +107,12 @@ impl World {
     }
 
     fn emit(&mut self, now: Time, sender: usize) {
-        let packet = self.take_packet(sender);
+        let mut packet = self.take_packet(sender);
         let Sender { flow, due, slot, .. } = self.senders[sender];
         if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
             self.agenda.schedule(slot, due.at);
         }
-        self.forward(now, self.link_of(flow, 0), packet);
+        self.forward(now, self.link_of(flow, 0), &mut packet);
     }
 
     /// The packet that `sender` sends now; its successor becomes due.
@@ -155,7 +155,7 @@ impl World {
         if *leads_to_host {
             self.deliver(now, &packet);
         } else {
-            self.forward(now, self.link_of(flow_of(&packet), packet.hops), packet);
+            self.forward(now, self.link_of(flow_of(&packet), packet.hops), &mut packet);
         }
     }
 
@@ -165,23 +165,23 @@ impl World {
     }
 
     /// `packet` leaves a node by `link`.
-    fn forward(&mut self, now: Time, link: LinkId, packet: Packet) {
+    fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         self.catch_up(now, link);
         self.pass(now, link, packet);
         self.await_shaper(link);
     }
 
     /// `packet` passes `link`'s output conditioners and its port.
-    fn pass(&mut self, now: Time, link: LinkId, mut packet: Packet) {
+    fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         let Link { output, port, tally, .. } = &mut self.links[link.index()];
         if !output.is_empty()
-            && let Verdict::Drop(cause) = output.condition(now, &mut packet)
+            && let Verdict::Drop(cause) = output.condition(now, packet)
         {
-            return self.drop_unqueued(now, link, &packet, cause);
+            return self.drop_unqueued(now, link, packet, cause);
         }
         let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
         match port.send(now, packet, &mut counters) {
-            Sent::Transmitted(transmission) => self.launch(link, &transmission),
+            Sent::Transmitted(departure) => self.launch(link, packet, departure.ends),
             Sent::Queued => self.transmit(now, link),
             Sent::Dropped => {}
         }
@@ -218,8 +218,8 @@ impl World {
             if timeout <= emission {
                 self.transmit(timeout, link);
             } else {
-                let packet = self.take_packet(sender);
-                self.pass(emission, link, packet);
+                let mut packet = self.take_packet(sender);
+                self.pass(emission, link, &mut packet);
             }
         }
     }
@@ -230,23 +230,23 @@ impl World {
             let Link { port, tally, .. } = &mut self.links[link.index()];
             let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
             let Some(transmission) = port.poll_transmit(now, &mut counters) else { break };
-            self.launch(link, &transmission);
+            self.launch(link, &transmission.packet, transmission.ends);
         }
     }
 
-    /// A packet is on `link`'s wire: it arrives when its last bit does.
-    fn launch(&mut self, link: LinkId, transmission: &Transmission) {
+    /// `packet` is on `link`'s wire until `ends`: it arrives when its last bit does.
+    fn launch(&mut self, link: LinkId, packet: &Packet, ends: Time) {
         let link = &mut self.links[link.index()];
         link.transmitted += 1;
-        let arrives = transmission.ends + link.delay;
+        let arrives = ends + link.delay;
         // Nothing answers a datagram: its delivery is known now and needs no event.
         if link.leads_to_host && link.input.is_empty() && arrives <= self.duration {
-            return self.deliver(arrives, &transmission.packet);
+            return self.deliver(arrives, packet);
         }
         if link.in_flight.is_empty() {
             self.agenda.schedule(link.arrival, arrives);
         }
-        link.in_flight.push_back(Flight { arrives, packet: transmission.packet });
+        link.in_flight.push_back(Flight { arrives, packet: *packet });
     }
 
     /// Asks for a wake-up where a shaper holds back all that waits at `link`: then nothing need be in flight.
