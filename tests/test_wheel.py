@@ -12,7 +12,8 @@ import pytest
 
 from conftest import ROOT
 
-pytestmark = pytest.mark.slow
+# One worker builds the wheel, for all of its tests.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
 
 
 @pytest.fixture(scope="module")
