@@ -53,7 +53,7 @@ test-rust: ## cargo test
 	cargo test --workspace --locked --quiet
 
 test-python: setup ## pytest
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto --dist loadfile
 
 docs: setup ## the Rust and the Python documentation, warnings are errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet

@@ -12,8 +12,7 @@ import pytest
 
 from conftest import ROOT
 
-# One worker builds the wheel, for all of its tests.
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
