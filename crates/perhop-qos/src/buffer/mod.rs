@@ -111,6 +111,14 @@ impl AnyBuffer {
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
+    /// The average that would decide about a packet of `precedence` that finds `queue` (see
+    /// [`Mred::deciding_average`]); `None` where no average decides.
+    pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> Option<f64> {
+        match self {
+            AnyBuffer::TailDrop(_) => None,
+            AnyBuffer::Mred(buffer) => Some(buffer.deciding_average(precedence, queue)),
+        }
+    }
 }
 
 impl BufferManager for AnyBuffer {

@@ -1,6 +1,7 @@
 //! What is sampled over time.
 
 use perhop_qos::conditioner::Count;
+use perhop_qos::packet::Color;
 use perhop_qos::port::Port;
 use perhop_qos::units::Time;
 
@@ -19,6 +20,9 @@ pub struct QueueSamples {
     pub precedence: Vec<u32>,
     /// The buffer manager's average for that precedence in the unit of its thresholds; NaN without one.
     pub average: Vec<f64>,
+    /// The average that would decide about a packet of that precedence at this instant: of averages
+    /// that are added, the sum; else `average` itself.
+    pub deciding_average: Vec<f64>,
 }
 
 impl QueueSamples {
@@ -34,6 +38,8 @@ impl QueueSamples {
                 self.bytes.push(queue.occupancy().bytes);
                 self.precedence.push(precedence as u32);
                 self.average.push(average);
+                let deciding = buffer.deciding_average(Color::new(precedence), queue.occupancy());
+                self.deciding_average.push(deciding.unwrap_or(f64::NAN));
             }
         }
     }

@@ -64,6 +64,7 @@ struct QueueRow {
     bytes: u64,
     precedence: u64,
     average: f64,
+    deciding_average: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -186,6 +187,7 @@ fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
                 bytes: samples.bytes[index],
                 precedence: u64::from(samples.precedence[index]),
                 average: samples.average[index],
+                deciding_average: samples.deciding_average[index],
             });
         }
     }
@@ -358,6 +360,7 @@ fn queue_table(rows: &[QueueRow]) -> Table {
         .count("bytes", "bytes", |row| row.bytes)
         .count("precedence", "", |row| row.precedence)
         .float("average", "thresholds' unit", |row| row.average)
+        .float("deciding_average", "thresholds' unit", |row| row.deciding_average)
         .table("queues")
 }
 
