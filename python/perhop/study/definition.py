@@ -60,7 +60,13 @@ class Table:
 
     id: str
     title: str
+    #: What all its cases change.
+    changes: dict[str, Any]
     cases: tuple[Case, ...]
+
+    def named(self, id: str) -> bool:
+        """Whether `id` means this table: `11` also means its parts `11:a` and `11:b`."""
+        return self.id == id or self.id.startswith(f"{id}:")
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,10 @@ class Alternative:
     """Another value that an assumption could have."""
 
     value: str
+    #: What it changes in place of, or beside, what its assumption changes.
     changes: dict[str, Any]
+    #: What it changes in the cases of one table, where that goes against what they change themselves.
+    changes_in_table: dict[str, dict[str, Any]]
     #: The tables it is tried on.
     tables: tuple[str, ...]
 
@@ -192,7 +201,10 @@ def _metric(name: str, keys: Keys) -> Metric:
 
 def _table(keys: Keys, folder: Path) -> Table:
     table = Table(
-        keys.text("id"), keys.text("title"), tuple(_case(one, folder) for one in keys.tables("cases"))
+        id=keys.text("id"),
+        title=keys.text("title"),
+        changes=keys.mapping("set", {}) or {},
+        cases=tuple(_case(one, folder) for one in keys.tables("cases")),
     )
     keys.finish()
     return table
@@ -224,8 +236,13 @@ def _assumption(keys: Keys, every_table: tuple[str, ...]) -> Assumption:
 
 
 def _alternative(keys: Keys, every_table: tuple[str, ...]) -> Alternative:
-    changes = keys.mapping("set", {}) or {}
-    alternative = Alternative(keys.text("value"), changes, keys.texts("tables", every_table))
+    in_table = keys.mapping("set-in-table", {}) or {}
+    alternative = Alternative(
+        value=keys.text("value"),
+        changes=keys.mapping("set", {}) or {},
+        changes_in_table=in_table,
+        tables=keys.texts("tables", tuple(in_table) or every_table),
+    )
     keys.finish()
     return alternative
 
@@ -279,6 +296,10 @@ def _check(study: Study) -> None:
     for claim in study.claims:
         if not hasattr(study.judges, claim.function):
             problems.append(f"claim {claim.id} has no function {claim.function} in claims.py")
+    for assumption in study.assumptions:
+        for alternative in assumption.alternatives:
+            asked = dict.fromkeys((*alternative.tables, *alternative.changes_in_table))
+            problems += [f"{assumption.name}: no table {table}" for table in asked if table not in known]
     names = [case.name for table in study.tables for case in table.cases]
     problems += [
         f"several cases are named {name}" for name in sorted({n for n in names if names.count(n) > 1})

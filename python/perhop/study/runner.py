@@ -85,9 +85,9 @@ def run(
 def _chosen(study: Study, only: Sequence[str]) -> tuple[Table, ...]:
     known = [table.id for table in study.tables]
     for id in only:
-        if id not in known:
+        if not any(table.named(id) for table in study.tables):
             raise InvalidInputError(f"{study.id} has no table {id}", f"there are: {', '.join(known)}")
-    return tuple(table for table in study.tables if not only or table.id in only)
+    return tuple(table for table in study.tables if not only or any(table.named(id) for id in only))
 
 
 def _touched(tables: tuple[Table, ...], alternative: Alternative) -> tuple[Table, ...]:
@@ -97,15 +97,20 @@ def _touched(tables: tuple[Table, ...], alternative: Alternative) -> tuple[Table
 def _plan(
     study: Study, tables: tuple[Table, ...], replications: int, alternative: Alternative | None = None
 ) -> _Plan:
-    def job(case: Case) -> _Job:
+    def job(table: Table, case: Case) -> _Job:
         changes: dict[str, Any] = {}
         for assumption in study.assumptions:
             changes |= assumption.changes
-        changes |= case.changes | (alternative.changes if alternative else {})
+        # An alternative stands where its assumption stands: what makes a case this case is put in later.
+        if alternative is not None:
+            changes |= alternative.changes
+        changes |= table.changes | case.changes
+        if alternative is not None:
+            changes |= alternative.changes_in_table.get(table.id, {})
         scenario = Scenario.load(case.scenario, changes)
         return _Job(scenario, f"{replications} {scenario.to_json()}", replications)
 
-    return _Plan(tables, {case.name: job(case) for table in tables for case in table.cases})
+    return _Plan(tables, {case.name: job(table, case) for table in tables for case in table.cases})
 
 
 def _simulate(
