@@ -1,0 +1,126 @@
+"""What the paper says in words, judged by what was measured."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+from perhop import Results
+from perhop.study import Figure, Outcome, Verdict, agrees_if
+
+KIB = 1024.0
+# "No packet" of 42 000, and "near RIO-C", up to a tenth of a percent.
+NONE_PERCENT = 0.1
+MODELS = {"2": "staggered", "3": "partially overlapped", "4": "overlapped"}
+GROSS = ("11:30-55", "11:40-65", "11:45-70", "11:50-75")
+# Figure 4 is sampled every 20 ms; a burst lasts 120 ms.
+BURST_SAMPLES = 6
+# Thresholds of the staggered model, and how near "around" is.
+DP1_MAX, DP0_MIN, DP0_MAX = 25 * KIB, 25 * KIB, 50 * KIB
+AROUND = 0.1
+
+
+def onoff_rioc_protects(outcome: Outcome) -> Verdict:
+    """Green loss of RIO-C in each model."""
+    lost = {model: green(outcome, table, "rio-c") for table, model in MODELS.items()}
+    evidence = "; ".join(f"{model} {figure.measured:.3f} %" for model, figure in lost.items())
+    return agrees_if(all(figure.measured <= NONE_PERCENT for figure in lost.values()), f"green: {evidence}")
+
+
+def onoff_wred_order(outcome: Outcome) -> Verdict:
+    """Green loss of WRED from model to model."""
+    lost = [green(outcome, table, "wred") for table in MODELS]
+    evidence = ", ".join(
+        f"{model} {one.measured:.2f} %" for model, one in zip(MODELS.values(), lost, strict=True)
+    )
+    rises = all(before.measured < after.measured for before, after in pairwise(lost))
+    return agrees_if(rises and lost[0].measured > NONE_PERCENT, f"green: {evidence}")
+
+
+def onoff_yellow(outcome: Outcome) -> Verdict:
+    """Yellow loss in the staggered model: both within two points of 87 %."""
+    rioc, wred = (
+        outcome.figure("2", "dropped_percent", scheme=scheme, drop_precedence="dp1").measured
+        for scheme in ("rio-c", "wred")
+    )
+    holds = abs(rioc - 87) <= 2 and abs(wred - 87) <= 2
+    return agrees_if(holds, f"yellow: RIO-C {rioc:.2f} %, WRED {wred:.2f} %")
+
+
+def gross_stagger(outcome: Outcome) -> Verdict:
+    """Green loss of WRED as the thresholds move up; the last step must come near RIO-C, the first not."""
+    lost = [_gross(outcome, table) for table in GROSS]
+    falls = all(before > after for before, after in pairwise(lost))
+    evidence = ", ".join(
+        f"{table.partition(':')[2]} KB {one:.3f} %" for table, one in zip(GROSS, lost, strict=True)
+    )
+    holds = falls and lost[0] > NONE_PERCENT and 0.001 <= lost[-1] <= 0.05
+    return agrees_if(holds, f"green: {evidence}")
+
+
+def figure4(outcome: Outcome) -> Verdict:
+    """Averages before and during a burst."""
+    rioc, wred = outcome.results("figure 4a rio-c"), outcome.results("figure 4b wred")
+    green_peak = series(rioc, 0, "deciding_average").max()
+    starts = burst_starts(rioc)
+    yellow_before, yellow_during = around(series(rioc, 1, "deciding_average"), starts)
+    single_before, single_during = around(series(wred, 0, "deciding_average"), starts)
+    holds = (
+        green_peak < DP0_MIN
+        and near(yellow_before.mean(), DP1_MAX)
+        and near(single_before.mean(), DP0_MIN)
+        and DP0_MIN < single_during.mean() < DP0_MAX
+        and single_during.mean() > single_before.mean()
+    )
+    return agrees_if(
+        holds,
+        f"KiB: RIO-C DP0 at most {green_peak / KIB:.1f}, DP1 {yellow_before.mean() / KIB:.1f} before a burst"
+        f" and {yellow_during.mean() / KIB:.1f} in it; WRED {single_before.mean() / KIB:.1f} before,"
+        f" {single_during.mean() / KIB:.1f} in it on the mean, {single_during[:, -1].mean() / KIB:.1f} at its end",
+    )
+
+
+def green(outcome: Outcome, table: str, scheme: str) -> Figure:
+    """Return the green loss of one scheme."""
+    return outcome.figure(table, "dropped_percent", scheme=scheme, drop_precedence="dp0")
+
+
+def _gross(outcome: Outcome, table: str) -> float:
+    """Return the green loss; the paper prints no percentage in the last row, so both counts make it."""
+    dropped = outcome.figure(table, "packets_dropped", drop_precedence="dp0").measured
+    return 100 * dropped / outcome.figure(table, "packets_received", drop_precedence="dp0").measured
+
+
+def near(value: float, threshold: float) -> bool:
+    """Whether an average is around a threshold."""
+    return abs(value - threshold) <= AROUND * threshold
+
+
+def series(results: Results, precedence: int, column: str) -> npt.NDArray[np.float64]:
+    """Return a column of `queues`, one line per replication, from the end of the warm-up on."""
+    rows = results.queues.filter(precedence=precedence).sort("replication", "time_s")
+    samples = rows[column].to_numpy().astype(float).reshape(results.replications, -1)
+    warm = rows["time_s"].to_numpy().reshape(results.replications, -1)[0] > 10.0
+    return samples[:, warm]
+
+
+def burst_starts(rioc: Results) -> list[npt.NDArray[np.int64]]:
+    """Return the first sample of each burst, one array per replication.
+
+    RIO-C's green average moves only while green packets come. In a WRED run of the same seed the
+    bursts come at the same instants: a source's random draws are its own.
+    """
+    moves = np.diff(series(rioc, 0, "average"), axis=1) != 0
+    starts = [np.flatnonzero(line[1:] & ~line[:-1]) + 2 for line in moves]
+    return [begins[begins + BURST_SAMPLES < moves.shape[1]] for begins in starts]
+
+
+def around(
+    averages: npt.NDArray[np.float64], starts: list[npt.NDArray[np.int64]]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return the average just before each burst, and a line of its samples during each."""
+    pairs = list(zip(averages, starts, strict=True))
+    before = np.concatenate([line[begins - 1] for line, begins in pairs])
+    during = np.concatenate([line[begins[:, None] + np.arange(BURST_SAMPLES)] for line, begins in pairs])
+    return before, during
