@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup check format lint types test test-rust test-python docs reproduce bench lock wheel clean
+.PHONY: help setup check format lint types test test-rust test-python docs reproduce quote-reports bench lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -62,6 +62,9 @@ docs: setup ## the Rust and the Python documentation, warnings are errors
 
 reproduce: setup ## run the published studies: published beside measured, and results/ with everything
 	$(BIN)/perhop study run --all --output results
+
+quote-reports: reproduce ## put the measured tables into the READMEs of the studies
+	$(BIN)/python docs/quote_reports.py results
 
 bench: ## speed of the engine, beside the peers that are installed (Debian: ns2)
 	$(PYTHON) benchmarks/compare.py

@@ -41,6 +41,12 @@ title = "The same case again"
 name = "heavy again"
 set = { "traffic.steady.source.cbr.rate" = "4Mb/s" }
 
+[[highlights]]
+label = "light loss"
+table = "1"
+metric = "dropped_percent"
+rows = { load = "light" }
+
 [[assumptions]]
 name = "link rate"
 value = "2 Mb/s"
@@ -176,6 +182,31 @@ def test_only_one_table(perhop: Command, study: Path) -> None:
     assert "there are: 1, 2" in ended.err
 
 
+def test_a_table_in_parts(perhop: Command, study: Path) -> None:
+    definition = study / "study.toml"
+    definition.write_text(definition.read_text().replace('id = "2"', 'id = "1:again"'))
+    report = perhop("study", "run", study, "--only", "1", "--json", "--no-sensitivity").json()
+    assert {claim["verdict"] for claim in report["claims"]} == {"agrees"}, "both parts were run"
+
+
+def test_an_alternative_does_not_undo_a_case(perhop: Command, study: Path) -> None:
+    """A case's own change outlives the alternative's; `set-in-table` alone goes against it."""
+    definition = study / "study.toml"
+    text = definition.read_text()
+    definition.write_text(
+        text.replace('"links.1.rate" = "4Mb/s"', '"traffic.steady.source.cbr.rate" = "1kb/s"')
+        + """
+[[assumptions.alternatives]]
+value = "light for all"
+set-in-table = { "1" = { "traffic.steady.source.cbr.rate" = "800kb/s" } }
+"""
+    )
+    (assumption,) = perhop("study", "run", study, "--json").json()["assumptions"]
+    kept, undone = ([one["measured"] for one in tried["figures"][:2]] for tried in assumption["sensitivity"])
+    assert kept == [0, pytest.approx(50, abs=0.5)]
+    assert undone == [0, 0]
+
+
 def test_the_folder_and_its_bytes(perhop: Command, study: Path, tmp_path: Path) -> None:
     for name, threads in [("one", "1"), ("two", "2")]:
         ended = perhop("study", "run", study, "-o", name, "--threads", threads, "--quiet")
@@ -183,6 +214,9 @@ def test_the_folder_and_its_bytes(perhop: Command, study: Path, tmp_path: Path) 
     one, two = (files_in(tmp_path / name) for name in ("one", "two"))
     assert one == two
     assert "slow/cases/00 light/classes.parquet" in one
+    lines = one["slow/report.md"].decode().splitlines()
+    assert "| 1 | light | dropped percent | 0 | 0 ± 0 | % | agrees |" in lines
+    assert "| link rate | 4 Mb/s | 0 | half differs |" in lines, "highlight and claim under the alternative"
     report = json.loads(one["slow/study.json"])
     assert "seconds" not in report
     figures = pl.read_parquet(tmp_path / "one" / "slow" / "figures.parquet")
@@ -219,6 +253,18 @@ def test_list_and_show(perhop: Command, study: Path) -> None:
         ("study.toml", 'links.1.rate" = "2Mb/s"', 'links.1.rat" = "2Mb/s"', "did you mean `rate`"),
         ("claims.toml", 'tables = ["1"]', 'tables = ["7"]', "no table 7"),
         ("reference/slow.csv", "metric", "quantity", "no column metric"),
+        (
+            "study.toml",
+            'tables = ["1"]\n',
+            'set-in-table = { "7" = {} }\n',
+            "assumption link rate: no table 7",
+        ),
+        (
+            "study.toml",
+            'rows = { load = "light" }\n\n[[ass',
+            "[[ass",
+            "light loss: 2 published figures, not one",
+        ),
         ("claims.py", "def half", "def hlf", "claim slow.half has no function half"),
         ("measures.py", "def delivered", "def dlivered", "no function delivered"),
     ],

@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
+
 from perhop import Results
 from perhop.study import Figure, Outcome, Verdict, agrees_if
 
@@ -77,7 +78,8 @@ def figure4(outcome: Outcome) -> Verdict:
         holds,
         f"KiB: RIO-C DP0 at most {green_peak / KIB:.1f}, DP1 {yellow_before.mean() / KIB:.1f} before a burst"
         f" and {yellow_during.mean() / KIB:.1f} in it; WRED {single_before.mean() / KIB:.1f} before,"
-        f" {single_during.mean() / KIB:.1f} in it on the mean, {single_during[:, -1].mean() / KIB:.1f} at its end",
+        f" {single_during.mean() / KIB:.1f} in it on the mean, {single_during[:, -1].mean() / KIB:.1f}"
+        " at its end",
     )
 
 

@@ -6,17 +6,17 @@ BOTTLENECK = "C1->E3"
 
 
 def packets_received(results: Results, case: dict[str, str]) -> list[float]:
-    """Packets that reached the queue, dropped ones included; per replication."""
+    """Return the packets that reached the queue, dropped ones included; per replication."""
     return at_core(results, case, "arrived_packets")
 
 
 def packets_dropped(results: Results, case: dict[str, str]) -> list[float]:
-    """Packets that the buffer manager dropped; per replication."""
+    """Return the packets that the buffer manager dropped; per replication."""
     return at_core(results, case, "dropped_packets")
 
 
 def dropped_percent(results: Results, case: dict[str, str]) -> list[float]:
-    """Dropped in percent of received; per replication."""
+    """Return what is dropped of what is received; per replication."""
     return at_core(results, case, "dropped_percent")
 
 

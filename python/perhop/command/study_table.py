@@ -31,7 +31,7 @@ def show_report(report: Report) -> None:
     for table in report.study.tables:
         figures = [figure for figure in report.figures if figure.table == table.id]
         if figures:
-            out.print(_figures(f"Table {table.id}: {table.title}", figures))
+            out.print(_figures(table.heading, figures))
     _print_claims(out, report)
     _print_assumptions(out, report)
     counted = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
@@ -45,7 +45,7 @@ def show_definition(study: Study) -> None:
     out.print(f"[bold]{study.id}[/]: {study.title}\n[dim]{study.paper}[/]")
     out.print(f"{study.replications} replications, seed {study.seed}\n")
     for table in study.tables:
-        out.print(f"[bold]Table {table.id}[/]: {table.title}")
+        out.print(f"[bold]{table.heading}[/]")
         for case in table.cases:
             count = len(study.figures_of(table, case))
             out.print(f"    {case.name} ({case.scenario.name}, {count} published figures)", markup=False)
@@ -82,6 +82,7 @@ def _figures(title: str, figures: list[Figure]) -> Table:
             interval(figure.measured, figure.ci95),
             figure.unit,
             f"[{style}]{mark}[/]",
+            style="dim" if figure.verdict == "not-comparable" else None,
         )
     return table
 
@@ -100,14 +101,35 @@ def _print_assumptions(out: Console, report: Report) -> None:
     out.print("[bold]Assumptions[/], where the paper says nothing:")
     for assumption in report.study.assumptions:
         out.print(f"  {_assumption(assumption)}")
-        for value, trial in report.sensitivity(assumption):
-            out.print(f"    with {value}: {_moved(report, trial)}")
+        if not report.study.highlights:
+            for value, trial in report.sensitivity(assumption):
+                out.print(f"    with {value}: {_moved(report, trial)}")
     out.print()
+    if report.study.highlights and report.trials:
+        out.print(_sensitivity(report))
 
 
 def _assumption(assumption: Assumption) -> str:
     said = f" ({assumption.sensitivity})" if assumption.sensitivity else ""
     return f"{assumption.name} = [bold]{assumption.value}[/]: {assumption.why}{said}"
+
+
+def _sensitivity(report: Report) -> Table:
+    """Return the study's highlights under other values of its assumptions, and the claims that change."""
+    count = next(iter(report.trials.values())).replications
+    table = _grid(f"With another value of one assumption ({count} replications)", "assumption", "instead")
+    for highlight in report.study.highlights:
+        table.add_column(highlight.label, justify="right")
+    table.add_column("claims that change")
+    table.add_row("(none)", "", *(number(value, 3) for value in report.usual), "", style="bold")
+    for moved in report.sensitivity_table():
+        changed = [
+            f"[{_MARKS[one.verdict][1]}]{id.rpartition('.')[2]} {one.verdict}[/]"
+            for id, one in moved.claims.items()
+        ]
+        cells = (number(value, 3) for value in moved.measured)
+        table.add_row(moved.assumption, moved.value, *cells, "\n".join(changed))
+    return table
 
 
 def _moved(report: Report, trial: Trial) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
@@ -68,6 +69,13 @@ class Table:
         """Whether `id` means this table: `11` also means its parts `11:a` and `11:b`."""
         return self.id == id or self.id.startswith(f"{id}:")
 
+    @property
+    def heading(self) -> str:
+        """What stands above it: `Table 2: …`, `Figure 4: …`."""
+        kind, _, number = self.id.partition("-")
+        name = f"Figure {number}" if kind == "figure" else f"Table {self.id}"
+        return f"{name}: {self.title}"
+
 
 @dataclass(frozen=True)
 class Alternative:
@@ -93,6 +101,20 @@ class Assumption:
     alternatives: tuple[Alternative, ...]
     #: How the result moves, where the study says it in words.
     sensitivity: str | None
+
+
+@dataclass(frozen=True)
+class Highlight:
+    """A published figure that is worth a column of the sensitivity table."""
+
+    label: str
+    table: str
+    metric: str
+    rows: dict[str, str]
+
+    def shows(self, table: str, metric: str, case: dict[str, str]) -> bool:
+        """Whether this is the figure."""
+        return (self.table, self.metric) == (table, metric) and self.rows.items() <= case.items()
 
 
 @dataclass(frozen=True)
@@ -125,6 +147,7 @@ class Study:
     metrics: dict[str, Metric]
     tables: tuple[Table, ...]
     assumptions: tuple[Assumption, ...]
+    highlights: tuple[Highlight, ...]
     claims: tuple[Claim, ...]
     published: tuple[Published, ...] = field(repr=False)
 
@@ -180,6 +203,7 @@ def _read(folder: Path) -> Study:
         metrics={name: _metric(name, one) for name, one in keys.named_tables("metrics")},
         tables=tables,
         assumptions=tuple(_assumption(one, every_table) for one in keys.tables("assumptions")),
+        highlights=tuple(_highlight(one) for one in keys.tables("highlights")),
         claims=tuple(
             _claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")
         ),
@@ -247,6 +271,18 @@ def _alternative(keys: Keys, every_table: tuple[str, ...]) -> Alternative:
     return alternative
 
 
+def _highlight(keys: Keys) -> Highlight:
+    rows = keys.mapping("rows", {}) or {}
+    highlight = Highlight(
+        keys.text("label"),
+        keys.text("table"),
+        keys.text("metric"),
+        {column: str(value) for column, value in rows.items()},
+    )
+    keys.finish()
+    return highlight
+
+
 def _claim(keys: Keys, every_table: tuple[str, ...]) -> Claim:
     claim = Claim(keys.text("id"), keys.text("where"), keys.text("text"), keys.texts("tables", every_table))
     keys.finish()
@@ -273,39 +309,51 @@ def _published(file: Path) -> list[Published]:
 
 def _check(study: Study) -> None:
     """Refuse a study in which a published figure or a claim would silently go unanswered."""
-    problems = []
+    problems = [*_unanswered(study), *_without_function(study), *_wrong_names(study)]
+    if problems:
+        raise InvalidInputError(f"{study.folder / _FILE}:\n  " + "\n  ".join(dict.fromkeys(problems)))
+
+
+def _unanswered(study: Study) -> Iterator[str]:
     for table in study.tables:
         answered = [row for case in table.cases for row in study.figures_of(table, case)]
         rows = [row for row in study.published if row.table == table.id]
-        problems += [
-            f"table {table.id}: no case answers {row.case} {row.metric}"
-            for row in rows
-            if row not in answered
-        ]
+        for row in rows:
+            if row not in answered:
+                yield f"table {table.id}: no case answers {row.case} {row.metric}"
         if len(answered) > len(rows):
-            problems.append(f"table {table.id}: several cases answer the same published figure")
+            yield f"table {table.id}: several cases answer the same published figure"
     for row in study.published:
         if row.metric not in study.metrics:
-            problems.append(f"no [metrics.{row.metric}], which table {row.table} publishes")
-    known = {table.id for table in study.tables}
-    for claim in study.claims:
-        problems += [f"claim {claim.id}: no table {table}" for table in claim.tables if table not in known]
+            yield f"no [metrics.{row.metric}], which table {row.table} publishes"
+
+
+def _without_function(study: Study) -> Iterator[str]:
     for metric in {row.metric: None for row in study.published}:
         if not hasattr(study.measures, metric):
-            problems.append(f"measures.py has no function {metric}")
+            yield f"measures.py has no function {metric}"
     for claim in study.claims:
         if not hasattr(study.judges, claim.function):
-            problems.append(f"claim {claim.id} has no function {claim.function} in claims.py")
+            yield f"claim {claim.id} has no function {claim.function} in claims.py"
+
+
+def _wrong_names(study: Study) -> Iterator[str]:
+    asked = [(f"claim {claim.id}", table) for claim in study.claims for table in claim.tables]
     for assumption in study.assumptions:
         for alternative in assumption.alternatives:
-            asked = dict.fromkeys((*alternative.tables, *alternative.changes_in_table))
-            problems += [f"{assumption.name}: no table {table}" for table in asked if table not in known]
+            named = (*alternative.tables, *alternative.changes_in_table)
+            asked += [(f"assumption {assumption.name}", table) for table in named]
+    known = {table.id for table in study.tables}
+    for who, table_id in asked:
+        if table_id not in known:
+            yield f"{who}: no table {table_id}"
+    for highlight in study.highlights:
+        count = sum(highlight.shows(row.table, row.metric, row.case) for row in study.published)
+        if count != 1:
+            yield f"highlight {highlight.label}: {count} published figures, not one"
     names = [case.name for table in study.tables for case in table.cases]
-    problems += [
-        f"several cases are named {name}" for name in sorted({n for n in names if names.count(n) > 1})
-    ]
-    if problems:
-        raise InvalidInputError(f"{study.folder / _FILE}:\n  " + "\n  ".join(dict.fromkeys(problems)))
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"several cases are named {name}"
 
 
 def _module(file: Path, study: str) -> ModuleType:

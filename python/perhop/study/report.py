@@ -10,7 +10,8 @@ from typing import Any
 from perhop import _core
 from perhop.results import Results
 from perhop.saving import MANIFEST, whole_folder
-from perhop.study.definition import Assumption, Study
+from perhop.study.definition import Assumption, Highlight, Study
+from perhop.study.markdown import as_markdown
 from perhop.study.outcome import Figure, Verdict
 
 
@@ -20,6 +21,18 @@ class Trial:
 
     replications: int
     figures: list[Figure]
+    claims: dict[str, Verdict]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A line of the sensitivity table."""
+
+    assumption: str
+    value: str
+    #: The study's highlights; `None` where their table was not run.
+    measured: list[float | None]
+    #: The claims that get another verdict.
     claims: dict[str, Verdict]
 
 
@@ -53,12 +66,34 @@ class Report:
             if (assumption.name, value) in self.trials
         ]
 
+    @property
+    def usual(self) -> list[float | None]:
+        """The study's highlights under its own assumptions."""
+        return [_highlighted(highlight, self.figures) for highlight in self.study.highlights]
+
+    def sensitivity_table(self) -> list[Moved]:
+        """Return how highlights and claims move, one line for each value tried."""
+        return [
+            Moved(
+                assumption.name,
+                value,
+                [_highlighted(highlight, trial.figures) for highlight in self.study.highlights],
+                {
+                    id: verdict
+                    for id, verdict in trial.claims.items()
+                    if verdict.verdict not in ("not-comparable", self.claims[id].verdict)
+                },
+            )
+            for assumption in self.study.assumptions
+            for value, trial in self.sensitivity(assumption)
+        ]
+
     def to_json(self) -> dict[str, Any]:
         """Return the report as one JSON object."""
         return self._reproducible() | {"seconds": round(self.seconds, 3)}
 
     def save(self, folder: Path) -> None:
-        """Write study.json, the figures as Parquet and the results of every case into a folder.
+        """Write study.json, report.md, the figures as Parquet and the results of every case into a folder.
 
         How long it took is left out: the same study and seed give the same bytes.
         """
@@ -66,6 +101,7 @@ class Report:
 
         with whole_folder(folder) as new:
             _write(new / "study.json", self._reproducible())
+            (new / "report.md").write_text(as_markdown(self), encoding="utf-8")
             pl.DataFrame([_row(one) for one in self.figures], infer_schema_length=None).write_parquet(
                 new / "figures.parquet"
             )
@@ -105,6 +141,13 @@ class Report:
             "why": assumption.why,
             "sensitivity": tried or assumption.sensitivity,
         }
+
+
+def _highlighted(highlight: Highlight, figures: list[Figure]) -> float | None:
+    for figure in figures:
+        if highlight.shows(figure.table, figure.metric, figure.case):
+            return figure.measured
+    return None
 
 
 def _claims(claims: dict[str, Verdict]) -> list[dict[str, str]]:

@@ -1,0 +1,113 @@
+"""The report of a study for people: Markdown, as the READMEs of the studies quote it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from perhop.study.outcome import Answer, Figure
+
+if TYPE_CHECKING:
+    from perhop.study.report import Report
+
+_MARKS: dict[Answer, str] = {
+    "agrees": "agrees",
+    "differs": "**differs**",
+    "not-comparable": "not comparable",
+}
+
+
+def as_markdown(report: Report) -> str:
+    """Return the figures, the claims and the sensitivity of a report."""
+    parts = [f"# {report.study.id}: {report.study.title}", f"{report.study.paper}. Seed {report.seed}."]
+    parts += ["## Published and measured", *_tolerances(report), _figures(report.figures)]
+    if report.claims:
+        parts += ["## Claims", _claims(report)]
+    if report.trials:
+        parts += ["## Sensitivity", _sensitivity(report)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _tolerances(report: Report) -> list[str]:
+    lines = []
+    units = {figure.metric: figure.unit for figure in report.figures}
+    for name, metric in report.study.metrics.items():
+        near = []
+        if metric.factor is not None:
+            near.append(f"within a factor of {metric.factor:g}")
+        if metric.absolute is not None:
+            near.append(f"within {metric.absolute:g} {units.get(name, '')}".rstrip())
+        judged = f"agrees {' or '.join(near)}" if near else f"not comparable: {metric.incomparable}"
+        lines.append(f"- {_words(name)}: {judged}.")
+    return ["\n".join(lines)]
+
+
+def _figures(figures: list[Figure]) -> str:
+    columns = list(dict.fromkeys(name for figure in figures for name in figure.case))
+    head = ["table", *map(_words, columns), "metric", "published", "measured", "unit", "verdict"]
+    rows = [
+        [
+            figure.table,
+            *(figure.case.get(column, "") for column in columns),
+            _words(figure.metric),
+            _number(figure.published),
+            _interval(figure),
+            figure.unit,
+            _MARKS[figure.verdict],
+        ]
+        for figure in figures
+    ]
+    right = {len(columns) + 2, len(columns) + 3}
+    return _table(head, rows, right)
+
+
+def _claims(report: Report) -> str:
+    rows = [[f"`{id}`", _MARKS[one.verdict], one.evidence] for id, one in report.claims.items()]
+    return _table(["claim", "verdict", "evidence"], rows, set())
+
+
+def _sensitivity(report: Report) -> str:
+    highlights = report.study.highlights
+    head = ["assumption", "instead", *(one.label for one in highlights), "claims that change"]
+    published = [
+        next(row.value for row in report.study.published if one.shows(row.table, row.metric, row.case))
+        for one in highlights
+    ]
+    rows = [
+        ["published", "", *map(_number, published), ""],
+        ["the study's own", "", *map(_number, report.usual), ""],
+    ]
+    for moved in report.sensitivity_table():
+        changed = "; ".join(f"{id.rpartition('.')[2]} {one.verdict}" for id, one in moved.claims.items())
+        rows.append([moved.assumption, moved.value, *map(_number, moved.measured), changed])
+    count = next(iter(report.trials.values())).replications
+    said = f"Mean of {count} replications, the study's own set of {report.figures[0].replications}."
+    right = set(range(2, 2 + len(highlights)))
+    return (said if report.figures else "") + "\n\n" + _table(head, rows, right)
+
+
+def _table(head: list[str], rows: Iterable[list[str]], right: set[int]) -> str:
+    rule = ["--:" if column in right else "---" for column in range(len(head))]
+    return "\n".join(f"| {' | '.join(line)} |" for line in chain([head, rule], rows))
+
+
+def _interval(figure: Figure) -> str:
+    text = _number(figure.measured)
+    if figure.ci95 is None:
+        return text
+    return f"{text} ± {_number((figure.ci95[1] - figure.ci95[0]) / 2)}"
+
+
+def _number(value: float | None) -> str:
+    """Return a figure to two decimals, large ones without any, small ones to two digits."""
+    if value is None or math.isnan(value):
+        return ""
+    if value == round(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.2f}" if abs(value) >= 0.1 else f"{value:.2g}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
