@@ -1,0 +1,182 @@
+//! [`Dscp`] and [`IpPrecedence`]: the DS field under its two readings.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::Color;
+use super::name_or_number::name_or_number;
+
+/// A differentiated services codepoint, 0 to 63 (RFC 2474).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Dscp(u8);
+
+/// The codepoints with names: class selectors (RFC 2474), AF (RFC 2597), EF (RFC 3246),
+/// voice-admit (RFC 5865), lower effort (RFC 8622).
+const DSCP_NAMES: &[(&str, u8)] = &[
+    ("default", 0),
+    ("cs1", 8),
+    ("cs2", 16),
+    ("cs3", 24),
+    ("cs4", 32),
+    ("cs5", 40),
+    ("cs6", 48),
+    ("cs7", 56),
+    ("af11", 10),
+    ("af12", 12),
+    ("af13", 14),
+    ("af21", 18),
+    ("af22", 20),
+    ("af23", 22),
+    ("af31", 26),
+    ("af32", 28),
+    ("af33", 30),
+    ("af41", 34),
+    ("af42", 36),
+    ("af43", 38),
+    ("ef", 46),
+    ("va", 44),
+    ("le", 1),
+    ("cs0", 0),
+];
+
+impl Dscp {
+    /// Best effort.
+    pub const DEFAULT: Dscp = Dscp(0);
+    /// Expedited forwarding (RFC 3246).
+    pub const EF: Dscp = Dscp(46);
+
+    /// The codepoint `value`, if it is one (0 to 63).
+    pub const fn new(value: u8) -> Option<Dscp> {
+        if value < 64 { Some(Dscp(value)) } else { None }
+    }
+    /// Its value, 0 to 63.
+    pub const fn value(self) -> u8 {
+        self.0
+    }
+    /// The IP precedence: the three high bits (RFC 791, RFC 2474 §4.2.2).
+    pub const fn precedence(self) -> IpPrecedence {
+        IpPrecedence(self.0 >> 3)
+    }
+    /// Whether it is one of the twelve AF codepoints (RFC 2597 §6).
+    pub const fn is_assured_forwarding(self) -> bool {
+        matches!((self.0 >> 3, self.0 & 7), (1..=4, 2 | 4 | 6))
+    }
+    /// The color that the codepoint itself carries: the drop precedence of an AF codepoint
+    /// (RFC 2597 §6: AFx1 green, AFx2 yellow, AFx3 red), green for every other.
+    pub const fn color(self) -> Color {
+        let (class, drop_precedence) = (self.0 >> 3, self.0 & 7);
+        match (class, drop_precedence) {
+            (1..=4, 4) => Color::YELLOW,
+            (1..=4, 6) => Color::RED,
+            _ => Color::GREEN,
+        }
+    }
+}
+
+impl FromStr for Dscp {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Dscp, String> {
+        let lower = text.to_ascii_lowercase();
+        let named = DSCP_NAMES.iter().find(|(name, _)| *name == lower).map(|(_, value)| Dscp(*value));
+        let numbered = || lower.parse::<u8>().ok().and_then(Dscp::new);
+        named.or_else(numbered).ok_or_else(|| {
+            format!("\"{text}\" is not a DSCP: write a number from 0 to 63 or a name such as ef, af11, cs6, default")
+        })
+    }
+}
+
+impl fmt::Display for Dscp {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match DSCP_NAMES.iter().find(|(_, value)| *value == self.0) {
+            Some((name, _)) => formatter.pad(name),
+            None => formatter.pad(&self.0.to_string()),
+        }
+    }
+}
+
+/// An IP precedence, 0 to 7 (RFC 791).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IpPrecedence(u8);
+
+/// The names of RFC 791, as routers write them, by value.
+const PRECEDENCE_NAMES: [&str; 8] =
+    ["routine", "priority", "immediate", "flash", "flash-override", "critical", "internet", "network"];
+
+impl IpPrecedence {
+    /// The precedence `value`, if it is one (0 to 7).
+    pub const fn new(value: u8) -> Option<IpPrecedence> {
+        if value < 8 { Some(IpPrecedence(value)) } else { None }
+    }
+    /// Its value, 0 to 7.
+    pub const fn value(self) -> u8 {
+        self.0
+    }
+    /// The class selector codepoint with this precedence (RFC 2474 §4.2.2.2).
+    pub const fn class_selector(self) -> Dscp {
+        Dscp(self.0 << 3)
+    }
+}
+
+impl FromStr for IpPrecedence {
+    type Err = String;
+    fn from_str(text: &str) -> Result<IpPrecedence, String> {
+        let lower = text.to_ascii_lowercase();
+        let named =
+            PRECEDENCE_NAMES.iter().position(|name| *name == lower).map(|index| IpPrecedence(index as u8));
+        let numbered = || lower.parse::<u8>().ok().and_then(IpPrecedence::new);
+        named.or_else(numbered).ok_or_else(|| {
+            format!(
+                "\"{text}\" is not an IP precedence: write a number from 0 to 7 or one of {}",
+                PRECEDENCE_NAMES.join(", ")
+            )
+        })
+    }
+}
+
+impl fmt::Display for IpPrecedence {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.pad(PRECEDENCE_NAMES[usize::from(self.0)])
+    }
+}
+
+name_or_number!(Dscp, 63, "a DSCP: a number from 0 to 63 or a name such as ef, af11, cs6, default");
+name_or_number!(
+    IpPrecedence,
+    7,
+    "an IP precedence: a number from 0 to 7 or a name such as routine or critical"
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn af_codepoints_carry_their_drop_precedence() {
+        let color = |name: &str| name.parse::<Dscp>().unwrap().color();
+        for class in 1..=4 {
+            assert_eq!(color(&format!("af{class}1")), Color::GREEN);
+            assert_eq!(color(&format!("af{class}2")), Color::YELLOW);
+            assert_eq!(color(&format!("af{class}3")), Color::RED);
+        }
+        assert_eq!(color("ef"), Color::GREEN);
+        assert_eq!(color("cs4"), Color::GREEN);
+    }
+
+    #[test]
+    fn names_read_back() {
+        for value in 0..64 {
+            let dscp = Dscp::new(value).unwrap();
+            assert_eq!(dscp.to_string().parse(), Ok(dscp));
+        }
+        for value in 0..8 {
+            let precedence = IpPrecedence::new(value).unwrap();
+            assert_eq!(precedence.to_string().parse(), Ok(precedence));
+            assert_eq!(precedence.class_selector().precedence(), precedence);
+        }
+        assert!("af14".parse::<Dscp>().is_err());
+        assert!("64".parse::<Dscp>().is_err());
+    }
+}

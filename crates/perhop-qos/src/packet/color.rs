@@ -1,0 +1,68 @@
+//! [`Color`]: a drop precedence level.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::name_or_number::name_or_number;
+
+/// A drop precedence level, the result of a meter: 0 is kept longest.
+///
+/// Three levels have names (RFC 2697); markers of the research literature use up to eight.
+/// Color is the node's own knowledge: between nodes only the DSCP travels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Color(u8);
+
+impl Color {
+    /// How many levels there can be.
+    pub const COUNT: usize = 8;
+    /// Conforming; drop precedence 0.
+    pub const GREEN: Color = Color(0);
+    /// Drop precedence 1.
+    pub const YELLOW: Color = Color(1);
+    /// Drop precedence 2; what a two-colour meter calls out of profile.
+    pub const RED: Color = Color(2);
+
+    /// Level `index`; anything above the last level is the last.
+    pub const fn new(index: usize) -> Color {
+        if index < Color::COUNT { Color(index as u8) } else { Color(Color::COUNT as u8 - 1) }
+    }
+    /// The level, 0 to 7.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl FromStr for Color {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Color, String> {
+        match text {
+            "green" => Ok(Color::GREEN),
+            "yellow" => Ok(Color::YELLOW),
+            "red" => Ok(Color::RED),
+            _ => text
+                .strip_prefix("dp")
+                .unwrap_or(text)
+                .parse::<usize>()
+                .ok()
+                .filter(|index| *index < Color::COUNT)
+                .map(Color::new)
+                .ok_or_else(|| format!("\"{text}\" is not a color: write green, yellow, red or dp0 to dp7")),
+        }
+    }
+}
+
+impl fmt::Display for Color {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self.0 {
+            0 => formatter.pad("green"),
+            1 => formatter.pad("yellow"),
+            2 => formatter.pad("red"),
+            level => formatter.pad(&format!("dp{level}")),
+        }
+    }
+}
+
+name_or_number!(Color, 7, "a color: green, yellow, red, or a drop precedence dp0 to dp7");

@@ -1,0 +1,46 @@
+//! Serde and schema for header fields that are written as a name or a number.
+
+/// Serde and schema for a header field that is written as a name or a number.
+macro_rules! name_or_number {
+    ($type:ident, $maximum:literal, $description:literal) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                struct Visitor;
+                impl de::Visitor<'_> for Visitor {
+                    type Value = $type;
+                    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+                        formatter.write_str($description)
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                    fn visit_u64<E: de::Error>(self, number: u64) -> Result<$type, E> {
+                        self.visit_str(&number.to_string())
+                    }
+                    // TOML hands every integer over as a signed one.
+                    fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
+                        self.visit_str(&number.to_string())
+                    }
+                }
+                deserializer.deserialize_any(Visitor)
+            }
+        }
+        impl JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "description": $description,
+                    "anyOf": [{ "type": "string" }, { "type": "integer", "minimum": 0, "maximum": $maximum }],
+                })
+            }
+        }
+    };
+}
+pub(super) use name_or_number;

@@ -1,0 +1,199 @@
+//! Quantities as text: reading, writing, serde and schema.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::notation::{
+    PACKET_UNITS, QUEUE_SIZE_EXAMPLE, RATE, RATE_UNITS, SIZE, SIZE_UNITS, TIME, TIME_UNITS, decimal,
+    format_exact, split,
+};
+use super::{ByteSize, QueueSize, Rate, Time};
+
+impl FromStr for Time {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Time, String> {
+        TIME.parse(text).map(Time)
+    }
+}
+impl FromStr for Rate {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Rate, String> {
+        RATE.parse(text).map(Rate)
+    }
+}
+impl FromStr for ByteSize {
+    type Err = String;
+    fn from_str(text: &str) -> Result<ByteSize, String> {
+        SIZE.parse(text).map(ByteSize)
+    }
+}
+impl FromStr for QueueSize {
+    type Err = String;
+    fn from_str(text: &str) -> Result<QueueSize, String> {
+        let (number, unit) = split(text);
+        if unit.is_empty() {
+            return Err(format!("\"{text}\" has no unit: packets or bytes? Write {QUEUE_SIZE_EXAMPLE}"));
+        }
+        if PACKET_UNITS.iter().any(|(name, _)| *name == unit) {
+            return decimal(number, 1)
+                .map(QueueSize::Packets)
+                .ok_or_else(|| format!("\"{text}\" is not a whole number of packets"));
+        }
+        SIZE.parse(text)
+            .map(QueueSize::Bytes)
+            .map_err(|message| message.replace(SIZE.example, QUEUE_SIZE_EXAMPLE))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        // Seconds and below: "600s" is what people write, not "10min".
+        format_exact(self.0, &TIME_UNITS[2..], formatter)
+    }
+}
+impl fmt::Display for Rate {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        format_exact(self.0, &[RATE_UNITS[0], RATE_UNITS[3], RATE_UNITS[6], RATE_UNITS[9]], formatter)
+    }
+}
+impl fmt::Display for ByteSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        format_exact(
+            self.0,
+            &[SIZE_UNITS[1], SIZE_UNITS[2], SIZE_UNITS[4], SIZE_UNITS[5], SIZE_UNITS[6]],
+            formatter,
+        )
+    }
+}
+impl fmt::Display for QueueSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            QueueSize::Packets(count) => write!(formatter, "{count} packets"),
+            QueueSize::Bytes(bytes) => ByteSize(*bytes).fmt(formatter),
+        }
+    }
+}
+
+/// Serde and schema for a quantity that is written as text with its unit.
+macro_rules! quantity_as_text {
+    ($type:ident, $what:expr, $example:expr, $description:literal) => {
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
+                deserializer.deserialize_any(TextWithUnit { example: $example, parse: $type::from_str })
+            }
+        }
+        impl JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string",
+                    "description": $description,
+                    "pattern": "^ *[0-9][0-9_.]* *[A-Za-zµ][A-Za-z/]*$",
+                })
+            }
+        }
+    };
+}
+
+quantity_as_text!(
+    Time,
+    TIME.what,
+    TIME.example,
+    "A time with its unit: 30ms, 600s, 10min (h, min, s, ms, us, ns, ps)"
+);
+quantity_as_text!(
+    Rate,
+    RATE.what,
+    RATE.example,
+    "A rate in bits per second with its unit: 64kb/s, 1.7Mb/s, 10Gb/s"
+);
+quantity_as_text!(
+    ByteSize,
+    SIZE.what,
+    SIZE.example,
+    "A size in bytes with its unit: 1500B, 64kB (1000), 25KiB (1024)"
+);
+quantity_as_text!(
+    QueueSize,
+    "a queue length",
+    QUEUE_SIZE_EXAMPLE,
+    "A queue length in packets or IP bytes: 40 packets, 25KiB"
+);
+
+/// Reads text through `parse`; says what is missing when it meets a bare number.
+struct TextWithUnit<T> {
+    example: &'static str,
+    parse: fn(&str) -> Result<T, String>,
+}
+
+impl<T> de::Visitor<'_> for TextWithUnit<T> {
+    type Value = T;
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "text with a unit such as {}", self.example)
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).map_err(E::custom)
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantities_are_read_exactly() {
+        assert_eq!("30ms".parse(), Ok(Time::from_milliseconds(30)));
+        assert_eq!("0.1 s".parse(), Ok(Time::from_milliseconds(100)));
+        assert_eq!("1.7Mb/s".parse(), Ok(Rate(1_700_000)));
+        assert_eq!("25KiB".parse(), Ok(ByteSize(25_600)));
+        assert_eq!("40 packets".parse(), Ok(QueueSize::Packets(40)));
+        assert_eq!("25kB".parse(), Ok(QueueSize::Bytes(25_000)));
+    }
+
+    #[test]
+    fn a_wrong_quantity_says_what_would_be_right() {
+        let error = |text: &str| text.parse::<Rate>().unwrap_err();
+        assert!(error("10").contains("has no unit"));
+        assert!(error("10m").contains("ms, min or Mb/s"));
+        assert!(error("10mb/s").contains("did you mean Mb/s?"));
+        assert!(error("10MB/s").contains("bits per second"));
+        assert!("25KB".parse::<ByteSize>().unwrap_err().contains("kB (1000) or KiB (1024)"));
+        assert!("1.5 packets".parse::<QueueSize>().unwrap_err().contains("whole number"));
+        assert!("0.5ps".parse::<Time>().unwrap_err().contains("too fine"));
+        assert!("-3s".parse::<Time>().unwrap_err().contains("expected a time"));
+    }
+
+    #[test]
+    fn display_reads_back() {
+        for text in ["30ms", "600s", "3400us", "0ps"] {
+            assert_eq!(text.parse::<Time>().unwrap().to_string(), text);
+        }
+        for text in ["1700kb/s", "10Gb/s", "7b/s"] {
+            assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
+        }
+        assert_eq!("25600B".parse::<ByteSize>().unwrap().to_string(), "25KiB");
+    }
+
+    #[test]
+    fn transmission_time_is_exact() {
+        let ten_gigabit = Rate(10_000_000_000);
+        assert_eq!(ten_gigabit.transmission_time(1), Time::from_picoseconds(800));
+        assert_eq!(Rate(1_700_000).transmission_time(1052).as_picoseconds(), 4_950_588_235);
+    }
+}
