@@ -50,7 +50,17 @@ def main() -> int:
 
 def _engine() -> Path:
     """Builds the benchmark of the engine and says where it is."""
-    command = ["cargo", "bench", "-p", "perhop-sim", "--bench", "engine", "--no-run", "--locked", "--message-format=json"]
+    command = [
+        "cargo",
+        "bench",
+        "-p",
+        "perhop-sim",
+        "--bench",
+        "engine",
+        "--no-run",
+        "--locked",
+        "--message-format=json",
+    ]
     built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in built.stdout.splitlines() if line.startswith("{"))
     found = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "engine"]
@@ -80,7 +90,9 @@ def _compare(scenario: str, engine: Path, runs: int) -> dict[str, object]:
 
 
 def _run_perhop(engine: Path, scenario: str) -> Run:
-    output = subprocess.run([engine, scenario], check=True, capture_output=True, text=True, timeout=_TIMEOUT_S).stdout
+    output = subprocess.run(
+        [engine, scenario], check=True, capture_output=True, text=True, timeout=_TIMEOUT_S
+    ).stdout
     _, hops, _, seconds, *_ = output.split()
     return Run(float(seconds), int(hops))
 
@@ -98,7 +110,11 @@ def _print(rows: list[dict[str, object]]) -> None:
     for row in rows:
         line = "{scenario:8} perhop {perhop_seconds:7.3f} s {million_packet_hops_per_second:6.2f} million packet-hops/s"
         print(line.format(**row), end="")
-        print("  ns-2 {ns-2_seconds:7.3f} s  ratio {ns-2_ratio:.1f}".format(**row) if "ns-2_ratio" in row else "  (ns-2 is not installed)")
+        print(
+            "  ns-2 {ns-2_seconds:7.3f} s  ratio {ns-2_ratio:.1f}".format(**row)
+            if "ns-2_ratio" in row
+            else "  (ns-2 is not installed)"
+        )
 
 
 if __name__ == "__main__":
