@@ -21,14 +21,9 @@ CLAIMS = {
 
 
 def test_one_table_with_its_sensitivity(perhop: Command) -> None:
-    ended = perhop("study", "run", "mred-af", "--only", "11", "--replications", "1", "--json")
+    ended = perhop("study", "run", "mred-af", "--only", "3", "--replications", "1", "--json")
     report = ended.json()
-    assert {figure["table"] for figure in report["figures"]} == {
-        "11:30-55",
-        "11:40-65",
-        "11:45-70",
-        "11:50-75",
-    }
+    assert [figure["table"] for figure in report["figures"]] == ["3"] * 12
     assert {figure["verdict"] for figure in report["figures"] if figure["unit"] == "packets"} == {
         "not-comparable"
     }
