@@ -34,7 +34,7 @@ class Run:
 
 
 def main() -> int:
-    """Runs the comparison, prints its table, and stores it."""
+    """Run the comparison, print its table, and store it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=5, help="runs of each simulator (default: 5)")
     parser.add_argument("--output", type=Path, default=Path("results/bench.json"))
@@ -44,12 +44,12 @@ def main() -> int:
     _print(rows)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps({"runs": arguments.runs, "scenarios": rows}, indent=2) + "\n")
-    print(f"written to {arguments.output}")
+    sys.stdout.write(f"written to {arguments.output}\n")
     return 0
 
 
 def _engine() -> Path:
-    """Builds the benchmark of the engine and says where it is."""
+    """Build the benchmark of the engine and say where it is."""
     command = [
         "cargo",
         "bench",
@@ -108,13 +108,14 @@ def _run_peer(name: str, scenario: str) -> Run:
 
 def _print(rows: list[dict[str, object]]) -> None:
     for row in rows:
-        line = "{scenario:8} perhop {perhop_seconds:7.3f} s {million_packet_hops_per_second:6.2f} million packet-hops/s"
-        print(line.format(**row), end="")
-        print(
-            "  ns-2 {ns-2_seconds:7.3f} s  ratio {ns-2_ratio:.1f}".format(**row)
+        line = "{scenario:8} perhop {perhop_seconds:7.3f} s".format(**row)
+        line += " {million_packet_hops_per_second:6.2f} million packet-hops/s".format(**row)
+        peer = (
+            "ns-2 {ns-2_seconds:7.3f} s, {ns-2_ratio:.1f} times as long"
             if "ns-2_ratio" in row
-            else "  (ns-2 is not installed)"
+            else "(ns-2 is not installed)"
         )
+        sys.stdout.write(f"{line}   {peer.format(**row)}\n")
 
 
 if __name__ == "__main__":
