@@ -144,6 +144,7 @@ impl World {
             self.agenda.schedule(*arrival, next.arrives);
         }
         self.catch_up(now, link);
+        self.await_shaper(link);
         let Link { far_interface, input, leads_to_host, .. } = &mut self.links[link.index()];
         packet.arrive(*far_interface);
         if !input.is_empty()
@@ -252,6 +253,9 @@ impl World {
     /// Asks for a wake-up where a shaper holds back all that waits at `link`: then nothing need be in flight.
     fn await_shaper(&mut self, link: LinkId) {
         let link = &mut self.links[link.index()];
+        if !link.feeders.is_empty() {
+            return; // it runs ahead, and past its shaper too
+        }
         // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
         if let Some(time) = link.port.shaped_until()
             && link.shaper_ready_at.is_none_or(|pending| time < pending)
