@@ -82,28 +82,3 @@ fn a_cancelled_run_gives_no_results() {
     let options = RunOptions { seed: 1, replications: 1, threads: 1 };
     assert!(run(&overload(), Path::new("."), &options, &progress).is_err());
 }
-
-#[test]
-fn a_shaper_lets_out_what_waits_after_the_last_arrival() {
-    // 50 packets of 1000 bytes come at once; the router lets out 100 kb/s after a burst of 2 kB.
-    let value = json!({
-        "perhop": 1, "name": "shaped", "duration": "10s",
-        "hosts": {"a": {}, "sink": {}}, "routers": {"r": {}, "s": {}},
-        "links": [
-            {"between": ["a", "r"], "rate": "100Mb/s"},
-            {"between": ["r", "s"], "rate": "10Mb/s", "delay": "1ms", "interfaces": {"r": {"output": "shaped"}}},
-            {"between": ["s", "sink"], "rate": "100Mb/s"},
-        ],
-        "policies": {"shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "100kb/s", "burst": "2kB"}}]}}},
-        "traffic": [{"name": "burst", "from": "a", "to": "sink", "stop": "4ms",
-                     "source": {"cbr": {"rate": "100Mb/s", "packet": {"ip": "1000B"}}}}],
-    });
-    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
-    let results =
-        run(&serde_json::from_value(value).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
-    assert_eq!(mean(&results, "burst", "offered_packets"), 50.0);
-    assert_eq!(mean(&results, "burst", "delivered_packets"), 50.0);
-    // The last of 50 waits for 48 packets of 80 ms; it came at 4 ms.
-    let last = mean(&results, "burst", "delay_max_s");
-    assert!((last - 48.0 * 0.08).abs() < 0.01, "{last}");
-}

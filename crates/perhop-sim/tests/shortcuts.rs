@@ -72,3 +72,33 @@ proptest! {
         prop_assert_eq!(ahead, tables(&sources, &policies[policy], true, seed));
     }
 }
+
+/// A shaper wakes itself up: nothing else happens at the link between two routers once all has arrived.
+#[test]
+fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
+    let scenario = json!({
+        "perhop": 1, "name": "shaped core", "duration": "3s",
+        "hosts": {"source": {}, "sink": {}}, "routers": {"r1": {}, "r2": {}},
+        "links": [
+            {"between": ["source", "r1"], "rate": "100Mb/s", "delay": "0s"},
+            {"between": ["r1", "r2"], "rate": "100Mb/s", "delay": "0s", "interfaces": {"r1": {"output": "shaped"}}},
+            {"between": ["r2", "sink"], "rate": "100Mb/s", "delay": "0s"},
+        ],
+        "policies": {"shaped": {"queueing": {"classes": [
+            {"name": "all", "shape": {"rate": "100kb/s", "burst": "1250B"}},
+        ]}}},
+        "traffic": [{"name": "burst", "from": "source", "to": "sink", "stop": "2ms",
+                     "source": {"cbr": {"rate": "100Mb/s", "packet": {"ip": "1250B"}}}}],
+    });
+    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let scenario = serde_json::from_value(scenario).unwrap();
+    let results = run(&scenario, Path::new("."), &options, &Progress::new()).unwrap();
+    let of = |metric: &str| results.summary["classes"][0][metric]["mean"].as_f64().unwrap();
+    // A packet takes 0.1 ms on each wire, and the tokens for it take 100 ms.
+    assert_eq!((of("offered_packets"), of("delivered_packets")), (20.0, 20.0));
+    // Packet k of 20 is sent at 0.1 k ms, and its tokens are there 100 k ms after the first reached the shaper.
+    for (metric, last) in [("delay_min_s", 0.0), ("delay_max_s", 19.0)] {
+        let expected = 0.0003 + last * (0.1 - 0.0001);
+        assert!((of(metric) - expected).abs() < 1e-9, "{metric}: {} and not {expected}", of(metric));
+    }
+}
