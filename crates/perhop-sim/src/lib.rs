@@ -17,6 +17,7 @@ pub mod run;
 pub mod scenario;
 pub mod source;
 pub mod statistics;
+pub mod tcp;
 pub mod world;
 
 pub use results::Results;

@@ -1,0 +1,21 @@
+//! Additive increase, multiplicative decrease (RFC 5681 §3.1).
+
+use perhop_qos::units::Time;
+
+use super::{Algorithm, CongestionWindow};
+
+/// One segment more per round trip; half after congestion.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Reno;
+
+impl Algorithm for Reno {
+    fn avoid(&mut self, _: Time, window: &mut CongestionWindow, acknowledged: f64, _: Time) {
+        // RFC 5681 §3.1, equation 3: cwnd += SMSS·SMSS/cwnd for each acknowledgment.
+        window.segments += acknowledged / window.segments;
+    }
+    fn hold(&mut self, _: Time) {}
+    fn reduce(&mut self, _: &CongestionWindow, used: f64) -> f64 {
+        // RFC 5681 §3.1, equation 4: half; whole segments, since parts of one are not sent.
+        libm::floor(used / 2.0)
+    }
+}

@@ -1,0 +1,394 @@
+//! [`Connection`]: one end of a connection: handshake, teardown, and the two halves put together.
+
+use perhop_qos::packet::Ecn;
+use perhop_qos::units::Time;
+
+use super::parameters::{Handshake, Parameters};
+use super::receiver::{Due, Receiver};
+use super::segment::{Flags, SackBlocks, Segment, Timestamps};
+use super::sender::{Sender, Statistics};
+use super::transmit::Piece;
+
+/// Which end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Sends the first SYN.
+    Active,
+    /// Waits for it.
+    Passive,
+}
+
+/// Whether the application takes data as they arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reading {
+    /// It does.
+    AtOnce,
+    /// It calls [`Connection::read`]; what it leaves fills the receive buffer.
+    OnDemand,
+}
+
+/// What the application hears of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The connection is open.
+    Connected,
+    /// So many more bytes that were sent are acknowledged.
+    Acknowledged(u64),
+    /// So many more bytes arrived, in order.
+    Received(u64),
+    /// The peer has no more data: everything it sent has arrived.
+    PeerClosed,
+    /// Both directions are closed; only a repeated FIN may still come.
+    Closed,
+}
+
+/// The states of RFC 9293 §3.3.2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum State {
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    TimeWait,
+    Closed,
+}
+
+/// How far the opening handshake is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Opening {
+    Listen,
+    SynSent,
+    SynReceived,
+    Open,
+}
+
+/// Time that a closed connection still answers a repeated FIN: twice the maximum segment lifetime, which is
+/// 30 s in Linux and BSD.
+const TIME_WAIT: Time = Time::from_seconds(60);
+
+/// One end of a TCP connection.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    sender: Sender,
+    receiver: Receiver,
+    reading: Reading,
+    opening: Opening,
+    /// A SYN or SYN-ACK is to be sent now.
+    syn_due: bool,
+    /// When it is sent again, how often it was sent, and when last.
+    syn_deadline: Option<Time>,
+    syns: u32,
+    syn_sent: Time,
+    /// Whether the peer's FIN came before ours was sent: then ours is the last.
+    closed_by_peer: bool,
+    /// When TIME-WAIT ends; `None` before it begins.
+    time_wait_ends: Option<Time>,
+    /// What the application has not heard yet.
+    news: News,
+}
+
+/// Events not yet taken: counters instead of a queue.
+#[derive(Clone, Copy, Debug, Default)]
+struct News {
+    connected: bool,
+    acknowledged: u64,
+    received: u64,
+    peer_closed: bool,
+    closed: bool,
+}
+
+impl Connection {
+    /// One end of a connection that is not open yet. `clock_phase` (less than the clock's tick) shifts the
+    /// ticks of its clock, so that the clocks of many senders do not tick as one.
+    pub fn new(parameters: &Parameters, role: Role, clock_phase: Time) -> Connection {
+        let one_way = parameters.handshake == Handshake::None;
+        let opening = match role {
+            _ if one_way => Opening::Open,
+            Role::Active => Opening::SynSent,
+            Role::Passive => Opening::Listen,
+        };
+        Connection {
+            sender: Sender::new(parameters, clock_phase),
+            receiver: Receiver::new(parameters),
+            reading: Reading::AtOnce,
+            opening,
+            syn_due: opening == Opening::SynSent,
+            syn_deadline: None,
+            syns: 0,
+            syn_sent: Time::ZERO,
+            closed_by_peer: false,
+            time_wait_ends: None,
+            news: News { connected: one_way, ..News::default() },
+        }
+    }
+
+    /// `segment` arrives.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if !self.advance_handshake(now, segment) {
+            return;
+        }
+        let was_finished = self.receiver.is_finished();
+        let before = self.sender.unacknowledged;
+        if segment.has(Flags::ACK) {
+            self.sender.on_acknowledgment(now, segment);
+        }
+        let received = self.receiver.on_segment(now, segment);
+        if self.reading == Reading::AtOnce {
+            self.receiver.read_at_once(received);
+        }
+        self.news.received += received;
+        // The FIN takes an offset, but it is no byte of the application's.
+        let bytes = |offset: u64| offset.min(self.sender.written);
+        self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
+        if self.receiver.is_finished() && !was_finished {
+            self.news.peer_closed = true;
+            self.closed_by_peer = !self.fin_is_sent();
+        }
+        self.note_closed(now);
+    }
+
+    /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.
+    fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
+        match (self.opening, segment.has(Flags::SYN)) {
+            (Opening::Open, false) => true,
+            (Opening::Open, true) => {
+                // Our acknowledgment of the SYN-ACK was lost.
+                self.receiver.acknowledge_now();
+                false
+            }
+            (Opening::Listen, true) => {
+                self.opening = Opening::SynReceived;
+                self.syn_due = true;
+                self.receiver.on_segment(now, segment);
+                false
+            }
+            (Opening::SynReceived, true) => {
+                self.syn_due = true;
+                false
+            }
+            (Opening::SynSent, true) if segment.has(Flags::ACK) => {
+                self.open(now);
+                self.receiver.on_segment(now, segment);
+                self.receiver.acknowledge_now();
+                false
+            }
+            (Opening::SynReceived, false) if segment.has(Flags::ACK) => {
+                self.open(now);
+                true
+            }
+            (Opening::Listen | Opening::SynSent | Opening::SynReceived, _) => false,
+        }
+    }
+
+    fn open(&mut self, now: Time) {
+        self.opening = Opening::Open;
+        self.syn_due = false;
+        self.syn_deadline = None;
+        self.news.connected = true;
+        if self.syns == 1 {
+            self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
+        } else {
+            // RFC 5681 §3.1: a lost SYN leaves one segment of the initial window.
+            self.sender.rtt.after_lost_syn();
+            self.sender.window.segments = 1.0;
+        }
+    }
+
+    fn fin_is_sent(&self) -> bool {
+        self.sender.finishing && self.sender.highest > self.sender.written
+    }
+    fn fin_is_acknowledged(&self) -> bool {
+        self.sender.finishing && self.sender.unacknowledged > self.sender.written
+    }
+
+    fn note_closed(&mut self, now: Time) {
+        if self.fin_is_acknowledged() && self.receiver.is_finished() && self.time_wait_ends.is_none() {
+            self.news.closed = true;
+            // RFC 9293 §3.6: who closed second goes from LAST-ACK to CLOSED at once.
+            self.time_wait_ends = Some(if self.closed_by_peer { now } else { now + TIME_WAIT });
+        }
+    }
+
+    /// A timer may have expired.
+    pub fn on_timer(&mut self, now: Time) {
+        if self.syn_deadline.is_some_and(|deadline| deadline <= now) {
+            self.syn_deadline = None;
+            self.syn_due = true;
+        }
+        self.receiver.on_timer(now);
+        self.sender.on_timer(now);
+    }
+
+    /// The next instant at which [`Connection::on_timer`] has something to do.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let timers =
+            [self.syn_deadline, self.sender.deadline, self.sender.probe_at, self.receiver.deadline()];
+        timers.into_iter().flatten().min()
+    }
+
+    /// The next segment to send; to be asked until there is none, after every other call.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        if self.syn_due {
+            return Some(self.syn(now));
+        }
+        if self.opening != Opening::Open {
+            return None;
+        }
+        if self.receiver.due() == Due::Alone {
+            return Some(self.acknowledge(now));
+        }
+        if let Some(piece) = self.sender.poll(now) {
+            return Some(self.data(now, piece));
+        }
+        (self.receiver.due() == Due::Now).then(|| self.acknowledge(now))
+    }
+
+    fn syn(&mut self, now: Time) -> Segment {
+        self.syn_due = false;
+        let mut segment = self.blank(now);
+        segment.flags = Flags::SYN;
+        if self.opening == Opening::SynReceived {
+            self.receiver.stamp(&mut segment);
+        }
+        segment.window = self.sender.parameters.window;
+        let factor = 1u64 << self.syns.min(16);
+        let parameters = &self.sender.parameters;
+        let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));
+        self.syn_deadline = Some(now + wait.min(parameters.maximum_rto));
+        self.syns += 1;
+        self.syn_sent = now;
+        segment
+    }
+
+    fn acknowledge(&mut self, now: Time) -> Segment {
+        let mut segment = self.blank(now);
+        segment.sequence = self.sender.next;
+        self.receiver.stamp(&mut segment);
+        if self.sender.parameters.recovery == super::Recovery::Sack {
+            let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
+            segment.sack = self.receiver.sack(most);
+        }
+        segment
+    }
+
+    fn data(&mut self, now: Time, piece: Piece) -> Segment {
+        let mut segment = self.blank(now);
+        segment.sequence = piece.sequence;
+        segment.length = piece.length;
+        if piece.fin {
+            segment.flags |= Flags::FIN;
+        }
+        if piece.is_new && self.sender.parameters.ecn {
+            // RFC 3168 §6.1.5: retransmissions are not ECN-capable.
+            segment.ecn = Ecn::Capable0;
+            if std::mem::take(&mut self.sender.announce_reduction) {
+                segment.flags |= Flags::CWR;
+            }
+        }
+        self.receiver.stamp(&mut segment);
+        segment
+    }
+
+    fn blank(&self, now: Time) -> Segment {
+        let timestamps =
+            self.sender.parameters.timestamps.then_some(Timestamps { value: now, echo: Time::ZERO });
+        Segment { timestamps, ..Segment::default() }
+    }
+
+    /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.
+    pub fn send(&mut self, bytes: u64) {
+        self.sender.written = self.sender.written.saturating_add(bytes);
+    }
+    /// The application has no more to send: a FIN follows what it has sent. It may go on receiving.
+    pub fn close(&mut self) {
+        self.sender.finishing = self.sender.parameters.handshake == Handshake::ThreeWay;
+    }
+    /// Whether the application takes data as they arrive, which is so at the start.
+    pub fn set_reading(&mut self, reading: Reading) {
+        self.reading = reading;
+        if reading == Reading::AtOnce {
+            self.receiver.read(self.receiver.unread());
+        }
+    }
+    /// The application takes `bytes` of what has arrived.
+    pub fn read(&mut self, bytes: u64) {
+        self.receiver.read(bytes);
+    }
+    /// What the application has not heard of yet, one thing at a time.
+    pub fn poll_event(&mut self) -> Option<Event> {
+        let News { connected, acknowledged, received, peer_closed, closed } = &mut self.news;
+        if std::mem::take(connected) {
+            return Some(Event::Connected);
+        }
+        if *acknowledged > 0 {
+            return Some(Event::Acknowledged(std::mem::take(acknowledged)));
+        }
+        if *received > 0 {
+            return Some(Event::Received(std::mem::take(received)));
+        }
+        if std::mem::take(peer_closed) {
+            return Some(Event::PeerClosed);
+        }
+        std::mem::take(closed).then_some(Event::Closed)
+    }
+
+    /// When the peer can need no more answers: the end of TIME-WAIT, once both directions are closed.
+    pub fn forgettable_at(&self) -> Option<Time> {
+        self.time_wait_ends
+    }
+    /// Its state as RFC 9293 names it.
+    pub fn state(&self, now: Time) -> State {
+        match self.opening {
+            Opening::Listen => return State::Listen,
+            Opening::SynSent => return State::SynSent,
+            Opening::SynReceived => return State::SynReceived,
+            Opening::Open => {}
+        }
+        if let Some(ends) = self.time_wait_ends {
+            return if now < ends { State::TimeWait } else { State::Closed };
+        }
+        match (self.fin_is_sent(), self.fin_is_acknowledged(), self.receiver.is_finished()) {
+            (false, _, false) => State::Established,
+            (false, _, true) => State::CloseWait,
+            (true, false, false) => State::FinWait1,
+            (true, true, _) => State::FinWait2,
+            (true, false, true) if self.closed_by_peer => State::LastAck,
+            (true, false, true) => State::Closing,
+        }
+    }
+
+    /// The congestion window, segments, fractions included; inflation by duplicates left out.
+    pub fn congestion_window(&self) -> f64 {
+        self.sender.window.segments
+    }
+    /// The slow-start threshold, segments.
+    pub fn slow_start_threshold(&self) -> f64 {
+        self.sender.window.threshold
+    }
+    /// The retransmission timeout now, back-off included.
+    pub fn retransmission_timeout(&self) -> Time {
+        self.sender.rtt.rto()
+    }
+    /// The smoothed round-trip time, once one was measured.
+    pub fn round_trip_time(&self) -> Option<Time> {
+        self.sender.rtt.smoothed()
+    }
+    /// Payload bytes under way.
+    pub fn flight(&self) -> u64 {
+        self.sender.flight()
+    }
+    /// What the sender has counted.
+    pub fn statistics(&self) -> Statistics {
+        self.sender.statistics
+    }
+    /// The parameters it was made with.
+    pub fn parameters(&self) -> &Parameters {
+        &self.sender.parameters
+    }
+}

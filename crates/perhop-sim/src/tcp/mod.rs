@@ -1,0 +1,37 @@
+//! TCP: a connection as a state machine without input or output.
+//!
+//! Time is an argument and nothing is sent: whoever drives a [`Connection`] hands it segments and
+//! timer calls, and takes out of it segments, events and the instant of its next timer.
+//!
+//! Reading order: [`Segment`] (what travels), [`TcpConfig`] and [`Profile`] (what a user may choose),
+//! [`Parameters`] (what that comes to), [`Connection`] (handshake, teardown, events), then its two
+//! halves `receiver` and `sender`, and what the sender is made of: `rtt`, `congestion`, `recovery`.
+//!
+//! What is modeled is what decides how much is sent and when. Sequence numbers are offsets in the
+//! byte stream, 64 bits wide: the first byte is 0, SYN takes no offset, FIN takes the one after the last
+//! byte. Both ends of a connection have the same parameters, so options are not negotiated. There is
+//! no RST, no urgent data, no path MTU discovery, no Nagle algorithm and no limit on retransmissions.
+
+mod config;
+mod congestion;
+mod connection;
+mod parameters;
+mod profile;
+mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
+mod segment;
+mod sender;
+mod transmit;
+
+pub use config::TcpConfig;
+pub use congestion::CongestionControl;
+pub use connection::{Connection, Event, Reading, Role, State};
+pub use parameters::{
+    Acknowledgment, Counting, FastRetransmit, Growth, Handshake, Headers, InitialWindow, Parameters,
+    Recovery, Reduction, RepeatedTimeout, RtoRule,
+};
+pub use profile::Profile;
+pub use segment::{Flags, SackBlocks, Segment, Timestamps};
+pub use sender::Statistics;

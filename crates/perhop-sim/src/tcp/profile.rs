@@ -1,0 +1,200 @@
+//! [`Profile`]: the TCPs of an era, as data.
+
+use perhop_qos::units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::congestion::CongestionControl;
+use super::parameters::{
+    Acknowledgment, Counting, FastRetransmit, Growth, Handshake, Headers, InitialWindow, Parameters,
+    Recovery, Reduction, RepeatedTimeout, RtoRule,
+};
+
+/// A TCP of an era: the values of all parameters that a scenario does not set itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum Profile {
+    /// ns-2 in 1999 (Agent/TCP/Reno, Agent/TCPSink): one-way, in packets, Reno once per window, every packet
+    /// acknowledged, 0.1-s clock, window of 20 packets.
+    #[serde(rename = "ns2-reno-1999")]
+    Ns2Reno1999,
+    /// Linux 2.0: Reno without selective acknowledgment, initial window of one segment, 32-KiB buffer.
+    #[serde(rename = "linux-2.0")]
+    Linux2_0,
+    /// Linux 2.2: selective acknowledgment and timestamps, initial window of one segment, 32-KiB buffer.
+    #[serde(rename = "linux-2.2")]
+    Linux2_2,
+    /// What the RFCs say: Reno and limited transmit (RFC 5681), timeout of RFC 6298, window of 64 KiB.
+    #[serde(rename = "rfc5681-reno")]
+    Rfc5681Reno,
+    /// Linux of the 2020s: CUBIC, selective acknowledgment, timestamps, initial window of ten segments. Its
+    /// RACK, PRR and HyStart are not modeled: loss recovery is RFC 6675's.
+    #[serde(rename = "linux-modern")]
+    LinuxModern,
+}
+
+const MSS: u32 = 1460;
+
+/// What `window` of a profile is, before the segment size is known.
+pub(super) enum DefaultWindow {
+    Segments(u32),
+    Bytes(u32),
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Profile; 5] = [
+        Profile::Ns2Reno1999,
+        Profile::Linux2_0,
+        Profile::Linux2_2,
+        Profile::Rfc5681Reno,
+        Profile::LinuxModern,
+    ];
+
+    /// The receiver's buffer.
+    pub(super) fn window(self) -> DefaultWindow {
+        match self {
+            // ns-2: window_ 20.
+            Profile::Ns2Reno1999 => DefaultWindow::Segments(20),
+            // Linux 2.0 and 2.2 offer 22 segments of a buffer of 32,767 bytes.
+            Profile::Linux2_0 | Profile::Linux2_2 => DefaultWindow::Bytes(32_120),
+            Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
+            // Linux's net.ipv4.tcp_rmem: at most 6 MiB.
+            Profile::LinuxModern => DefaultWindow::Bytes(6 << 20),
+        }
+    }
+
+    /// Its parameters. Windows are placeholders until the segment size is known.
+    pub(super) fn parameters(self) -> Parameters {
+        match self {
+            Profile::Ns2Reno1999 => NS2_RENO_1999,
+            Profile::Linux2_0 => LINUX_2_0,
+            Profile::Linux2_2 => Parameters {
+                recovery: Recovery::Sack,
+                fast_retransmit: FastRetransmit::OncePerWindow,
+                timestamps: true,
+                ..LINUX_2_0
+            },
+            Profile::Rfc5681Reno => RFC5681_RENO,
+            Profile::LinuxModern => LINUX_MODERN,
+        }
+    }
+}
+
+/// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s
+/// (0.01 s since 2002), no least timeout (0.2 s since 2004) but two ticks, initial timeout 6 s (3 s since
+/// 2006), packets as large as packetSize (headers are added since 2001).
+const NS2_RENO_1999: Parameters = Parameters {
+    mss: 1000,
+    headers: Headers::Included,
+    window: 0,
+    initial_window: InitialWindow::Segments(1),
+    initial_ssthresh: 0,
+    recovery: Recovery::Reno,
+    congestion: CongestionControl::Reno,
+    duplicate_threshold: 3,
+    limited_transmit: false,
+    fast_retransmit: FastRetransmit::OncePerWindow,
+    acknowledgment: Acknowledgment::EveryPacket,
+    handshake: Handshake::None,
+    timestamps: false,
+    ecn: false,
+    clock: Time::from_milliseconds(100),
+    rto_rule: RtoRule::Rfc6298,
+    minimum_rto: Time::from_milliseconds(200),
+    initial_rto: Time::from_seconds(6),
+    maximum_rto: Time::from_seconds(64),
+    maximum_back_off: 64,
+    reduction: Reduction::Window,
+    repeated_timeout: RepeatedTimeout::Reduce,
+    growth: Growth::Always,
+    counting: Counting::Acknowledgments,
+    idle_restart: false,
+};
+
+/// Linux 2.0.34: HZ is 100, RTO between HZ/5 and 120 HZ, `TCP_TIMEOUT_INIT` 3 s.
+const LINUX_2_0: Parameters = Parameters {
+    mss: MSS,
+    headers: Headers::Added,
+    window: 0,
+    initial_window: InitialWindow::Segments(1),
+    initial_ssthresh: 0,
+    recovery: Recovery::Reno,
+    congestion: CongestionControl::Reno,
+    duplicate_threshold: 3,
+    limited_transmit: false,
+    fast_retransmit: FastRetransmit::Always,
+    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(200), quick: 0 },
+    handshake: Handshake::ThreeWay,
+    timestamps: false,
+    ecn: false,
+    clock: Time::from_milliseconds(10),
+    rto_rule: RtoRule::Linux2,
+    minimum_rto: Time::from_milliseconds(200),
+    initial_rto: Time::from_seconds(3),
+    maximum_rto: Time::from_seconds(120),
+    maximum_back_off: 1 << 15,
+    reduction: Reduction::Window,
+    repeated_timeout: RepeatedTimeout::Hold,
+    growth: Growth::Always,
+    counting: Counting::Acknowledgments,
+    idle_restart: false,
+};
+
+/// RFC 5681, RFC 6298 (least timeout 1 s, initial 1 s), RFC 3042, RFC 3465.
+const RFC5681_RENO: Parameters = Parameters {
+    mss: MSS,
+    headers: Headers::Added,
+    window: 0,
+    initial_window: InitialWindow::Rfc5681,
+    initial_ssthresh: 0,
+    recovery: Recovery::Reno,
+    congestion: CongestionControl::Reno,
+    duplicate_threshold: 3,
+    limited_transmit: true,
+    fast_retransmit: FastRetransmit::Always,
+    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(200), quick: 0 },
+    handshake: Handshake::ThreeWay,
+    timestamps: false,
+    ecn: false,
+    clock: Time::from_milliseconds(1),
+    rto_rule: RtoRule::Rfc6298,
+    minimum_rto: Time::from_seconds(1),
+    initial_rto: Time::from_seconds(1),
+    maximum_rto: Time::from_seconds(60),
+    maximum_back_off: 64,
+    reduction: Reduction::FlightSize,
+    repeated_timeout: RepeatedTimeout::Hold,
+    growth: Growth::WhenLimited,
+    counting: Counting::Bytes,
+    idle_restart: true,
+};
+
+/// Linux since 3.0: `TCP_INIT_CWND` 10, `TCP_TIMEOUT_INIT` 1 s, `TCP_RTO_MIN` 200 ms,
+/// `TCP_DELACK_MIN` 40 ms.
+const LINUX_MODERN: Parameters = Parameters {
+    mss: MSS,
+    headers: Headers::Added,
+    window: 0,
+    initial_window: InitialWindow::Segments(10),
+    initial_ssthresh: 0,
+    recovery: Recovery::Sack,
+    congestion: CongestionControl::Cubic,
+    duplicate_threshold: 3,
+    limited_transmit: true,
+    fast_retransmit: FastRetransmit::OncePerWindow,
+    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 16 },
+    handshake: Handshake::ThreeWay,
+    timestamps: true,
+    ecn: false,
+    clock: Time::from_milliseconds(1),
+    rto_rule: RtoRule::Linux,
+    minimum_rto: Time::from_milliseconds(200),
+    initial_rto: Time::from_seconds(1),
+    maximum_rto: Time::from_seconds(120),
+    maximum_back_off: 1 << 15,
+    reduction: Reduction::Window,
+    repeated_timeout: RepeatedTimeout::Hold,
+    growth: Growth::WhenLimited,
+    counting: Counting::Bytes,
+    idle_restart: true,
+};

@@ -1,0 +1,245 @@
+//! [`Receiver`]: the half of a connection that puts the stream together and acknowledges.
+
+use perhop_qos::packet::Ecn;
+use perhop_qos::units::Time;
+
+use super::parameters::{Acknowledgment, Parameters};
+use super::segment::{Flags, Range, SackBlocks, Segment};
+
+/// Whether an acknowledgment is owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    /// None.
+    Nothing,
+    /// One by the delayed-acknowledgment timer at the latest.
+    Delayed,
+    /// One now, on data if there are any to send.
+    Now,
+    /// One now, in a segment of its own: on data it would not count as a duplicate.
+    Alone,
+}
+
+/// The receiving half of a connection.
+#[derive(Clone, Debug)]
+pub(super) struct Receiver {
+    acknowledgment: Acknowledgment,
+    payload: u64,
+    /// The next offset expected: everything below has arrived.
+    next: u64,
+    /// The receive buffer, bytes, and how much of it waits for the application.
+    buffer: u64,
+    unread: u64,
+    /// The offset up to which the sender may send: it never goes back.
+    edge: u64,
+    /// What arrived out of order, disjoint, the most recent first. Its storage is kept between losses.
+    beyond: Vec<Range>,
+    /// Offset of the FIN, once seen.
+    fin: Option<u64>,
+    due: Due,
+    deadline: Option<Time>,
+    /// Segments in order since the last acknowledgment.
+    unacknowledged: u32,
+    /// Segments that are still acknowledged at once at the start.
+    quick: u32,
+    /// RFC 7323 §4.3: TS.Recent and Last.ACK.sent.
+    echo: Time,
+    last_sent: u64,
+    congestion_experienced: bool,
+}
+
+impl Receiver {
+    pub(super) fn new(parameters: &Parameters) -> Receiver {
+        let quick = match parameters.acknowledgment {
+            Acknowledgment::EveryPacket => 0,
+            Acknowledgment::Delayed { quick, .. } => quick,
+        };
+        let buffer = u64::from(parameters.window);
+        Receiver {
+            acknowledgment: parameters.acknowledgment,
+            payload: u64::from(parameters.payload()),
+            next: 0,
+            buffer,
+            unread: 0,
+            edge: buffer,
+            beyond: Vec::new(),
+            fin: None,
+            due: Due::Nothing,
+            deadline: None,
+            unacknowledged: 0,
+            quick,
+            echo: Time::ZERO,
+            last_sent: 0,
+            congestion_experienced: false,
+        }
+    }
+
+    /// Takes in the data and the FIN of `segment`. The answer is how many bytes are new and in order.
+    pub(super) fn on_segment(&mut self, now: Time, segment: &Segment) -> u64 {
+        if let Some(timestamps) = segment.timestamps
+            && segment.sequence <= self.last_sent
+            && timestamps.value >= self.echo
+        {
+            self.echo = timestamps.value;
+        }
+        if segment.end() == segment.sequence {
+            return 0;
+        }
+        self.notice_congestion(segment);
+        let start = segment.sequence;
+        let sent_to = start + u64::from(segment.length);
+        // RFC 9293 §3.10.7.4: what lies beyond the window is cut off.
+        let end = sent_to.min(self.edge.max(self.next));
+        if segment.has(Flags::FIN) && end == sent_to {
+            self.fin = Some(end);
+        }
+        if start > self.next {
+            if start < end {
+                self.keep(start, end);
+            }
+            self.due = Due::Alone;
+            return 0;
+        }
+        if end <= self.next && self.fin != Some(self.next) {
+            // Old, or beyond a closed window: the sender has missed an acknowledgment, or probes.
+            self.due = Due::Alone;
+            return 0;
+        }
+        self.take_in_order(now, end)
+    }
+
+    /// RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR.
+    fn notice_congestion(&mut self, segment: &Segment) {
+        if segment.has(Flags::CWR) {
+            self.congestion_experienced = false;
+        }
+        if segment.ecn == Ecn::CongestionExperienced {
+            self.congestion_experienced = true;
+        }
+    }
+
+    fn take_in_order(&mut self, now: Time, end: u64) -> u64 {
+        let before = self.next;
+        let had_gap = !self.beyond.is_empty();
+        self.next = self.next.max(end);
+        // At most as many turns as there are ranges, each of which goes for good.
+        while let Some(index) = self.beyond.iter().position(|range| range.start <= self.next) {
+            self.next = self.next.max(self.beyond.remove(index).end);
+        }
+        let received = self.next - before;
+        self.unread += received;
+        let finished = self.fin == Some(self.next);
+        if finished {
+            self.next += 1;
+        }
+        // RFC 5681 §4.2: at once when all or part of a gap is filled.
+        if had_gap || finished {
+            self.due = Due::Now;
+        } else {
+            self.owe(now);
+        }
+        received
+    }
+
+    /// A segment arrived in order: acknowledged now or later.
+    fn owe(&mut self, now: Time) {
+        self.unacknowledged += 1;
+        let Acknowledgment::Delayed { timeout, .. } = self.acknowledgment else {
+            return self.due = Due::Now;
+        };
+        if self.quick > 0 {
+            self.quick -= 1;
+            self.due = Due::Now;
+        } else if self.unacknowledged >= 2 {
+            // RFC 1122 §4.2.3.2: an acknowledgment for at least every second segment.
+            self.due = Due::Now;
+        } else if self.due == Due::Nothing {
+            self.due = Due::Delayed;
+            self.deadline = Some(now + timeout);
+        }
+    }
+
+    /// Offsets `start` to `end` wait for what is missing before them.
+    fn keep(&mut self, mut start: u64, mut end: u64) {
+        self.beyond.retain(|range| {
+            let apart = range.end < start || end < range.start;
+            if !apart {
+                (start, end) = (start.min(range.start), end.max(range.end));
+            }
+            apart
+        });
+        // RFC 2018 §4: the first block is the one that the most recent segment is part of.
+        self.beyond.insert(0, Range { start, end });
+    }
+
+    /// The application takes `bytes` out of the buffer as they arrive.
+    pub(super) fn read_at_once(&mut self, bytes: u64) {
+        self.unread = self.unread.saturating_sub(bytes);
+        self.open_window();
+    }
+    /// The application takes `bytes` out of the buffer when it likes.
+    pub(super) fn read(&mut self, bytes: u64) {
+        let has_room = |receiver: &Receiver| receiver.edge >= receiver.next + receiver.payload;
+        let was_closed = !has_room(self);
+        self.read_at_once(bytes);
+        if was_closed && has_room(self) {
+            // The sender waits for a window of a segment at least: it is told.
+            self.due = Due::Alone;
+        }
+    }
+    /// RFC 9293 §3.8.6.2.2: the edge advances by a segment or half the buffer, never by less.
+    fn open_window(&mut self) {
+        let edge = self.next + self.buffer.saturating_sub(self.unread);
+        if edge >= self.edge + self.payload.min(self.buffer / 2) {
+            self.edge = edge;
+        }
+    }
+    /// Bytes that wait for the application.
+    pub(super) fn unread(&self) -> u64 {
+        self.unread
+    }
+
+    /// The delayed-acknowledgment timer's instant.
+    pub(super) fn deadline(&self) -> Option<Time> {
+        self.deadline
+    }
+    pub(super) fn on_timer(&mut self, now: Time) {
+        if self.deadline.is_some_and(|deadline| deadline <= now) {
+            self.deadline = None;
+            self.due = Due::Now;
+        }
+    }
+    /// An acknowledgment is owed whatever arrived.
+    pub(super) fn acknowledge_now(&mut self) {
+        self.due = Due::Now;
+    }
+    pub(super) fn due(&self) -> Due {
+        self.due
+    }
+    /// Whether the peer's FIN and everything before it has arrived.
+    pub(super) fn is_finished(&self) -> bool {
+        self.fin.is_some_and(|fin| fin < self.next)
+    }
+
+    /// Writes acknowledgment, window and echoes into `segment`, which is about to be sent.
+    pub(super) fn stamp(&mut self, segment: &mut Segment) {
+        segment.flags |= Flags::ACK;
+        if self.congestion_experienced {
+            segment.flags |= Flags::ECE;
+        }
+        segment.acknowledgment = self.next;
+        segment.window = self.edge.saturating_sub(self.next) as u32;
+        if let Some(timestamps) = &mut segment.timestamps {
+            timestamps.echo = self.echo;
+        }
+        self.due = Due::Nothing;
+        self.deadline = None;
+        self.unacknowledged = 0;
+        self.last_sent = self.next;
+    }
+    /// The blocks that arrived out of order, `most` of them at most.
+    pub(super) fn sack(&self, most: usize) -> SackBlocks {
+        let mut blocks = SackBlocks::default();
+        self.beyond.iter().take(most).for_each(|range| blocks.push(range.start, range.end));
+        blocks
+    }
+}

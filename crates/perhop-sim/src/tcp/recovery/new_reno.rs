@@ -1,0 +1,53 @@
+//! NewReno: fast recovery until the whole window is acknowledged (RFC 6582).
+
+use std::cmp::Ordering;
+
+use perhop_qos::units::Time;
+
+use crate::tcp::sender::{Phase, Sender};
+
+impl Sender {
+    pub(super) fn new_reno_duplicate(&mut self, now: Time) {
+        if self.phase == Phase::Recovery {
+            // RFC 6582 §3.2: RFC 5681's step 4.
+            self.inflation += 1.0;
+            return;
+        }
+        self.duplicates += 1;
+        match self.duplicates.cmp(&self.parameters.duplicate_threshold) {
+            Ordering::Less => self.transmit_on_early_duplicate(),
+            Ordering::Equal if !self.is_about_old_loss() => {
+                // §3.2, steps 2 and 3.
+                let duplicates = self.duplicates;
+                self.enter_recovery(now);
+                self.impatient = true;
+                self.inflation = f64::from(duplicates);
+            }
+            Ordering::Equal | Ordering::Greater => {}
+        }
+    }
+
+    pub(super) fn new_reno_recover(&mut self, now: Time, acknowledged: u64) {
+        let payload = self.payload() as f64;
+        if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
+            // §3.2, full acknowledgment, option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), no burst.
+            let flight = self.flight() as f64 / payload;
+            self.window.segments = self.window.threshold.min(flight.max(1.0) + 1.0);
+            self.inflation = 0.0;
+            self.phase = Phase::Open;
+            self.restart_timer(now);
+            return;
+        }
+        // §3.2, partial acknowledgment: the next hole is sent again, the window deflates by what was
+        // acknowledged and opens by one segment if that was one at least.
+        self.retransmit = true;
+        self.inflation -= acknowledged as f64 / payload;
+        if acknowledged as f64 >= payload {
+            self.inflation += 1.0;
+        }
+        // Impatient variant: the timer starts again at the first partial acknowledgment only.
+        if std::mem::take(&mut self.impatient) {
+            self.restart_timer(now);
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Reno: fast recovery until any new acknowledgment (RFC 5681 §3.2).
+
+use std::cmp::Ordering;
+
+use perhop_qos::units::Time;
+
+use crate::tcp::sender::{Phase, Sender};
+
+impl Sender {
+    pub(super) fn reno_duplicate(&mut self, now: Time) {
+        self.duplicates += 1;
+        match self.duplicates.cmp(&self.parameters.duplicate_threshold) {
+            Ordering::Less => self.transmit_on_early_duplicate(),
+            Ordering::Equal => {
+                if !self.may_not_retransmit() {
+                    // RFC 5681 §3.2, steps 2 and 3.
+                    self.enter_recovery(now);
+                }
+                // ns-2 opens the window for duplicates also where it may not retransmit: a segment has left
+                // the network all the same.
+                self.inflation = f64::from(self.duplicates);
+            }
+            // Step 4.
+            Ordering::Greater => self.inflation += 1.0,
+        }
+    }
+
+    /// RFC 5681 §3.2, step 6: any new acknowledgment ends it, whatever else is lost.
+    pub(super) fn reno_recovered(&mut self, now: Time) {
+        self.phase = Phase::Open;
+        self.window.segments = self.window.threshold;
+        self.inflation = 0.0;
+        self.restart_timer(now);
+    }
+}

@@ -1,0 +1,37 @@
+//! Recovery by selective acknowledgment (RFC 6675 §5).
+
+use perhop_qos::units::Time;
+
+use crate::tcp::sender::{Phase, Sender};
+
+impl Sender {
+    pub(super) fn sack_duplicate(&mut self, now: Time, news: bool) {
+        // RFC 6675 §2: a duplicate is an acknowledgment with new SACK information.
+        if !news || self.phase == Phase::Recovery {
+            return;
+        }
+        self.duplicates += 1;
+        // §5.1: after a timeout not before RecoveryPoint is acknowledged.
+        if self.recovery_point.is_some_and(|point| self.unacknowledged < point) {
+            return;
+        }
+        // §5, steps 1 and 2.
+        let threshold = self.parameters.duplicate_threshold;
+        let lost = self.scoreboard.lost_below(threshold, self.payload());
+        if self.duplicates >= threshold || self.unacknowledged < lost {
+            // Step 4: the first segment at once, then as many as the pipe has room for.
+            self.enter_recovery(now);
+            self.next = self.highest;
+            self.retransmitted = self.unacknowledged;
+            self.rescued = false;
+        }
+    }
+
+    pub(super) fn sack_recover(&mut self, now: Time) {
+        // Step A.
+        if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
+            self.phase = Phase::Open;
+        }
+        self.restart_timer(now);
+    }
+}

@@ -1,0 +1,181 @@
+//! The round-trip time as the sender knows it, and the retransmission timeout made of it.
+
+use perhop_qos::units::Time;
+
+use super::parameters::{Parameters, RtoRule};
+
+/// The gains' binary logarithms: RFC 6298 §2 has alpha = 1/8 and beta = 1/4.
+const SMOOTHED_SHIFT: u32 = 3;
+const VARIATION_SHIFT: u32 = 2;
+/// Doublings after which what was measured before the trouble says nothing any more (RFC 6298 §5.7).
+const STALE_BACK_OFF: u32 = 8;
+
+/// RFC 6298's estimator in the integer arithmetic that every implementation uses: Jacobson 1988,
+/// appendix A. Times are whole ticks of the sender's clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RttEstimator {
+    tick: u64,
+    /// Picoseconds by which this clock's ticks come before those of a clock that starts with the run.
+    phase: u64,
+    rule: RtoRule,
+    minimum: Time,
+    maximum: Time,
+    most_back_off: u32,
+    /// 8 times the smoothed round-trip time, ticks; 0 while nothing is known.
+    smoothed: i64,
+    /// 4 times its mean deviation, ticks.
+    variation: i64,
+    /// The timeout before back-off.
+    base: Time,
+    back_off: u32,
+}
+
+impl RttEstimator {
+    /// Nothing measured yet. `phase` shifts the clock's ticks, so that clocks do not tick as one.
+    pub(super) fn new(parameters: &Parameters, phase: Time) -> RttEstimator {
+        RttEstimator {
+            tick: parameters.clock.as_picoseconds(),
+            phase: phase.as_picoseconds(),
+            rule: parameters.rto_rule,
+            minimum: parameters.minimum_rto,
+            maximum: parameters.maximum_rto,
+            most_back_off: parameters.maximum_back_off,
+            smoothed: 0,
+            variation: 0,
+            base: parameters.initial_rto,
+            back_off: 1,
+        }
+    }
+    /// A segment sent at `sent` was acknowledged at `now`; the congestion window has `segments`.
+    pub(super) fn sample(&mut self, sent: Time, now: Time, segments: f64) {
+        let ticks = |time: Time| (time.as_picoseconds() + self.phase) / self.tick;
+        let measured = ticks(now).saturating_sub(ticks(sent)).max(1).cast_signed();
+        if self.smoothed == 0 {
+            self.first(measured);
+        } else {
+            self.next(measured);
+        }
+        self.back_off = 1;
+        self.base = self.timeout(segments);
+    }
+    fn first(&mut self, measured: i64) {
+        self.smoothed = measured << SMOOTHED_SHIFT;
+        self.variation = match self.rule {
+            // RFC 6298 §2.2: RTTVAR = R/2.
+            RtoRule::Rfc6298 | RtoRule::Linux => measured << (VARIATION_SHIFT - 1),
+            RtoRule::Linux2 => measured << VARIATION_SHIFT,
+        };
+    }
+    fn next(&mut self, measured: i64) {
+        // RFC 6298 §2.3: RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|, SRTT = 7/8 SRTT + 1/8 R.
+        let error = measured - (self.smoothed >> SMOOTHED_SHIFT);
+        self.smoothed = (self.smoothed + error).max(1);
+        self.variation = (self.variation + error.abs() - (self.variation >> VARIATION_SHIFT)).max(1);
+    }
+    /// RFC 6298 §2.2: RTO = SRTT + max(G, 4·RTTVAR); `variation` is 4·RTTVAR, and at least one tick.
+    fn timeout(&self, segments: f64) -> Time {
+        let time = |ticks: i64| Time::from_picoseconds(ticks.unsigned_abs() * self.tick);
+        let smoothed = self.smoothed >> SMOOTHED_SHIFT;
+        match self.rule {
+            RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
+            RtoRule::Linux => time(smoothed) + time(self.variation).max(self.minimum),
+            RtoRule::Linux2 => {
+                let sum = smoothed + self.variation;
+                let shift = (segments.max(1.0) as u32 - 1).min(i64::BITS - 1);
+                time(sum + (sum >> 2) + (sum >> shift)).max(self.minimum)
+            }
+        }
+    }
+    /// The retransmission timeout now, back-off included.
+    pub(super) fn rto(&self) -> Time {
+        Time::from_picoseconds(self.base.as_picoseconds().saturating_mul(u64::from(self.back_off)))
+            .min(self.maximum)
+    }
+    /// RFC 6298 §5.5: the timer expired; the timeout doubles, until a segment sent once is acknowledged.
+    pub(super) fn back_off(&mut self) {
+        if self.back_off < self.most_back_off {
+            self.back_off *= 2;
+        }
+        if self.back_off > STALE_BACK_OFF {
+            self.smoothed = 0;
+        }
+    }
+    /// RFC 6298 §5.7: a SYN was sent again and the handshake gave no sample.
+    pub(super) fn after_lost_syn(&mut self) {
+        self.base = self.base.max(Time::from_seconds(3));
+        self.back_off = 1;
+    }
+    /// The smoothed round-trip time, once one was measured.
+    pub(super) fn smoothed(&self) -> Option<Time> {
+        (self.smoothed > 0)
+            .then(|| Time::from_picoseconds((self.smoothed.unsigned_abs() * self.tick) >> SMOOTHED_SHIFT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::{Profile, TcpConfig};
+
+    fn estimator(profile: Profile) -> RttEstimator {
+        RttEstimator::new(&TcpConfig::new(profile).build().unwrap(), Time::ZERO)
+    }
+    fn ms(ms: u64) -> Time {
+        Time::from_milliseconds(ms)
+    }
+
+    /// RFC 6298 §2 by hand: R = 1000 ms, then 2000 ms.
+    #[test]
+    fn follows_rfc_6298() {
+        let mut rtt = estimator(Profile::Rfc5681Reno);
+        assert_eq!(rtt.rto(), ms(1000));
+        rtt.sample(Time::ZERO, ms(1000), 1.0);
+        assert_eq!(rtt.rto(), ms(1000 + 4 * 500));
+        rtt.sample(ms(2000), ms(4000), 1.0);
+        // RTTVAR = 3/4·500 + 1/4·1000 = 625, SRTT = 7/8·1000 + 1/8·2000 = 1125.
+        assert_eq!(rtt.rto(), ms(1125 + 4 * 625));
+    }
+
+    #[test]
+    fn the_minimum_holds_before_back_off_and_the_maximum_after() {
+        let mut rtt = estimator(Profile::Rfc5681Reno);
+        rtt.sample(Time::ZERO, ms(10), 1.0);
+        let timeouts: Vec<u64> = std::iter::from_fn(|| {
+            let rto = rtt.rto();
+            rtt.back_off();
+            Some(rto.as_picoseconds() / 1_000_000_000_000)
+        })
+        .take(8)
+        .collect();
+        assert_eq!(timeouts, [1, 2, 4, 8, 16, 32, 60, 60]);
+    }
+
+    /// A 0.1-s clock knows a 60-ms round trip as one tick, or two: RTO = 1 + max(1, 4·1/2) ticks.
+    #[test]
+    fn a_coarse_clock_counts_ticks() {
+        let mut rtt = estimator(Profile::Ns2Reno1999);
+        assert_eq!(rtt.rto(), ms(6000));
+        rtt.sample(ms(10), ms(70), 1.0);
+        assert_eq!(rtt.rto(), ms(300));
+    }
+
+    /// Linux 2.0 and 2.2: a quarter more, and twice as much while one segment is out.
+    #[test]
+    fn linux_2_adds_a_margin() {
+        let mut rtt = estimator(Profile::Linux2_2);
+        rtt.sample(Time::ZERO, ms(100), 1.0);
+        // 10 ticks: 10 + 40 = 50; 50 + 12 + 50 = 112.
+        assert_eq!(rtt.rto(), ms(1120));
+        let mut rtt = estimator(Profile::Linux2_2);
+        rtt.sample(Time::ZERO, ms(100), 20.0);
+        assert_eq!(rtt.rto(), ms(620));
+    }
+
+    /// Linux since 2.4: the minimum is one of the variation, not of the sum.
+    #[test]
+    fn linux_bounds_the_variation() {
+        let mut rtt = estimator(Profile::LinuxModern);
+        rtt.sample(Time::ZERO, ms(20), 10.0);
+        assert_eq!(rtt.rto(), ms(220));
+    }
+}

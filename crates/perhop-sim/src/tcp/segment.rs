@@ -1,0 +1,190 @@
+//! [`Segment`]: what travels between the two ends of a connection.
+
+use std::fmt;
+use std::ops::{BitOr, BitOrAssign};
+
+use perhop_qos::packet::Ecn;
+use perhop_qos::units::Time;
+
+/// The control bits of a TCP header that are modeled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(u8);
+
+impl Flags {
+    /// Opens a connection.
+    pub const SYN: Flags = Flags(1);
+    /// The acknowledgment number is valid.
+    pub const ACK: Flags = Flags(2);
+    /// The sender has no more data.
+    pub const FIN: Flags = Flags(4);
+    /// The receiver has seen congestion (RFC 3168).
+    pub const ECE: Flags = Flags(8);
+    /// The sender has reduced its window (RFC 3168).
+    pub const CWR: Flags = Flags(16);
+
+    /// Whether every bit of `other` is set.
+    pub const fn contains(self, other: Flags) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Flags {
+    type Output = Flags;
+    fn bitor(self, other: Flags) -> Flags {
+        Flags(self.0 | other.0)
+    }
+}
+impl BitOrAssign for Flags {
+    fn bitor_assign(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+/// Offsets from `start` up to but not including `end`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) start: u64,
+    pub(super) end: u64,
+}
+
+/// The blocks of a selective acknowledgment, at most four (RFC 2018 §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlocks {
+    blocks: [Range; SackBlocks::MOST],
+    count: u8,
+}
+
+impl SackBlocks {
+    /// As many as the header has room for; one fewer beside timestamps.
+    pub const MOST: usize = 4;
+
+    /// Adds the block of offsets from `start` up to but not including `end`, if there is room.
+    pub fn push(&mut self, start: u64, end: u64) {
+        if let Some(block) = self.blocks.get_mut(usize::from(self.count)) {
+            *block = Range { start, end };
+            self.count += 1;
+        }
+    }
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        usize::from(self.count)
+    }
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+    /// The blocks as (start, end).
+    pub fn iter(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
+        self.blocks[..self.len()].iter().map(|block| (block.start, block.end))
+    }
+}
+
+/// The timestamps option (RFC 7323 §3): the sender's clock, and the clock it echoes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// When this segment was sent.
+    pub value: Time,
+    /// When the segment that it answers was sent.
+    pub echo: Time,
+}
+
+/// One TCP segment and the ECN field of the packet around it. Numbers are offsets in the byte stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Segment {
+    /// Offset of the first payload byte; without payload, of the next byte to be sent.
+    pub sequence: u64,
+    /// The next offset that the sender of this segment expects to receive.
+    pub acknowledgment: u64,
+    /// Payload bytes.
+    pub length: u32,
+    /// Bytes from `acknowledgment` on that the sender of this segment has room for.
+    pub window: u32,
+    /// Control bits.
+    pub flags: Flags,
+    /// The ECN field of the IP header.
+    pub ecn: Ecn,
+    /// What arrived beyond `acknowledgment`.
+    pub sack: SackBlocks,
+    /// Timestamps, where the connection uses them.
+    pub timestamps: Option<Timestamps>,
+}
+
+/// An IP packet's and a TCP segment's header without options, bytes (RFC 791, RFC 9293).
+pub(super) const HEADERS: u32 = 40;
+/// Bytes that the timestamps option takes, padding included (RFC 7323 appendix A).
+pub(super) const TIMESTAMPS_OPTION: u32 = 12;
+/// Bytes of the maximum-segment-size option in a SYN (RFC 9293 §3.2).
+const SEGMENT_SIZE_OPTION: u32 = 4;
+
+impl Segment {
+    /// The offset after its last payload byte, its FIN counted.
+    pub fn end(&self) -> u64 {
+        self.sequence + u64::from(self.length) + u64::from(self.has(Flags::FIN))
+    }
+    /// Whether every bit of `flags` is set.
+    pub fn has(&self, flags: Flags) -> bool {
+        self.flags.contains(flags)
+    }
+    /// Bytes of its IP packet, options included.
+    pub fn ip_length(&self) -> u32 {
+        let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
+        // RFC 2018 §3: 8 bytes a block and 2 before them, padded to a multiple of 4.
+        let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() as u32 };
+        let syn = if self.has(Flags::SYN) { SEGMENT_SIZE_OPTION } else { 0 };
+        HEADERS + self.length + timestamps + sack + syn
+    }
+}
+
+/// For people: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`.
+impl fmt::Display for Segment {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let mut words = Vec::new();
+        if self.has(Flags::SYN) {
+            words.push("syn".to_owned());
+        }
+        if self.length > 0 {
+            words.push(format!("{}..{}", self.sequence, self.sequence + u64::from(self.length)));
+        }
+        for (flag, word) in [(Flags::FIN, "fin"), (Flags::CWR, "cwr")] {
+            if self.has(flag) {
+                words.push(word.to_owned());
+            }
+        }
+        // On data that answer nothing the acknowledgment is noise.
+        if self.has(Flags::ACK) && (self.end() == self.sequence || self.acknowledgment > 0) {
+            words.push(format!("ack {}", self.acknowledgment));
+        }
+        if !self.sack.is_empty() {
+            words.push("sack".to_owned());
+            words.extend(self.sack.iter().map(|(start, end)| format!("{start}..{end}")));
+        }
+        if self.has(Flags::ECE) {
+            words.push("ece".to_owned());
+        }
+        formatter.write_str(&words.join(" "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_is_as_long_as_its_headers_options_and_payload() {
+        let data = Segment { length: 1460, flags: Flags::ACK, ..Segment::default() };
+        assert_eq!(data.ip_length(), 1500);
+        let stamped = Segment { length: 1448, timestamps: Some(Timestamps::default()), ..data };
+        assert_eq!(stamped.ip_length(), 1500);
+        let mut selective = Segment { length: 0, ..data };
+        selective.sack.push(3000, 4000);
+        assert_eq!(selective.ip_length(), 52);
+        assert_eq!(Segment { flags: Flags::SYN, ..Segment::default() }.ip_length(), 44);
+    }
+
+    #[test]
+    fn a_fin_takes_an_offset() {
+        let last = Segment { sequence: 10, length: 5, flags: Flags::FIN | Flags::ACK, ..Segment::default() };
+        assert_eq!(last.end(), 16);
+        assert_eq!(last.to_string(), "10..15 fin");
+    }
+}

@@ -1,0 +1,215 @@
+//! What the sender sends next.
+
+use perhop_qos::units::Time;
+
+use super::parameters::Recovery;
+use super::sender::{Phase, Sender, Timing};
+
+/// A piece of the stream to be sent now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) sequence: u64,
+    pub(super) length: u32,
+    pub(super) fin: bool,
+    /// Whether none of it was ever sent, and it is not a probe: such packets are ECN-capable.
+    pub(super) is_new: bool,
+}
+
+impl Piece {
+    /// The offset after it, its FIN counted.
+    fn end(self) -> u64 {
+        self.sequence + u64::from(self.length) + u64::from(self.fin)
+    }
+}
+
+impl Sender {
+    /// The next piece, if the windows let one out. Asked until there is none.
+    pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
+        if self.probe_due {
+            return Some(self.probe(now));
+        }
+        if self.retransmit {
+            self.retransmit = false;
+            let piece = self.piece(self.unacknowledged, self.highest);
+            self.retransmitted = piece.end();
+            return Some(self.sent(now, piece));
+        }
+        let selective = self.parameters.recovery == Recovery::Sack;
+        let piece = if selective && self.phase == Phase::Recovery {
+            self.next_selective()?
+        } else {
+            self.restart_if_idle(now);
+            self.next_in_window(now)?
+        };
+        Some(self.sent(now, piece))
+    }
+
+    /// A segment's worth of the stream from `sequence` on, nothing of it at or after `limit`.
+    pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
+        let end = self.written.min(limit).min(sequence + self.payload()).max(sequence);
+        let fin = self.finishing && end == self.written && limit > self.written;
+        Piece { sequence, length: (end - sequence) as u32, fin, is_new: false }
+    }
+
+    /// The piece at `next`, if both windows allow it.
+    fn next_in_window(&mut self, now: Time) -> Option<Piece> {
+        let selective = self.parameters.recovery == Recovery::Sack;
+        if selective && self.phase == Phase::Restart {
+            // What was SACKed before the timeout is not sent again.
+            self.next = self.scoreboard.first_missing(self.next);
+        }
+        if self.next >= self.end() {
+            self.limited = false;
+            return None;
+        }
+        let limit = self.scoreboard.first_present(self.next).unwrap_or(u64::MAX);
+        let piece = self.piece(self.next, limit);
+        if self.room() < u64::from(piece.length).max(1) {
+            self.limited = true;
+            return None;
+        }
+        self.within_offered_window(now, piece)
+    }
+
+    /// Bytes that the congestion window still lets out. It counts whole segments: RFC 9293 §3.8.6.2.1 would
+    /// not send parts of them.
+    fn room(&self) -> u64 {
+        let window = libm::floor(self.window.segments + self.inflation).max(1.0) as u64;
+        let mut flight = self.next - self.unacknowledged;
+        if self.parameters.limited_transmit || self.phase == Phase::Restart {
+            // RFC 6675 §5, step 3: what is SACKed has left the network.
+            flight -= self.scoreboard.present_between(self.unacknowledged, self.next);
+        }
+        window.saturating_mul(self.payload()).saturating_sub(flight)
+    }
+
+    /// `piece` as far as the receiver has room for it. RFC 9293 §3.8.6.2.1: a part of it only if that is
+    /// half of the largest window ever offered.
+    fn within_offered_window(&mut self, now: Time, piece: Piece) -> Option<Piece> {
+        let offered = self.edge.saturating_sub(piece.sequence);
+        if offered >= u64::from(piece.length) {
+            return Some(piece);
+        }
+        self.limited = false;
+        if offered > 0 && offered >= self.largest_window / 2 {
+            return Some(self.piece(piece.sequence, piece.sequence + offered));
+        }
+        if self.next == self.unacknowledged && self.probe_at.is_none() {
+            // RFC 9293 §3.8.6.1: nothing is under way that would bring news of the window.
+            self.deadline = None;
+            self.probe_at = Some(now + self.probe_interval());
+        }
+        None
+    }
+
+    /// RFC 9293 §3.8.6.1: the retransmission timeout, doubled with every probe.
+    fn probe_interval(&self) -> Time {
+        let factor = 1u64 << self.probes.min(16);
+        Time::from_picoseconds(self.rtt.rto().as_picoseconds().saturating_mul(factor))
+            .min(self.parameters.maximum_rto)
+    }
+
+    /// One byte beyond the window, or as much of a segment as the window takes.
+    fn probe(&mut self, now: Time) -> Piece {
+        self.probe_due = false;
+        self.probes += 1;
+        self.probe_at = Some(now + self.probe_interval());
+        self.statistics.probes += 1;
+        let offered = self.edge.saturating_sub(self.next).max(1);
+        let piece = self.piece(self.next, self.next + offered);
+        // `next` stays: the byte is sent again with its segment when the window opens.
+        self.highest = self.highest.max(piece.end());
+        piece
+    }
+
+    /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is no larger than at the start.
+    fn restart_if_idle(&mut self, now: Time) {
+        let idle = self.highest == self.unacknowledged && self.highest > 0;
+        if self.parameters.idle_restart && idle && now.saturating_sub(self.last_sent) > self.rtt.rto() {
+            self.window.segments = self.window.segments.min(self.parameters.initial_segments());
+        }
+    }
+
+    /// RFC 6675 §4, SetPipe: bytes that are under way as far as the sender knows.
+    pub(super) fn pipe(&self) -> u64 {
+        let missing = |start: u64, end: u64| {
+            let end = end.max(start);
+            end - start - self.scoreboard.present_between(start, end)
+        };
+        let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload());
+        missing(self.unacknowledged.max(lost), self.highest)
+            + missing(self.unacknowledged, self.retransmitted.min(self.highest))
+    }
+
+    /// RFC 6675 §5, step C and §4, NextSeg.
+    fn next_selective(&mut self) -> Option<Piece> {
+        let window = libm::floor(self.window.segments) as u64 * self.payload();
+        if window.saturating_sub(self.pipe()) < self.payload() {
+            self.limited = true;
+            return None;
+        }
+        let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload());
+        let missing = self.scoreboard.first_missing(self.retransmitted.max(self.unacknowledged));
+        let repairable = missing < self.scoreboard.highest();
+        // (1) the first that is lost, (2) new data, (3) the first that may be lost, (4) the rescue.
+        if repairable && missing < lost {
+            return Some(self.repair(missing));
+        }
+        if let Some(piece) = self.unsent() {
+            return Some(piece);
+        }
+        if repairable {
+            return Some(self.repair(missing));
+        }
+        self.rescue()
+    }
+    fn repair(&mut self, missing: u64) -> Piece {
+        let limit = self.scoreboard.first_present(missing).unwrap_or(self.highest);
+        let piece = self.piece(missing, limit);
+        self.retransmitted = piece.end();
+        piece
+    }
+    fn unsent(&self) -> Option<Piece> {
+        let piece = self.piece(self.highest, u64::MAX);
+        let fits = piece.end() <= self.edge.saturating_add(u64::from(piece.fin));
+        (self.highest < self.end() && fits).then_some(piece)
+    }
+    /// Once per recovery, the last segment that is not SACKed: its loss shows in no other way.
+    fn rescue(&mut self) -> Option<Piece> {
+        if self.rescued || self.scoreboard.highest() >= self.highest {
+            return None;
+        }
+        self.rescued = true;
+        let lowest = self.scoreboard.highest().max(self.unacknowledged);
+        let start = self.highest.saturating_sub(self.payload()).max(lowest);
+        Some(self.piece(start, self.highest))
+    }
+
+    /// Notes that `piece` goes out now: counters, round-trip timing, timer.
+    fn sent(&mut self, now: Time, mut piece: Piece) -> Piece {
+        let end = piece.end();
+        self.statistics.segments += 1;
+        if piece.sequence < self.highest {
+            self.statistics.retransmissions += 1;
+            // Karn & Partridge 1987: an acknowledgment could be for either.
+            self.timing = None;
+        } else {
+            piece.is_new = true;
+            self.timing = self.timing.or(Some(Timing { end, sent: now }));
+            if self.duplicates > 0 && self.phase == Phase::Open {
+                self.sent_early += end - piece.sequence;
+            }
+        }
+        if piece.sequence == self.next || piece.is_new {
+            self.next = self.next.max(end);
+        }
+        self.highest = self.highest.max(end);
+        self.last_sent = now;
+        self.probe_at = None;
+        self.probes = 0;
+        if self.deadline.is_none() {
+            self.deadline = Some(now + self.rtt.rto());
+        }
+        piece
+    }
+}

@@ -1,0 +1,246 @@
+//! Runs the scripts of `vectors/tcp/`: one end of a connection, segment by segment. The script plays the
+//! peer and the clock; every segment that the connection sends must stand in it, at its instant.
+
+use std::fs;
+use std::path::Path;
+
+use perhop_qos::packet::Ecn;
+use perhop_qos::units::Time;
+use perhop_sim::tcp::{Connection, Flags, Reading, Role, Segment, TcpConfig};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    name: String,
+    #[serde(rename = "source")]
+    _source: String,
+    tcp: TcpConfig,
+    #[serde(default)]
+    passive: bool,
+    #[serde(default)]
+    reads_on_demand: bool,
+    steps: Vec<Step>,
+}
+
+/// What happens at one instant, and what must come of it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Step {
+    at: Time,
+    /// The application sends so many bytes.
+    send: Option<u64>,
+    /// The application closes its direction.
+    #[serde(default)]
+    close: bool,
+    /// The application reads so many bytes.
+    read: Option<u64>,
+    /// The connection's next timer expires at this instant.
+    #[serde(default)]
+    timer: bool,
+    /// The peer's acknowledgments, one segment each.
+    #[serde(default)]
+    acks: Vec<u64>,
+    /// The peer's data, one segment each: [start, end].
+    #[serde(default)]
+    data: Vec<[u64; 2]>,
+    /// What the segments of this step carry besides.
+    #[serde(default)]
+    sack: Vec<[u64; 2]>,
+    window: Option<u32>,
+    #[serde(default)]
+    flags: Vec<String>,
+    #[serde(default)]
+    ce: bool,
+    /// What the connection sends.
+    #[serde(default)]
+    sends: Vec<String>,
+    cwnd: Option<f64>,
+    ssthresh: Option<f64>,
+    rto: Option<Time>,
+    /// When its next timer expires.
+    next_timer: Option<Time>,
+    state: Option<String>,
+}
+
+fn cases<T: DeserializeOwned>(file: &str) -> Vec<T> {
+    #[derive(Deserialize)]
+    struct File<T> {
+        case: Vec<T>,
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/tcp").join(file);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let File { case } = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert!(!case.is_empty(), "{file} has no case");
+    case
+}
+
+impl Step {
+    /// The segments that arrive in this step; `acknowledgment` is the peer's last one.
+    fn arrivals(&self, acknowledgment: u64, window: u32) -> Vec<Segment> {
+        let mut base = Segment {
+            acknowledgment,
+            window: self.window.unwrap_or(window),
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        if self.ce {
+            base.ecn = Ecn::CongestionExperienced;
+        }
+        for [start, end] in &self.sack {
+            base.sack.push(*start, *end);
+        }
+        for flag in &self.flags {
+            match flag.as_str() {
+                "syn" => base.flags = Flags::SYN,
+                "syn ack" => base.flags = Flags::SYN | Flags::ACK,
+                "fin" => base.flags |= Flags::FIN,
+                "ece" => base.flags |= Flags::ECE,
+                "cwr" => base.flags |= Flags::CWR,
+                other => panic!("there is no flag {other}"),
+            }
+        }
+        let acks = self.acks.iter().map(|ack| Segment { acknowledgment: *ack, ..base });
+        let data = self.data.iter().map(|[start, end]| Segment {
+            sequence: *start,
+            length: (end - start) as u32,
+            ..base
+        });
+        let mut segments: Vec<Segment> = acks.chain(data).collect();
+        if segments.is_empty() && !self.flags.is_empty() {
+            segments.push(base);
+        }
+        segments
+    }
+}
+
+fn transmit(connection: &mut Connection, now: Time, sent: &mut Vec<String>) {
+    while let Some(segment) = connection.poll_transmit(now) {
+        sent.push(segment.to_string());
+    }
+}
+
+fn play(file: &str, case: &Case) {
+    let parameters = case.tcp.build().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+    let role = if case.passive { Role::Passive } else { Role::Active };
+    let mut connection = Connection::new(&parameters, role, Time::ZERO);
+    if case.reads_on_demand {
+        connection.set_reading(Reading::OnDemand);
+    }
+    let mut acknowledgment = 0;
+    for (index, step) in case.steps.iter().enumerate() {
+        let place = format!("{file}, \"{}\", step {index} at {}", case.name, step.at);
+        let timer = connection.poll_timeout();
+        if step.timer {
+            assert_eq!(timer, Some(step.at), "{place}: the timer");
+            connection.on_timer(step.at);
+        } else {
+            assert!(
+                timer.is_none_or(|timer| timer >= step.at),
+                "{place}: a timer expires before, at {timer:?}"
+            );
+        }
+        connection.send(step.send.unwrap_or(0));
+        if step.close {
+            connection.close();
+        }
+        if let Some(bytes) = step.read {
+            connection.read(bytes);
+        }
+        let mut sent = Vec::new();
+        transmit(&mut connection, step.at, &mut sent);
+        for segment in step.arrivals(acknowledgment, parameters.window) {
+            acknowledgment = segment.acknowledgment;
+            connection.on_segment(step.at, &segment);
+            transmit(&mut connection, step.at, &mut sent);
+        }
+        assert_eq!(sent, step.sends, "{place}: sent");
+        let near = |actual: f64, expected: f64| (actual - expected).abs() < 1e-3;
+        if let Some(cwnd) = step.cwnd {
+            let actual = connection.congestion_window();
+            assert!(near(actual, cwnd), "{place}: cwnd {actual}, expected {cwnd}");
+        }
+        if let Some(ssthresh) = step.ssthresh {
+            assert_eq!(connection.slow_start_threshold(), ssthresh, "{place}: ssthresh");
+        }
+        if let Some(rto) = step.rto {
+            assert_eq!(connection.retransmission_timeout(), rto, "{place}: rto");
+        }
+        if let Some(next_timer) = step.next_timer {
+            assert_eq!(connection.poll_timeout(), Some(next_timer), "{place}: next timer");
+        }
+        if let Some(state) = &step.state {
+            assert_eq!(&format!("{:?}", connection.state(step.at)), state, "{place}: state");
+        }
+    }
+}
+
+fn run(file: &str) {
+    for case in cases::<Case>(file) {
+        play(file, &case);
+    }
+}
+
+#[test]
+fn window_growth() {
+    run("growth.toml");
+}
+#[test]
+fn tahoe_and_reno() {
+    run("reno.toml");
+}
+#[test]
+fn new_reno() {
+    run("newreno.toml");
+}
+#[test]
+fn selective_acknowledgment() {
+    run("sack.toml");
+}
+#[test]
+fn timeouts() {
+    run("timeout.toml");
+}
+#[test]
+fn offered_window() {
+    run("window.toml");
+}
+#[test]
+fn receiver() {
+    run("receiver.toml");
+}
+#[test]
+fn explicit_congestion_notification() {
+    run("ecn.toml");
+}
+#[test]
+fn handshake() {
+    run("handshake.toml");
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Refused {
+    tcp: TcpConfig,
+    path: String,
+    found: String,
+}
+
+#[test]
+fn refused() {
+    for case in cases::<Refused>("refused.toml") {
+        let error = case.tcp.build().expect_err(&case.found);
+        assert_eq!(error.path.join("."), case.path, "{error}");
+        assert!(error.message.contains(&case.found), "{error}\nexpected: {}", case.found);
+        assert!(error.help.is_some(), "{error} says nothing about what would be right");
+    }
+}
+
+#[test]
+fn an_unknown_profile_is_refused_with_the_known_ones() {
+    let error = toml::from_str::<TcpConfig>("profile = \"linux-2.4\"").unwrap_err().to_string();
+    for profile in ["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "linux-modern"] {
+        assert!(error.contains(profile), "{error}");
+    }
+}
