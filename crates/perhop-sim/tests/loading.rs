@@ -38,6 +38,14 @@ fn overrides_change_the_scenario_that_runs() {
 }
 
 #[test]
+fn a_folder_is_not_proposed_in_its_own_place() {
+    let diagnostics = load(&example(""), &[]).unwrap_err();
+    let one = diagnostics.iter().next().unwrap();
+    assert!(one.message.ends_with("it is a directory"), "{}", one.message);
+    assert!(!one.help.as_deref().unwrap_or_default().contains("examples"), "{:?}", one.help);
+}
+
+#[test]
 fn a_missing_file_names_its_neighbor() {
     let diagnostics = load(&example("frist-steps.perhop.yaml"), &[]).unwrap_err();
     let one = diagnostics.iter().next().unwrap();

@@ -227,13 +227,15 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// The file beside the missing `path` whose name is nearest.
+/// Another file beside `path`, which is missing or no file, whose name is nearest.
 fn neighbor(path: &Path) -> Option<String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(directory).ok()?;
     let mut names: Vec<String> =
         entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     names.sort();
-    let name = nearest(path.file_name()?.to_str()?, names.iter().map(String::as_str))?;
+    let missing = path.file_name()?.to_str()?;
+    let others = names.iter().map(String::as_str).filter(|name| *name != missing);
+    let name = nearest(missing, others)?;
     Some(path.with_file_name(name).display().to_string())
 }
