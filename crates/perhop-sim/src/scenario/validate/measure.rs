@@ -7,6 +7,9 @@ use super::topology::{Network, links_of};
 use crate::scenario::path::ValuePath;
 use crate::scenario::{QueueProbeConfig, Scenario};
 
+/// Samples that one probe may take in a replication: they are all kept in memory.
+const MOST_SAMPLES: u64 = 10_000_000;
+
 /// Checks what is measured.
 pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let path = ValuePath::from("measure");
@@ -44,6 +47,12 @@ fn interval(path: &ValuePath, every: Time, duration: Time, findings: &mut Findin
     if every == Time::ZERO {
         findings.error(path, "an interval of no length is never over").help =
             Some("for example 100ms".into());
+    } else if duration.as_picoseconds() / every.as_picoseconds() > MOST_SAMPLES {
+        let samples = duration.as_picoseconds() / every.as_picoseconds();
+        let least = Time::from_picoseconds(duration.as_picoseconds().div_ceil(MOST_SAMPLES));
+        findings
+            .error(path, format!("{samples} samples in a run of {duration} are more than memory holds"))
+            .help = Some(format!("at most {MOST_SAMPLES}: an interval of at least {least}"));
     } else if duration > Time::ZERO && every > duration {
         findings.warning(path, format!("the run of {duration} is over before the first interval of {every}"));
     }
