@@ -59,8 +59,10 @@ impl Progress {
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
-    fn plan(&self, time: Time) {
-        self.planned.fetch_add(microseconds(time), Ordering::Relaxed);
+    fn plan(&self, time: Time, replications: u32) {
+        // In picoseconds the sum may be beyond 64 bits.
+        let planned = microseconds(time).saturating_mul(u64::from(replications));
+        self.planned.fetch_add(planned, Ordering::Relaxed);
     }
     fn advance(&self, time: Time, packet_hops: u64) {
         self.simulated.fetch_add(microseconds(time), Ordering::Relaxed);
@@ -105,7 +107,7 @@ pub fn run(
     options: &RunOptions,
     progress: &Progress,
 ) -> Result<Results, RunError> {
-    progress.plan(scenario.duration * u64::from(options.replications));
+    progress.plan(scenario.duration, options.replications);
     let one = |replication: u32| run_one(scenario, base, options.seed, replication, progress);
     let all = || (0..options.replications).into_par_iter().map(one).collect::<Result<Vec<_>, _>>();
     let replications = match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
