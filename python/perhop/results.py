@@ -28,7 +28,7 @@ SCHEMA_VERSION = 1
 _CAUSE = "dropped_"
 
 
-@dataclass
+@dataclass(repr=False)
 class Results:
     """What a run measured.
 
@@ -44,8 +44,13 @@ class Results:
     replications: int
     #: Unit of each column, by table.
     units: Mapping[str, Mapping[str, str]]
-    _columns: Mapping[str, Mapping[str, Column]] = field(repr=False)
-    _frames: dict[str, pl.DataFrame] = field(default_factory=dict, repr=False)
+    _columns: Mapping[str, Mapping[str, Column]]
+    _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        """Say what was run and which tables there are: the figures would fill the screen."""
+        ran = f"{self.summary['scenario']!r}, seed={self.seed}, replications={self.replications}"
+        return f"<perhop.Results of {ran}: {', '.join(self.names)}>"
 
     @property
     def names(self) -> list[str]:
