@@ -18,7 +18,7 @@ def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
     assert lines[0].startswith("Overload: 5 s simulated, 1 replication, seed 1")
     for word in ("class", "offered", "delivered", "dropped", "queue full", "throughput", "delay p99"):
         assert word in lines[2] + lines[3]
-    assert lines[3].split() == ["class", "offered", "delivered", "%", "%", "Mb/s", "ms", "ms"]
+    assert lines[3].split() == ["class", "packets", "packets", "%", "%", "Mb/s", "ms", "ms"]
     assert any(line.split()[:2] == ["steady", "401"] for line in lines), ended.out
     assert "\x1b" not in ended.out + ended.err, "no escape codes in a pipe"
     assert ended.err == "", "no progress bar in a pipe"

@@ -11,8 +11,8 @@ from perhop.results import Results
 _CAUSE = "dropped_"
 _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
 _METRICS = [
-    ("offered", "offered_packets"),
-    ("delivered", "delivered_packets"),
+    ("offered\npackets", "offered_packets"),
+    ("delivered\npackets", "delivered_packets"),
     ("dropped\n%", "dropped_percent"),
     ("throughput", "throughput_bps"),
     ("delay mean", "delay_mean_s"),
