@@ -10,6 +10,7 @@ import pytest
 
 import perhop
 from perhop import _core
+from perhop.errors import InvalidInputError
 from perhop.running import Progress
 
 
@@ -145,3 +146,10 @@ def test_what_is_not_there() -> None:
     with pytest.raises(AttributeError, match="no attribute 'rum'"):
         _ = perhop.rum  # type: ignore[attr-defined]
     assert set(dir(perhop)) == set(perhop.__all__)
+
+
+@pytest.mark.parametrize("argument", [{"seed": -1}, {"seed": 2**64}, {"replications": 0}, {"threads": -1}])
+def test_a_number_out_of_range_is_refused_in_words(scenario: Path, argument: dict[str, int]) -> None:
+    with pytest.raises(InvalidInputError, match=next(iter(argument))) as caught:
+        perhop.run(scenario, **argument)
+    assert "whole number from" in str(caught.value.help)

@@ -10,6 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from perhop import _core
+from perhop.errors import InvalidInputError
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # How often a run is looked at: often enough for a progress bar and for Ctrl-C, too rarely to cost anything.
 _WATCH_EVERY_S = 0.1
+# More than any machine has.
+_MOST_THREADS = 4096
 
 
 @dataclass(frozen=True)
@@ -84,12 +87,15 @@ def simulate(
     resolved = scenario.check()
     resolved["seed"] = resolved["seed"] if seed is None else seed
     resolved["replications"] = resolved["replications"] if replications is None else replications
+    _require("seed", resolved["seed"], 0, 2**64 - 1)
+    _require("replications", resolved["replications"], 1, 2**32 - 1)
+    _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
     running = _core.start(
         resolved.to_json(),
         resolved.base,
         resolved["seed"],
         resolved["replications"],
-        threads or processors(),
+        processors() if threads is None else threads,
     )
     try:
         while not running.wait(_WATCH_EVERY_S):
@@ -109,6 +115,11 @@ def simulate(
         units=units,
         _columns=tables,
     )
+
+
+def _require(name: str, value: int, least: int, greatest: int) -> None:
+    if not least <= value <= greatest:
+        raise InvalidInputError(f"{name} is {value}", help=f"a whole number from {least} to {greatest}")
 
 
 def processors() -> int:

@@ -38,7 +38,10 @@ def _tolerances(report: Report) -> list[str]:
         if metric.factor is not None:
             near.append(f"within a factor of {metric.factor:g}")
         if metric.absolute is not None:
-            near.append(f"within {metric.absolute:g} {units.get(name, '')}".rstrip())
+            unit = units.get(name, "")
+            # A difference of percentages is counted in points.
+            unit = {"%": "percentage point"}.get(unit, unit)
+            near.append(f"within {metric.absolute:g} {unit}".rstrip())
         judged = f"agrees {' or '.join(near)}" if near else f"not comparable: {metric.incomparable}"
         lines.append(f"- {_words(name)}: {judged}.")
     return ["\n".join(lines)]
