@@ -107,6 +107,11 @@ class Results:
         return self.table("histogram")
 
     @property
+    def conditioners(self) -> pl.DataFrame:
+        """What each stage of conditioning took, by the color it gave."""
+        return self.table("conditioners")
+
+    @property
     def runs(self) -> pl.DataFrame:
         """What it took to simulate each replication."""
         return self.table("runs")

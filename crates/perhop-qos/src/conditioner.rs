@@ -43,6 +43,8 @@ pub struct ConditionerConfig {
 #[derive(Clone, Debug, Default)]
 pub struct TrafficConditioner {
     stages: Vec<Stage>,
+    /// Since when the stages count what they take.
+    counts_from: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -97,16 +99,20 @@ impl TrafficConditioner {
                 .map_err(|error| error.within(index))?;
             stages.push(stage);
         }
-        Ok(TrafficConditioner { stages })
+        Ok(TrafficConditioner { stages, counts_from: Time::ZERO })
     }
     /// Whether it does anything at all.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
     }
+    /// Leaves what comes before `time` out of the counters, for a warm-up.
+    pub fn count_from(&mut self, time: Time) {
+        self.counts_from = time;
+    }
     /// Meters and marks `packet`, which arrives at `now`.
     pub fn condition(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         for stage in &mut self.stages {
-            match stage.condition(now, packet) {
+            match stage.condition(now, packet, self.counts_from) {
                 Outcome::Continue => {}
                 Outcome::Transmit => return Verdict::Pass,
                 Outcome::Drop => return Verdict::Drop(DropCause::Policed),
@@ -163,7 +169,7 @@ impl Stage {
     fn is_last(&self) -> bool {
         self.matches.is_none() && self.actions.iter().all(|actions| outcome(actions) != Outcome::Continue)
     }
-    fn condition(&mut self, now: Time, packet: &mut Packet) -> Outcome {
+    fn condition(&mut self, now: Time, packet: &mut Packet, counts_from: Time) -> Outcome {
         if self.matches.as_ref().is_some_and(|matches| !matches.matches(packet)) {
             return Outcome::Continue;
         }
@@ -171,7 +177,9 @@ impl Stage {
             packet.color = meter.measure(now, packet);
         }
         let color = packet.color.index();
-        self.counted[color].add(packet.length);
+        if now >= counts_from {
+            self.counted[color].add(packet.length);
+        }
         perform(&self.actions[color], packet)
     }
 }

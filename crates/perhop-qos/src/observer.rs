@@ -18,6 +18,10 @@ pub struct Place {
 /// Sees every decision of a [`Port`](crate::Port). Every method does nothing by default, and the
 /// port is compiled for each observer, so what is not watched costs nothing.
 pub trait Observer {
+    /// `packet` arrived at a queue, whatever becomes of it.
+    fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
+        let _ = (now, place, packet);
+    }
     /// `packet` was let into a queue.
     fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
         let _ = (now, place, packet);

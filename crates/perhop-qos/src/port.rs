@@ -176,6 +176,7 @@ impl Port {
         };
         let queue = &self.queues[id.index()];
         let place = Place { queue: id, precedence: queue.precedence_of(packet) };
+        observer.arrived(now, place, packet);
         let verdict = self.buffers[id.index()].admit(now, packet, place.precedence, queue.occupancy());
         judge(now, place, packet, verdict, observer)?;
         observer.enqueued(now, place, packet);

@@ -129,7 +129,7 @@ impl<'a> Builder<'a> {
         let streams = self.streams.child("port").child(&name);
         let wire =
             WireConfig { rate: near.rate.unwrap_or(config.rate), framing: config.framing, ring: near.ring };
-        let (output, port, queue_names) = match &near.output {
+        let (mut output, port, queue_names) = match &near.output {
             None => {
                 (TrafficConditioner::default(), Port::build(None, &wire, &[], &streams)?, queue_names(None))
             }
@@ -144,7 +144,7 @@ impl<'a> Builder<'a> {
                 (output, port, queue_names(config.queueing.as_ref()))
             }
         };
-        let input = match &far.input {
+        let mut input = match &far.input {
             None => TrafficConditioner::default(),
             Some(policy) => {
                 let config = self.policy(policy, to, "input")?;
@@ -152,12 +152,15 @@ impl<'a> Builder<'a> {
                 built.map_err(|error| in_policy(error, policy))?
             }
         };
+        output.count_from(self.world.warmup);
+        input.count_from(self.world.warmup);
         let id = LinkId(self.world.links.len() as u32);
         self.routes.add(id, self.node(from)?, self.node(to)?, config.cost);
         let tally = PortTally::new(port.queues().len());
         let leads_to_host = self.scenario.hosts.contains_key(to);
         self.world.links.push(Link {
             name,
+            ends: [from.to_owned(), to.to_owned()],
             queue_names,
             output,
             port,

@@ -24,6 +24,8 @@ pub(crate) struct Flight {
 pub(crate) struct Link {
     /// Name of the port that feeds it, in results: `C1->E3`.
     pub(crate) name: String,
+    /// Names of the nodes at its ends.
+    pub(crate) ends: [String; 2],
     /// Names of the port's queues, in results.
     pub(crate) queue_names: Vec<String>,
     /// Conditioners of the output policy.
@@ -66,7 +68,7 @@ impl Counters<'_> {
 }
 
 impl Observer for Counters<'_> {
-    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+    fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         if let Some(tally) = self.tally(now, place) {
             tally.arrived.add(packet.length);
         }
@@ -76,7 +78,6 @@ impl Observer for Counters<'_> {
         match place {
             Some(place) => {
                 if let Some(tally) = self.tally(now, place) {
-                    tally.arrived.add(packet.length);
                     tally.dropped[cause.index()].add(packet.length);
                 }
             }

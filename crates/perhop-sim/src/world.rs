@@ -1,13 +1,14 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each.
 
+use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
-use perhop_qos::verdict::{DropCause, Verdict};
+use perhop_qos::verdict::Verdict;
 
 use crate::agenda::{Agenda, Slot};
 use crate::link::{Counters, Flight, Link, flow_of, payload, sequence_of};
-use crate::probe::{Delays, FlowTally, QueueSamples, ThroughputSamples};
+use crate::probe::{Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
 use crate::routing::LinkId;
 use crate::source::{Emission, Source};
 
@@ -150,7 +151,8 @@ impl World {
         if !input.is_empty()
             && let Verdict::Drop(cause) = input.condition(now, &mut packet)
         {
-            return self.drop_unqueued(now, link, &packet, cause);
+            self.tallies[flow_of(&packet)].drop(&packet, cause, self.warmup);
+            return self.count_drop(now, link, |tally| &mut tally.at_far_input[cause.index()], &packet);
         }
         packet.hops += 1;
         if *leads_to_host {
@@ -178,7 +180,8 @@ impl World {
         if !output.is_empty()
             && let Verdict::Drop(cause) = output.condition(now, packet)
         {
-            return self.drop_unqueued(now, link, packet, cause);
+            self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
+            return self.count_drop(now, link, |tally| &mut tally.unqueued[cause.index()], packet);
         }
         let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
         match port.send(now, packet, &mut counters) {
@@ -292,10 +295,16 @@ impl World {
         }
     }
 
-    fn drop_unqueued(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause) {
-        self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
+    /// Counts a packet that a conditioner at `link` dropped.
+    fn count_drop(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        counter: impl Fn(&mut PortTally) -> &mut Count,
+        packet: &Packet,
+    ) {
         if now >= self.warmup {
-            self.links[link.index()].tally.unqueued[cause.index()].add(packet.length);
+            counter(&mut self.links[link.index()].tally).add(packet.length);
         }
     }
 

@@ -82,3 +82,37 @@ fn a_cancelled_run_gives_no_results() {
     let options = RunOptions { seed: 1, replications: 1, threads: 1 };
     assert!(run(&overload(), Path::new("."), &options, &progress).is_err());
 }
+
+#[test]
+fn policers_account_for_every_packet_by_color() {
+    let value = json!({
+        "perhop": 1, "name": "policed", "duration": "11s", "hosts": {"a": {}, "sink": {}}, "routers": {"r": {}},
+        "links": [
+            {"between": ["a", "r"], "rate": "10Mb/s", "interfaces": {"r": {"input": "police"}}},
+            {"between": ["r", "sink"], "rate": "10Mb/s"},
+        ],
+        "policies": {"police": {"conditioners": [{
+            "name": "edge", "meter": {"token-bucket": {"rate": "1Mb/s", "burst": "10kB"}}, "red": ["drop"],
+        }]}},
+        "traffic": [{"name": "all", "from": "a", "to": "sink", "source": {"cbr": {"rate": "2Mb/s", "packet": {"ip": "1000B"}}}}],
+        "measure": {"warmup": "1s"},
+    });
+    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let results =
+        run(&serde_json::from_value(value).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
+    let rows = results.summary["conditioners"].as_array().unwrap();
+    let taken = |color: &str| {
+        rows.iter().find(|row| row["color"] == color).unwrap()["packets"]["mean"].as_f64().unwrap()
+    };
+    // 2500 packets in ten seconds, every other one within the profile.
+    assert_eq!((taken("green"), taken("red")), (1250.0, 1250.0));
+    let port = results.summary["ports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|row| row["queue"] == "(input of r)")
+        .unwrap();
+    assert_eq!(port["dropped_policed"]["mean"].as_f64().unwrap(), 1250.0);
+    assert_eq!(mean(&results, "all", "dropped_policed"), 1250.0);
+    assert_eq!(mean(&results, "all", "pdv_p99_s"), 0.0, "constant delay has no variation");
+}

@@ -133,6 +133,11 @@ pub(crate) fn quantile_seconds(histogram: &Histogram<u32>, quantile: f64) -> f64
     if histogram.is_empty() { f64::NAN } else { histogram.value_at_quantile(quantile) as f64 / 1e9 }
 }
 
+/// The least value of `histogram` in seconds, as its quantiles give equal values; NaN where nothing was recorded.
+pub(crate) fn least_seconds(histogram: &Histogram<u32>) -> f64 {
+    if histogram.is_empty() { f64::NAN } else { histogram.highest_equivalent(histogram.min()) as f64 / 1e9 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

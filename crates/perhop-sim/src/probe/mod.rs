@@ -5,8 +5,8 @@ mod flow;
 mod port;
 mod sample;
 
-pub(crate) use delay::quantile_seconds;
 pub use delay::{DelayStatistics, Delays};
+pub(crate) use delay::{least_seconds, quantile_seconds};
 pub use flow::FlowTally;
 pub use port::{PortTally, Tally};
 pub use sample::{QueueSamples, ThroughputSamples};

@@ -23,12 +23,18 @@ pub struct PortTally {
     queues: Vec<Vec<Tally>>,
     /// Dropped before any queue was chosen, by cause.
     pub unqueued: [Count; DropCause::COUNT],
+    /// Dropped at the far end of the link by its input conditioners, by cause.
+    pub at_far_input: [Count; DropCause::COUNT],
 }
 
 impl PortTally {
     /// Nothing counted at `queues` queues.
     pub fn new(queues: usize) -> PortTally {
-        PortTally { queues: vec![Vec::new(); queues], unqueued: Default::default() }
+        PortTally {
+            queues: vec![Vec::new(); queues],
+            unqueued: Default::default(),
+            at_far_input: Default::default(),
+        }
     }
     /// The counters of `queue` for packets of drop precedence `precedence`.
     pub fn of(&mut self, queue: usize, precedence: usize) -> &mut Tally {

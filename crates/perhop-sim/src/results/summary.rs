@@ -28,6 +28,7 @@ pub(super) fn summary(scenario: &Scenario, options: &RunOptions, tables: &[Table
         "warmup_s": scenario.measure.warmup.as_seconds(),
         "classes": of("classes", &["class"]),
         "ports": of("ports", &["port", "queue", "precedence"]),
+        "conditioners": of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
         "packet_hops": total(tables, "runs", "packet_hops"),
     })
 }

@@ -4,9 +4,10 @@ use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
+use super::conditioners::{ConditionerRow, conditioner_rows, conditioner_table};
 use super::table::{Rows, Table};
 use crate::probe::{DelayStatistics, FlowTally, Tally};
-use crate::probe::{Delays, quantile_seconds};
+use crate::probe::{Delays, least_seconds, quantile_seconds};
 use crate::scenario::Scenario;
 use crate::world::World;
 
@@ -16,6 +17,7 @@ pub(crate) struct Replication {
     flows: Vec<FlowRow>,
     classes: Vec<ClassRow>,
     ports: Vec<PortRow>,
+    conditioners: Vec<ConditionerRow>,
     queues: Vec<QueueRow>,
     throughput: Vec<ThroughputRow>,
     histogram: Vec<HistogramRow>,
@@ -97,6 +99,7 @@ impl Replication {
             histogram,
             flows,
             ports: port_rows(world, replication),
+            conditioners: conditioner_rows(world, replication),
             queues: queue_rows(world, replication),
             throughput: throughput_rows(world, replication),
             packet_hops: world.packet_hops(),
@@ -155,18 +158,21 @@ fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
             let (port, queue) = (link.name.clone(), link.queue_names[queue].clone());
             rows.push(PortRow { replication, port, queue, precedence: precedence as u64, tally: *tally });
         }
-        // Conditioners and classifiers drop before a queue is chosen: a row of its own, so that the
+        // Conditioners and classifiers drop before a queue is chosen: rows of their own, so that the
         // drops of a port add up.
-        if link.tally.unqueued.iter().any(|count| count.packets > 0) {
-            let mut tally = Tally { dropped: link.tally.unqueued, ..Tally::default() };
-            link.tally.unqueued.iter().for_each(|count| tally.arrived.merge(*count));
-            rows.push(PortRow {
-                replication,
-                port: link.name.clone(),
-                queue: "(none)".to_owned(),
-                precedence: 0,
-                tally,
-            });
+        let [_, to] = &link.ends;
+        let apart = [
+            ("(none)".to_owned(), link.tally.unqueued),
+            (format!("(input of {to})"), link.tally.at_far_input),
+        ];
+        for (queue, dropped) in
+            apart.into_iter().filter(|(_, dropped)| dropped.iter().any(|count| count.packets > 0))
+        {
+            let mut tally = Tally { dropped, ..Tally::default() };
+            for count in dropped {
+                tally.arrived.merge(count);
+            }
+            rows.push(PortRow { replication, port: link.name.clone(), queue, precedence: 0, tally });
         }
     }
     rows
@@ -238,6 +244,7 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
         class_table(&all(replications, |r| &r.classes)),
         flow_table(&all(replications, |r| &r.flows)),
         port_table(&all(replications, |r| &r.ports)),
+        conditioner_table(&all(replications, |r| &r.conditioners)),
         queue_table(&all(replications, |r| &r.queues)),
         throughput_table(&all(replications, |r| &r.throughput)),
         histogram_table(&all(replications, |r| &r.histogram)),
@@ -312,9 +319,13 @@ fn class_table(rows: &[ClassRow]) -> Table {
         .count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.variation, quantile);
-    // RFC 5481 §4.2: PDV is the delay less the least delay.
+    // RFC 5481 §4.2: PDV is a packet's delay less the least delay of its stream; a class of several
+    // streams has none. Both delays are read off the histogram, so that equal ones differ by 0.
     let pdv = |quantile: f64| {
-        move |row: &ClassRow| (delay(quantile)(row) - row.tally.delay.least.as_seconds()).max(0.0)
+        move |row: &ClassRow| {
+            let delays = &row.delays.delay;
+            if row.flows == 1 { quantile_seconds(delays, quantile) - least_seconds(delays) } else { f64::NAN }
+        }
     };
     traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
         .float("delay_p50_s", "s", delay(0.5))
