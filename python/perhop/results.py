@@ -102,6 +102,16 @@ class Results:
         return self.table("throughput")
 
     @property
+    def tcp(self) -> pl.DataFrame:
+        """Transactions, goodput, retransmissions and timeouts of TCP traffic, per flow and replication."""
+        return self.table("tcp")
+
+    @property
+    def transactions(self) -> pl.DataFrame:
+        """Rate and completion times of TCP transactions, per class and replication."""
+        return self.table("transactions")
+
+    @property
     def histogram(self) -> pl.DataFrame:
         """Distributions of delay and delay variation per class."""
         return self.table("histogram")

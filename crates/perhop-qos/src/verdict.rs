@@ -31,17 +31,20 @@ pub enum DropCause {
     NoRoute,
     /// No class of the port's policy takes the packet.
     NoClass,
+    /// The wire lost it.
+    Lost,
 }
 
 impl DropCause {
     /// Every cause, in the order of their counters.
-    pub const ALL: [DropCause; 6] = [
+    pub const ALL: [DropCause; 7] = [
         DropCause::QueueFull,
         DropCause::EarlyRandom,
         DropCause::EarlyForced,
         DropCause::Policed,
         DropCause::NoRoute,
         DropCause::NoClass,
+        DropCause::Lost,
     ];
     /// How many causes there are.
     pub const COUNT: usize = DropCause::ALL.len();
@@ -59,6 +62,7 @@ impl DropCause {
             DropCause::Policed => "policed",
             DropCause::NoRoute => "no-route",
             DropCause::NoClass => "no-class",
+            DropCause::Lost => "lost",
         }
     }
 }

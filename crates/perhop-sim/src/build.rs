@@ -1,5 +1,7 @@
 //! From a [`Scenario`] to a [`World`]: names become indices, policies become ports, paths are found.
 
+mod sessions;
+
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
@@ -13,10 +15,11 @@ use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
-use crate::link::Link;
+use crate::link::{Link, Loss};
 use crate::probe::{Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
 use crate::routing::{LinkId, NodeId, Routes};
 use crate::scenario::{InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_trace};
+use crate::session::{Plan, Transport};
 use crate::source::Source;
 use crate::world::{Event, Flow, QueueProbe, Sender, World};
 
@@ -40,6 +43,7 @@ pub fn build_world(
         builder.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
     }
     builder.add_probes().map_err(|error| error.within("queues").within("measure"))?;
+    builder.await_warmup();
     builder.start_senders();
     Ok(builder.world)
 }
@@ -86,6 +90,7 @@ impl<'a> Builder<'a> {
             paths: Vec::new(),
             tallies: Vec::new(),
             senders: Vec::new(),
+            transport: Transport::default(),
             class_names: Vec::new(),
             delays: Vec::new(),
             queue_probes: Vec::new(),
@@ -157,13 +162,17 @@ impl<'a> Builder<'a> {
         let id = LinkId(self.world.links.len() as u32);
         self.routes.add(id, self.node(from)?, self.node(to)?, config.cost);
         let tally = PortTally::new(port.queues().len());
+        let loss = (config.loss > 0.0)
+            .then(|| Loss { probability: config.loss, stream: streams.child("loss").stream() });
         let leads_to_host = self.scenario.hosts.contains_key(to);
+        let delivers = leads_to_host && input.is_empty() && loss.is_none();
         self.world.links.push(Link {
             name,
             ends: [from.to_owned(), to.to_owned()],
             queue_names,
             output,
             port,
+            loss,
             delay: config.delay,
             in_flight: std::collections::VecDeque::new(),
             input,
@@ -173,6 +182,8 @@ impl<'a> Builder<'a> {
             shaper_ready_at: None,
             feeders: Vec::new(),
             leads_to_host,
+            delivers,
+            reacts: false,
             tally,
             transmitted: 0,
         });
@@ -195,9 +206,13 @@ impl<'a> Builder<'a> {
                 .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
             _ => Vec::new(),
         };
-        let first = self.world.paths.len() as u32;
-        self.world.paths.extend(path);
         let class = self.class(config.class.as_ref().unwrap_or(&config.name));
+        if let Some((plan, tcp)) = Plan::of(&config.source) {
+            let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
+            let back = self.routes.path(to, from).filter(|path| !path.is_empty()).ok_or_else(no_route)?;
+            return self.add_sessions(index, config, [&path, &back], class, plan, parameters);
+        }
+        let first = self.add_path(&path);
         for number in 0..config.count {
             let key = FlowKey {
                 source: self.addresses[from.0 as usize].into(),
@@ -207,12 +222,22 @@ impl<'a> Builder<'a> {
                 protocol: Protocol::UDP,
             };
             let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
-            let flow = self.world.flows.len();
-            self.world.flows.push(Flow { traffic: index, number, class, path: first, template });
-            self.world.tallies.push(FlowTally::default());
+            let flow =
+                self.add_flow(Flow { traffic: index, number, class, answers: false, path: first, template });
             self.add_sender(flow, number, config, trace.clone());
         }
         Ok(())
+    }
+
+    fn add_flow(&mut self, flow: Flow) -> usize {
+        self.world.flows.push(flow);
+        self.world.tallies.push(FlowTally::default());
+        self.world.flows.len() - 1
+    }
+    fn add_path(&mut self, way: &[LinkId]) -> u32 {
+        let place = self.world.paths.len() as u32;
+        self.world.paths.extend(way);
+        place
     }
 
     fn add_sender(
@@ -223,10 +248,10 @@ impl<'a> Builder<'a> {
         trace: Vec<crate::scenario::TraceEntry>,
     ) {
         let streams = self.streams.child("traffic").child(&config.name).child(number.to_string());
-        let spread = config.start_within.as_seconds() * streams.child("start").stream().uniform();
-        let start = config.start + Time::from_seconds_f64(spread);
+        let start = start_of(config, &streams);
         let stops = config.stop.unwrap_or(Time::MAX);
-        let mut source = Source::new(&config.source, start, streams.child("source").stream(), trace);
+        let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
+        let Some(mut source) = source else { return };
         if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
             self.world.senders.push(Sender { source, flow, due, stops, slot: None });
         }
@@ -242,9 +267,9 @@ impl<'a> Builder<'a> {
         }
         for link in 0..self.world.links.len() {
             let watched = self.world.queue_probes.iter().any(|probe| probe.link.index() == link);
-            let Link { feeders, leads_to_host, .. } = &self.world.links[link];
+            let Link { feeders, leads_to_host, reacts, .. } = &self.world.links[link];
             // A link from host to host has no event that could call a halt to running ahead.
-            if watched || *leads_to_host || feeders.len() > MOST_FEEDERS {
+            if watched || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS {
                 for sender in std::mem::take(&mut self.world.links[link].feeders) {
                     let slot = self.world.agenda.register(Event::Emission(sender));
                     self.world.agenda.schedule(slot, self.world.senders[sender].due.at);
@@ -315,6 +340,12 @@ impl<'a> Builder<'a> {
         let index = self.interfaces[node].iter().position(|name| name == neighbor);
         InterfaceId(index.unwrap_or_default() as u16)
     }
+}
+
+/// When a flow starts: `start`, and a random part of `start_within` later.
+fn start_of(config: &TrafficConfig, streams: &Streams) -> Time {
+    let spread = config.start_within.as_seconds() * streams.child("start").stream().uniform();
+    config.start + Time::from_seconds_f64(spread)
 }
 
 fn in_policy(error: ConfigError, policy: &str) -> ConfigError {

@@ -15,6 +15,7 @@ pub mod results;
 pub mod routing;
 pub mod run;
 pub mod scenario;
+mod session;
 pub mod source;
 pub mod statistics;
 pub mod tcp;

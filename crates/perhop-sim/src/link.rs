@@ -6,11 +6,13 @@ use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{InterfaceId, Packet};
 use perhop_qos::port::{Departure, Port};
+use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use crate::agenda::Slot;
 use crate::probe::{FlowTally, PortTally, Tally};
+use crate::session::Segments;
 
 /// A packet that has left the scheduler's hands and has not arrived yet.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +38,12 @@ pub(crate) struct Link {
     pub(crate) feeders: Vec<usize>,
     /// The far end is a host: packets end there.
     pub(crate) leads_to_host: bool,
+    /// It leads to a host that only counts what arrives: nothing conditions it, loses it or answers it.
+    pub(crate) delivers: bool,
+    /// TCP sends by it: what enters it depends on what arrives elsewhere.
+    pub(crate) reacts: bool,
+    /// What the wire loses; `None` where it loses nothing.
+    pub(crate) loss: Option<Loss>,
     /// Propagation delay.
     pub(crate) delay: Time,
     /// In order of arrival: a link never reorders, so one agenda entry serves them all.
@@ -54,10 +62,25 @@ pub(crate) struct Link {
     pub(crate) transmitted: u64,
 }
 
+/// A wire that loses packets, each with the same probability.
+#[derive(Debug)]
+pub(crate) struct Loss {
+    pub(crate) probability: f64,
+    pub(crate) stream: Stream,
+}
+
+impl Loss {
+    /// Whether the next packet is lost.
+    pub(crate) fn strikes(&mut self) -> bool {
+        self.stream.uniform() < self.probability
+    }
+}
+
 /// Counts what happens at one port, and the drops of the flows that cross it.
 pub(crate) struct Counters<'a> {
     pub(crate) port: &'a mut PortTally,
     pub(crate) flows: &'a mut [FlowTally],
+    pub(crate) segments: &'a mut Segments,
     pub(crate) warmup: Time,
 }
 
@@ -75,6 +98,7 @@ impl Observer for Counters<'_> {
     }
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
         self.flows[flow_of(packet)].drop(packet, cause, self.warmup);
+        self.segments.release(packet);
         match place {
             Some(place) => {
                 if let Some(tally) = self.tally(now, place) {
@@ -102,7 +126,7 @@ pub(crate) fn flow_of(packet: &Packet) -> usize {
     (packet.payload >> 32) as usize
 }
 
-/// The number of a packet in its flow: the low half of its payload word.
+/// The number of a datagram in its flow: the low half of its payload word.
 pub(crate) fn sequence_of(packet: &Packet) -> u32 {
     packet.payload as u32
 }

@@ -7,6 +7,7 @@ mod conditioners;
 mod summary;
 mod table;
 mod tables;
+mod tcp;
 
 pub use table::{Column, Table, Values};
 pub(crate) use tables::Replication;

@@ -1,15 +1,16 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each.
 
 use perhop_qos::conditioner::Count;
-use perhop_qos::packet::Packet;
+use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
-use perhop_qos::verdict::Verdict;
+use perhop_qos::verdict::{DropCause, Verdict};
 
 use crate::agenda::{Agenda, Slot};
-use crate::link::{Counters, Flight, Link, flow_of, payload, sequence_of};
+use crate::link::{Counters, Flight, Link, Loss, flow_of, payload, sequence_of};
 use crate::probe::{Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
 use crate::routing::LinkId;
+use crate::session::Transport;
 use crate::source::{Emission, Source};
 
 /// What can happen.
@@ -23,6 +24,12 @@ pub(crate) enum Event {
     Emission(usize),
     /// A queue probe takes a sample.
     QueueSample(usize),
+    /// An application on TCP starts, begins a transaction, or stops.
+    SessionDue(usize),
+    /// A timer of one end of a TCP connection may have expired.
+    ConnectionTimer(usize),
+    /// The warm-up is over.
+    WarmupEnds,
 }
 
 /// One flow: its way through the network and what was counted of it.
@@ -34,6 +41,8 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     /// Index of its class in results.
     pub(crate) class: usize,
+    /// Whether it leads back, from the server of TCP traffic to its client.
+    pub(crate) answers: bool,
     /// Where its path begins in [`World::paths`].
     pub(crate) path: u32,
     /// All its packets have in common.
@@ -71,6 +80,7 @@ pub struct World {
     pub(crate) paths: Vec<LinkId>,
     pub(crate) tallies: Vec<FlowTally>,
     pub(crate) senders: Vec<Sender>,
+    pub(crate) transport: Transport,
     pub(crate) class_names: Vec<String>,
     pub(crate) delays: Vec<Delays>,
     pub(crate) queue_probes: Vec<QueueProbe>,
@@ -88,6 +98,9 @@ impl World {
                 Event::ShaperReady(link) => self.wake(now, link),
                 Event::Emission(sender) => self.emit(now, sender),
                 Event::QueueSample(probe) => self.sample_queues(now, probe),
+                Event::SessionDue(session) => self.session_due(now, session),
+                Event::ConnectionTimer(end) => self.connection_timer(now, end),
+                Event::WarmupEnds => self.transport.end_warmup(),
             }
         }
     }
@@ -146,13 +159,15 @@ impl World {
         }
         self.catch_up(now, link);
         self.await_shaper(link);
-        let Link { far_interface, input, leads_to_host, .. } = &mut self.links[link.index()];
+        let Link { far_interface, input, leads_to_host, loss, .. } = &mut self.links[link.index()];
+        if loss.as_mut().is_some_and(Loss::strikes) {
+            return self.drop_unqueued(now, link, &packet, DropCause::Lost, |tally| &mut tally.beyond);
+        }
         packet.arrive(*far_interface);
         if !input.is_empty()
             && let Verdict::Drop(cause) = input.condition(now, &mut packet)
         {
-            self.tallies[flow_of(&packet)].drop(&packet, cause, self.warmup);
-            return self.count_drop(now, link, |tally| &mut tally.at_far_input[cause.index()], &packet);
+            return self.drop_unqueued(now, link, &packet, cause, |tally| &mut tally.beyond);
         }
         packet.hops += 1;
         if *leads_to_host {
@@ -163,12 +178,12 @@ impl World {
     }
 
     /// The link by which packets of `flow` leave the node that they reach after `hops` links.
-    fn link_of(&self, flow: usize, hops: u8) -> LinkId {
+    pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
         self.paths[self.flows[flow].path as usize + usize::from(hops)]
     }
 
     /// `packet` leaves a node by `link`.
-    fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+    pub(crate) fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         self.catch_up(now, link);
         self.pass(now, link, packet);
         self.await_shaper(link);
@@ -180,10 +195,10 @@ impl World {
         if !output.is_empty()
             && let Verdict::Drop(cause) = output.condition(now, packet)
         {
-            self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
-            return self.count_drop(now, link, |tally| &mut tally.unqueued[cause.index()], packet);
+            return self.drop_unqueued(now, link, packet, cause, |tally| &mut tally.unqueued);
         }
-        let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
+        let segments = &mut self.transport.segments;
+        let mut counters = Counters { port: tally, flows: &mut self.tallies, segments, warmup: self.warmup };
         match port.send(now, packet, &mut counters) {
             Sent::Transmitted(departure) => self.launch(link, packet, departure.ends),
             Sent::Queued => self.transmit(now, link),
@@ -232,7 +247,9 @@ impl World {
     fn transmit(&mut self, now: Time, link: LinkId) {
         loop {
             let Link { port, tally, .. } = &mut self.links[link.index()];
-            let mut counters = Counters { port: tally, flows: &mut self.tallies, warmup: self.warmup };
+            let segments = &mut self.transport.segments;
+            let mut counters =
+                Counters { port: tally, flows: &mut self.tallies, segments, warmup: self.warmup };
             let Some(transmission) = port.poll_transmit(now, &mut counters) else { break };
             self.launch(link, &transmission.packet, transmission.ends);
         }
@@ -244,7 +261,7 @@ impl World {
         link.transmitted += 1;
         let arrives = ends + link.delay;
         // Nothing answers a datagram: its delivery is known now and needs no event.
-        if link.leads_to_host && link.input.is_empty() && arrives <= self.duration {
+        if link.delivers && arrives <= self.duration {
             return self.deliver(arrives, packet);
         }
         if link.in_flight.is_empty() {
@@ -279,6 +296,16 @@ impl World {
     }
 
     fn deliver(&mut self, now: Time, packet: &Packet) {
+        if packet.protocol != Protocol::TCP {
+            return self.count_delivery(now, packet, sequence_of(packet));
+        }
+        let carried = self.transport.segments.take(packet);
+        self.count_delivery(now, packet, carried.number);
+        self.receive(now, packet, &carried);
+    }
+
+    /// Packet `number` of its flow has arrived.
+    fn count_delivery(&mut self, now: Time, packet: &Packet, number: u32) {
         let flow = flow_of(packet);
         let tally = &mut self.tallies[flow];
         if now >= self.warmup {
@@ -290,21 +317,24 @@ impl World {
         if packet.sent_at >= self.warmup {
             tally.delivered.add(packet.length);
             let delay = now - packet.sent_at;
-            let variation = tally.delay.record(sequence_of(packet), delay);
+            let variation = tally.delay.record(number, delay);
             self.delays[self.flows[flow].class].record(delay, variation);
         }
     }
 
-    /// Counts a packet that a conditioner at `link` dropped.
-    fn count_drop(
+    /// `packet` ends at `link` outside its queues: counted for its flow and by the port's `counters`.
+    fn drop_unqueued(
         &mut self,
         now: Time,
         link: LinkId,
-        counter: impl Fn(&mut PortTally) -> &mut Count,
         packet: &Packet,
+        cause: DropCause,
+        counters: impl Fn(&mut PortTally) -> &mut [Count; DropCause::COUNT],
     ) {
+        self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
+        self.transport.segments.release(packet);
         if now >= self.warmup {
-            counter(&mut self.links[link.index()].tally).add(packet.length);
+            counters(&mut self.links[link.index()].tally)[cause.index()].add(packet.length);
         }
     }
 
@@ -319,13 +349,17 @@ impl World {
     /// Packets of each flow that are still queued or in flight, those of the warm-up left out.
     pub(crate) fn in_network(&self) -> Vec<u64> {
         let mut packets = vec![0; self.flows.len()];
-        let mut count =
-            |packet: &Packet| packets[flow_of(packet)] += u64::from(packet.sent_at >= self.warmup);
-        for link in &self.links {
-            link.in_flight.iter().for_each(|flight| count(&flight.packet));
-            link.port.queues().iter().flat_map(perhop_qos::queue::Queue::iter).for_each(&mut count);
+        for packet in self.packets() {
+            packets[flow_of(packet)] += u64::from(packet.sent_at >= self.warmup);
         }
         packets
+    }
+    /// All packets that are queued or in flight.
+    fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.links.iter().flat_map(|link| {
+            let queued = link.port.queues().iter().flat_map(perhop_qos::queue::Queue::iter);
+            link.in_flight.iter().map(|flight| &flight.packet).chain(queued)
+        })
     }
 
     /// Every packet is somewhere: offered = delivered + dropped + in the network, for every flow.
@@ -337,5 +371,8 @@ impl World {
             let accounted = tally.delivered.packets + tally.dropped_in_all().packets + in_network;
             assert_eq!(tally.offered.packets, accounted, "flow {flow}: packets offered and accounted for");
         }
+        let is_tcp = |packet: &&Packet| packet.protocol == Protocol::TCP;
+        let carrying = self.packets().filter(is_tcp).count();
+        assert_eq!(carrying, self.transport.segments.len(), "TCP segments under way and packets for them");
     }
 }

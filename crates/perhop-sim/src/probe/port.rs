@@ -23,8 +23,8 @@ pub struct PortTally {
     queues: Vec<Vec<Tally>>,
     /// Dropped before any queue was chosen, by cause.
     pub unqueued: [Count; DropCause::COUNT],
-    /// Dropped at the far end of the link by its input conditioners, by cause.
-    pub at_far_input: [Count; DropCause::COUNT],
+    /// Dropped after they were sent, by cause: lost on the link, or refused by the input conditioners at its far end.
+    pub beyond: [Count; DropCause::COUNT],
 }
 
 impl PortTally {
@@ -33,7 +33,7 @@ impl PortTally {
         PortTally {
             queues: vec![Vec::new(); queues],
             unqueued: Default::default(),
-            at_far_input: Default::default(),
+            beyond: Default::default(),
         }
     }
     /// The counters of `queue` for packets of drop precedence `precedence`.

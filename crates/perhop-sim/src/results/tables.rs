@@ -6,9 +6,10 @@ use perhop_qos::verdict::DropCause;
 
 use super::conditioners::{ConditionerRow, conditioner_rows, conditioner_table};
 use super::table::{Rows, Table};
+use super::tcp::{self, TcpRow, TransactionRow};
 use crate::probe::{DelayStatistics, FlowTally, Tally};
 use crate::probe::{Delays, least_seconds, quantile_seconds};
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, TrafficConfig};
 use crate::world::World;
 
 /// What one replication found: the rows it adds to each table.
@@ -21,6 +22,8 @@ pub(crate) struct Replication {
     queues: Vec<QueueRow>,
     throughput: Vec<ThroughputRow>,
     histogram: Vec<HistogramRow>,
+    tcp: Vec<TcpRow>,
+    transactions: Vec<TransactionRow>,
     packet_hops: u64,
 }
 
@@ -102,9 +105,16 @@ impl Replication {
             conditioners: conditioner_rows(world, replication),
             queues: queue_rows(world, replication),
             throughput: throughput_rows(world, replication),
+            tcp: tcp::tcp_rows(scenario, world, replication),
+            transactions: tcp::transaction_rows(world, replication),
             packet_hops: world.packet_hops(),
         }
     }
+}
+
+/// A flow's name: its traffic's, numbered where there are several.
+pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
+    if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
 
 fn flow_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<FlowRow> {
@@ -112,17 +122,18 @@ fn flow_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<FlowRo
     let measured = world.duration.saturating_sub(world.warmup);
     let row = |(index, flow): (usize, &crate::world::Flow)| {
         let traffic = &scenario.traffic[flow.traffic];
-        let flow_name = if traffic.count == 1 {
-            traffic.name.clone()
+        let name = flow_name(traffic, flow.number);
+        let (name, from, to) = if flow.answers {
+            (format!("{name} (back)"), &traffic.to, &traffic.from)
         } else {
-            format!("{}#{}", traffic.name, flow.number)
+            (name, &traffic.from, &traffic.to)
         };
         FlowRow {
             replication,
-            flow: flow_name,
+            flow: name,
             class: world.class_names[flow.class].clone(),
-            from: traffic.from.clone(),
-            to: traffic.to.clone(),
+            from: from.clone(),
+            to: to.clone(),
             tally: world.tallies[index],
             in_network: in_network[index],
             measured,
@@ -248,6 +259,8 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
         queue_table(&all(replications, |r| &r.queues)),
         throughput_table(&all(replications, |r| &r.throughput)),
         histogram_table(&all(replications, |r| &r.histogram)),
+        tcp::tcp_table(&all(replications, |r| &r.tcp)),
+        tcp::transaction_table(&all(replications, |r| &r.transactions)),
         Rows::new(&runs)
             .count("replication", "", |run| run.0)
             .count("packet_hops", "packets", |run| run.1)
@@ -263,6 +276,7 @@ const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_policed",
     "dropped_no_route",
     "dropped_no_class",
+    "dropped_lost",
 ];
 
 /// The columns that flows and classes share.

@@ -8,6 +8,7 @@
 //! checked scenario: [`Document`] (values and their places), `decode` (types), `validate` (meaning),
 //! and [`load`], which does all of it. [`Diagnostic`] is what any of them says about a mistake.
 
+mod application;
 mod decode;
 mod diagnostic;
 mod document;
@@ -30,6 +31,10 @@ use perhop_qos::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use application::{
+    BulkConfig, ConnectRequestResponseConfig, FileConnection, FileTransferConfig, RequestResponseConfig,
+    WebConfig,
+};
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;
 pub use load::{Checked, Loaded, PolicySet, check, load, load_document, load_json};

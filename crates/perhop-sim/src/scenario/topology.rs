@@ -41,6 +41,9 @@ pub struct LinkConfig {
     /// What the wire adds to an IP packet.
     #[serde(default)]
     pub framing: Framing,
+    /// Probability with which the wire loses a packet, whatever it carries, in either direction.
+    #[serde(default)]
+    pub loss: f64,
     /// Cost of the link for shortest-path routing.
     #[serde(default = "default_cost")]
     pub cost: u32,

@@ -5,6 +5,10 @@ use perhop_qos::units::{ByteSize, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::application::{
+    BulkConfig, ConnectRequestResponseConfig, FileTransferConfig, RequestResponseConfig, WebConfig,
+};
+
 /// One or several like flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -21,11 +25,14 @@ pub struct TrafficConfig {
     /// How many flows like this, each with random draws of its own.
     #[serde(default = "default_count")]
     pub count: u32,
-    /// When packets are sent, and of what size.
+    /// What is sent and when: datagrams by a law, or an application on TCP.
     pub source: SourceConfig,
     /// Codepoint that the sender sets.
     #[serde(default)]
     pub dscp: Dscp,
+    /// Codepoint that the receiver sets on what it sends back by TCP; by default the sender's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_dscp: Option<Dscp>,
     /// When the first flow may start.
     #[serde(default)]
     pub start: Time,
@@ -35,10 +42,10 @@ pub struct TrafficConfig {
     /// When it sends no more; by default the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// UDP source port of the first flow; the following flows count up.
+    /// UDP or TCP source port of the first flow; the following flows count up.
     #[serde(default = "default_source_port")]
     pub source_port: u16,
-    /// UDP destination port.
+    /// UDP or TCP destination port.
     #[serde(default = "default_destination_port")]
     pub destination_port: u16,
 }
@@ -53,7 +60,7 @@ fn default_destination_port() -> u16 {
     9
 }
 
-/// When packets are sent, and of what size.
+/// What is sent and when: datagrams by a law, or an application on TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceConfig {
@@ -65,6 +72,16 @@ pub enum SourceConfig {
     Poisson(PoissonConfig),
     /// Times and sizes from a file.
     Trace(TraceConfig),
+    /// TCP: one connection that always has data to send.
+    Bulk(BulkConfig),
+    /// TCP: requests and responses in turn on one connection.
+    RequestResponse(RequestResponseConfig),
+    /// TCP: a connection for each request and response, one after the other.
+    ConnectRequestResponse(ConnectRequestResponseConfig),
+    /// TCP: files one after the other, each confirmed by the receiving application.
+    FileTransfer(FileTransferConfig),
+    /// TCP: many short transfers that begin at random.
+    Web(WebConfig),
 }
 
 /// The size of a packet, and what the source's rate counts.

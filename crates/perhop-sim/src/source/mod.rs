@@ -46,14 +46,19 @@ pub enum Source {
 
 impl Source {
     /// The source that `config` describes, its first packet due at `start`; `trace` are the entries
-    /// of the file that a trace source names.
-    pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Source {
-        match config {
+    /// of the file that a trace source names. `None` for applications on TCP: they react, and are no source.
+    pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Option<Source> {
+        Some(match config {
             SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start)),
             SourceConfig::OnOff(config) => Source::OnOff(OnOff::new(config, start, stream)),
             SourceConfig::Poisson(config) => Source::Poisson(Poisson::new(config, start, stream)),
             SourceConfig::Trace(_) => Source::Trace(Trace::new(trace, start)),
-        }
+            SourceConfig::Bulk(_)
+            | SourceConfig::RequestResponse(_)
+            | SourceConfig::ConnectRequestResponse(_)
+            | SourceConfig::FileTransfer(_)
+            | SourceConfig::Web(_) => return None,
+        })
     }
     /// The next packet, no earlier than the one before; `None` when the source has ended.
     pub fn next_packet(&mut self) -> Option<Emission> {

@@ -309,6 +309,11 @@ impl Connection {
     pub fn close(&mut self) {
         self.sender.finishing = self.sender.parameters.handshake == Handshake::ThreeWay;
     }
+    /// The application gives up what it has not sent yet, and closes.
+    pub fn stop_sending(&mut self) {
+        self.sender.written = self.sender.written.min(self.sender.highest);
+        self.close();
+    }
     /// Whether the application takes data as they arrive, which is so at the start.
     pub fn set_reading(&mut self, reading: Reading) {
         self.reading = reading;

@@ -204,7 +204,7 @@ pub enum RepeatedTimeout {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// With every acknowledgment of new data.
+    /// With every acknowledgment of new data, in Reno also with the one that ends fast recovery: ns-2.
     Always,
     /// Only while the congestion window is what holds the sender back (RFC 7661 §4.1).
     WhenLimited,

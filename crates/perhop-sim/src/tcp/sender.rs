@@ -26,6 +26,17 @@ pub struct Statistics {
 }
 
 impl Statistics {
+    /// What was counted since `earlier`.
+    pub fn since(&self, earlier: &Statistics) -> Statistics {
+        Statistics {
+            segments: self.segments - earlier.segments,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            timeouts: self.timeouts - earlier.timeouts,
+            fast_retransmits: self.fast_retransmits - earlier.fast_retransmits,
+            congestion_marks: self.congestion_marks - earlier.congestion_marks,
+            probes: self.probes - earlier.probes,
+        }
+    }
     /// Adds what another sender counted.
     pub fn merge(&mut self, other: &Statistics) {
         self.segments += other.segments;
@@ -269,7 +280,7 @@ impl Sender {
 
     /// `acknowledged` bytes let the window grow; in slow start by `most` segments at most, where bytes count
     /// (RFC 3465 §2.2, §2.3: two, and one after a timeout).
-    fn grow(&mut self, now: Time, acknowledged: u64, most: f64) {
+    pub(super) fn grow(&mut self, now: Time, acknowledged: u64, most: f64) {
         if self.parameters.growth == Growth::WhenLimited && !self.limited {
             return self.congestion.hold(now);
         }

@@ -2,6 +2,7 @@
 //!
 //! Every check runs, whatever the others find: an author sees all errors at once.
 
+mod application;
 mod measure;
 mod policies;
 mod topology;

@@ -127,6 +127,11 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
         findings.error(&path.join("rate"), "a link of rate 0 carries nothing").help =
             Some("for example 10Mb/s".into());
     }
+    if !(0.0..1.0).contains(&link.loss) {
+        findings
+            .error(&path.join("loss"), format!("a wire cannot lose a packet with probability {}", link.loss))
+            .help = Some("at least 0 and less than 1; 0.01 is one packet in a hundred".into());
+    }
     if link.cost == 0 {
         findings.error(&path.join("cost"), "a link of cost 0 leaves shortest paths undecided").help =
             Some("at least 1".into());

@@ -5,12 +5,13 @@ use std::path::Path;
 
 use perhop_qos::units::{Rate, Time};
 
-use super::Findings;
 use super::topology::{Network, links_of};
+use super::{Findings, application};
 use crate::scenario::nearest::suggest;
 use crate::scenario::path::ValuePath;
 use crate::scenario::trace::read_trace;
 use crate::scenario::{PacketSize, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig};
+use crate::session::Plan;
 
 /// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
 const IP_AND_UDP_HEADERS: u64 = 28;
@@ -39,6 +40,10 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         times(scenario.duration, &path, traffic, findings);
         ports(&path, traffic, findings);
         source(&path.join("source"), &traffic.source, findings);
+        if traffic.reply_dscp.is_some() && Plan::of(&traffic.source).is_none() {
+            findings.warning(&path.join("reply-dscp"), "nothing answers datagrams").help =
+                Some("leave it out, or choose an application on TCP".into());
+        }
         if let SourceConfig::Trace(config) = &traffic.source {
             trace(base, &path.join("source").join("trace").join("file"), config, &mut traces, findings);
         }
@@ -142,6 +147,11 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             packet(&path.join("poisson"), poisson.packet, findings);
         }
         SourceConfig::Trace(_) => {}
+        SourceConfig::Bulk(_)
+        | SourceConfig::RequestResponse(_)
+        | SourceConfig::ConnectRequestResponse(_)
+        | SourceConfig::FileTransfer(_)
+        | SourceConfig::Web(_) => application::check(path, source, findings),
     }
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use perhop_qos::units::Time;
 
+use crate::tcp::parameters::Growth;
 use crate::tcp::sender::{Phase, Sender};
 
 impl Sender {
@@ -31,5 +32,9 @@ impl Sender {
         self.window.segments = self.window.threshold;
         self.inflation = 0.0;
         self.restart_timer(now);
+        if self.parameters.growth == Growth::Always {
+            // ns-2.35 tcp/tcp.cc, recv_newack_helper: this acknowledgment is like any other.
+            self.grow(now, self.payload(), 1.0);
+        }
     }
 }

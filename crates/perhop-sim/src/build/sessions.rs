@@ -1,0 +1,110 @@
+//! TCP traffic: from its entry in a scenario to sessions and the flows of both directions.
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::packet::{FlowKey, Packet, Protocol};
+use perhop_qos::units::Time;
+
+use super::{Builder, start_of};
+use crate::probe::Delays;
+use crate::routing::LinkId;
+use crate::scenario::TrafficConfig;
+use crate::session::{CLIENT, Plan, SERVER, Session, SessionTally};
+use crate::tcp::Parameters;
+use crate::world::{Event, Flow, World};
+
+impl<'a> Builder<'a> {
+    /// The flows and sessions of TCP traffic; `ways` lead to the server and back, `class` is the client's.
+    pub(super) fn add_sessions(
+        &mut self,
+        index: usize,
+        config: &'a TrafficConfig,
+        ways: [&Vec<LinkId>; 2],
+        class: usize,
+        plan: Plan,
+        parameters: Parameters,
+    ) -> Result<(), ConfigError> {
+        let back_class = self.class(&format!("{} (back)", self.world.class_names[class]));
+        let completions = self.completions(class);
+        let paths = ways.map(|way| self.add_reactive_path(way));
+        let [from, to] = [self.node(&config.from)?, self.node(&config.to)?];
+        for number in 0..config.count {
+            let key = FlowKey {
+                source: self.addresses[from.0 as usize].into(),
+                destination: self.addresses[to.0 as usize].into(),
+                source_port: config.source_port.wrapping_add(number as u16),
+                destination_port: config.destination_port,
+                protocol: Protocol::TCP,
+            };
+            let reversed = FlowKey {
+                source: key.destination,
+                destination: key.source,
+                source_port: key.destination_port,
+                destination_port: key.source_port,
+                ..key
+            };
+            let back_dscp = config.reply_dscp.unwrap_or(config.dscp);
+            let there = Flow {
+                traffic: index,
+                number,
+                class,
+                answers: false,
+                path: paths[CLIENT],
+                template: Packet { dscp: config.dscp, ..Packet::new(key, 0) },
+            };
+            let back = Flow {
+                traffic: index,
+                number,
+                class: back_class,
+                answers: true,
+                path: paths[SERVER],
+                template: Packet { dscp: back_dscp, ..Packet::new(reversed, 0) },
+            };
+            let flows = [self.add_flow(there), self.add_flow(back)];
+            let streams = self.streams.child("traffic").child(&config.name).child(number.to_string());
+            let slot = self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len()));
+            self.world.agenda.schedule(slot, start_of(config, &streams));
+            self.world.transport.sessions.push(Session {
+                traffic: index,
+                number,
+                flows,
+                parameters,
+                plan,
+                stops: config.stop.unwrap_or(Time::MAX),
+                stream: streams.child("session").stream(),
+                slot,
+                started: false,
+                completions,
+                tally: SessionTally::default(),
+            });
+        }
+        Ok(())
+    }
+
+    /// The place of `class` among the distributions of completion times.
+    fn completions(&mut self, class: usize) -> usize {
+        let all = &mut self.world.transport.completions;
+        all.iter().position(|(known, _)| *known == class).unwrap_or_else(|| {
+            all.push((class, Delays::new()));
+            all.len() - 1
+        })
+    }
+
+    /// The place of `way` among the paths. TCP answers what arrives: its links have neither sources that run
+    /// ahead nor deliveries that need no event.
+    fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
+        if let [first, .., last] | [first @ last] = way {
+            self.world.links[first.index()].reacts = true;
+            self.world.links[last.index()].delivers = false;
+        }
+        self.add_path(way)
+    }
+
+    /// The senders of TCP count from the start; what they counted in the warm-up is subtracted.
+    pub(super) fn await_warmup(&mut self) {
+        let World { transport, agenda, warmup, .. } = &mut self.world;
+        if !transport.sessions.is_empty() && *warmup > Time::ZERO {
+            let slot = agenda.register(Event::WarmupEnds);
+            agenda.schedule(slot, *warmup);
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! TCP in the simulator: sessions (an application between two hosts) and their dialogues (connections).
+//!
+//! A [`Session`] is one flow of a scenario's TCP traffic: a client at `from`, a server at `to`, and a way
+//! for packets in either direction. Its application follows a [`Plan`]. A [`Dialogue`] is one connection
+//! of it with both its ends. What an end has to send becomes packets of the session's two flows.
+
+mod plan;
+mod segments;
+
+use perhop_qos::packet::Packet;
+use perhop_qos::random::Stream;
+use perhop_qos::units::Time;
+
+pub(crate) use plan::{Beginning, Connections, Plan};
+pub(crate) use segments::{Carried, Segments};
+
+use crate::agenda::Slot;
+use crate::link::payload;
+use crate::probe::Delays;
+use crate::tcp::{Connection, Event as TcpEvent, Parameters, Role, Segment, Statistics};
+use crate::world::{Event, World};
+
+/// The two ends of a dialogue, and the flows that lead away from them.
+pub(crate) const CLIENT: usize = 0;
+pub(crate) const SERVER: usize = 1;
+
+/// All that is TCP in a world.
+#[derive(Debug, Default)]
+pub(crate) struct Transport {
+    pub(crate) sessions: Vec<Session>,
+    dialogues: Vec<Dialogue>,
+    /// Places in `dialogues` whose connection is over.
+    free: Vec<usize>,
+    pub(crate) segments: Segments,
+    /// Completion times of transactions, by class: (class, distribution).
+    pub(crate) completions: Vec<(usize, Delays)>,
+}
+
+/// An application between two hosts.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Index of its entry in the scenario's traffic, and which of that entry's flows it is.
+    pub(crate) traffic: usize,
+    pub(crate) number: u32,
+    /// The flows whose packets the client and the server send.
+    pub(crate) flows: [usize; 2],
+    pub(crate) parameters: Parameters,
+    pub(crate) plan: Plan,
+    pub(crate) stops: Time,
+    pub(crate) stream: Stream,
+    pub(crate) slot: Slot,
+    pub(crate) started: bool,
+    /// Its class's place in [`Transport::completions`].
+    pub(crate) completions: usize,
+    pub(crate) tally: SessionTally,
+}
+
+/// What is counted of a session after the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SessionTally {
+    pub(crate) connections: u64,
+    pub(crate) transactions: u64,
+    /// Sum of completion times, picoseconds, of the transactions that have one.
+    pub(crate) completion: u128,
+    pub(crate) completed: u64,
+    /// Payload bytes that arrived in order, at the client and at the server.
+    pub(crate) received: [u64; 2],
+    /// Of dialogues that are over, from the start of the run.
+    over: Statistics,
+    /// All by the end of the warm-up.
+    before: Statistics,
+}
+
+/// One connection and both its ends.
+#[derive(Debug)]
+struct Dialogue {
+    session: usize,
+    generation: u32,
+    ends: [Connection; 2],
+    /// The instant of each end's wake-up on the agenda, if it waits for one.
+    armed: [Option<Time>; 2],
+    slots: [Slot; 2],
+    closed: [bool; 2],
+    /// The transaction under way: when it began, bytes of its request, and bytes of it that have arrived
+    /// at the client (response) and the server (request).
+    began: Time,
+    request: u64,
+    arrived: [u64; 2],
+}
+
+impl World {
+    /// `session` starts, begins a transaction by itself, or stops.
+    pub(crate) fn session_due(&mut self, now: Time, session: usize) {
+        let Session { plan, stops, slot, started, stream, .. } = &mut self.transport.sessions[session];
+        if now >= *stops {
+            return self.stop(now, session);
+        }
+        let first = !std::mem::replace(started, true);
+        if let Some(gap) = plan.gap(stream) {
+            let next = now.saturating_add(gap).min(*stops);
+            self.agenda.schedule(*slot, next);
+            // A Poisson process begins with a gap, not with a transaction.
+            if first {
+                return;
+            }
+        } else if *stops < self.duration {
+            self.agenda.schedule(*slot, *stops);
+        }
+        self.connect(now, session);
+    }
+
+    /// `session` begins nothing more; what it has not sent yet it does not send.
+    fn stop(&mut self, now: Time, session: usize) {
+        for dialogue in 0..self.transport.dialogues.len() {
+            let Dialogue { session: owner, closed, ends, .. } = &mut self.transport.dialogues[dialogue];
+            if *owner == session && *closed != [true, true] {
+                ends[CLIENT].stop_sending();
+                self.serve(now, dialogue, CLIENT);
+            }
+        }
+    }
+
+    /// A new connection of `session`.
+    fn connect(&mut self, now: Time, session: usize) {
+        let Session { parameters, stream, tally, .. } = &mut self.transport.sessions[session];
+        tally.connections += u64::from(now >= self.warmup);
+        let tick = parameters.clock.as_seconds();
+        let mut end = |role| {
+            let phase = Time::from_seconds_f64(stream.uniform() * tick);
+            Connection::new(parameters, role, phase)
+        };
+        let ends = [end(Role::Active), end(Role::Passive)];
+        let place = self.transport.free.pop().unwrap_or(self.transport.dialogues.len());
+        if let Some(dialogue) = self.transport.dialogues.get_mut(place) {
+            let (slots, generation) = (dialogue.slots, dialogue.generation.wrapping_add(1));
+            *dialogue = Dialogue::new(session, generation, ends, slots, now);
+        } else {
+            let slots =
+                [CLIENT, SERVER].map(|end| self.agenda.register(Event::ConnectionTimer(2 * place + end)));
+            self.transport.dialogues.push(Dialogue::new(session, 0, ends, slots, now));
+        }
+        self.serve(now, place, CLIENT);
+        self.serve(now, place, SERVER);
+    }
+
+    /// The wake-up of an end came; `end` is twice its dialogue's place, and one more for the server.
+    pub(crate) fn connection_timer(&mut self, now: Time, end: usize) {
+        let (place, end) = (end / 2, end % 2);
+        let dialogue = &mut self.transport.dialogues[place];
+        if dialogue.armed[end] == Some(now) {
+            dialogue.armed[end] = None;
+            dialogue.ends[end].on_timer(now);
+            self.serve(now, place, end);
+        }
+    }
+
+    /// `packet` delivers what it `carried`.
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, carried: &Carried) {
+        let place = carried.dialogue as usize;
+        let dialogue = &mut self.transport.dialogues[place];
+        // A late segment of a connection that is over: its successor in this place has other ports.
+        if dialogue.generation == carried.generation {
+            let segment = Segment { ecn: packet.ecn, ..carried.segment };
+            dialogue.ends[carried.end].on_segment(now, &segment);
+            self.serve(now, place, carried.end);
+        }
+    }
+
+    /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
+    fn serve(&mut self, now: Time, place: usize, end: usize) {
+        loop {
+            while let Some(segment) = self.transport.dialogues[place].ends[end].poll_transmit(now) {
+                self.send_segment(now, place, end, segment);
+            }
+            let Some(event) = self.transport.dialogues[place].ends[end].poll_event() else { break };
+            self.answer(now, place, end, event);
+        }
+        self.arm(place, end);
+        self.retire(place);
+    }
+
+    /// Puts `segment` into a packet and the packet on its way.
+    fn send_segment(&mut self, now: Time, place: usize, end: usize, segment: Segment) {
+        let Dialogue { session, generation, .. } = self.transport.dialogues[place];
+        let Session { flows, parameters, .. } = &self.transport.sessions[session];
+        let flow = flows[end];
+        let tally = &mut self.tallies[flow];
+        let mut packet = self.flows[flow].template;
+        packet.length = parameters.ip_length(&segment);
+        packet.sent_at = now;
+        packet.ecn = segment.ecn;
+        packet.color = packet.dscp.color();
+        let number = tally.next_sequence;
+        tally.next_sequence = number.wrapping_add(1);
+        if now >= self.warmup {
+            tally.offered.add(packet.length);
+        }
+        let carried = Carried { segment, dialogue: place as u32, generation, number, end: 1 - end };
+        packet.payload = payload(flow, self.transport.segments.hold(carried));
+        self.forward(now, self.link_of(flow, 0), &mut packet);
+    }
+
+    /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
+    fn arm(&mut self, place: usize, end: usize) {
+        let Dialogue { ends, armed, slots, .. } = &mut self.transport.dialogues[place];
+        if let Some(time) = ends[end].poll_timeout()
+            && armed[end].is_none_or(|pending| time < pending)
+        {
+            armed[end] = Some(time);
+            self.agenda.schedule(slots[end], time);
+        }
+    }
+
+    /// Frees the place of a dialogue whose ends are both closed: neither needs an answer any more.
+    fn retire(&mut self, place: usize) {
+        let Dialogue { session, closed, ends, generation, armed, .. } = &mut self.transport.dialogues[place];
+        if *closed == [true, true] {
+            let tally = &mut self.transport.sessions[*session].tally;
+            for end in ends.iter() {
+                tally.over.merge(&end.statistics());
+            }
+            // Whatever still comes for it is for none.
+            *generation = generation.wrapping_add(1);
+            *closed = [false, false];
+            *armed = [None, None];
+            let parameters = *ends[CLIENT].parameters();
+            *ends = [Role::Passive; 2].map(|role| Connection::new(&parameters, role, Time::ZERO));
+            self.transport.free.push(place);
+        }
+    }
+
+    /// The application at `end` hears of `event`.
+    fn answer(&mut self, now: Time, place: usize, end: usize, event: TcpEvent) {
+        let dialogue = &mut self.transport.dialogues[place];
+        match (end, event) {
+            (CLIENT, TcpEvent::Connected) => self.begin(now, place),
+            (CLIENT, TcpEvent::Received(bytes)) => self.client_receives(now, place, bytes),
+            (_, TcpEvent::Received(bytes)) => self.server_receives(now, place, bytes),
+            (CLIENT, TcpEvent::PeerClosed) => self.client_hears_the_end(now, place),
+            (_, TcpEvent::PeerClosed) => {
+                dialogue.ends[SERVER].close();
+                let Dialogue { session, began, .. } = *dialogue;
+                if self.transport.sessions[session].plan.beginning != Beginning::InTurn {
+                    // The whole request is here.
+                    self.complete(now, session, began);
+                }
+            }
+            (_, TcpEvent::Closed) => dialogue.closed[end] = true,
+            (_, TcpEvent::Connected | TcpEvent::Acknowledged(_)) => {}
+        }
+    }
+
+    /// The client sends the request of the next transaction.
+    fn begin(&mut self, now: Time, place: usize) {
+        let dialogue = &mut self.transport.dialogues[place];
+        let Session { plan, stream, stops, .. } = &mut self.transport.sessions[dialogue.session];
+        if now >= *stops {
+            return dialogue.ends[CLIENT].close();
+        }
+        dialogue.request = plan.next_request(stream);
+        if plan.connections == Connections::One {
+            dialogue.began = now;
+        }
+        let bytes = if plan.is_continuous() { u64::MAX } else { dialogue.request };
+        dialogue.ends[CLIENT].send(bytes);
+        if plan.connections == Connections::PerTransaction && plan.response == 0 {
+            dialogue.ends[CLIENT].close();
+        }
+    }
+
+    /// `bytes` of requests arrive: whole ones are answered.
+    fn server_receives(&mut self, now: Time, place: usize, bytes: u64) {
+        let measured = now >= self.warmup;
+        let dialogue = &mut self.transport.dialogues[place];
+        let Session { plan, tally, .. } = &mut self.transport.sessions[dialogue.session];
+        tally.received[SERVER] += if measured { bytes } else { 0 };
+        dialogue.arrived[SERVER] += bytes;
+        while dialogue.arrived[SERVER] >= dialogue.request {
+            dialogue.arrived[SERVER] -= dialogue.request;
+            dialogue.ends[SERVER].send(plan.response);
+            if plan.is_continuous() {
+                tally.transactions += u64::from(measured);
+            }
+        }
+    }
+
+    /// `bytes` of a response arrive: a whole one ends the transaction, or is followed by closing.
+    fn client_receives(&mut self, now: Time, place: usize, bytes: u64) {
+        let dialogue = &mut self.transport.dialogues[place];
+        let session = dialogue.session;
+        let Session { plan, tally, .. } = &mut self.transport.sessions[session];
+        tally.received[CLIENT] += if now >= self.warmup { bytes } else { 0 };
+        dialogue.arrived[CLIENT] += bytes;
+        if dialogue.arrived[CLIENT] < plan.response {
+            return;
+        }
+        dialogue.arrived[CLIENT] -= plan.response;
+        match plan.connections {
+            Connections::PerTransaction => dialogue.ends[CLIENT].close(),
+            Connections::One => {
+                let began = dialogue.began;
+                self.complete(now, session, began);
+                self.begin(now, place);
+            }
+        }
+    }
+
+    /// The server has closed: the transaction is over, the next one begins at once.
+    fn client_hears_the_end(&mut self, now: Time, place: usize) {
+        let Dialogue { session, began, .. } = self.transport.dialogues[place];
+        let Session { plan, stops, .. } = self.transport.sessions[session];
+        if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
+            self.complete(now, session, began);
+            if now < stops {
+                self.connect(now, session);
+            }
+        }
+    }
+
+    /// A transaction of `session` that began at `began` is over.
+    fn complete(&mut self, now: Time, session: usize, began: Time) {
+        if now < self.warmup {
+            return;
+        }
+        let Session { tally, completions, .. } = &mut self.transport.sessions[session];
+        let time = now - began;
+        tally.transactions += 1;
+        tally.completed += 1;
+        tally.completion += u128::from(time.as_picoseconds());
+        self.transport.completions[*completions].1.record(time, None);
+    }
+}
+
+impl Transport {
+    /// What the senders of both ends of each session counted since the start of the run.
+    fn sent(&self) -> Vec<Statistics> {
+        let mut sums: Vec<Statistics> = self.sessions.iter().map(|session| session.tally.over).collect();
+        for dialogue in &self.dialogues {
+            dialogue.ends.iter().for_each(|end| sums[dialogue.session].merge(&end.statistics()));
+        }
+        sums
+    }
+    /// The warm-up is over: what the senders counted before does not count.
+    pub(crate) fn end_warmup(&mut self) {
+        for (session, before) in (0..).zip(self.sent()) {
+            self.sessions[session].tally.before = before;
+        }
+    }
+    /// What the senders of each session counted after the warm-up.
+    pub(crate) fn measured(&self) -> Vec<Statistics> {
+        let sums = self.sent().into_iter().zip(&self.sessions);
+        sums.map(|(sum, session)| sum.since(&session.tally.before)).collect()
+    }
+}
+
+impl Dialogue {
+    fn new(session: usize, generation: u32, ends: [Connection; 2], slots: [Slot; 2], now: Time) -> Dialogue {
+        Dialogue {
+            session,
+            generation,
+            ends,
+            armed: [None, None],
+            slots,
+            closed: [false, false],
+            began: now,
+            request: u64::MAX,
+            arrived: [0, 0],
+        }
+    }
+}

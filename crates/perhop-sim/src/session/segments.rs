@@ -1,0 +1,53 @@
+//! [`Segments`]: the TCP segments under way. A packet carries the place of its own.
+
+use perhop_qos::packet::{Packet, Protocol};
+
+use crate::tcp::Segment;
+
+/// A segment under way, and whose it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Carried {
+    pub(crate) segment: Segment,
+    /// The connection's place, and which of the connections that had this place it is.
+    pub(crate) dialogue: u32,
+    pub(crate) generation: u32,
+    /// Number of its packet in the flow.
+    pub(crate) number: u32,
+    /// The end that it goes to.
+    pub(crate) end: usize,
+}
+
+/// The segments under way. Places are used again: as many as are under way at most.
+#[derive(Debug, Default)]
+pub(crate) struct Segments {
+    carried: Vec<Carried>,
+    free: Vec<u32>,
+}
+
+impl Segments {
+    /// A place for `carried`, as the low half of a packet's payload word.
+    pub(crate) fn hold(&mut self, carried: Carried) -> u32 {
+        if let Some(place) = self.free.pop() {
+            self.carried[place as usize] = carried;
+            return place;
+        }
+        self.carried.push(carried);
+        self.carried.len() as u32 - 1
+    }
+    /// What `packet` carries, which is under way no more.
+    pub(crate) fn take(&mut self, packet: &Packet) -> Carried {
+        let place = packet.payload as u32;
+        self.free.push(place);
+        self.carried[place as usize]
+    }
+    /// `packet` was dropped, and with it the segment, if it carried one.
+    pub(crate) fn release(&mut self, packet: &Packet) {
+        if packet.protocol == Protocol::TCP {
+            self.free.push(packet.payload as u32);
+        }
+    }
+    /// How many are under way.
+    pub(crate) fn len(&self) -> usize {
+        self.carried.len() - self.free.len()
+    }
+}
