@@ -14,9 +14,12 @@ use serde_json::{Value, json};
 fn main() {
     // Cargo adds `--bench` to whatever it is given.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    for (name, pairs) in [("udp-50", 50), ("udp-500", 500)] {
+    type Make = fn(u32) -> Value;
+    let scenarios: [(&str, Make, u32); 4] =
+        [("udp-50", udp, 50), ("udp-500", udp, 500), ("tcp-50", tcp, 50), ("tcp-500", tcp, 500)];
+    for (name, make, pairs) in scenarios {
         if only.as_ref().is_none_or(|only| only == name) {
-            let (seconds, packet_hops) = time(udp(pairs));
+            let (seconds, packet_hops) = time(make(pairs));
             let rate = packet_hops as f64 / seconds / 1e6;
             println!("{name} {packet_hops} packet-hops {seconds:.4} s {rate:.2} million packet-hops/s");
         }
@@ -69,4 +72,15 @@ fn udp(pairs: u32) -> Value {
             }}}]}},
         },
     })
+}
+
+/// The same network with `pairs` bulk transfers of `NewReno`, 1000-byte packets, every one acknowledged.
+fn tcp(pairs: u32) -> Value {
+    let mut scenario = udp(pairs);
+    for flow in scenario["traffic"].as_array_mut().into_iter().flatten() {
+        flow["source"] = json!({"bulk": {"tcp": {
+            "profile": "rfc5681-reno", "recovery": "newreno", "mss": "960B", "acknowledgment": "every-packet",
+        }}});
+    }
+    scenario
 }
