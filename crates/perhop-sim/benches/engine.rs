@@ -11,10 +11,12 @@ use perhop_sim::scenario::Scenario;
 use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
 
+/// A scenario of so many pairs of hosts.
+type Make = fn(u32) -> Value;
+
 fn main() {
     // Cargo adds `--bench` to whatever it is given.
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
-    type Make = fn(u32) -> Value;
     let scenarios: [(&str, Make, u32); 4] =
         [("udp-50", udp, 50), ("udp-500", udp, 500), ("tcp-50", tcp, 50), ("tcp-500", tcp, 500)];
     for (name, make, pairs) in scenarios {

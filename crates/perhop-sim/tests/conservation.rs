@@ -106,12 +106,8 @@ fn policers_account_for_every_packet_by_color() {
     };
     // 2500 packets in ten seconds, every other one within the profile.
     assert_eq!((taken("green"), taken("red")), (1250.0, 1250.0));
-    let port = results.summary["ports"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["queue"] == "(input of r)")
-        .unwrap();
+    let port =
+        results.summary["ports"].as_array().unwrap().iter().find(|row| row["queue"] == "(beyond)").unwrap();
     assert_eq!(port["dropped_policed"]["mean"].as_f64().unwrap(), 1250.0);
     assert_eq!(mean(&results, "all", "dropped_policed"), 1250.0);
     assert_eq!(mean(&results, "all", "pdv_p99_s"), 0.0, "constant delay has no variation");

@@ -171,19 +171,16 @@ fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
         }
         // Conditioners and classifiers drop before a queue is chosen: rows of their own, so that the
         // drops of a port add up.
-        let [_, to] = &link.ends;
-        let apart = [
-            ("(none)".to_owned(), link.tally.unqueued),
-            (format!("(input of {to})"), link.tally.at_far_input),
-        ];
-        for (queue, dropped) in
-            apart.into_iter().filter(|(_, dropped)| dropped.iter().any(|count| count.packets > 0))
-        {
+        for (queue, dropped) in [("(none)", link.tally.unqueued), ("(beyond)", link.tally.beyond)] {
+            if dropped.iter().all(|count| count.packets == 0) {
+                continue;
+            }
             let mut tally = Tally { dropped, ..Tally::default() };
             for count in dropped {
                 tally.arrived.merge(count);
             }
-            rows.push(PortRow { replication, port: link.name.clone(), queue, precedence: 0, tally });
+            let (port, queue) = (link.name.clone(), queue.to_owned());
+            rows.push(PortRow { replication, port, queue, precedence: 0, tally });
         }
     }
     rows
