@@ -108,6 +108,19 @@ proptest! {
         }
     }
 
+    /// What conforms is bounded by burst and limit together, and is what the description says with a number of tokens
+    /// that may be negative.
+    #[test]
+    fn token_bucket_with_debt_lends_up_to_its_limit(
+        arrivals in arrivals(), rate in rate(), burst in burst(), limit in burst(),
+    ) {
+        let config = json!({"token-bucket-with-debt":
+            {"rate": bits(rate), "burst": bytes(burst), "debt-limit": bytes(limit)}});
+        let colors = colors(config, &arrivals);
+        conforms(&arrivals, &colors, ONLY_GREEN, rate, burst + limit)?;
+        prop_assert_eq!(colors, committed_access_rate(&arrivals, rate, burst, limit));
+    }
+
     #[test]
     fn single_rate_tcm_conforms(
         arrivals in arrivals(), cir in rate(), cbs in burst(), ebs in burst(), mode in mode(),
@@ -203,6 +216,29 @@ proptest! {
     }
 }
 
+/// The committed access rate as its description goes: tokens in 10⁻¹² bit, below 0 where they are owed.
+fn committed_access_rate(arrivals: &[Arrival], rate: u64, burst: u64, limit: u64) -> Vec<Color> {
+    let units = |bytes: u64| i128::from(bytes) * BYTE.cast_signed();
+    let (mut tokens, mut compounded, mut last) = (units(burst), 0, Time::ZERO);
+    let judge = |arrival: &Arrival| {
+        let elapsed = i128::from((arrival.at - last).as_picoseconds());
+        tokens = units(burst).min(tokens + i128::from(rate) * elapsed);
+        last = arrival.at;
+        let after = tokens - units(arrival.length.into());
+        if after >= 0 {
+            tokens = after;
+            return Color::GREEN;
+        }
+        if compounded - after > units(limit) {
+            compounded = 0;
+            return Color::RED;
+        }
+        (tokens, compounded) = (after, compounded - after);
+        Color::GREEN
+    };
+    arrivals.iter().map(judge).collect()
+}
+
 /// `seconds` of packets of 1000 bytes at `kilobits` kb/s; the bits of each color.
 fn constant_rate(config: Value, kilobits: u64, seconds: u64) -> [u64; Color::COUNT] {
     let mut meter = meter(config);
@@ -231,6 +267,15 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     assert_long_run(green, 1_000_000, 5_000, 100, "srTCM green");
     assert_long_run(yellow, 0, 3_000, 100, "srTCM yellow: C is never full again, so E never fills");
     assert_eq!(green + yellow + red, offered);
+
+    // In the long run a loan is paid back: what it lends is spent once.
+    let config = json!({"token-bucket-with-debt": {"rate": "1Mb/s", "burst": "5kB", "debt-limit": "3kB"}});
+    let [green, _, red, ..] = constant_rate(config, 4_000, 100);
+    assert!(
+        (100_000_000 - 16_000..=100_000_000 + 8 * (5_000 + 3_000)).contains(&green),
+        "lent for good: {green}"
+    );
+    assert_eq!(green + red, offered);
 
     let config = json!({"two-rate-tcm": {"cir": "1Mb/s", "cbs": "5kB", "pir": "3Mb/s", "pbs": "5kB"}});
     let [green, yellow, red, ..] = constant_rate(config, 4_000, 100);

@@ -73,6 +73,10 @@ fn token_bucket() {
     run("token-bucket.toml");
 }
 #[test]
+fn token_bucket_with_debt() {
+    run("token-bucket-with-debt.toml");
+}
+#[test]
 fn single_rate_tcm() {
     run("single-rate-tcm.toml");
 }

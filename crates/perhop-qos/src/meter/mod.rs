@@ -6,6 +6,7 @@ mod early_tcm;
 mod rate_based;
 mod single_rate_tcm;
 pub(crate) mod token_bucket;
+mod token_bucket_with_debt;
 mod tsw;
 mod two_rate_tcm;
 mod two_rate_tcm_rfc4115;
@@ -17,6 +18,7 @@ pub use early_tcm::{EarlyTcm, EarlyTcmConfig};
 pub use rate_based::{MarkerBucketConfig, RateBasedMarker, RateBasedMarkerConfig};
 pub use single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};
 pub use token_bucket::{TokenBucket, TokenBucketConfig};
+pub use token_bucket_with_debt::{TokenBucketWithDebt, TokenBucketWithDebtConfig};
 pub use tsw::{Tsw2cm, Tsw2cmConfig, Tsw3cm, Tsw3cmConfig};
 pub use two_rate_tcm::{TwoRateTcm, TwoRateTcmConfig};
 pub use two_rate_tcm_rfc4115::{TwoRateTcmRfc4115, TwoRateTcmRfc4115Config};
@@ -82,6 +84,8 @@ fn require_burst(field: &str, burst: ByteSize) -> Result<(), ConfigError> {
 pub enum MeterConfig {
     /// One token bucket: green within the profile, red (or another color) beyond it.
     TokenBucket(TokenBucketConfig),
+    /// One token bucket that lends, up to a limit on the debts added up: the committed access rate of routers.
+    TokenBucketWithDebt(TokenBucketWithDebtConfig),
     /// The single rate three color marker, srTCM (RFC 2697).
     SingleRateTcm(SingleRateTcmConfig),
     /// The two rate three color marker, trTCM (RFC 2698).
@@ -103,6 +107,8 @@ pub enum MeterConfig {
 pub enum AnyMeter {
     /// See [`TokenBucket`].
     TokenBucket(TokenBucket),
+    /// See [`TokenBucketWithDebt`].
+    TokenBucketWithDebt(TokenBucketWithDebt),
     /// See [`SingleRateTcm`].
     SingleRateTcm(SingleRateTcm),
     /// See [`TwoRateTcm`].
@@ -127,6 +133,9 @@ impl MeterConfig {
     pub fn build(&self, streams: &Streams) -> Result<AnyMeter, ConfigError> {
         let (kind, built) = match self {
             MeterConfig::TokenBucket(config) => ("token-bucket", config.build().map(AnyMeter::TokenBucket)),
+            MeterConfig::TokenBucketWithDebt(config) => {
+                ("token-bucket-with-debt", config.build().map(AnyMeter::TokenBucketWithDebt))
+            }
             MeterConfig::SingleRateTcm(config) => {
                 ("single-rate-tcm", config.build().map(AnyMeter::SingleRateTcm))
             }
@@ -145,6 +154,7 @@ impl Meter for AnyMeter {
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
         match self {
             AnyMeter::TokenBucket(meter) => meter.measure(now, packet),
+            AnyMeter::TokenBucketWithDebt(meter) => meter.measure(now, packet),
             AnyMeter::SingleRateTcm(meter) => meter.measure(now, packet),
             AnyMeter::TwoRateTcm(meter) => meter.measure(now, packet),
             AnyMeter::Rfc4115(meter) => meter.measure(now, packet),

@@ -20,6 +20,11 @@ pub(crate) fn cost(length: u32) -> Credit {
     Credit::from(length) * Credit::from(8 * PICOSECONDS_PER_SECOND)
 }
 
+/// The tokens for `size` bytes.
+pub(super) fn credit(size: ByteSize) -> Credit {
+    Credit::from(size.as_bytes()) * Credit::from(8 * PICOSECONDS_PER_SECOND)
+}
+
 /// Tokens that wait to be spent, never more than the size of the bucket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
@@ -30,7 +35,7 @@ pub(crate) struct Bucket {
 impl Bucket {
     /// A full bucket.
     pub(crate) fn full(size: ByteSize) -> Bucket {
-        let size = Credit::from(size.as_bytes()) * Credit::from(8 * PICOSECONDS_PER_SECOND);
+        let size = credit(size);
         Bucket { credit: size, size }
     }
     /// Adds `earned` as far as there is room, and returns what is left over.
@@ -50,6 +55,14 @@ impl Bucket {
             self.credit -= cost;
         }
         enough
+    }
+    /// What it lacks of `cost`.
+    pub(super) fn missing(&self, cost: Credit) -> Credit {
+        cost.saturating_sub(self.credit)
+    }
+    /// Spends all of it.
+    pub(super) fn drain(&mut self) {
+        self.credit = 0;
     }
 }
 
