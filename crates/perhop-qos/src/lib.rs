@@ -22,6 +22,7 @@ pub mod framing;
 pub mod meter;
 pub mod observer;
 pub mod packet;
+pub mod policer;
 pub mod policy;
 pub mod port;
 pub mod queue;

@@ -11,8 +11,9 @@ use crate::classifier::MatchConfig;
 use crate::conditioner::{ConditionerConfig, TrafficConditioner};
 use crate::error::ConfigError;
 use crate::framing::Framing;
+use crate::policer::PoliceConfig;
 use crate::port::Port;
-use crate::queue::PrecedenceSource;
+use crate::queue::{FairQueueingConfig, PrecedenceSource};
 use crate::random::Streams;
 use crate::ring::RingConfig;
 use crate::scheduler::{SchedulerConfig, ShapeConfig, ShareConfig};
@@ -56,9 +57,15 @@ pub struct ClassConfig {
     /// Holds its packets back to a rate, whether or not the wire is busy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shape: Option<ShapeConfig>,
-    /// Who may join its queue.
+    /// Drops what exceeds a rate before it joins the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub police: Option<PoliceConfig>,
+    /// Who may join its queue; by default 64 packets with tail drop, or, with `fair-queueing`, whoever that takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
+    /// Serves the flows of its queue fairly, in place of first come, first served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fair_queueing: Option<FairQueueingConfig>,
     /// What the queue's drop precedences are.
     #[serde(default)]
     pub precedence: PrecedenceSource,
@@ -73,6 +80,12 @@ impl ClassConfig {
         let inside = self.queueing.as_ref();
         self.shape.is_some()
             || inside.is_some_and(|queueing| queueing.classes.iter().any(ClassConfig::holds_a_shaper))
+    }
+    /// Whether it, or a class inside it, serves its flows fairly.
+    pub fn holds_flow_queues(&self) -> bool {
+        let inside = self.queueing.as_ref();
+        self.fair_queueing.is_some()
+            || inside.is_some_and(|queueing| queueing.classes.iter().any(ClassConfig::holds_flow_queues))
     }
 }
 

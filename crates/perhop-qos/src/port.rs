@@ -1,18 +1,22 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
-use crate::buffer::{AnyBuffer, BufferConfig, BufferManager};
+mod leaves;
+
+use crate::buffer::{AnyBuffer, BufferManager};
 use crate::classifier::PortClassifier;
 use crate::error::ConfigError;
 use crate::framing::Framing;
 use crate::observer::{Observer, Place};
 use crate::packet::{Ecn, Packet};
-use crate::policy::{QueueingConfig, WireConfig};
-use crate::queue::{PrecedenceSource, Queue};
+use crate::policer::Policer;
+use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
+use crate::queue::{Queue, QueueId, Room};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use crate::verdict::{DropCause, Verdict};
+use leaves::Leaves;
 
 /// A packet on its way out: it has left the scheduler's hands, and nothing can change its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +58,8 @@ pub struct Port {
     classifier: PortClassifier,
     queues: Vec<Queue>,
     buffers: Vec<AnyBuffer>,
+    /// By queue, as far as the last that has one: most ports have none.
+    policers: Vec<Option<Policer>>,
     scheduler: SchedulerTree,
     ring: TransmitRing,
     pace: Pace,
@@ -92,16 +98,17 @@ impl Port {
             }
         };
         match queueing {
-            None => leaves.add(&BufferConfig::default(), PrecedenceSource::default(), wire.rate, streams)?,
+            None => leaves.add(&ClassConfig::default(), wire.rate, streams)?,
             Some(config) => {
                 leaves.collect(config, wire.rate, streams).map_err(|error| error.within("queueing"))?;
             }
         }
-        let Leaves { queues, buffers } = leaves;
+        let Leaves { queues, buffers, policers } = leaves;
         Ok(Port {
             classifier,
             queues,
             buffers,
+            policers,
             scheduler,
             ring,
             pace: Pace::new(wire),
@@ -113,8 +120,8 @@ impl Port {
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
     pub fn enqueue<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Verdict {
         match self.admit(now, &mut packet, observer) {
-            Ok((place, verdict)) => {
-                self.join(now, place, packet);
+            Ok(Admission { place, verdict, joins }) => {
+                self.join(now, place, packet, joins);
                 verdict
             }
             Err(cause) => Verdict::Drop(cause),
@@ -124,12 +131,14 @@ impl Port {
     /// What [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit) do, without the
     /// detour through the queue where the packet would leave it at once.
     pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
-        let Ok((place, _)) = self.admit(now, packet, observer) else { return Sent::Dropped };
+        let Ok(Admission { place, joins, .. }) = self.admit(now, packet, observer) else {
+            return Sent::Dropped;
+        };
         self.ring.advance(now);
         if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
             return self.release(now, place, packet, observer).map_or(Sent::Dropped, Sent::Transmitted);
         }
-        self.join(now, place, *packet);
+        self.join(now, place, *packet, joins);
         Sent::Queued
     }
 
@@ -163,13 +172,13 @@ impl Port {
         None
     }
 
-    /// The tail side: classifies `packet` and asks the buffer manager; says where it may join.
+    /// The tail side: classifies `packet`, polices it and asks the buffer manager; says where it may join.
     fn admit<O: Observer>(
         &mut self,
         now: Time,
         packet: &mut Packet,
         observer: &mut O,
-    ) -> Result<(Place, Verdict), DropCause> {
+    ) -> Result<Admission, DropCause> {
         let Some(id) = self.classifier.classify(packet) else {
             observer.dropped(now, None, packet, DropCause::NoClass);
             return Err(DropCause::NoClass);
@@ -177,17 +186,58 @@ impl Port {
         let queue = &self.queues[id.index()];
         let place = Place { queue: id, precedence: queue.precedence_of(packet) };
         observer.arrived(now, place, packet);
-        let verdict = self.buffers[id.index()].admit(now, packet, place.precedence, queue.occupancy());
+        let verdict = if self.polices(now, id, packet) {
+            Verdict::Drop(DropCause::Policed)
+        } else {
+            self.buffers[id.index()].admit(now, packet, place.precedence, self.queues[id.index()].occupancy())
+        };
         judge(now, place, packet, verdict, observer)?;
+        let joins = self.make_room(now, place, packet, observer)?;
         observer.enqueued(now, place, packet);
-        Ok((place, verdict))
+        Ok(Admission { place, verdict, joins })
     }
 
-    fn join(&mut self, now: Time, place: Place, packet: Packet) {
+    /// Whether the policer of `queue`, where there is one, drops `packet`.
+    fn polices(&mut self, now: Time, queue: QueueId, packet: &Packet) -> bool {
+        let Some(Some(policer)) = self.policers.get_mut(queue.index()) else { return false };
+        self.ring.advance(now);
+        let (backlog, ring) = (self.backlog, &self.ring);
+        !policer.admits(now, packet.length, || backlog > 0 || !ring.admits(packet.length))
+    }
+
+    /// Asks the queue itself, which may give up another packet for this one.
+    fn make_room<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &Packet,
+        observer: &mut O,
+    ) -> Result<Joins, DropCause> {
+        let queue = &mut self.queues[place.queue.index()];
+        match queue.make_room(packet) {
+            Room::Free => Ok(Joins::AsOneMore),
+            Room::Refused => {
+                observer.dropped(now, Some(place), packet, DropCause::QueueFull);
+                Err(DropCause::QueueFull)
+            }
+            Room::GivenUp(other) => {
+                let place = Place { precedence: queue.precedence_of(&other), ..place };
+                observer.dropped(now, Some(place), &other, DropCause::QueueFull);
+                Ok(Joins::InPlaceOfAnother)
+            }
+        }
+    }
+
+    fn join(&mut self, now: Time, place: Place, packet: Packet, joins: Joins) {
         self.queues[place.queue.index()].push(packet);
-        self.backlog += 1;
         self.shaped_until = None;
-        self.scheduler.enqueued(now, place.queue, packet.length, &self.queues);
+        match joins {
+            Joins::AsOneMore => {
+                self.backlog += 1;
+                self.scheduler.enqueued(now, place.queue, packet.length, &self.queues);
+            }
+            Joins::InPlaceOfAnother => self.scheduler.replaced(place.queue, &self.queues),
+        }
     }
 
     /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the ring.
@@ -241,6 +291,19 @@ impl Port {
     }
 }
 
+/// A packet that may join a queue.
+struct Admission {
+    place: Place,
+    verdict: Verdict,
+    joins: Joins,
+}
+
+/// How a packet joins a queue.
+enum Joins {
+    AsOneMore,
+    InPlaceOfAnother,
+}
+
 /// Carries out a buffer manager's verdict.
 fn judge<O: Observer>(
     now: Time,
@@ -286,45 +349,5 @@ impl Pace {
         } else {
             Time::from_picoseconds(bytes * self.picoseconds_per_byte)
         }
-    }
-}
-
-/// The leaf classes of a policy, depth first: the order in which queues are numbered.
-#[derive(Default)]
-struct Leaves {
-    queues: Vec<Queue>,
-    buffers: Vec<AnyBuffer>,
-}
-
-impl Leaves {
-    fn collect(
-        &mut self,
-        config: &QueueingConfig,
-        drain: Rate,
-        streams: &Streams,
-    ) -> Result<(), ConfigError> {
-        for (index, class) in config.classes.iter().enumerate() {
-            let streams = streams.child(&class.name);
-            let built = if let Some(inner) = &class.queueing {
-                self.collect(inner, drain, &streams).map_err(|error| error.within("queueing"))
-            } else {
-                let buffer = class.buffer.clone().unwrap_or_default();
-                self.add(&buffer, class.precedence, drain, &streams)
-            };
-            built.map_err(|error| error.within(index).within("classes"))?;
-        }
-        Ok(())
-    }
-    fn add(
-        &mut self,
-        buffer: &BufferConfig,
-        precedence: PrecedenceSource,
-        drain: Rate,
-        streams: &Streams,
-    ) -> Result<(), ConfigError> {
-        self.buffers
-            .push(buffer.build(drain, &streams.child("buffer")).map_err(|error| error.within("buffer"))?);
-        self.queues.push(Queue::new(precedence));
-        Ok(())
     }
 }

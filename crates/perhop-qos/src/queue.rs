@@ -1,10 +1,16 @@
 //! [`Queue`]: the packets that wait, and [`Occupancy`], the only place that counts them.
 
+mod fair_queueing;
+
 use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights};
+
+use crate::classifier::OneOrMany;
+use crate::error::ConfigError;
 use crate::packet::{Color, Dscp, Packet};
 
 /// A queue of a [`Port`](crate::Port), numbered in the order of the policy's leaf classes.
@@ -49,7 +55,7 @@ impl Occupancy {
 }
 
 /// What tells a queue the drop precedence of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrecedenceSource {
     /// The color that this node's meters gave it, or that its AF codepoint carries.
@@ -59,32 +65,103 @@ pub enum PrecedenceSource {
     Dscp,
     /// Its IP precedence, 0 to 7 (as WRED in routers).
     IpPrecedence,
+    /// Its codepoint's place in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A codepoint that stands nowhere
+    /// counts as the last.
+    ByDscp(Vec<OneOrMany<Dscp>>),
 }
 
 impl PrecedenceSource {
-    /// The drop precedence of `packet`.
-    pub fn of(self, packet: &Packet) -> Color {
+    /// Whether every codepoint has one drop precedence.
+    ///
+    /// # Errors
+    /// Where a list has more places than there are drop precedences, an empty one, or a codepoint twice.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        let PrecedenceSource::ByDscp(lists) = self else { return Ok(()) };
+        if lists.is_empty() || lists.len() > Color::COUNT {
+            return Err(ConfigError::new("by-dscp", format!("{} drop precedences", lists.len()))
+                .help(format!("1 to {}", Color::COUNT)));
+        }
+        let mut seen: Vec<Dscp> = Vec::new();
+        for (index, OneOrMany(codepoints)) in lists.iter().enumerate() {
+            if codepoints.is_empty() {
+                return Err(ConfigError::new("by-dscp", format!("no codepoint of drop precedence {index}"))
+                    .help("name at least one, or leave the empty list out"));
+            }
+            if let Some(dscp) = codepoints.iter().find(|dscp| seen.contains(dscp)) {
+                return Err(ConfigError::new("by-dscp", format!("{dscp} stands in two places"))
+                    .help("a codepoint has one drop precedence"));
+            }
+            seen.extend(codepoints);
+        }
+        Ok(())
+    }
+    /// As the packet path reads it.
+    fn compiled(&self) -> Precedences {
         match self {
-            PrecedenceSource::Color => packet.color,
-            PrecedenceSource::Dscp => Dscp::color(packet.dscp),
-            PrecedenceSource::IpPrecedence => Color::new(packet.dscp.precedence().value().into()),
+            PrecedenceSource::Color => Precedences::Color,
+            PrecedenceSource::Dscp => Precedences::table(|dscp| dscp.color().index()),
+            PrecedenceSource::IpPrecedence => Precedences::table(|dscp| dscp.precedence().value().into()),
+            PrecedenceSource::ByDscp(lists) => Precedences::table(|dscp| {
+                let place = lists.iter().position(|OneOrMany(codepoints)| codepoints.contains(&dscp));
+                place.unwrap_or(lists.len().saturating_sub(1))
+            }),
         }
     }
 }
 
-/// Packets in order of arrival, and their count.
+/// A [`PrecedenceSource`] looked up in a table.
+#[derive(Clone, Copy, Debug, Default)]
+enum Precedences {
+    #[default]
+    Color,
+    ByDscp([Color; 64]),
+}
+
+impl Precedences {
+    fn table(of: impl Fn(Dscp) -> usize) -> Precedences {
+        let color = |value| Color::new(Dscp::new(value as u8).map_or(0, &of));
+        Precedences::ByDscp(std::array::from_fn(color))
+    }
+    fn of(&self, packet: &Packet) -> Color {
+        match self {
+            Precedences::Color => packet.color,
+            Precedences::ByDscp(table) => table[usize::from(packet.dscp.value())],
+        }
+    }
+}
+
+/// Whether a queue takes one more packet, as [`Queue::make_room`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It does.
+    Free,
+    /// It does not.
+    Refused,
+    /// It does in place of this one, which it no longer holds.
+    GivenUp(Packet),
+}
+
+/// Packets, and their count: in order of arrival, or flow by flow.
 #[derive(Clone, Debug, Default)]
 pub struct Queue {
+    /// In order of arrival; empty where there are `flows`.
     packets: VecDeque<Packet>,
+    /// Fair queueing of flows.
+    flows: Option<Box<FlowQueues>>,
     occupancy: Occupancy,
-    precedence: PrecedenceSource,
+    precedences: Precedences,
 }
 
 impl Queue {
-    /// An empty queue that counts by `precedence`.
-    pub fn new(precedence: PrecedenceSource) -> Queue {
+    /// An empty queue, first in, first out, that counts by `precedence`.
+    pub fn new(precedence: &PrecedenceSource) -> Queue {
         // It grows to its high-water mark once; after that the packet path allocates nothing.
-        Queue { packets: VecDeque::with_capacity(64), occupancy: Occupancy::default(), precedence }
+        let packets = VecDeque::with_capacity(64);
+        Queue { packets, flows: None, occupancy: Occupancy::default(), precedences: precedence.compiled() }
+    }
+    /// An empty queue that serves `flows` fairly and counts by `precedence`.
+    pub fn fair(precedence: &PrecedenceSource, flows: FlowQueues) -> Queue {
+        Queue { flows: Some(Box::new(flows)), ..Queue::new(precedence) }
     }
     /// How full it is.
     pub fn occupancy(&self) -> &Occupancy {
@@ -92,25 +169,82 @@ impl Queue {
     }
     /// The drop precedence under which it counts `packet`.
     pub fn precedence_of(&self, packet: &Packet) -> Color {
-        self.precedence.of(packet)
+        self.precedences.of(packet)
     }
-    /// The packet that leaves next.
+    /// The packet that leaves next. Where flows are served fairly, a packet that joins may come before it.
     pub fn head(&self) -> Option<&Packet> {
-        self.packets.front()
+        match &self.flows {
+            None => self.packets.front(),
+            Some(flows) => flows.head(),
+        }
+    }
+    /// Makes room for `packet`, which a [`push`](Queue::push) is to follow unless it is refused.
+    pub fn make_room(&mut self, packet: &Packet) -> Room {
+        let Some(flows) = &mut self.flows else { return Room::Free };
+        let room = flows.make_room(packet);
+        if let Room::GivenUp(other) = room {
+            self.occupancy.remove(self.precedences.of(&other), other.length);
+        }
+        room
     }
     /// Adds `packet` at the tail.
     pub fn push(&mut self, packet: Packet) {
-        self.occupancy.add(self.precedence.of(&packet), packet.length);
-        self.packets.push_back(packet);
+        self.occupancy.add(self.precedences.of(&packet), packet.length);
+        match &mut self.flows {
+            None => self.packets.push_back(packet),
+            Some(flows) => flows.push(packet),
+        }
     }
     /// Takes the packet at the head.
     pub fn pop(&mut self) -> Option<Packet> {
-        let packet = self.packets.pop_front()?;
-        self.occupancy.remove(self.precedence.of(&packet), packet.length);
+        let packet = match &mut self.flows {
+            None => self.packets.pop_front()?,
+            Some(flows) => flows.pop()?,
+        };
+        self.occupancy.remove(self.precedences.of(&packet), packet.length);
         Some(packet)
     }
-    /// The packets from head to tail.
+    /// The packets from head to tail; where flows are served fairly, flow by flow.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.iter()
+        self.packets.iter().chain(self.flows.iter().flat_map(|flows| flows.iter()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drop_precedences_by_codepoint() {
+        let of = |source: &PrecedenceSource, name: &str| {
+            let dscp = name.parse().unwrap();
+            let packet = Packet { dscp, color: Color::new(5), ..Packet::default() };
+            Queue::new(source).precedence_of(&packet).index()
+        };
+        let lists: PrecedenceSource =
+            serde_json::from_str(r#"{"by-dscp": [["ef", "af11"], "af12", [14, "default"]]}"#).unwrap();
+        lists.check().unwrap();
+        let found = ["ef", "af11", "af12", "af13", "default", "cs6"].map(|name| of(&lists, name));
+        assert_eq!(found, [0, 0, 1, 2, 2, 2]);
+        assert_eq!(
+            ["ef", "af13", "default"].map(|name| of(&PrecedenceSource::IpPrecedence, name)),
+            [5, 1, 0]
+        );
+        assert_eq!(["ef", "af13", "af22"].map(|name| of(&PrecedenceSource::Dscp, name)), [0, 2, 1]);
+        assert_eq!(of(&PrecedenceSource::Color, "af13"), 5);
+    }
+
+    #[test]
+    fn a_codepoint_has_one_place() {
+        for (lists, found) in [
+            (r#"{"by-dscp": []}"#, "0 drop precedences"),
+            (r#"{"by-dscp": ["ef", ["af11", 46]]}"#, "ef stands in two places"),
+            (r#"{"by-dscp": ["ef", []]}"#, "no codepoint of drop precedence 1"),
+            (r#"{"by-dscp": [0, 1, 2, 3, 4, 5, 6, 7, 8]}"#, "9 drop precedences"),
+        ] {
+            let source: PrecedenceSource = serde_json::from_str(lists).unwrap();
+            let error = source.check().unwrap_err();
+            assert!(error.message.contains(found) && error.help.is_some(), "{error}");
+        }
     }
 }

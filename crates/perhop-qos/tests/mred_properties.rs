@@ -57,7 +57,7 @@ fn run(
     traffic: &[(Time, Happening)],
     mut watch: impl FnMut(&[f64], &Mred, usize, &Occupancy),
 ) -> Vec<Verdict> {
-    let (mut queue, mut now, mut verdicts) = (Queue::new(PrecedenceSource::Color), Time::ZERO, Vec::new());
+    let (mut queue, mut now, mut verdicts) = (Queue::new(&PrecedenceSource::Color), Time::ZERO, Vec::new());
     for (pause, happening) in traffic {
         now += *pause;
         match happening {

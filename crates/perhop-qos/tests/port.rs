@@ -172,6 +172,49 @@ fn two_long_packets_in_the_ring_stand_before_the_first_of_higher_priority() {
     }
 }
 
+/// What became of `packets` packets of 1000 bytes, which come every `gap` milliseconds to a wire that takes one in 1 ms, in a
+/// class policed to half of that: sent, and dropped by its policer.
+fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
+    struct Policed(u64);
+    impl Observer for Policed {
+        fn dropped(&mut self, _: Time, _: Option<Place>, _: &Packet, cause: DropCause) {
+            assert_eq!(cause, DropCause::Policed);
+            self.0 += 1;
+        }
+    }
+    let queueing = json!({ "scheduler": "priority", "classes": [
+        { "name": "ef", "match": { "dscp": 8 }, "police": { "rate": "4Mb/s", "burst": "2kB", "when": when } },
+        { "name": "rest" },
+    ] });
+    let mut port = port(&queueing, &wire(8_000_000, Framing::Raw, ONE_PACKET));
+    let (mut sent, mut policed) = (0, Policed(0));
+    for number in 0..packets {
+        let now = Time::from_milliseconds(gap * number);
+        while port.poll_transmit(now, &mut policed).is_some() {
+            sent += 1;
+        }
+        port.enqueue(now, packet(1, 1000), &mut policed);
+        sent += usize::from(port.poll_transmit(now, &mut policed).is_some());
+    }
+    while let Some(now) = port.poll_timeout() {
+        sent += usize::from(port.poll_transmit(now, &mut policed).is_some());
+    }
+    (sent, policed.0)
+}
+
+#[test]
+fn a_policer_acts_always_or_only_when_the_port_is_congested() {
+    // 8 Mb/s of 1000 bytes fill the wire without a queue: 4 Mb/s and 2000 bytes of tokens last for packets at 0, 1, 2
+    // (2000, 1500, 1000 bytes) and then for every other one; the wire is free whenever one comes.
+    assert_eq!(policed("always", 1, 20), (11, 9));
+    assert_eq!(policed("congested", 1, 20), (20, 0));
+    // At half that rate both let everything through.
+    assert_eq!(policed("always", 2, 20), (20, 0));
+    assert_eq!(policed("congested", 2, 20), (20, 0));
+    // All at once: one is on the wire, for which nobody was policed; tokens last for two, and the third finds none.
+    assert_eq!(policed("congested", 0, 20), (2, 18));
+}
+
 #[test]
 fn a_port_says_when_to_poll() {
     let queueing = json!({ "classes": [{ "name": "all", "shape": { "rate": "4Mb/s", "burst": "500B" } }] });

@@ -37,7 +37,8 @@ enum Way {
     Straight,
 }
 
-/// Sends `arrivals` (gap in microseconds, length) through a port of 8 Mb/s; what the port told, and its averages.
+/// Sends `arrivals` (gap in microseconds, length) through a port of 8 Mb/s; what the port told, and its averages. An even
+/// and an odd length are two flows.
 fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], way: Way) -> (Log, Vec<f64>) {
     let wire = WireConfig { rate: Rate::from_bits_per_second(8_000_000), framing: Framing::Raw, ring };
     let mut port = Port::build(Some(queueing), &wire, &[], &Streams::new(3, 0)).unwrap();
@@ -49,7 +50,8 @@ fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], 
             while port.poll_transmit(wake, &mut log).is_some() {}
         }
         now = arrival;
-        let mut packet = Packet::new(FlowKey::default(), length);
+        let mut packet =
+            Packet::new(FlowKey { source_port: length as u16 % 2, ..FlowKey::default() }, length);
         match way {
             Way::Plain => {
                 port.enqueue(now, packet, &mut log);
@@ -80,6 +82,8 @@ fn policies() -> Vec<QueueingConfig> {
             {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop}, class("rest", &red),
         ]}),
         json!({"classes": [{"name": "all", "buffer": tail_drop, "shape": {"rate": "4Mb/s", "burst": "3kB"}}]}),
+        json!({"classes": [{"name": "all", "fair-queueing": {"limit": "4 packets", "flow-limit": "3 packets"}}]}),
+        json!({"classes": [{"name": "all", "buffer": tail_drop, "police": {"rate": "4Mb/s", "burst": "3kB"}}]}),
     ];
     values.into_iter().map(|value| serde_json::from_value(value).unwrap()).collect()
 }
@@ -87,7 +91,7 @@ fn policies() -> Vec<QueueingConfig> {
 proptest! {
     #[test]
     fn straight_through_is_the_plain_way(
-        policy in 0usize..4,
+        policy in 0usize..6,
         ring in 1u32..4,
         arrivals in prop::collection::vec((0u64..3000, 40u32..1500), 1..200),
     ) {

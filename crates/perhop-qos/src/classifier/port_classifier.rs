@@ -116,6 +116,8 @@ impl Builder<'_> {
         let matches = matches.transpose().map_err(|error| error.within("match"))?;
         let target = if let Some(inner) = &config.queueing {
             leaf_only("buffer", config.buffer.is_some(), config)?;
+            leaf_only("fair-queueing", config.fair_queueing.is_some(), config)?;
+            leaf_only("police", config.police.is_some(), config)?;
             leaf_only("precedence", config.precedence != PrecedenceSource::default(), config)?;
             Target::Classes(self.classes(inner).map_err(|error| error.within("queueing"))?)
         } else {

@@ -122,15 +122,12 @@ impl SchedulerTree {
     }
 
     /// A packet of `length` IP bytes joined `queue`, at its tail.
-    pub fn enqueued(&mut self, now: Time, queue: QueueId, length: u32, _: &[Queue]) {
+    pub fn enqueued(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
                 let node = &mut self.nodes[0];
-                let head = &mut node.heads[queue.index()];
-                if *head == 0 {
-                    *head = length.max(1);
-                }
+                node.heads[queue.index()] = head_of(queue, queues);
                 node.scheduler.enqueued(now, queue.index(), length);
             }
             Layout::Nested => {
@@ -139,6 +136,14 @@ impl SchedulerTree {
                     self.announce(now, place, length);
                 }
             }
+        }
+    }
+
+    /// A packet joined `queue` in place of another that was given up: as many wait as before, and that is
+    /// all that schedulers count.
+    pub fn replaced(&mut self, queue: QueueId, queues: &[Queue]) {
+        if matches!(self.layout, Layout::Flat) {
+            self.nodes[0].heads[queue.index()] = head_of(queue, queues);
         }
     }
 

@@ -88,6 +88,15 @@ impl Wfq {
                 .within(index)
                 .within("classes"));
         }
+        if let Some(index) = classes.iter().position(ClassConfig::holds_flow_queues) {
+            return Err(ConfigError::new(
+                "",
+                "wfq above fair-queueing: its fluid server cannot give a packet up",
+            )
+            .help("take scfq or wf2q-plus, which follow the packets alone")
+            .within(index)
+            .within("classes"));
+        }
         let child = |weight| Child { weight, periods: VecDeque::with_capacity(64), last: 0, in_fluid: false };
         Ok(Wfq {
             children: TAKES.weights(classes)?.into_iter().map(child).collect(),

@@ -34,7 +34,7 @@ pub(crate) struct Departure {
 pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Departure> {
     let shaped = shaped_leaves(config);
     let mut tree = SchedulerTree::build(config, rate).unwrap();
-    let mut queues: Vec<Queue> = shaped.iter().map(|_| Queue::new(PrecedenceSource::default())).collect();
+    let mut queues: Vec<Queue> = shaped.iter().map(|_| Queue::new(&PrecedenceSource::default())).collect();
     let mut departures: Vec<Departure> = Vec::with_capacity(arrivals.len());
     let (mut now, mut next, mut free_at) = (Time::ZERO, 0, Time::ZERO);
     loop {

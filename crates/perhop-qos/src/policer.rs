@@ -1,0 +1,65 @@
+//! [`Policer`]: what a class may send into its queue, the limit that RFC 2598 §2 asks for where strict priority serves EF.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ConfigError;
+use crate::meter::token_bucket::{RatedBucket, cost};
+use crate::units::{ByteSize, Rate, Time};
+
+/// A class's policer as written in a policy: it drops what a token bucket does not cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PoliceConfig {
+    /// Bits per second, counted in IP bytes.
+    pub rate: Rate,
+    /// IP bytes at once; a packet longer than this never conforms.
+    pub burst: ByteSize,
+    /// When it drops.
+    #[serde(default)]
+    pub when: PoliceWhen,
+}
+
+/// When a policer drops what exceeds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PoliceWhen {
+    /// Only when the port is congested: packets wait in it, or its transmit ring has no room for this one.
+    #[default]
+    Congested,
+    /// Always.
+    Always,
+}
+
+impl PoliceConfig {
+    /// The policer, with its bucket full.
+    ///
+    /// # Errors
+    /// Where the rate or the burst is 0.
+    pub fn build(&self) -> Result<Policer, ConfigError> {
+        if self.rate.as_bits_per_second() == 0 {
+            return Err(
+                ConfigError::new("rate", "a rate of 0 lets nothing through").help("for example 300kb/s")
+            );
+        }
+        if self.burst.as_bytes() == 0 {
+            return Err(ConfigError::new("burst", "a burst of 0 lets no packet through")
+                .help("at least the longest packet; 200 ms of the rate is common"));
+        }
+        Ok(Policer { bucket: RatedBucket::full(self.rate, self.burst), when: self.when })
+    }
+}
+
+/// A class's policer. Every packet that its tokens cover spends them, congestion or not.
+#[derive(Clone, Debug)]
+pub struct Policer {
+    bucket: RatedBucket,
+    when: PoliceWhen,
+}
+
+impl Policer {
+    /// Whether a packet of `length` IP bytes may join its queue; `is_congested` is asked only where that decides.
+    pub fn admits(&mut self, now: Time, length: u32, is_congested: impl FnOnce() -> bool) -> bool {
+        self.bucket.at(now).take(cost(length)) || (self.when == PoliceWhen::Congested && !is_congested())
+    }
+}

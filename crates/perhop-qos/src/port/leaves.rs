@@ -1,0 +1,69 @@
+//! [`Leaves`]: what a port keeps for each of its queues.
+
+use crate::buffer::{AnyBuffer, BufferConfig, TailDropConfig};
+use crate::error::ConfigError;
+use crate::policer::{PoliceConfig, Policer};
+use crate::policy::{ClassConfig, QueueingConfig};
+use crate::queue::{FairQueueingConfig, Queue};
+use crate::random::Streams;
+use crate::units::{QueueSize, Rate};
+
+/// The leaf classes of a policy, depth first: the order in which queues are numbered.
+#[derive(Default)]
+pub(super) struct Leaves {
+    pub(super) queues: Vec<Queue>,
+    pub(super) buffers: Vec<AnyBuffer>,
+    /// By queue, as far as the last that has one.
+    pub(super) policers: Vec<Option<Policer>>,
+}
+
+impl Leaves {
+    /// The leaves of `config`, on a wire that drains at `drain`.
+    pub(super) fn collect(
+        &mut self,
+        config: &QueueingConfig,
+        drain: Rate,
+        streams: &Streams,
+    ) -> Result<(), ConfigError> {
+        for (index, class) in config.classes.iter().enumerate() {
+            let streams = streams.child(&class.name);
+            let built = if let Some(inner) = &class.queueing {
+                self.collect(inner, drain, &streams).map_err(|error| error.within("queueing"))
+            } else {
+                self.add(class, drain, &streams)
+            };
+            built.map_err(|error| error.within(index).within("classes"))?;
+        }
+        Ok(())
+    }
+    /// The leaf `class`.
+    pub(super) fn add(
+        &mut self,
+        class: &ClassConfig,
+        drain: Rate,
+        streams: &Streams,
+    ) -> Result<(), ConfigError> {
+        let buffer = match (&class.buffer, &class.fair_queueing) {
+            (Some(buffer), _) => buffer.clone(),
+            (None, None) => BufferConfig::default(),
+            // Fair queueing has limits of its own, and gives up another packet where tail drop would refuse this one.
+            (None, Some(_)) => BufferConfig::TailDrop(TailDropConfig { limit: QueueSize::Packets(u64::MAX) }),
+        };
+        let buffer = buffer.build(drain, &streams.child("buffer")).map_err(|error| error.within("buffer"))?;
+        class.precedence.check().map_err(|error| error.within("precedence"))?;
+        let flows = class.fair_queueing.as_ref().map(FairQueueingConfig::build).transpose();
+        let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
+            Some(flows) => Queue::fair(&class.precedence, flows),
+            None => Queue::new(&class.precedence),
+        };
+        let policer = class.police.as_ref().map(PoliceConfig::build).transpose();
+        let policer = policer.map_err(|error| error.within("police"))?;
+        if policer.is_some() {
+            self.policers.resize(self.queues.len(), None);
+            self.policers.push(policer);
+        }
+        self.buffers.push(buffer);
+        self.queues.push(queue);
+        Ok(())
+    }
+}

@@ -1,0 +1,354 @@
+//! Fair queueing of the flows of one class: the flow-based weighted fair queueing of routers.
+//!
+//! One [`Queue`](super::Queue) to everything outside: its head is the packet with the lowest serial number of all flows,
+//! so that any scheduler may serve it beside other classes.
+
+use std::collections::VecDeque;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::Room;
+use crate::error::ConfigError;
+use crate::packet::{Address, FlowKey, IpPrecedence, Packet};
+use crate::units::QueueSize;
+
+/// Fair queueing of flows as written in a policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct FairQueueingConfig {
+    /// How many flows have a queue of their own at a time, 1 to 4096; further flows share the queue that their hash
+    /// points to.
+    #[serde(default = "default_queues")]
+    pub queues: u16,
+    /// How a packet finds its queue.
+    #[serde(default)]
+    pub flows: FlowIdentity,
+    /// What a flow's share goes by.
+    #[serde(default)]
+    pub weights: FlowWeights,
+    /// What each flow's queue holds at most, in packets: the congestive discard threshold.
+    #[serde(default = "default_flow_limit")]
+    pub flow_limit: QueueSize,
+    /// What all flows' queues hold at most, in packets. A packet beyond takes the place of the one with the largest
+    /// serial number, if that is not itself.
+    #[serde(default = "default_limit")]
+    pub limit: QueueSize,
+}
+
+/// How a packet finds the queue of its flow. A flow is what has the same addresses, protocol, ports and IP precedence.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowIdentity {
+    /// No two flows share a queue while there is one to spare.
+    #[default]
+    Exact,
+    /// By a hash: flows may share a queue although others are empty, as in routers.
+    Hashed,
+}
+
+/// What a flow's share goes by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlowWeights {
+    /// The IP precedence plus one: a flow of precedence 5 gets six times what one of precedence 0 does.
+    #[default]
+    ByPrecedence,
+    /// All the same.
+    Equal,
+}
+
+fn default_queues() -> u16 {
+    256
+}
+fn default_flow_limit() -> QueueSize {
+    QueueSize::Packets(64)
+}
+fn default_limit() -> QueueSize {
+    QueueSize::Packets(1000)
+}
+
+impl Default for FairQueueingConfig {
+    fn default() -> FairQueueingConfig {
+        FairQueueingConfig {
+            queues: default_queues(),
+            flows: FlowIdentity::default(),
+            weights: FlowWeights::default(),
+            flow_limit: default_flow_limit(),
+            limit: default_limit(),
+        }
+    }
+}
+
+impl FairQueueingConfig {
+    /// The queues of the flows.
+    ///
+    /// # Errors
+    /// Where there is no queue or more than 4096, or a limit is 0 or counted in bytes.
+    pub fn build(&self) -> Result<FlowQueues, ConfigError> {
+        if !(1..=4096).contains(&self.queues) {
+            return Err(ConfigError::new("queues", format!("{} queues", self.queues)).help("1 to 4096"));
+        }
+        let count = usize::from(self.queues);
+        Ok(FlowQueues {
+            flows: vec![Flow::default(); count],
+            heads: Vec::with_capacity(count),
+            first: 0,
+            chains: vec![NONE; count],
+            free: (0..self.queues).rev().collect(),
+            identity: self.flows,
+            weights: self.weights,
+            flow_limit: packets("flow-limit", self.flow_limit)?,
+            limit: packets("limit", self.limit)?,
+            held: 0,
+            arrivals: 0,
+            served: 0,
+        })
+    }
+}
+
+/// A limit that counts packets.
+fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
+    match limit {
+        QueueSize::Packets(packets @ 1..=1_000_000) => Ok(packets as usize),
+        QueueSize::Packets(packets) => {
+            Err(ConfigError::new(key, format!("a limit of {packets} packets")).help("1 to 1000000 packets"))
+        }
+        QueueSize::Bytes(_) => Err(ConfigError::new(key, "fair queueing counts packets")
+            .help("for example 64 packets; limits in bytes are the buffer's")),
+    }
+}
+
+/// A serial number: the virtual finish time of a packet, in bytes times [`FlowQueues::weight`].
+type Serial = u128;
+
+/// No flow.
+const NONE: u16 = u16::MAX;
+
+/// The queues of the flows of one class. Their number is fixed; each grows to its high-water mark once.
+#[derive(Clone, Debug)]
+pub struct FlowQueues {
+    flows: Vec<Flow>,
+    /// Of every flow that has packets, its first.
+    heads: Vec<Head>,
+    /// The lowest of `heads`.
+    first: usize,
+    /// By hash, the first flow with that hash: the others follow by [`Flow::next`]. Only for exact identity.
+    chains: Vec<u16>,
+    /// Flows without packets. Only for exact identity.
+    free: Vec<u16>,
+    identity: FlowIdentity,
+    weights: FlowWeights,
+    flow_limit: usize,
+    limit: usize,
+    /// Packets in all.
+    held: usize,
+    /// Packets that have come so far.
+    arrivals: u64,
+    /// Serial number of the packet that was served last.
+    served: Serial,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Flow {
+    key: (FlowKey, IpPrecedence),
+    packets: VecDeque<Waiting>,
+    /// Where its head stands in [`FlowQueues::heads`], while it has packets.
+    head: usize,
+    /// The next flow with the same hash.
+    next: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    serial: Serial,
+    /// Which arrival it is: of equal serial numbers the earlier one is served first and dropped last.
+    arrival: u64,
+    packet: Packet,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Head {
+    serial: Serial,
+    arrival: u64,
+    flow: u16,
+}
+
+impl Waiting {
+    fn order(&self) -> (Serial, u64) {
+        (self.serial, self.arrival)
+    }
+}
+
+impl FlowQueues {
+    /// The packet that leaves next: the one with the lowest serial number.
+    pub(super) fn head(&self) -> Option<&Packet> {
+        let head = self.heads.get(self.first)?;
+        self.flows[usize::from(head.flow)].packets.front().map(|waiting| &waiting.packet)
+    }
+
+    /// Whether `packet` may join, and what is given up for it.
+    pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
+        let flow = self.find(packet);
+        // Cisco, congestive discard threshold: a flow's queue that has reached it takes no more.
+        if flow.is_some_and(|flow| self.flows[flow].packets.len() >= self.flow_limit) {
+            return Room::Refused;
+        }
+        if self.held < self.limit {
+            return Room::Free;
+        }
+        // Cisco, hold queue: where all is full the packet with the largest serial number loses, be it the new one.
+        let serial = self.serial(flow, packet);
+        let last = self.heads.iter().filter_map(|head| {
+            let flow = usize::from(head.flow);
+            self.flows[flow].packets.back().map(|waiting| (waiting.order(), flow))
+        });
+        match last.max() {
+            Some(((largest, _), flow)) if largest > serial => self.give_up(flow),
+            _ => Room::Refused,
+        }
+    }
+
+    /// Adds `packet` at the tail of its flow's queue.
+    pub(super) fn push(&mut self, packet: Packet) {
+        let found = self.find(&packet);
+        let serial = self.serial(found, &packet);
+        let flow = found.unwrap_or_else(|| self.occupy(&packet));
+        let waiting = Waiting { serial, arrival: self.arrivals, packet };
+        self.arrivals += 1;
+        self.held += 1;
+        self.flows[flow].packets.push_back(waiting);
+        if self.flows[flow].packets.len() == 1 {
+            self.flows[flow].head = self.heads.len();
+            self.heads.push(Head { serial, arrival: waiting.arrival, flow: flow as u16 });
+            let first = self.heads[self.first];
+            if waiting.order() < (first.serial, first.arrival) {
+                self.first = self.flows[flow].head;
+            }
+        }
+    }
+
+    /// Takes the packet with the lowest serial number.
+    pub(super) fn pop(&mut self) -> Option<Packet> {
+        let flow = usize::from(self.heads.get(self.first)?.flow);
+        let waiting = self.flows[flow].packets.pop_front()?;
+        self.served = waiting.serial;
+        self.held -= 1;
+        self.refresh(flow);
+        Some(waiting.packet)
+    }
+
+    /// The packets, flow by flow.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
+        self.flows.iter().flat_map(|flow| flow.packets.iter().map(|waiting| &waiting.packet))
+    }
+
+    /// The serial number of `packet`, the next of `flow`.
+    ///
+    /// Cisco (12.0(5)T and later): serial number = max(that of the flow's packet before, that of the packet dequeued
+    /// last) + weight × length. A flow without packets was served or dropped to the end: the latter is the larger one.
+    fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
+        let before =
+            flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
+        before.max(self.served) + self.weight(packet) * Serial::from(packet.length)
+    }
+    /// Cisco, same place: weight = 32384 / (IP precedence + 1), a whole number.
+    fn weight(&self, packet: &Packet) -> Serial {
+        match self.weights {
+            FlowWeights::ByPrecedence => 32384 / (Serial::from(packet.dscp.precedence().value()) + 1),
+            FlowWeights::Equal => 1,
+        }
+    }
+
+    /// The queue in which `packet` has to wait; `None` where a new one is due to it.
+    fn find(&self, packet: &Packet) -> Option<usize> {
+        let key = (packet.flow_key(), packet.dscp.precedence());
+        let place = self.place(key);
+        if self.identity == FlowIdentity::Hashed {
+            return Some(place);
+        }
+        let mut flow = self.chains[place];
+        while flow != NONE && self.flows[usize::from(flow)].key != key {
+            flow = self.flows[usize::from(flow)].next;
+        }
+        match flow {
+            NONE if self.free.is_empty() => Some(place),
+            NONE => None,
+            found => Some(usize::from(found)),
+        }
+    }
+    /// Gives the flow of `packet` a queue that is free.
+    fn occupy(&mut self, packet: &Packet) -> usize {
+        let key = (packet.flow_key(), packet.dscp.precedence());
+        let place = self.place(key);
+        // find() has found one free.
+        let flow = self.free.pop().unwrap_or_default();
+        let next = std::mem::replace(&mut self.chains[place], flow);
+        let entry = &mut self.flows[usize::from(flow)];
+        (entry.key, entry.next) = (key, next);
+        usize::from(flow)
+    }
+    /// A place among as many as there are queues.
+    fn place(&self, (key, precedence): (FlowKey, IpPrecedence)) -> usize {
+        let ports = u64::from(key.source_port) << 16 | u64::from(key.destination_port);
+        let rest = ports << 16 | u64::from(key.protocol.0) << 8 | u64::from(precedence.value());
+        let words = [key.source, key.destination].map(Address::to_bits);
+        let hash = words
+            .iter()
+            .flat_map(|bits| [(bits >> 64) as u64, *bits as u64])
+            .fold(rest, |hash, word| mix(hash ^ word));
+        (mix(hash) % self.flows.len() as u64) as usize
+    }
+
+    /// Gives up the last packet of `flow`.
+    fn give_up(&mut self, flow: usize) -> Room {
+        let Some(waiting) = self.flows[flow].packets.pop_back() else { return Room::Refused };
+        self.held -= 1;
+        if self.flows[flow].packets.is_empty() {
+            self.refresh(flow);
+        }
+        Room::GivenUp(waiting.packet)
+    }
+    /// The first packet of `flow` has gone: notes the next, or that there is none.
+    fn refresh(&mut self, flow: usize) {
+        let place = self.flows[flow].head;
+        if let Some(waiting) = self.flows[flow].packets.front() {
+            let Waiting { serial, arrival, .. } = *waiting;
+            self.heads[place] = Head { serial, arrival, flow: flow as u16 };
+        } else {
+            self.heads.swap_remove(place);
+            if let Some(moved) = self.heads.get(place) {
+                self.flows[usize::from(moved.flow)].head = place;
+            }
+            self.vacate(flow);
+        }
+        let heads = self.heads.iter().enumerate();
+        let first = heads.min_by_key(|(_, head)| (head.serial, head.arrival));
+        self.first = first.map_or(0, |(place, _)| place);
+    }
+    /// `flow` has no packet left: its queue is free for another.
+    fn vacate(&mut self, flow: usize) {
+        if self.identity == FlowIdentity::Hashed {
+            return;
+        }
+        let (place, next) = (self.place(self.flows[flow].key), self.flows[flow].next);
+        let mut before = self.chains[place];
+        if usize::from(before) == flow {
+            self.chains[place] = next;
+        } else {
+            while usize::from(self.flows[usize::from(before)].next) != flow {
+                before = self.flows[usize::from(before)].next;
+            }
+            self.flows[usize::from(before)].next = next;
+        }
+        self.free.push(flow as u16);
+    }
+}
+
+/// Spreads the bits of `value` over all of it: Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
+/// generators", Figure 17 (`mix64variant13`).
+fn mix(value: u64) -> u64 {
+    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    value ^ (value >> 31)
+}
