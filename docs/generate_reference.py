@@ -25,6 +25,9 @@ COMMANDS = [
     "study list",
     "study show",
     "study run",
+    "design",
+    "design wred",
+    "design star",
 ]
 
 Schema = dict[str, Any]

@@ -13,7 +13,10 @@ import pytest
 
 from conftest import Command, command_line
 
-COMMANDS = ["run", "check", "schema", "init", "completion", "study", "study list", "study show", "study run"]
+COMMANDS = [
+    "run", "check", "schema", "init", "completion", "study", "study list", "study show", "study run",
+    "design", "design wred", "design star",
+]  # fmt: skip
 
 
 def test_version(perhop: Command) -> None:

@@ -211,7 +211,7 @@ fn a_policer_acts_always_or_only_when_the_port_is_congested() {
     // At half that rate both let everything through.
     assert_eq!(policed("always", 2, 20), (20, 0));
     assert_eq!(policed("congested", 2, 20), (20, 0));
-    // All at once: one is on the wire, for which nobody was policed; tokens last for two, and the third finds none.
+    // All at once: tokens last for two; the third finds none, and the wire busy.
     assert_eq!(policed("congested", 0, 20), (2, 18));
 }
 

@@ -38,6 +38,13 @@ study = App(
     help_epilogue=examples.STUDY,
     default_parameter=_SHOWN,
 )
+design = App(
+    name="design",
+    help="Parameters of a policy for a goal, after published measurements: formula, numbers, IOS lines.",
+    help_format="plaintext",
+    help_epilogue=examples.DESIGN,
+    default_parameter=_SHOWN,
+)
 
 
 def _add(group: App, name: str, function: str, help: str, epilogue: str) -> None:
@@ -62,6 +69,21 @@ _add(study, "list", "study:list_", "List the studies.", examples.STUDY_LIST)
 _add(study, "show", "study:show", "Show what a study claims, assumes and runs.", examples.STUDY_SHOW)
 _add(study, "run", "study:run", "Run studies: published beside measured.", examples.STUDY_RUN)
 app.command(study)
+_add(
+    design,
+    "wred",
+    "design:wred",
+    "Choose WRED's thresholds and weight for a delay.",
+    examples.DESIGN_WRED,
+)
+_add(
+    design,
+    "star",
+    "design:star",
+    "Choose the service rate of an EF class under WFQ for a delay.",
+    examples.DESIGN_STAR,
+)
+app.command(design)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

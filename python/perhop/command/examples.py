@@ -67,3 +67,25 @@ Examples:
   perhop study run --all -o results
   perhop study run mred-af --json > mred-af.json
 """
+
+DESIGN = """\
+Examples:
+  perhop design wred --bandwidth 2Mb/s --delay 100ms
+  perhop design star --arrival 300kb/s --delay 20ms --link 2Mb/s
+"""
+
+DESIGN_WRED = """\
+Examples:
+  perhop design wred --bandwidth 2Mb/s --delay 100ms
+  perhop design wred --bandwidth 34Mb/s --delay 50ms --precedence 1=10
+  perhop design wred --bandwidth 2Mb/s --delay 100ms --json
+"""
+
+DESIGN_STAR = """\
+Examples:
+  perhop design star --arrival 300kb/s --delay 20ms --link 2Mb/s
+  perhop design star --arrival 300kb/s --delay 40ms --link 2Mb/s \\
+    --best-effort 1028B --ring 5
+  perhop design star --arrival 64kb/s --delay 10ms --link 2Mb/s \\
+    --packet 200B --json
+"""
