@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 use crate::action::{Action, Outcome, check, outcome, perform};
 use crate::classifier::{Match, MatchConfig};
 use crate::error::ConfigError;
-use crate::meter::{AnyMeter, Meter, MeterConfig};
-use crate::packet::{Color, Packet};
+use crate::meter::{AnyMeter, FlowMeters, Meter, MeterConfig, MeterScope};
+use crate::packet::{Color, FlowKey, Packet};
 use crate::random::Streams;
 use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
@@ -25,6 +25,10 @@ pub struct ConditionerConfig {
     /// Gives each packet its color; without it the packet keeps the one it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<MeterConfig>,
+    /// Over what the meter measures: all packets that the conditioner takes together (`aggregate`), or those of
+    /// each flow by themselves (`flow`).
+    #[serde(default, skip_serializing_if = "MeterScope::is_aggregate")]
+    pub per: MeterScope,
     /// Actions for packets that are green after metering.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub green: Vec<Action>,
@@ -51,10 +55,17 @@ pub struct TrafficConditioner {
 struct Stage {
     name: String,
     matches: Option<Match>,
-    meter: Option<AnyMeter>,
+    meter: Option<StageMeter>,
     actions: [Vec<Action>; Color::COUNT],
     /// Packets and IP bytes it took, by the color it gave them.
     counted: [Count; Color::COUNT],
+}
+
+/// The meter of a stage, or its meters.
+#[derive(Clone, Debug)]
+enum StageMeter {
+    Aggregate(AnyMeter),
+    Flow(FlowMeters),
 }
 
 /// Packets and IP bytes.
@@ -109,6 +120,14 @@ impl TrafficConditioner {
     pub fn count_from(&mut self, time: Time) {
         self.counts_from = time;
     }
+    /// Tells the stages that meter per flow that packets of `flow` will come by here.
+    pub fn announce(&mut self, flow: &FlowKey) {
+        for stage in &mut self.stages {
+            if let Some(StageMeter::Flow(meters)) = &mut stage.meter {
+                meters.announce(flow);
+            }
+        }
+    }
     /// Meters and marks `packet`, which arrives at `now`.
     pub fn condition(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         for stage in &mut self.stages {
@@ -153,8 +172,7 @@ impl Stage {
     ) -> Result<Stage, ConfigError> {
         let matches = config.matches.as_ref().map(|matches| matches.build(interfaces));
         let matches = matches.transpose().map_err(|error| error.within("match"))?;
-        let meter = config.meter.as_ref().map(|meter| meter.build(&streams.child(&name)));
-        let meter = meter.transpose().map_err(|error| error.within("meter"))?;
+        let meter = StageMeter::build(config, &streams.child(&name))?;
         let of_color = [("green", &config.green), ("yellow", &config.yellow), ("red", &config.red)];
         for (key, actions) in of_color.into_iter().chain([("actions", &config.actions)]) {
             check(actions).map_err(|error| error.within(key))?;
@@ -173,14 +191,33 @@ impl Stage {
         if self.matches.as_ref().is_some_and(|matches| !matches.matches(packet)) {
             return Outcome::Continue;
         }
-        if let Some(meter) = &mut self.meter {
-            packet.color = meter.measure(now, packet);
+        match &mut self.meter {
+            None => {}
+            Some(StageMeter::Aggregate(meter)) => packet.color = meter.measure(now, packet),
+            Some(StageMeter::Flow(meters)) => packet.color = meters.measure(now, packet),
         }
         let color = packet.color.index();
         if now >= counts_from {
             self.counted[color].add(packet.length);
         }
         perform(&self.actions[color], packet)
+    }
+}
+
+impl StageMeter {
+    fn build(config: &ConditionerConfig, streams: &Streams) -> Result<Option<StageMeter>, ConfigError> {
+        let Some(meter) = &config.meter else {
+            return match config.per {
+                MeterScope::Aggregate => Ok(None),
+                MeterScope::Flow => Err(ConfigError::new("per", "there is no meter that could be one per flow")
+                    .help("give the conditioner a `meter`, or leave `per` out")),
+            };
+        };
+        let built = match config.per {
+            MeterScope::Aggregate => meter.build(streams).map(StageMeter::Aggregate),
+            MeterScope::Flow => FlowMeters::new(meter, streams).map(StageMeter::Flow),
+        };
+        built.map(Some).map_err(|error| error.within("meter"))
     }
 }
 
@@ -263,6 +300,21 @@ mod tests {
     }
 
     #[test]
+    fn a_meter_per_flow_gives_each_flow_the_whole_profile() {
+        let mut conditioner = build(json!([{"meter": bucket(), "per": "flow", "red": ["drop"]}])).unwrap();
+        let mut passes = |source_port: u16| {
+            let mut packet = Packet { source_port, ..packet("default", 600) };
+            conditioner.condition(Time::ZERO, &mut packet) == Verdict::Pass
+        };
+        assert_eq!([1, 2, 1, 3, 2].map(&mut passes), [true, true, false, true, false]);
+        let counted: Vec<_> = conditioner
+            .counted()
+            .map(|(name, of)| (name, of[Color::GREEN.index()].packets, of[Color::RED.index()].packets))
+            .collect();
+        assert_eq!(counted, [("0", 3, 2)], "one row for all flows");
+    }
+
+    #[test]
     fn what_is_never_carried_out_is_refused() {
         for (stages, error) in [
             (json!([{"green": ["transmit", {"mark": "ef"}]}]), "0.green.1: this action is never carried out"),
@@ -277,6 +329,11 @@ mod tests {
                 json!([{"meter": {"token-bucket": {"rate": "0b/s", "burst": "1B"}}}]),
                 "0.meter.token-bucket.rate:",
             ),
+            (
+                json!([{"meter": {"token-bucket": {"rate": "0b/s", "burst": "1B"}}, "per": "flow"}]),
+                "0.meter.token-bucket.rate:",
+            ),
+            (json!([{"per": "flow", "red": ["drop"]}]), "0.per: there is no meter"),
         ] {
             let found = build(stages).expect_err(error).to_string();
             assert!(found.starts_with(error), "{found}\nexpected: {error}");

@@ -3,7 +3,7 @@
 //! Bits are counted in 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is whole:
 //! every bound here is exact.
 
-use perhop_qos::meter::{AnyMeter, Meter, MeterConfig};
+use perhop_qos::meter::{AnyMeter, FlowMeters, Meter, MeterConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::{Color, FlowKey, Packet, Time};
 use proptest::prelude::*;
@@ -119,6 +119,28 @@ proptest! {
         let colors = colors(config, &arrivals);
         conforms(&arrivals, &colors, ONLY_GREEN, rate, burst + limit)?;
         prop_assert_eq!(colors, committed_access_rate(&arrivals, rate, burst, limit));
+    }
+    /// Whatever else passes the same interface, each flow conforms on every interval, and gets exactly the
+    /// colors that a meter of its own would give it.
+    #[test]
+    fn each_flow_has_the_profile_to_itself(
+        arrivals in arrivals(), flows in prop::collection::vec(0_u16..5, 80), rate in rate(), burst in burst(),
+    ) {
+        let config = json!({"token-bucket": {"rate": bits(rate), "burst": bytes(burst)}});
+        let shared = serde_json::from_value(config.clone()).unwrap();
+        let mut meters = FlowMeters::new(&shared, &Streams::new(1, 0)).unwrap();
+        let color = |(arrival, source_port): (&Arrival, &u16)| {
+            let flow = FlowKey { source_port: *source_port, ..FlowKey::default() };
+            meters.measure(arrival.at, &Packet::new(flow, arrival.length))
+        };
+        let together: Vec<Color> = arrivals.iter().zip(&flows).map(color).collect();
+        for flow in 0..5 {
+            let of_flow = |index: &usize| flows[*index] == flow;
+            let own: Vec<Arrival> = (0..arrivals.len()).filter(of_flow).map(|index| arrivals[index]).collect();
+            let found: Vec<Color> = (0..arrivals.len()).filter(of_flow).map(|index| together[index]).collect();
+            conforms(&own, &found, ONLY_GREEN, rate, burst)?;
+            prop_assert_eq!(&found, &colors(config.clone(), &own), "flow {}", flow);
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Every meter counts IP bytes (header included, link layer not) and starts with its buckets full.
 
 mod early_tcm;
+mod per_flow;
 mod rate_based;
 mod single_rate_tcm;
 pub(crate) mod token_bucket;
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use early_tcm::{EarlyTcm, EarlyTcmConfig};
+pub use per_flow::FlowMeters;
 pub use rate_based::{MarkerBucketConfig, RateBasedMarker, RateBasedMarkerConfig};
 pub use single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};
 pub use token_bucket::{TokenBucket, TokenBucketConfig};
@@ -76,6 +78,24 @@ fn require_burst(field: &str, burst: ByteSize) -> Result<(), ConfigError> {
             .help("at least the largest packet, for example 15kB"));
     }
     Ok(())
+}
+
+/// Over what a meter measures (RFC 2475 §2.3.3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MeterScope {
+    /// All packets together: one profile for the aggregate.
+    #[default]
+    Aggregate,
+    /// The packets of each flow (addresses, ports, protocol) by themselves: the same profile for each.
+    Flow,
+}
+
+impl MeterScope {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+    pub(crate) fn is_aggregate(&self) -> bool {
+        *self == MeterScope::Aggregate
+    }
 }
 
 /// A meter as written in a policy.

@@ -11,6 +11,8 @@ pub use codepoint::{Dscp, IpPrecedence};
 pub use color::Color;
 pub use protocol::Protocol;
 
+use std::fmt;
+
 use crate::units::Time;
 
 /// Explicit congestion notification field (RFC 3168 §5).
@@ -41,6 +43,28 @@ pub struct FlowKey {
     pub destination_port: u16,
     /// IP protocol.
     pub protocol: Protocol,
+}
+
+impl FlowKey {
+    /// The flow of what its receiver sends back.
+    pub fn reversed(self) -> FlowKey {
+        FlowKey {
+            source: self.destination,
+            destination: self.source,
+            source_port: self.destination_port,
+            destination_port: self.source_port,
+            protocol: self.protocol,
+        }
+    }
+}
+
+/// `udp 10.0.0.1 port 49152 to 10.0.0.2 port 9`.
+impl fmt::Display for FlowKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let (source, destination) = (self.source.to_ip(), self.destination.to_ip());
+        let (from, to) = (self.source_port, self.destination_port);
+        write!(formatter, "{} {source} port {from} to {destination} port {to}", self.protocol)
+    }
 }
 
 /// The interface by which a packet came into the node, numbered by the node.

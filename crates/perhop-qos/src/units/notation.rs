@@ -57,6 +57,7 @@ pub(super) const RATE: Notation =
     Notation { what: "a rate", units: RATE_UNITS, example: "1.7Mb/s or 64kb/s" };
 pub(super) const SIZE: Notation =
     Notation { what: "a size in bytes", units: SIZE_UNITS, example: "1500B, 25KiB or 64kB" };
+pub(super) const QUEUE_SIZE: &str = "a queue length";
 pub(super) const QUEUE_SIZE_EXAMPLE: &str = "40 packets, 25KiB or 64kB";
 
 /// Splits `25KiB` into its number and its unit.
@@ -66,13 +67,22 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim_start())
 }
 
+/// What to say of `text`, which does not begin with a number.
+pub(super) fn no_number(text: &str, what: &str, example: &str) -> String {
+    if text.trim_start().starts_with('-') {
+        format!("\"{text}\" is negative: write {what} such as {example}")
+    } else {
+        format!("expected {what} such as {example}, found \"{text}\"")
+    }
+}
+
 impl Notation {
     /// `text` in the base unit: exact decimal arithmetic, an error where it is not a whole number of them.
     pub(super) fn parse(&self, text: &str) -> Result<u64, String> {
         let (number, unit) = split(text);
         let Notation { what, example, .. } = *self;
         if number.is_empty() {
-            return Err(format!("expected {what} such as {example}, found \"{text}\""));
+            return Err(no_number(text, what, example));
         }
         if unit.is_empty() {
             return Err(format!("\"{text}\" has no unit: write {what} such as {example}"));

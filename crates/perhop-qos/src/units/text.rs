@@ -7,8 +7,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::notation::{
-    PACKET_UNITS, QUEUE_SIZE_EXAMPLE, RATE, RATE_UNITS, SIZE, SIZE_UNITS, TIME, TIME_UNITS, decimal,
-    format_exact, split,
+    PACKET_UNITS, QUEUE_SIZE, QUEUE_SIZE_EXAMPLE, RATE, RATE_UNITS, SIZE, SIZE_UNITS, TIME, TIME_UNITS,
+    decimal, format_exact, no_number, split,
 };
 use super::{ByteSize, QueueSize, Rate, Time};
 
@@ -34,6 +34,9 @@ impl FromStr for QueueSize {
     type Err = String;
     fn from_str(text: &str) -> Result<QueueSize, String> {
         let (number, unit) = split(text);
+        if number.is_empty() {
+            return Err(no_number(text, QUEUE_SIZE, QUEUE_SIZE_EXAMPLE));
+        }
         if unit.is_empty() {
             return Err(format!("\"{text}\" has no unit: packets or bytes? Write {QUEUE_SIZE_EXAMPLE}"));
         }
@@ -125,7 +128,7 @@ quantity_as_text!(
 );
 quantity_as_text!(
     QueueSize,
-    "a queue length",
+    QUEUE_SIZE,
     QUEUE_SIZE_EXAMPLE,
     "A queue length in packets or IP bytes: 40 packets, 25KiB"
 );

@@ -1,0 +1,116 @@
+//! [`FlowMeters`]: one meter for each flow, all with the same profile.
+//!
+//! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packets, known by
+//! its addresses, ports and protocol; §2.3.3.1: a traffic profile may apply to one as well as to an aggregate.
+
+use super::{AnyMeter, Meter, MeterConfig};
+use crate::error::ConfigError;
+use crate::packet::{Color, FlowKey, Packet};
+use crate::random::Streams;
+use crate::units::Time;
+
+/// The meters of many flows.
+///
+/// A meter is made when its flow is announced, else at the flow's first packet: never once per packet. Either
+/// way it starts the same, and its random stream follows from the flow alone, so that flows do not disturb
+/// one another.
+#[derive(Clone, Debug)]
+pub struct FlowMeters {
+    config: MeterConfig,
+    streams: Streams,
+    /// What the meter of a flow is before its first packet, but for its random stream.
+    pristine: AnyMeter,
+    /// In order, so that a flow is found by bisection.
+    flows: Vec<FlowKey>,
+    /// The meter of each of `flows`.
+    meters: Vec<AnyMeter>,
+}
+
+impl FlowMeters {
+    /// No flow yet; each will have a meter as `config` says.
+    ///
+    /// # Errors
+    /// Where `config` cannot be built.
+    pub fn new(config: &MeterConfig, streams: &Streams) -> Result<FlowMeters, ConfigError> {
+        let pristine = config.build(streams)?;
+        let (config, streams) = (config.clone(), streams.clone());
+        Ok(FlowMeters { config, streams, pristine, flows: Vec::new(), meters: Vec::new() })
+    }
+    /// Makes the meter of `flow`, whose packets will come by here.
+    pub fn announce(&mut self, flow: &FlowKey) {
+        self.place(flow);
+    }
+    /// How many flows have a meter.
+    pub fn len(&self) -> usize {
+        self.flows.len()
+    }
+    /// Whether none has.
+    pub fn is_empty(&self) -> bool {
+        self.flows.is_empty()
+    }
+
+    /// Where the meter of `flow` stands, which is made if it is not there.
+    fn place(&mut self, flow: &FlowKey) -> usize {
+        self.flows.binary_search(flow).unwrap_or_else(|place| {
+            // What was built once can be built again: only the stream differs.
+            let meter = self.config.build(&self.streams.child(flow.to_string()));
+            self.flows.insert(place, *flow);
+            self.meters.insert(place, meter.unwrap_or_else(|_| self.pristine.clone()));
+            place
+        })
+    }
+}
+
+impl Meter for FlowMeters {
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        let place = self.place(&packet.flow_key());
+        self.meters[place].measure(now, packet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn meters() -> FlowMeters {
+        let config = json!({"tsw2cm": {"ctr": "1Mb/s", "avg-interval": "100ms"}});
+        FlowMeters::new(&serde_json::from_value(config).unwrap(), &Streams::new(1, 0)).unwrap()
+    }
+    fn flow(source_port: u16) -> FlowKey {
+        FlowKey { source_port, ..FlowKey::default() }
+    }
+    /// The colors of packets that come every 2 ms at 4 Mb/s, of each of `ports` in turn.
+    fn colors(meters: &mut FlowMeters, ports: &[u16], of: u16) -> Vec<Color> {
+        let mut colors = Vec::new();
+        for round in 0..200 {
+            for port in ports {
+                let packet = Packet::new(flow(*port), 1000);
+                let color = meters.measure(Time::from_milliseconds(2 * round), &packet);
+                if *port == of {
+                    colors.push(color);
+                }
+            }
+        }
+        colors
+    }
+
+    #[test]
+    fn a_flow_is_metered_as_if_it_were_alone() {
+        let alone = colors(&mut meters(), &[7], 7);
+        assert!(alone.contains(&Color::GREEN) && alone.iter().any(|color| *color != Color::GREEN));
+        assert_eq!(colors(&mut meters(), &[3, 7, 9], 7), alone);
+        assert_ne!(colors(&mut meters(), &[3, 7, 9], 9), alone, "streams of their own");
+    }
+
+    #[test]
+    fn an_announced_flow_needs_nothing_at_its_first_packet() {
+        let mut announced = meters();
+        [9, 3, 7, 3].iter().for_each(|port| announced.announce(&flow(*port)));
+        assert_eq!(announced.len(), 3);
+        let capacity = announced.meters.capacity();
+        assert_eq!(colors(&mut announced, &[3, 7, 9], 7), colors(&mut meters(), &[7], 7));
+        assert_eq!((announced.len(), announced.meters.capacity()), (3, capacity));
+    }
+}
