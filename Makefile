@@ -9,7 +9,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: help setup check format lint types test test-rust test-python docs reproduce quote-reports bench lock wheel clean
+DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
+
+.PHONY: help setup ci-packages check format lint types test test-rust test-python docs reproduce quote-reports bench lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
@@ -32,6 +34,15 @@ $(VENV)/packages: requirements/dev.lock
 $(VENV)/built: $(VENV)/packages pyproject.toml $(RUST_SOURCES)
 	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --release --locked --quiet
 	@touch $@
+
+ci-packages: ## install the peers of requirements/debian.txt where that is possible (root on Debian)
+	@if dpkg-query --show $(DEBIAN_PACKAGES) > /dev/null 2>&1; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
+	  echo "skipped: tests beside $(DEBIAN_PACKAGES) (only root on Debian can install what is missing)"; exit 0; fi; \
+	install() { DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(DEBIAN_PACKAGES) > /dev/null; }; \
+	install 2> /dev/null || { apt-get update -qq && install; } || { \
+	  echo "error: apt-get cannot install $(DEBIAN_PACKAGES): the tests beside them would be skipped;" \
+	    "run 'make check' to do without" >&2; exit 5; }
 
 check: format lint types docs test ## everything that CI asks for
 
