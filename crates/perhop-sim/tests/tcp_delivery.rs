@@ -39,6 +39,7 @@ fn any_tcp() -> impl Strategy<Value = TcpConfig> {
         Acknowledgment::EveryPacket,
         Acknowledgment::Delayed { timeout: Time::from_milliseconds(200), quick: 0 },
         Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 16 },
+        Acknowledgment::Estimated { first: Time::from_milliseconds(330), quick: 1 },
     ]);
     let profile = prop::sample::select(Profile::ALL[1..].to_vec());
     let switches = (any::<bool>(), any::<bool>(), any::<bool>(), 1u64..40);

@@ -203,6 +203,10 @@ fn timeouts() {
     run("timeout.toml");
 }
 #[test]
+fn lost_acknowledgments() {
+    run("lost-acknowledgments.toml");
+}
+#[test]
 fn offered_window() {
     run("window.toml");
 }

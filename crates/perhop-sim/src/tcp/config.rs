@@ -11,6 +11,7 @@ use super::parameters::{
     Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 use super::profile::{DefaultWindow, Profile};
+use super::receiver::LONGEST_DELAY;
 
 /// A TCP: a profile, and what differs from it. Both ends of a connection have the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -208,6 +209,7 @@ impl TcpConfig {
             (Some(QueueSize::Packets(segments)), _) => segments.saturating_mul(payload),
             (None, DefaultWindow::Segments(segments)) => u64::from(segments) * payload,
             (None, DefaultWindow::Bytes(bytes)) => u64::from(bytes),
+            (None, DefaultWindow::WholeSegments(bytes)) => u64::from(bytes) / payload * payload,
         };
         if window < payload {
             let message = format!("a window of {window} bytes holds no segment of {payload}");
@@ -270,11 +272,14 @@ fn check_times(parameters: &Parameters) -> Result<(), ConfigError> {
         );
         return Err(ConfigError::new("maximum-rto", message).help("60s is usual"));
     }
-    if let Acknowledgment::Delayed { timeout, .. } = parameters.acknowledgment
-        && (timeout == Time::ZERO || timeout > Time::from_milliseconds(500))
-    {
-        let message = format!("acknowledgments that wait for {timeout}");
-        return Err(ConfigError::new("acknowledgment.delayed.timeout", message)
+    let (field, wait) = match parameters.acknowledgment {
+        Acknowledgment::EveryPacket => return Ok(()),
+        Acknowledgment::Delayed { timeout, .. } => ("delayed.timeout", timeout),
+        Acknowledgment::Estimated { first, .. } => ("estimated.first", first),
+    };
+    if wait == Time::ZERO || wait > LONGEST_DELAY {
+        let message = format!("acknowledgments that wait for {wait}");
+        return Err(ConfigError::new(&format!("acknowledgment.{field}"), message)
             .help("more than 0 and at most 500ms (RFC 5681 §4.2), or acknowledgment: every-packet"));
     }
     Ok(())

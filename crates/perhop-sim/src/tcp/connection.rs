@@ -115,7 +115,7 @@ impl Connection {
         };
         Connection {
             sender: Sender::new(parameters, clock_phase),
-            receiver: Receiver::new(parameters),
+            receiver: Receiver::new(parameters, clock_phase),
             reading: Reading::AtOnce,
             opening,
             syn_due: opening == Opening::SynSent,
@@ -165,6 +165,8 @@ impl Connection {
             (Opening::Listen, true) => {
                 self.opening = Opening::SynReceived;
                 self.syn_due = true;
+                // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
+                self.agree_on_ecn(segment.has(Flags::ECE | Flags::CWR));
                 self.receiver.on_segment(now, segment);
                 false
             }
@@ -173,6 +175,8 @@ impl Connection {
                 false
             }
             (Opening::SynSent, true) if segment.has(Flags::ACK) => {
+                // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
+                self.agree_on_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
                 self.open(now);
                 self.receiver.on_segment(now, segment);
                 self.receiver.acknowledge_now();
@@ -184,6 +188,10 @@ impl Connection {
             }
             (Opening::Listen | Opening::SynSent | Opening::SynReceived, _) => false,
         }
+    }
+
+    fn agree_on_ecn(&mut self, peer_is_willing: bool) {
+        self.sender.ecn = self.sender.parameters.ecn && peer_is_willing;
     }
 
     fn open(&mut self, now: Time) {
@@ -255,6 +263,11 @@ impl Connection {
         segment.flags = Flags::SYN;
         if self.opening == Opening::SynReceived {
             self.receiver.stamp(&mut segment);
+            if self.sender.ecn {
+                segment.flags |= Flags::ECE;
+            }
+        } else if self.sender.parameters.ecn {
+            segment.flags |= Flags::ECE | Flags::CWR;
         }
         segment.window = self.sender.parameters.window;
         let factor = 1u64 << self.syns.min(16);
@@ -284,8 +297,8 @@ impl Connection {
         if piece.fin {
             segment.flags |= Flags::FIN;
         }
-        if piece.is_new && self.sender.parameters.ecn {
-            // RFC 3168 §6.1.5: retransmissions are not ECN-capable.
+        if piece.is_new && piece.length > 0 && self.sender.ecn {
+            // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
             segment.ecn = Ecn::Capable0;
             if std::mem::take(&mut self.sender.announce_reduction) {
                 segment.flags |= Flags::CWR;

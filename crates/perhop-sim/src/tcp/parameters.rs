@@ -156,6 +156,15 @@ pub enum Acknowledgment {
         #[serde(default)]
         quick: u32,
     },
+    /// Every second segment at once, a single one after about twice the gap between segments, which the
+    /// receiver estimates: at most 500 ms, after a short segment 20 ms. Linux 2.0 and 2.2.
+    Estimated {
+        /// The while before a gap is known, at most 500 ms.
+        first: Time,
+        /// So many segments at the start of a connection are acknowledged at once.
+        #[serde(default)]
+        quick: u32,
+    },
 }
 
 /// Whether connections are opened and closed.

@@ -17,10 +17,12 @@ pub enum Profile {
     /// acknowledged, 0.1-s clock, window of 20 packets.
     #[serde(rename = "ns2-reno-1999")]
     Ns2Reno1999,
-    /// Linux 2.0: Reno without selective acknowledgment, initial window of one segment, 32-KiB buffer.
+    /// Linux 2.0: Reno without selective acknowledgment, initial window of one segment, window of 32,736 bytes,
+    /// delayed acknowledgments by estimate.
     #[serde(rename = "linux-2.0")]
     Linux2_0,
-    /// Linux 2.2: selective acknowledgment and timestamps, initial window of one segment, 32-KiB buffer.
+    /// Linux 2.2: selective acknowledgment and timestamps, initial window of one segment, window of 32,767 bytes
+    /// in whole segments, delayed acknowledgments by estimate.
     #[serde(rename = "linux-2.2")]
     Linux2_2,
     /// What the RFCs say: Reno and limited transmit (RFC 5681), timeout of RFC 6298, window of 64 KiB.
@@ -38,6 +40,8 @@ const MSS: u32 = 1460;
 pub(super) enum DefaultWindow {
     Segments(u32),
     Bytes(u32),
+    /// As many segments as fit into so many bytes.
+    WholeSegments(u32),
 }
 
 impl Profile {
@@ -55,8 +59,12 @@ impl Profile {
         match self {
             // ns-2: window_ 20.
             Profile::Ns2Reno1999 => DefaultWindow::Segments(20),
-            // Linux 2.0 and 2.2 offer 22 segments of a buffer of 32,767 bytes.
-            Profile::Linux2_0 | Profile::Linux2_2 => DefaultWindow::Bytes(32_120),
+            // p0f 2, p0fa.fp (answers to SYN): 32736:64:0:44:M*:A:Linux:2.0.
+            Profile::Linux2_0 => DefaultWindow::Bytes(32_736),
+            // Linux 2.2 net/ipv4/tcp_output.c, tcp_select_initial_window(sock_rspace(sk)/2, mss, …) and
+            // __tcp_select_window: half of the buffer of 65,535 bytes (SK_RMEM_MAX, include/linux/skbuff.h), in
+            // whole segments. p0f 2 sees 22 segments: S22:64:1:60:M*,S,T,N,W0:AT:Linux:2.2.
+            Profile::Linux2_2 => DefaultWindow::WholeSegments(32_767),
             Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
             // Linux's net.ipv4.tcp_rmem: at most 6 MiB.
             Profile::LinuxModern => DefaultWindow::Bytes(6 << 20),
@@ -72,6 +80,8 @@ impl Profile {
                 recovery: Recovery::Sack,
                 fast_retransmit: FastRetransmit::OncePerWindow,
                 timestamps: true,
+                // Linux 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: one tick, and the first at once.
+                acknowledgment: Acknowledgment::Estimated { first: Time::from_milliseconds(10), quick: 1 },
                 ..LINUX_2_0
             },
             Profile::Rfc5681Reno => RFC5681_RENO,
@@ -111,7 +121,8 @@ const NS2_RENO_1999: Parameters = Parameters {
     idle_restart: false,
 };
 
-/// Linux 2.0.34: HZ is 100, RTO between HZ/5 and 120 HZ, `TCP_TIMEOUT_INIT` 3 s.
+/// Linux 2.0 net/ipv4/tcp_input.c: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`), `TCP_TIMEOUT_INIT`
+/// 3 s, delayed acknowledgments first after HZ/3 (`tcp_delack_estimator`).
 const LINUX_2_0: Parameters = Parameters {
     mss: MSS,
     headers: Headers::Added,
@@ -123,7 +134,7 @@ const LINUX_2_0: Parameters = Parameters {
     duplicate_threshold: 3,
     limited_transmit: false,
     fast_retransmit: FastRetransmit::Always,
-    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(200), quick: 0 },
+    acknowledgment: Acknowledgment::Estimated { first: Time::from_milliseconds(330), quick: 0 },
     handshake: Handshake::ThreeWay,
     timestamps: false,
     ecn: false,

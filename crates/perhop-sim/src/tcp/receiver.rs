@@ -4,6 +4,7 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::parameters::{Acknowledgment, Parameters};
+use super::rtt::Clock;
 use super::segment::{Flags, Range, SackBlocks, Segment};
 
 /// Whether an acknowledgment is owed.
@@ -18,6 +19,11 @@ pub(super) enum Due {
     /// One now, in a segment of its own: on data it would not count as a duplicate.
     Alone,
 }
+
+/// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
+pub(super) const LONGEST_DELAY: Time = Time::from_milliseconds(500);
+/// Longest time for a segment that is taken for the last of something. Linux 2.0 and 2.2: HZ/50.
+const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
 
 /// The receiving half of a connection.
 #[derive(Clone, Debug)]
@@ -41,6 +47,10 @@ pub(super) struct Receiver {
     unacknowledged: u32,
     /// Segments that are still acknowledged at once at the start.
     quick: u32,
+    /// Of estimated delays: the clock, the last arrival in order and the estimate, all in ticks.
+    clock: Clock,
+    last_arrival: Option<u64>,
+    estimate: u64,
     /// RFC 7323 §4.3: TS.Recent and Last.ACK.sent.
     echo: Time,
     last_sent: u64,
@@ -48,10 +58,13 @@ pub(super) struct Receiver {
 }
 
 impl Receiver {
-    pub(super) fn new(parameters: &Parameters) -> Receiver {
-        let quick = match parameters.acknowledgment {
-            Acknowledgment::EveryPacket => 0,
-            Acknowledgment::Delayed { quick, .. } => quick,
+    /// Nothing received yet. `clock_phase` shifts the clock's ticks, as the sender's.
+    pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Receiver {
+        let clock = Clock::new(parameters.clock, clock_phase);
+        let (first, quick) = match parameters.acknowledgment {
+            Acknowledgment::EveryPacket => (Time::ZERO, 0),
+            Acknowledgment::Delayed { quick, .. } => (Time::ZERO, quick),
+            Acknowledgment::Estimated { first, quick } => (first, quick),
         };
         let buffer = u64::from(parameters.window);
         Receiver {
@@ -67,6 +80,9 @@ impl Receiver {
             deadline: None,
             unacknowledged: 0,
             quick,
+            clock,
+            last_arrival: None,
+            estimate: clock.ticks_in(first).max(1),
             echo: Time::ZERO,
             last_sent: 0,
             congestion_experienced: false,
@@ -84,11 +100,11 @@ impl Receiver {
         if segment.end() == segment.sequence {
             return 0;
         }
-        self.notice_congestion(segment);
         let start = segment.sequence;
         let sent_to = start + u64::from(segment.length);
         // RFC 9293 §3.10.7.4: what lies beyond the window is cut off.
         let end = sent_to.min(self.edge.max(self.next));
+        self.notice_congestion(segment, start < end && end > self.next);
         if segment.has(Flags::FIN) && end == sent_to {
             self.fin = Some(end);
         }
@@ -104,20 +120,21 @@ impl Receiver {
             self.due = Due::Alone;
             return 0;
         }
-        self.take_in_order(now, end)
+        self.take_in_order(now, end, segment.length)
     }
 
-    /// RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR.
-    fn notice_congestion(&mut self, segment: &Segment) {
+    /// RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data outside of
+    /// the window do not count.
+    fn notice_congestion(&mut self, segment: &Segment, in_window: bool) {
         if segment.has(Flags::CWR) {
             self.congestion_experienced = false;
         }
-        if segment.ecn == Ecn::CongestionExperienced {
+        if segment.ecn == Ecn::CongestionExperienced && in_window {
             self.congestion_experienced = true;
         }
     }
 
-    fn take_in_order(&mut self, now: Time, end: u64) -> u64 {
+    fn take_in_order(&mut self, now: Time, end: u64, length: u32) -> u64 {
         let before = self.next;
         let had_gap = !self.beyond.is_empty();
         self.next = self.next.max(end);
@@ -135,17 +152,22 @@ impl Receiver {
         if had_gap || finished {
             self.due = Due::Now;
         } else {
-            self.owe(now);
+            self.owe(now, length);
         }
         received
     }
 
-    /// A segment arrived in order: acknowledged now or later.
-    fn owe(&mut self, now: Time) {
+    /// A segment with `length` payload bytes arrived in order: acknowledged now or later.
+    fn owe(&mut self, now: Time, length: u32) {
         self.unacknowledged += 1;
-        let Acknowledgment::Delayed { timeout, .. } = self.acknowledgment else {
-            return self.due = Due::Now;
+        let expires = match self.acknowledgment {
+            Acknowledgment::EveryPacket => now,
+            Acknowledgment::Delayed { timeout, .. } => now + timeout,
+            Acknowledgment::Estimated { .. } => self.expiry_by_estimate(now, length),
         };
+        if self.acknowledgment == Acknowledgment::EveryPacket {
+            return self.due = Due::Now;
+        }
         if self.quick > 0 {
             self.quick -= 1;
             self.due = Due::Now;
@@ -154,8 +176,22 @@ impl Receiver {
             self.due = Due::Now;
         } else if self.due == Due::Nothing {
             self.due = Due::Delayed;
-            self.deadline = Some(now + timeout);
+            self.deadline = Some(expires);
         }
+    }
+
+    /// When a segment that arrived `now` is acknowledged, if nothing else causes it before.
+    fn expiry_by_estimate(&mut self, now: Time, length: u32) -> Time {
+        let arrival = self.clock.ticks_at(now);
+        if let Some(last) = self.last_arrival.replace(arrival) {
+            // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: ato = ato/2 + gap.
+            self.estimate = self.estimate / 2 + (arrival - last).max(1);
+        }
+        // tcp_send_delayed_ack, and the delay of HZ/50 after a segment that was pushed: here one of less than
+        // half the size, for there is no PSH.
+        let short = 2 * u64::from(length) < self.payload;
+        let most = if short { DELAY_AFTER_SHORT } else { LONGEST_DELAY };
+        self.clock.instant(arrival + self.estimate.min(self.clock.ticks_in(most).max(1)))
     }
 
     /// Offsets `start` to `end` wait for what is missing before them.

@@ -10,13 +10,41 @@ const VARIATION_SHIFT: u32 = 2;
 /// Doublings after which what was measured before the trouble says nothing any more (RFC 6298 §5.7).
 const STALE_BACK_OFF: u32 = 8;
 
+/// An end's clock: it counts whole ticks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    tick: u64,
+    /// Picoseconds by which this clock's ticks come before those of a clock that starts with the run.
+    phase: u64,
+}
+
+impl Clock {
+    pub(super) fn new(tick: Time, phase: Time) -> Clock {
+        Clock { tick: tick.as_picoseconds(), phase: phase.as_picoseconds() }
+    }
+    /// How often it has ticked by `now`.
+    pub(super) fn ticks_at(self, now: Time) -> u64 {
+        (now.as_picoseconds() + self.phase) / self.tick
+    }
+    /// Whole ticks in a span of time.
+    pub(super) fn ticks_in(self, span: Time) -> u64 {
+        span.as_picoseconds() / self.tick
+    }
+    /// How long `ticks` take.
+    pub(super) fn span(self, ticks: u64) -> Time {
+        Time::from_picoseconds(ticks * self.tick)
+    }
+    /// When it has ticked so often.
+    pub(super) fn instant(self, ticks: u64) -> Time {
+        Time::from_picoseconds((ticks * self.tick).saturating_sub(self.phase))
+    }
+}
+
 /// RFC 6298's estimator in the integer arithmetic that every implementation uses: Jacobson 1988,
 /// appendix A. Times are whole ticks of the sender's clock.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RttEstimator {
-    tick: u64,
-    /// Picoseconds by which this clock's ticks come before those of a clock that starts with the run.
-    phase: u64,
+    clock: Clock,
     rule: RtoRule,
     minimum: Time,
     maximum: Time,
@@ -34,8 +62,7 @@ impl RttEstimator {
     /// Nothing measured yet. `phase` shifts the clock's ticks, so that clocks do not tick as one.
     pub(super) fn new(parameters: &Parameters, phase: Time) -> RttEstimator {
         RttEstimator {
-            tick: parameters.clock.as_picoseconds(),
-            phase: phase.as_picoseconds(),
+            clock: Clock::new(parameters.clock, phase),
             rule: parameters.rto_rule,
             minimum: parameters.minimum_rto,
             maximum: parameters.maximum_rto,
@@ -48,8 +75,8 @@ impl RttEstimator {
     }
     /// A segment sent at `sent` was acknowledged at `now`; the congestion window has `segments`.
     pub(super) fn sample(&mut self, sent: Time, now: Time, segments: f64) {
-        let ticks = |time: Time| (time.as_picoseconds() + self.phase) / self.tick;
-        let measured = ticks(now).saturating_sub(ticks(sent)).max(1).cast_signed();
+        let elapsed = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(sent));
+        let measured = elapsed.max(1).cast_signed();
         if self.smoothed == 0 {
             self.first(measured);
         } else {
@@ -74,7 +101,7 @@ impl RttEstimator {
     }
     /// RFC 6298 §2.2: RTO = SRTT + max(G, 4·RTTVAR); `variation` is 4·RTTVAR, and at least one tick.
     fn timeout(&self, segments: f64) -> Time {
-        let time = |ticks: i64| Time::from_picoseconds(ticks.unsigned_abs() * self.tick);
+        let time = |ticks: i64| self.clock.span(ticks.unsigned_abs());
         let smoothed = self.smoothed >> SMOOTHED_SHIFT;
         match self.rule {
             RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
@@ -107,8 +134,8 @@ impl RttEstimator {
     }
     /// The smoothed round-trip time, once one was measured.
     pub(super) fn smoothed(&self) -> Option<Time> {
-        (self.smoothed > 0)
-            .then(|| Time::from_picoseconds((self.smoothed.unsigned_abs() * self.tick) >> SMOOTHED_SHIFT))
+        let scaled = self.clock.span(self.smoothed.unsigned_abs());
+        (self.smoothed > 0).then(|| Time::from_picoseconds(scaled.as_picoseconds() >> SMOOTHED_SHIFT))
     }
 }
 

@@ -135,7 +135,7 @@ impl Segment {
     }
 }
 
-/// For people: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`.
+/// For people: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`; `ect` is the packet's ECN field.
 impl fmt::Display for Segment {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let mut words = Vec::new();
@@ -160,6 +160,9 @@ impl fmt::Display for Segment {
         }
         if self.has(Flags::ECE) {
             words.push("ece".to_owned());
+        }
+        if self.ecn != Ecn::NotCapable {
+            words.push("ect".to_owned());
         }
         formatter.write_str(&words.join(" "))
     }

@@ -3,7 +3,7 @@
 use perhop_qos::units::Time;
 
 use super::congestion::{Congestion, CongestionWindow};
-use super::parameters::{Counting, Growth, Parameters, Recovery, Reduction, RepeatedTimeout};
+use super::parameters::{Counting, Growth, Handshake, Parameters, Recovery, Reduction, RepeatedTimeout};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use super::segment::{Flags, Segment};
@@ -116,6 +116,8 @@ pub(super) struct Sender {
     pub(super) probe_due: bool,
     /// Where the segment began whose timer expired last.
     timed_out: Option<u64>,
+    /// Whether both ends understand ECN: agreed on in the handshake, given without one.
+    pub(super) ecn: bool,
     /// CWR is to be set on the next new segment.
     pub(super) announce_reduction: bool,
     /// Whether the congestion window was what stopped the sender last.
@@ -159,6 +161,7 @@ impl Sender {
             probes: 0,
             probe_due: false,
             timed_out: None,
+            ecn: parameters.ecn && parameters.handshake == Handshake::None,
             announce_reduction: false,
             limited: false,
             last_sent: Time::ZERO,
@@ -189,7 +192,7 @@ impl Sender {
         let news = self.learn(segment);
         let duplicate = self.is_duplicate(segment);
         self.open_to(segment);
-        let echoes = segment.has(Flags::ECE) && self.parameters.ecn;
+        let echoes = segment.has(Flags::ECE) && self.ecn;
         if echoes {
             self.on_congestion_mark(acknowledgment);
         }
@@ -301,7 +304,8 @@ impl Sender {
         self.statistics.congestion_marks += 1;
         self.mark_point = Some(self.highest);
         self.reduce();
-        self.window.segments = self.window.threshold;
+        // A window of one segment does not become two.
+        self.window.segments = self.window.segments.min(self.window.threshold);
     }
 
     /// The slow-start threshold after congestion.
@@ -317,7 +321,7 @@ impl Sender {
             }
         };
         self.window.threshold = self.congestion.reduce(&self.window, used);
-        self.announce_reduction = self.parameters.ecn;
+        self.announce_reduction = self.ecn;
     }
 
     /// The timer: retransmission, or the probe of a closed window.
