@@ -1,0 +1,180 @@
+//! [`Interface`]: what stands under `interface`, and [`Pvc`], what stands under `pvc`.
+
+use std::net::Ipv4Addr;
+
+use serde::Serialize;
+
+use super::policy_map::FairQueue;
+use super::rate_limit::RateLimit;
+use super::{At, RandomDetect};
+
+/// What kind of wire an interface has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Hardware {
+    /// Ethernet of any speed.
+    Ethernet,
+    /// A synchronous serial line.
+    Serial,
+    /// ATM.
+    Atm,
+    /// Packet over SONET.
+    PacketOverSonet,
+    /// No wire of its own: loopback, null, virtual LANs, tunnels, bundles.
+    Virtual,
+    /// Anything else.
+    Other,
+}
+
+/// Whether an address is the interface's first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rank {
+    /// `ip address …`
+    Primary,
+    /// `ip address … secondary`
+    Secondary,
+}
+
+/// `ip address`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct InterfaceAddress {
+    /// The line.
+    pub line: usize,
+    /// The address.
+    pub address: Ipv4Addr,
+    /// Length of the subnet's prefix.
+    pub prefix_length: u8,
+    /// First or further.
+    pub rank: Rank,
+}
+
+/// `encapsulation` of a serial line or an Ethernet sub-interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkEncapsulation {
+    /// Cisco HDLC.
+    Hdlc,
+    /// PPP.
+    Ppp,
+    /// Frame relay.
+    FrameRelay,
+    /// IEEE 802.1Q with a VLAN.
+    Dot1q(u16),
+    /// Another.
+    Other,
+}
+
+/// `encapsulation` of a virtual circuit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CellEncapsulation {
+    /// LLC/SNAP: the router's default.
+    #[default]
+    Snap,
+    /// The circuit carries one protocol.
+    Mux,
+    /// Another.
+    Other,
+}
+
+/// Service category of a virtual circuit; rates in kilobits per second of cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtmService {
+    /// Unspecified bit rate, with an optional peak.
+    Ubr(Option<u64>),
+    /// Constant bit rate.
+    Cbr(u64),
+    /// Variable bit rate, not real-time.
+    VbrNrt {
+        /// Peak cell rate.
+        peak: u64,
+        /// Sustained cell rate.
+        sustained: u64,
+        /// Cells in a burst at the peak rate.
+        burst: Option<u64>,
+    },
+    /// Another.
+    #[default]
+    Unspecified,
+}
+
+/// `service-policy` of an interface or circuit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ServicePolicies {
+    /// For what comes in.
+    pub input: Option<At<String>>,
+    /// For what goes out.
+    pub output: Option<At<String>>,
+}
+
+/// `interface`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Interface {
+    /// Its name in full, without spaces: `ATM1/0.8`.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// What kind of wire it has.
+    pub hardware: Hardware,
+    /// Bits per second of that kind of wire, where the name says it; kilobits.
+    pub nominal_kilobits: Option<u64>,
+    /// The interface it is a sub-interface of.
+    pub parent: Option<String>,
+    /// `description`
+    pub description: Option<String>,
+    /// `bandwidth`: kilobits per second, for arithmetic; the wire does not change.
+    pub bandwidth: Option<At<u64>>,
+    /// `max-reserved-bandwidth`: percent that classes may reserve.
+    pub max_reserved_bandwidth: Option<At<u64>>,
+    /// `clock rate`, bits per second.
+    pub clock_rate: Option<At<u64>>,
+    /// `speed`, megabits per second.
+    pub speed: Option<At<u64>>,
+    /// `ip address`
+    pub addresses: Vec<InterfaceAddress>,
+    /// `encapsulation`
+    pub encapsulation: Option<At<LinkEncapsulation>>,
+    /// `rate-limit`, in order.
+    pub rate_limits: Vec<RateLimit>,
+    /// `service-policy`
+    pub service_policies: ServicePolicies,
+    /// `fair-queue`, or `no fair-queue`.
+    pub fair_queue: Option<At<Option<FairQueue>>>,
+    /// `random-detect`
+    pub random_detect: Option<At<RandomDetect>>,
+    /// `hold-queue … out`, packets.
+    pub hold_queue: Option<At<u64>>,
+    /// `tx-ring-limit`
+    pub tx_ring_limit: Option<At<u64>>,
+    /// `shutdown`
+    pub shutdown: Option<At<()>>,
+    /// `pvc`, in order.
+    pub pvcs: Vec<Pvc>,
+}
+
+/// `pvc`: a permanent virtual circuit.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Pvc {
+    /// The line that opened it first.
+    pub line: usize,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Virtual path and virtual channel.
+    pub identifier: (u16, u16),
+    /// Service category and rates.
+    pub service: Option<At<AtmService>>,
+    /// `encapsulation`
+    pub encapsulation: Option<At<CellEncapsulation>>,
+    /// `tx-ring-limit`
+    pub tx_ring_limit: Option<At<u64>>,
+    /// `vc-hold-queue`, packets.
+    pub hold_queue: Option<At<u64>>,
+    /// `service-policy`
+    pub service_policies: ServicePolicies,
+    /// `fair-queue`, or `no fair-queue`.
+    pub fair_queue: Option<At<Option<FairQueue>>>,
+    /// `random-detect`
+    pub random_detect: Option<At<RandomDetect>>,
+}

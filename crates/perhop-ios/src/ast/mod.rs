@@ -1,0 +1,75 @@
+//! The syntax tree: what a configuration says, command by command, with line numbers.
+//!
+//! It speaks the router's language and units. What it amounts to is the business of
+//! [`convert`](crate::convert).
+
+mod access_list;
+mod class_map;
+mod interface;
+mod named;
+mod policy_map;
+mod random_detect;
+mod rate_limit;
+
+use serde::Serialize;
+
+pub use access_list::{AccessList, AclAction, AclEntry, AclKind, AddressMatch, PortMatch, RateLimitAcl};
+pub use class_map::{ClassMap, Combination, Criterion, Polarity, Statement};
+pub use interface::{
+    AtmService, CellEncapsulation, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank,
+    ServicePolicies,
+};
+pub use named::Named;
+pub use policy_map::{
+    Bandwidth, FairQueue, Police, PolicyClass, PolicyMap, Priority, PriorityRate, QueueLimit, Shape,
+    ShapeKind, TrafficRate,
+};
+pub use random_detect::{Basis, RandomDetect, Thresholds};
+pub use rate_limit::{Action, Direction, Marking, RateLimit, RateLimitMatch, Then};
+
+use crate::diagnostic::Diagnostic;
+use crate::line::Line;
+
+/// A value and the line it stands on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct At<T> {
+    /// The line, from 1.
+    pub line: usize,
+    /// The value.
+    pub value: T,
+}
+
+impl<T> At<T> {
+    /// `value`, which stands on `line`.
+    pub fn new(line: usize, value: T) -> At<T> {
+        At { line, value }
+    }
+}
+
+/// The name of the class that takes what no other class of a policy takes.
+pub const CLASS_DEFAULT: &str = "class-default";
+
+/// A whole configuration file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Configuration {
+    /// Every line of the file, with what became of it.
+    pub lines: Vec<Line>,
+    /// What is wrong or doubtful, by line.
+    pub diagnostics: Vec<Diagnostic>,
+    /// The router's name.
+    pub hostname: Option<String>,
+    /// The release, as in `version 12.0`.
+    pub version: Option<(u32, u32)>,
+    /// `ip cef`: whether it is on, where the file says.
+    pub express_forwarding: Option<At<bool>>,
+    /// `class-map`s by name.
+    pub class_maps: Named<ClassMap>,
+    /// `policy-map`s by name.
+    pub policy_maps: Named<PolicyMap>,
+    /// `access-list`s by number or name.
+    pub access_lists: Named<AccessList>,
+    /// `access-list rate-limit`s by number.
+    pub rate_limit_lists: Named<RateLimitAcl>,
+    /// Interfaces and sub-interfaces by name.
+    pub interfaces: Named<Interface>,
+}

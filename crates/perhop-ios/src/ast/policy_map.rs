@@ -1,0 +1,180 @@
+//! [`PolicyMap`]: what is done with each class.
+
+use serde::Serialize;
+
+use super::rate_limit::{Action, Marking};
+use super::{At, RandomDetect};
+
+/// `policy-map`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PolicyMap {
+    /// Its name.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// Its classes, in order: a packet belongs to the first that matches.
+    pub classes: Vec<PolicyClass>,
+}
+
+/// `class` in a policy-map.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct PolicyClass {
+    /// The class-map's name, or `class-default`.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// `bandwidth …`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<At<Bandwidth>>,
+    /// `priority …`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<At<Priority>>,
+    /// `police …`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub police: Option<At<Police>>,
+    /// `shape …`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<At<Shape>>,
+    /// `set …`, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<At<Marking>>,
+    /// `random-detect …`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub random_detect: Option<At<RandomDetect>>,
+    /// `queue-limit …`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_limit: Option<At<QueueLimit>>,
+    /// `fair-queue …`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fair_queue: Option<At<FairQueue>>,
+    /// `service-policy …`: a policy for what is inside this class.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub service_policy: Option<At<String>>,
+    /// `drop`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drop: Option<At<()>>,
+}
+
+impl PolicyClass {
+    /// Whether it asks for a queue, or for a place in the scheduler.
+    pub fn queues(&self) -> bool {
+        self.bandwidth.is_some()
+            || self.priority.is_some()
+            || self.shape.is_some()
+            || self.random_detect.is_some()
+            || self.queue_limit.is_some()
+            || self.fair_queue.is_some()
+    }
+}
+
+/// `bandwidth` of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bandwidth {
+    /// Kilobits per second.
+    Kilobits(u64),
+    /// Percent of the bandwidth of the interface or circuit.
+    Percent(u64),
+    /// Percent of what priority classes leave.
+    RemainingPercent(u64),
+    /// Part of what the other classes leave, relative to their ratios.
+    RemainingRatio(u64),
+}
+
+/// `priority` of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Priority {
+    /// 1 is served before 2.
+    pub level: u8,
+    /// Up to where it holds under congestion.
+    pub rate: PriorityRate,
+    /// Burst of the policer, in bytes.
+    pub burst: Option<u64>,
+}
+
+/// Up to where `priority` holds under congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PriorityRate {
+    /// Without limit.
+    Unlimited,
+    /// Kilobits per second.
+    Kilobits(u64),
+    /// Percent of the bandwidth of the interface or circuit.
+    Percent(u64),
+}
+
+/// A rate in a policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrafficRate {
+    /// Bits per second.
+    BitsPerSecond(u64),
+    /// Percent of the bandwidth of the interface or circuit.
+    Percent(u64),
+}
+
+/// `police` in a class.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Police {
+    /// Committed rate.
+    pub rate: TrafficRate,
+    /// Committed burst in bytes, or milliseconds of the rate where that is a percentage.
+    pub burst: Option<u64>,
+    /// Peak rate of the two-rate form.
+    pub peak: Option<TrafficRate>,
+    /// Excess or peak burst, in the same unit.
+    pub excess_burst: Option<u64>,
+    /// Actions for conforming packets; empty where nothing is said.
+    pub conform: Vec<Action>,
+    /// Actions for exceeding packets; empty where nothing is said.
+    pub exceed: Vec<Action>,
+    /// Actions for violating packets; empty where nothing is said: then there is no such color.
+    pub violate: Vec<Action>,
+}
+
+/// Which rate `shape` keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ShapeKind {
+    /// The rate as written.
+    Average,
+    /// The rate plus the excess burst in every interval.
+    Peak,
+}
+
+/// `shape` in a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Shape {
+    /// Which rate is kept.
+    pub kind: ShapeKind,
+    /// The rate.
+    pub rate: TrafficRate,
+    /// Committed burst in bits, or milliseconds of the rate where that is a percentage.
+    pub burst: Option<u64>,
+    /// Excess burst, in the same unit.
+    pub excess_burst: Option<u64>,
+}
+
+/// `queue-limit` of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueLimit {
+    /// Packets.
+    Packets(u64),
+    /// Bytes.
+    Bytes(u64),
+    /// Microseconds at the class's rate.
+    Microseconds(u64),
+}
+
+/// `fair-queue`: weighted fair queueing of flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FairQueue {
+    /// Packets of one flow at which its packets are refused under congestion.
+    pub congestive_discard: Option<u64>,
+    /// Queues for flows.
+    pub dynamic_queues: Option<u64>,
+    /// Queues for reserved flows.
+    pub reservable_queues: Option<u64>,
+}

@@ -1,0 +1,94 @@
+//! [`RateLimit`]: committed access rate, and the actions it shares with `police`.
+
+use perhop_qos::Dscp;
+use perhop_qos::packet::IpPrecedence;
+use serde::Serialize;
+
+/// Into the router or out of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// Packets that come in.
+    Input,
+    /// Packets that go out.
+    Output,
+}
+
+/// Where a packet goes after an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Then {
+    /// On its way; later `rate-limit` lines do not see it.
+    Transmit,
+    /// To the next `rate-limit` line.
+    Continue,
+    /// Nowhere.
+    Drop,
+}
+
+/// What is written into a packet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Marking {
+    /// The IP precedence.
+    Precedence(IpPrecedence),
+    /// The DSCP.
+    Dscp(Dscp),
+    /// The router's own group number.
+    QosGroup(u32),
+    /// A field that perhop does not carry: class of service, MPLS, cell loss priority …
+    NotModelled(String),
+}
+
+/// What is done with a packet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Action {
+    /// What is written into it.
+    pub marking: Option<Marking>,
+    /// Where it goes.
+    pub then: Then,
+}
+
+impl Action {
+    /// On its way, unchanged.
+    pub const TRANSMIT: Action = Action { marking: None, then: Then::Transmit };
+    /// Nowhere.
+    pub const DROP: Action = Action { marking: None, then: Then::Drop };
+}
+
+/// Which packets a `rate-limit` line takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateLimitMatch {
+    /// All.
+    All,
+    /// Those that an access list permits.
+    AccessGroup(String),
+    /// Those in an `access-list rate-limit`.
+    RateLimitList(String),
+    /// Those with a DSCP.
+    Dscp(Dscp),
+    /// Those in a group.
+    QosGroup(u32),
+}
+
+/// One `rate-limit` line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RateLimit {
+    /// The line.
+    pub line: usize,
+    /// Into the router or out of it.
+    pub direction: Direction,
+    /// Which packets it takes.
+    pub matches: RateLimitMatch,
+    /// Bits per second.
+    pub rate: u64,
+    /// Normal burst, bytes.
+    pub burst: u64,
+    /// Extended burst, bytes: the limit itself, not an addition to the normal burst.
+    pub extended_burst: u64,
+    /// For packets that conform.
+    pub conform: Action,
+    /// For packets that exceed.
+    pub exceed: Action,
+}

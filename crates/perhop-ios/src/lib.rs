@@ -1,0 +1,27 @@
+//! Cisco IOS running-configurations: text in, the policies that the routers' interfaces carry out.
+//!
+//! ```text
+//! text → parse → Configuration (syntax tree, a state for every line, diagnostics)
+//! ```
+//!
+//! [`parse`] never fails and never panics. Every line ends in one of the five [`LineState`]s, so that
+//! nothing is ignored in silence. What cannot be right carries a [`Diagnostic`] that says what the
+//! router itself would do.
+//!
+//! This is the only crate that speaks the router's language; what it hands on speaks RFC 2475 and 3290.
+//!
+//! Reading order: [`line`] and [`diagnostic`]; the syntax tree in [`ast`]; the tables of commands in
+//! `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at what names
+
+pub mod ast;
+mod check;
+pub mod diagnostic;
+pub mod line;
+mod parser;
+mod syntax;
+mod words;
+
+pub use ast::Configuration;
+pub use diagnostic::{Diagnostic, Severity};
+pub use line::{Line, LineState};
+pub use parser::{is_configuration, parse};

@@ -1,0 +1,246 @@
+//! [`parse`]: the lines of a file one after the other, each read in the block it stands in.
+//!
+//! A block ends where a line stands that belongs to it no more. Where the lines of a block are indented,
+//! as the router writes them, indentation says so. Where indentation was lost (configurations quoted in
+//! papers and mails), the command itself does: it is looked for in the innermost block first, then in
+//! those around it.
+
+use crate::ast::Configuration;
+use crate::check;
+use crate::diagnostic::Diagnostic;
+use crate::line::{Line, LineState};
+use crate::syntax::{self, Spelling};
+use crate::words::{Finding, Form, Reader};
+
+/// The block a line stands in, with the places of what it is about in the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Outside of all blocks.
+    Global,
+    /// `class-map`
+    ClassMap(usize),
+    /// `policy-map`
+    PolicyMap(usize),
+    /// `class` in a policy-map.
+    Class(usize, usize),
+    /// `police` in a class, written over several lines.
+    Police(usize, usize),
+    /// `ip access-list`
+    AccessList(usize),
+    /// `interface`
+    Interface(usize),
+    /// `pvc` of an interface.
+    Pvc(usize, usize),
+    /// A block without influence on packets.
+    Irrelevant,
+    /// A block that would change what packets experience: how.
+    NotModelled(&'static str),
+}
+
+/// An open block.
+struct Frame {
+    mode: Mode,
+    /// The line that opened it.
+    line: usize,
+    /// How far that line is indented.
+    indent: usize,
+    layout: Layout,
+}
+
+/// How the lines of a block are laid out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    /// No line of it has come yet.
+    Unknown,
+    /// Further in than the line that opened it.
+    Indented,
+    /// Indentation was lost.
+    Flat,
+}
+
+/// Reads a running-configuration: every line of `text` with what became of it, and all that the lines say.
+///
+/// Never fails and never panics, whatever `text` is.
+pub fn parse(text: &str) -> Configuration {
+    let mut parser = Parser {
+        configuration: Configuration::default(),
+        diagnostics: Vec::new(),
+        frames: vec![Frame { mode: Mode::Global, line: 0, indent: 0, layout: Layout::Flat }],
+        banner: None,
+    };
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    for (index, line) in text.lines().enumerate() {
+        parser.line(index + 1, line);
+    }
+    let Parser { mut configuration, diagnostics, .. } = parser;
+    configuration.diagnostics = diagnostics;
+    check::check(&mut configuration);
+    configuration
+}
+
+/// Whether `text` looks like a router's configuration rather than like anything else: most of its lines
+/// that are not blank are commands that perhop knows, and one of them opens a block or belongs to a policy.
+pub fn is_configuration(text: &str) -> bool {
+    let configuration = parse(text);
+    let (mut known, mut unknown) = (0usize, 0usize);
+    for line in configuration.lines.iter().filter(|line| !line.is_blank()) {
+        *if line.state == LineState::NotRecognized { &mut unknown } else { &mut known } += 1;
+    }
+    known > unknown
+}
+
+struct Parser {
+    configuration: Configuration,
+    diagnostics: Vec<Diagnostic>,
+    /// The open blocks, outermost first; the first is [`Mode::Global`] and stays.
+    frames: Vec<Frame>,
+    /// What ends the banner whose text is being read.
+    banner: Option<String>,
+}
+
+impl Parser {
+    fn line(&mut self, number: usize, text: &str) {
+        let finding = self.finding(number, text);
+        let said = self.diagnostics.last().is_some_and(|diagnostic| diagnostic.line == number);
+        let Finding { state, note } = finding;
+        let state = if said { LineState::Suspicious } else { state };
+        // The line that opens a block belongs to the block around it.
+        let own = |frame: &&Frame| frame.line < number;
+        let block = self.frames.iter().rev().find(own).map(|frame| frame.line).filter(|line| *line > 0);
+        let text = text.trim_end().to_owned();
+        self.configuration.lines.push(Line { number, state, text, note, block });
+    }
+
+    fn finding(&mut self, number: usize, text: &str) -> Finding {
+        if let Some(delimiter) = &self.banner {
+            if text.contains(delimiter.as_str()) {
+                self.banner = None;
+            }
+            return Finding::irrelevant("text of a banner");
+        }
+        let indent = text.len() - text.trim_start().len();
+        let words: Vec<&str> = without_prompt(text).split_whitespace().collect();
+        let Some(first) = words.first() else { return Finding::IRRELEVANT };
+        if first.starts_with('!') {
+            self.comment();
+            return Finding::IRRELEVANT;
+        }
+        self.dedent(indent);
+        if let Some(finding) = self.structure(&words) {
+            return finding;
+        }
+        let (form, words) = match words.as_slice() {
+            [no, rest @ ..] if !rest.is_empty() && is_negation(no) => (Form::Negated, rest),
+            all => (Form::Plain, all),
+        };
+        self.command(number, indent, form, words)
+    }
+
+    /// A comment ends a block without influence whose indentation was lost: nothing else tells its end.
+    fn comment(&mut self) {
+        if let Some(Frame { mode: Mode::Irrelevant | Mode::NotModelled(_), layout: Layout::Flat, .. }) =
+            self.frames.last()
+        {
+            self.frames.pop();
+        }
+    }
+
+    /// Closes the blocks that a line at `indent` stands outside of.
+    fn dedent(&mut self, indent: usize) {
+        while let Some(frame) = self.frames.last_mut() {
+            match frame.layout {
+                Layout::Unknown if indent > frame.indent => frame.layout = Layout::Indented,
+                Layout::Unknown => frame.layout = Layout::Flat,
+                Layout::Indented if indent <= frame.indent => {
+                    self.frames.pop();
+                    continue;
+                }
+                Layout::Indented | Layout::Flat => {}
+            }
+            break;
+        }
+    }
+
+    /// Lines that are about the file's structure.
+    fn structure(&mut self, words: &[&str]) -> Option<Finding> {
+        let first = words.first()?.to_ascii_lowercase();
+        match (first.as_str(), words.len()) {
+            ("exit" | "quit" | "exit-address-family" | "exit-vrf", 1) => {
+                if self.frames.len() > 1 {
+                    self.frames.pop();
+                }
+                Some(Finding::IRRELEVANT)
+            }
+            ("end", 1) => {
+                self.frames.truncate(1);
+                Some(Finding::IRRELEVANT)
+            }
+            ("banner", _) => {
+                self.frames.truncate(1);
+                let kinds = ["motd", "login", "exec", "incoming", "prompt-timeout", "slip-ppp"];
+                let text = if kinds.contains(words.get(1)?) { words.get(2)? } else { words.get(1)? };
+                self.banner = banner_delimiter(text, words.last()?);
+                Some(Finding::irrelevant("text of a banner"))
+            }
+            _ => None,
+        }
+    }
+
+    fn command(&mut self, number: usize, indent: usize, form: Form, words: &[&str]) -> Finding {
+        if let Some(Frame { mode, layout: Layout::Indented, .. }) = self.frames.last()
+            && let Some(finding) = mode.finding()
+        {
+            return finding;
+        }
+        for spelling in [Spelling::Full, Spelling::Abbreviated] {
+            for depth in (0..self.frames.len()).rev() {
+                let mode = self.frames[depth].mode;
+                let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
+                if let Some(reading) = syntax::read(&mut self.configuration, mode, spelling, &mut reader) {
+                    let opens = reader.opens;
+                    self.frames.truncate(depth + 1);
+                    if let Some(mode) = opens {
+                        self.frames.push(Frame { mode, line: number, indent, layout: Layout::Unknown });
+                    }
+                    return reading.unwrap_or_else(|refused| refused);
+                }
+            }
+            if let Some(finding) = self.frames.last().and_then(|frame| frame.mode.finding()) {
+                return finding;
+            }
+        }
+        Finding { state: LineState::NotRecognized, note: None }
+    }
+}
+
+impl Mode {
+    /// What is to be said of any line of a block whose lines are all alike.
+    fn finding(self) -> Option<Finding> {
+        match self {
+            Mode::Irrelevant => Some(Finding::IRRELEVANT),
+            Mode::NotModelled(effect) => Some(Finding::not_modelled(effect)),
+            _ => None,
+        }
+    }
+}
+
+fn is_negation(word: &str) -> bool {
+    word.eq_ignore_ascii_case("no") || word.eq_ignore_ascii_case("default")
+}
+
+/// The line without the prompt that stands before it in a recorded session: `edge(config-if)#`.
+fn without_prompt(text: &str) -> &str {
+    match text.split_once(")#") {
+        Some((prompt, command)) if prompt.contains("(config") && !prompt.contains(' ') => command,
+        _ => text,
+    }
+}
+
+/// What ends a banner whose text begins with `first`; `None` where the same line, whose last word is `last`, ends it.
+fn banner_delimiter(first: &str, last: &str) -> Option<String> {
+    // The router shows the control character that people type as delimiter as ^C.
+    let length = if first.starts_with("^C") { 2 } else { first.chars().next()?.len_utf8() };
+    let (delimiter, text) = first.split_at(length);
+    let closed = text.contains(delimiter) || (first != last && last.ends_with(delimiter));
+    (!closed).then(|| delimiter.to_owned())
+}

@@ -1,0 +1,145 @@
+//! What stands under `ip access-list`, and the numbered lines that come without a block.
+
+use super::access_entry::entry;
+use super::{Command, irrelevant, modelled, not_modelled};
+use crate::ast::{AccessList, AclAction, AclKind, Configuration, RateLimitAcl};
+use crate::parser::Mode;
+use crate::words::{Finding, Reader, Reading};
+use perhop_qos::packet::IpPrecedence;
+
+pub(super) const COMMANDS: &[Command<AccessList>] = &[
+    modelled("permit", |list, reader| numbered_entry(list, reader, None, AclAction::Permit)),
+    modelled("deny", |list, reader| numbered_entry(list, reader, None, AclAction::Deny)),
+    irrelevant("remark"),
+    not_modelled("evaluate", "entries that come and go with sessions"),
+    not_modelled("dynamic", "entries that come and go with users"),
+];
+
+/// `10 permit …`, after the number.
+pub(super) fn sequenced(list: &mut AccessList, number: u64, reader: &mut Reader) -> Reading {
+    if reader.negated() && reader.peek().is_none() {
+        list.entries.retain(|entry| entry.sequence != number);
+        return Ok(Finding::MODELLED);
+    }
+    match reader.one_of(&["permit", "deny", "remark"])? {
+        "permit" => numbered_entry(list, reader, Some(number), AclAction::Permit),
+        "deny" => numbered_entry(list, reader, Some(number), AclAction::Deny),
+        _ => Ok(Finding::IRRELEVANT),
+    }
+}
+
+fn numbered_entry(
+    list: &mut AccessList,
+    reader: &mut Reader,
+    sequence: Option<u64>,
+    action: AclAction,
+) -> Reading {
+    if list.kind == AclKind::Other {
+        return Ok(Finding::IRRELEVANT);
+    }
+    let next = list.entries.last().map_or(10, |last| last.sequence.saturating_add(10));
+    let (entry, finding) = entry(list.kind, action, sequence.unwrap_or(next), reader)?;
+    if reader.negated() {
+        list.entries.retain(|other| !other.says_the_same(&entry));
+        return Ok(Finding::MODELLED);
+    }
+    match list.entries.binary_search_by_key(&entry.sequence, |other| other.sequence) {
+        Ok(_) => reader.error(
+            format!("there is an entry {} in this list already", entry.sequence),
+            "the router refuses the line: the first entry stays",
+        ),
+        Err(place) => list.entries.insert(place, entry),
+    }
+    Ok(finding)
+}
+
+/// `ip access-list standard|extended …`
+pub(super) fn named(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    let kind = match reader.one_of(&["standard", "extended", "resequence", "log-update", "logging"])? {
+        "standard" => AclKind::Standard,
+        "extended" => AclKind::Extended,
+        _ => return Ok(Finding::IRRELEVANT),
+    };
+    let name = reader.word("the list's name")?;
+    reader.end()?;
+    if reader.negated() {
+        configuration.access_lists.remove(name);
+        return Ok(Finding::MODELLED);
+    }
+    reader.opens = Some(Mode::AccessList(open(configuration, name, kind, reader.line)));
+    Ok(Finding::MODELLED)
+}
+
+/// `access-list <number> …`
+pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    if reader.eat("rate-limit") {
+        return rate_limit(configuration, reader);
+    }
+    let number = reader.number("an access list", 1..=2699)?;
+    let kind = match number {
+        1..=99 | 1300..=1999 => AclKind::Standard,
+        100..=199 | 2000..=2699 => AclKind::Extended,
+        _ => AclKind::Other,
+    };
+    let name = number.to_string();
+    if reader.negated() {
+        // The router removes the whole list, whatever entry follows.
+        configuration.access_lists.remove(&name);
+        return Ok(Finding::MODELLED);
+    }
+    if kind == AclKind::Other {
+        open(configuration, &name, kind, reader.line);
+        return Ok(Finding::irrelevant("a list for another protocol than IP"));
+    }
+    if reader.eat("remark") {
+        return Ok(Finding::IRRELEVANT);
+    }
+    if reader.eat("dynamic") {
+        return Ok(Finding::not_modelled("entries that come and go with users"));
+    }
+    let action = match reader.one_of(&["permit", "deny"])? {
+        "permit" => AclAction::Permit,
+        _ => AclAction::Deny,
+    };
+    let place = open(configuration, &name, kind, reader.line);
+    match configuration.access_lists.at_mut(place) {
+        Some(list) => numbered_entry(list, reader, None, action),
+        None => Ok(Finding::MODELLED),
+    }
+}
+
+fn open(configuration: &mut Configuration, name: &str, kind: AclKind, line: usize) -> usize {
+    let new = || AccessList { name: name.to_owned(), line, kind, entries: Vec::new() };
+    configuration.access_lists.place(name, new)
+}
+
+/// `access-list rate-limit <number> <precedence>` or `… mask <hexadecimal>`, one bit for each precedence.
+fn rate_limit(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    let name = reader.number("an access list", 1..=299)?.to_string();
+    if reader.negated() {
+        configuration.rate_limit_lists.remove(&name);
+        return Ok(Finding::MODELLED);
+    }
+    let mask = if reader.eat("mask") {
+        let mask = reader.peek().and_then(|word| u8::from_str_radix(word, 16).ok());
+        mask.ok_or_else(|| reader.unexpected("a mask of precedences in hexadecimal"))?
+    } else {
+        let precedence = reader.peek().and_then(|word| word.parse::<IpPrecedence>().ok());
+        match precedence {
+            Some(precedence) => 1 << precedence.value(),
+            None => {
+                return Ok(Finding::not_modelled(
+                    "a list of MAC addresses or MPLS labels: no packet is in it",
+                ));
+            }
+        }
+    };
+    let line = reader.line;
+    let precedences = (0..8).filter(|bit| mask >> bit & 1 == 1).filter_map(IpPrecedence::new).collect();
+    let new = || RateLimitAcl { name: name.clone(), line, precedences: Vec::new() };
+    let place = configuration.rate_limit_lists.place(&name, new);
+    if let Some(list) = configuration.rate_limit_lists.at_mut(place) {
+        list.precedences = precedences;
+    }
+    Ok(Finding::MODELLED)
+}

@@ -1,0 +1,109 @@
+//! What stands under `class-map`.
+
+use super::numbers::{dscp, list, precedence};
+use super::{Command, irrelevant, modelled};
+use crate::ast::{ClassMap, Criterion, Polarity, Statement};
+use crate::words::{Finding, Reader, Reading};
+
+pub(super) const COMMANDS: &[Command<ClassMap>] = &[modelled("match", matches), irrelevant("description")];
+
+fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
+    let polarity = if reader.eat("not") { Polarity::Not } else { Polarity::Is };
+    let criterion = criterion(reader)?;
+    if reader.negated() {
+        map.statements
+            .retain(|statement| (&statement.criterion, statement.polarity) != (&criterion, polarity));
+        return Ok(Finding::MODELLED);
+    }
+    let finding = match &criterion {
+        Criterion::NotModelled(what) => {
+            Finding::not_modelled(format!("perhop's packets carry no {what}: no packet meets this criterion"))
+        }
+        _ => Finding::MODELLED,
+    };
+    map.statements.push(Statement { line: reader.line, polarity, criterion });
+    Ok(finding)
+}
+
+/// Criteria on what perhop's packets do not carry, by their first word.
+const UNSEEN: [(&str, &str); 10] = [
+    ("cos", "class of service"),
+    ("mpls", "MPLS label"),
+    ("packet", "match on length"),
+    ("source-address", "MAC address"),
+    ("destination-address", "MAC address"),
+    ("fr-dlci", "frame relay identifier"),
+    ("fr-de", "frame relay discard eligibility"),
+    ("vlan", "VLAN"),
+    ("atm", "ATM header"),
+    ("discard-class", "discard class"),
+];
+
+fn criterion(reader: &mut Reader) -> Result<Criterion, Finding> {
+    const KEYWORDS: &[&str] = &[
+        "any",
+        "access-group",
+        "ip",
+        "ipv6",
+        "precedence",
+        "dscp",
+        "input-interface",
+        "protocol",
+        "qos-group",
+        "class-map",
+        "cos",
+        "mpls",
+        "packet",
+        "source-address",
+        "destination-address",
+        "fr-dlci",
+        "fr-de",
+        "vlan",
+        "atm",
+        "discard-class",
+    ];
+    Ok(match reader.one_of(KEYWORDS)? {
+        "any" => Criterion::Any,
+        "access-group" => {
+            reader.eat("name");
+            Criterion::AccessGroup(reader.word("an access list")?.to_owned())
+        }
+        "ip" => match reader.one_of(&["precedence", "dscp", "rtp"])? {
+            "precedence" => Criterion::Precedence(list(reader, precedence)?),
+            "dscp" => Criterion::Dscp(list(reader, dscp)?),
+            _ => rtp(reader)?,
+        },
+        "precedence" => Criterion::Precedence(list(reader, precedence)?),
+        "dscp" => Criterion::Dscp(list(reader, dscp)?),
+        "input-interface" => Criterion::InputInterface(interface_name(reader)?),
+        "protocol" => {
+            let name = reader.word("a protocol")?;
+            let rest = std::mem::take(&mut reader.rest().join(" "));
+            Criterion::Protocol(if rest.is_empty() { name.to_owned() } else { format!("{name} {rest}") })
+        }
+        "qos-group" => Criterion::QosGroup(reader.number("a group", 0..=99)? as u32),
+        "class-map" => Criterion::ClassMap(reader.word("a class-map")?.to_owned()),
+        "ipv6" => Criterion::NotModelled("IPv6 header of this kind".to_owned()),
+        other => {
+            let unseen = UNSEEN.iter().find(|(word, _)| *word == other);
+            Criterion::NotModelled(unseen.map_or(other, |(_, what)| what).to_owned())
+        }
+    })
+}
+
+/// `match ip rtp`: the lowest UDP destination port, and how many above it.
+fn rtp(reader: &mut Reader) -> Result<Criterion, Finding> {
+    let first = reader.number("a port", 2000..=65535)?;
+    let span = reader.number("a range of ports", 0..=16383)?;
+    Ok(Criterion::Rtp(first as u16, (first + span).min(65535) as u16))
+}
+
+/// The full name of an interface, written with or without a space before its number.
+pub(super) fn interface_name(reader: &mut Reader) -> Result<String, Finding> {
+    let name = reader.word("an interface")?;
+    let written = match reader.next() {
+        Some(number) => format!("{name}{number}"),
+        None => name.to_owned(),
+    };
+    Ok(super::interface::full_name(&written).0)
+}

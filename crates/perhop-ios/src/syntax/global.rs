@@ -1,0 +1,132 @@
+//! What stands outside of all blocks and is part of the model.
+
+use super::access_list::{named, numbered};
+use super::interface;
+use super::{Command, modelled};
+use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
+use crate::parser::Mode;
+use crate::words::{Finding, Reader, Reading};
+
+pub(super) const COMMANDS: &[Command<Configuration>] = &[
+    modelled("access-list", numbered),
+    modelled("class-map", class_map),
+    modelled("hostname", hostname),
+    modelled("interface", open_interface),
+    modelled("ip access-list", named),
+    modelled("ip cef", cef),
+    modelled("policy-map", policy_map),
+    modelled("version", version),
+];
+
+fn hostname(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    let name = reader.next().map(str::to_owned);
+    configuration.hostname = name.filter(|_| !reader.negated());
+    Ok(Finding::IRRELEVANT)
+}
+
+fn version(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    let word = reader.word("a release")?;
+    let mut parts = word.split('.').map(str::parse::<u32>);
+    if let (Some(Ok(major)), Some(Ok(minor))) = (parts.next(), parts.next()) {
+        configuration.version = Some((major, minor));
+    }
+    Ok(Finding::MODELLED)
+}
+
+/// Class-based marking and WRED by class run in the express forwarding path only.
+fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    let what = reader.keyword(&["distributed", "linecard"]);
+    if what.is_none() && reader.peek().is_some() {
+        return Ok(Finding::IRRELEVANT);
+    }
+    configuration.express_forwarding = Some(crate::ast::At::new(reader.line, !reader.negated()));
+    Ok(Finding::MODELLED)
+}
+
+fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    if reader.eat("type") {
+        reader.opens = Some(Mode::NotModelled("a class-map of another type than quality of service"));
+        return Ok(Finding::not_modelled("a class-map of another type than quality of service"));
+    }
+    let combination = match reader.keyword(&["match-all", "match-any"]) {
+        Some("match-any") => Combination::MatchAny,
+        _ => Combination::MatchAll,
+    };
+    let name = reader.word("the class-map's name")?;
+    reader.end()?;
+    let maps = &mut configuration.class_maps;
+    if reader.negated() {
+        maps.remove(name);
+        return Ok(Finding::MODELLED);
+    }
+    if name == CLASS_DEFAULT {
+        reader.error(
+            "class-default takes what no other class takes: it cannot be defined",
+            "the router refuses the line",
+        );
+    }
+    let line = reader.line;
+    let new = || ClassMap { name: name.to_owned(), line, combination, statements: Vec::new() };
+    let place = maps.place(name, new);
+    if let Some(map) = maps.at_mut(place).filter(|map| map.combination != combination) {
+        map.combination = combination;
+        reader.warning(
+            format!(
+                "class-map {name} was opened on line {} with the other of match-all and match-any",
+                map.line
+            ),
+            "the router takes the last for all its criteria",
+        );
+    }
+    reader.opens = Some(Mode::ClassMap(place));
+    Ok(Finding::MODELLED)
+}
+
+fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    if reader.eat("type") {
+        reader.opens = Some(Mode::NotModelled("a policy of another type than quality of service"));
+        return Ok(Finding::not_modelled("a policy of another type than quality of service"));
+    }
+    let name = reader.word("the policy-map's name")?;
+    reader.end()?;
+    let maps = &mut configuration.policy_maps;
+    if reader.negated() {
+        maps.remove(name);
+        return Ok(Finding::MODELLED);
+    }
+    let line = reader.line;
+    let place = maps.place(name, || PolicyMap { name: name.to_owned(), line, classes: Vec::new() });
+    reader.opens = Some(Mode::PolicyMap(place));
+    Ok(Finding::MODELLED)
+}
+
+fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    if reader.eat("range") {
+        reader.opens =
+            Some(Mode::NotModelled("a range of interfaces: the running-configuration has them one by one"));
+        return Ok(Finding::not_modelled(
+            "a range of interfaces: the running-configuration has them one by one",
+        ));
+    }
+    let mut name = reader.word("an interface")?.to_owned();
+    // The number may stand apart: `interface Serial 0/0`.
+    if !name.ends_with(|last: char| last.is_ascii_digit())
+        && reader.peek().is_some_and(|next| next.starts_with(|first: char| first.is_ascii_digit()))
+    {
+        name.push_str(reader.next().unwrap_or_default());
+    }
+    let link = reader.keyword(&["point-to-point", "multipoint", "l2transport"]);
+    reader.end()?;
+    let interface = interface::new(&name, reader.line);
+    let interfaces = &mut configuration.interfaces;
+    if reader.negated() {
+        interfaces.remove(&interface.name);
+        return Ok(Finding::MODELLED);
+    }
+    let name = interface.name.clone();
+    reader.opens = Some(Mode::Interface(interfaces.place(&name, || interface)));
+    Ok(match link {
+        Some("l2transport") => Finding::not_modelled("an interface that carries no IP"),
+        _ => Finding::MODELLED,
+    })
+}

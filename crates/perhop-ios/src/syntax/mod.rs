@@ -1,0 +1,224 @@
+//! The commands, block by block: what each file's table lists is known, and what it does not list is not.
+//!
+//! A table row is a command's first words and what is done about it. The longest row whose words begin
+//! a line is the one that reads it.
+
+mod access_entry;
+mod access_list;
+mod action;
+mod class_map;
+mod global;
+mod interface;
+mod irrelevant;
+mod numbers;
+mod police;
+mod policy_class;
+mod policy_map;
+mod pvc;
+mod queueing;
+mod rate_limit;
+
+use serde::Serialize;
+
+use crate::ast::Configuration;
+use crate::line::LineState;
+use crate::parser::Mode;
+use crate::words::{Finding, Form, Reader, Reading, abbreviates};
+
+/// One command: its first words, and what is done about a line that begins with them.
+pub(crate) struct Command<T: 'static> {
+    words: &'static str,
+    does: Does<T>,
+}
+
+/// What is done about a command.
+pub(crate) enum Does<T: 'static> {
+    /// It is part of the model.
+    Read(fn(&mut T, &mut Reader) -> Reading),
+    /// It has no influence on packets.
+    Irrelevant,
+    /// It has none, and opens a block of lines that have none.
+    IrrelevantBlock,
+    /// It would change what packets experience: how.
+    NotModelled(&'static str),
+    /// It would, and it opens a block of lines that would.
+    NotModelledBlock(&'static str),
+}
+
+const fn modelled<T>(words: &'static str, read: fn(&mut T, &mut Reader) -> Reading) -> Command<T> {
+    Command { words, does: Does::Read(read) }
+}
+const fn irrelevant<T>(words: &'static str) -> Command<T> {
+    Command { words, does: Does::Irrelevant }
+}
+const fn irrelevant_block<T>(words: &'static str) -> Command<T> {
+    Command { words, does: Does::IrrelevantBlock }
+}
+const fn not_modelled<T>(words: &'static str, effect: &'static str) -> Command<T> {
+    Command { words, does: Does::NotModelled(effect) }
+}
+const fn not_modelled_block<T>(words: &'static str, effect: &'static str) -> Command<T> {
+    Command { words, does: Does::NotModelledBlock(effect) }
+}
+
+/// How closely a line's words must be those of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    /// In full.
+    Full,
+    /// In full or abbreviated, where only one command begins like that.
+    Abbreviated,
+}
+
+/// Reads a line as a command of the block `mode`; `None` where it is none.
+pub(crate) fn read(
+    configuration: &mut Configuration,
+    mode: Mode,
+    spelling: Spelling,
+    reader: &mut Reader,
+) -> Option<Reading> {
+    reader.mode = mode;
+    match mode {
+        Mode::Global => run(&[global::COMMANDS, irrelevant::COMMANDS], configuration, spelling, reader),
+        Mode::ClassMap(map) => {
+            run(&[class_map::COMMANDS], configuration.class_maps.at_mut(map)?, spelling, reader)
+        }
+        Mode::PolicyMap(map) => {
+            run(&[policy_map::COMMANDS], configuration.policy_maps.at_mut(map)?, spelling, reader)
+        }
+        Mode::Class(map, class) => {
+            let class = configuration.policy_maps.at_mut(map)?.classes.get_mut(class)?;
+            run(&[policy_class::COMMANDS], class, spelling, reader)
+        }
+        Mode::Police(map, class) => {
+            let class = configuration.policy_maps.at_mut(map)?.classes.get_mut(class)?;
+            run(&[police::COMMANDS], &mut class.police.as_mut()?.value, spelling, reader)
+        }
+        Mode::AccessList(list) => {
+            let list = configuration.access_lists.at_mut(list)?;
+            if let Some(sequence) = reader.maybe_number() {
+                return Some(access_list::sequenced(list, sequence, reader));
+            }
+            run(&[access_list::COMMANDS], list, spelling, reader)
+        }
+        Mode::Interface(interface) => {
+            let interface = configuration.interfaces.at_mut(interface)?;
+            run(&[interface::COMMANDS, interface::OTHERS], interface, spelling, reader)
+        }
+        Mode::Pvc(interface, pvc) => {
+            let pvc = configuration.interfaces.at_mut(interface)?.pvcs.get_mut(pvc)?;
+            run(&[pvc::COMMANDS], pvc, spelling, reader)
+        }
+        Mode::Irrelevant | Mode::NotModelled(_) => None,
+    }
+}
+
+fn run<T>(
+    tables: &[&'static [Command<T>]],
+    target: &mut T,
+    spelling: Spelling,
+    reader: &mut Reader,
+) -> Option<Reading> {
+    let command = find(tables, reader.rest(), spelling)?;
+    Some(match command.does {
+        Does::Read(read) => {
+            reader.skip(command.words.split(' ').count());
+            read(target, reader)
+        }
+        Does::Irrelevant => Ok(Finding::IRRELEVANT),
+        Does::IrrelevantBlock => {
+            reader.opens = (reader.form == Form::Plain).then_some(Mode::Irrelevant);
+            Ok(Finding::IRRELEVANT)
+        }
+        // Without it the router does what perhop does.
+        Does::NotModelled(_) | Does::NotModelledBlock(_) if reader.negated() => Ok(Finding::IRRELEVANT),
+        Does::NotModelled(effect) => Ok(Finding::not_modelled(effect)),
+        Does::NotModelledBlock(effect) => {
+            reader.opens = Some(Mode::NotModelled(effect));
+            Ok(Finding::not_modelled(effect))
+        }
+    })
+}
+
+/// The command with the most words that `line` begins with.
+fn find<T>(
+    tables: &[&'static [Command<T>]],
+    line: &[&str],
+    spelling: Spelling,
+) -> Option<&'static Command<T>> {
+    let first = line.first()?;
+    let mut best: Option<(&Command<T>, usize)> = None;
+    let mut rivals = false;
+    for command in tables.iter().copied().flatten() {
+        let same = match spelling {
+            Spelling::Full => {
+                command.words.len() >= first.len()
+                    && command.words.as_bytes()[..first.len()].eq_ignore_ascii_case(first.as_bytes())
+            }
+            Spelling::Abbreviated => true,
+        };
+        if !same || !begins(line, command.words, spelling) {
+            continue;
+        }
+        let words = command.words.split(' ').count();
+        match best {
+            Some((_, most)) if most > words => {}
+            Some((_, most)) if most == words => rivals = true,
+            _ => (best, rivals) = (Some((command, words)), false),
+        }
+    }
+    best.filter(|_| !rivals).map(|(command, _)| command)
+}
+
+/// Whether `line` begins with the words of `command`.
+fn begins(line: &[&str], command: &str, spelling: Spelling) -> bool {
+    let mut words = line.iter();
+    command.split(' ').all(|keyword| {
+        words.next().is_some_and(|word| {
+            word.eq_ignore_ascii_case(keyword)
+                || spelling == Spelling::Abbreviated && abbreviates(word, keyword)
+        })
+    })
+}
+
+/// One row of the tables of commands, for documentation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CommandReference {
+    /// The block it stands in.
+    pub block: &'static str,
+    /// Its first words.
+    pub words: &'static str,
+    /// What becomes of such a line, if it is well-formed.
+    pub state: LineState,
+    /// What it would change, where it is not modelled.
+    pub effect: Option<&'static str>,
+}
+
+/// Every command that perhop knows, block by block, in the order of the tables.
+pub fn commands() -> Vec<CommandReference> {
+    let mut all = Vec::new();
+    list("global", global::COMMANDS, &mut all);
+    list("global", irrelevant::COMMANDS, &mut all);
+    list("class-map", class_map::COMMANDS, &mut all);
+    list("policy-map", policy_map::COMMANDS, &mut all);
+    list("class in a policy-map", policy_class::COMMANDS, &mut all);
+    list("police", police::COMMANDS, &mut all);
+    list("ip access-list", access_list::COMMANDS, &mut all);
+    list("interface", interface::COMMANDS, &mut all);
+    list("interface", interface::OTHERS, &mut all);
+    list("pvc", pvc::COMMANDS, &mut all);
+    all
+}
+
+fn list<T>(block: &'static str, table: &'static [Command<T>], all: &mut Vec<CommandReference>) {
+    all.extend(table.iter().map(|command| {
+        let (state, effect) = match command.does {
+            Does::Read(_) => (LineState::Modelled, None),
+            Does::Irrelevant | Does::IrrelevantBlock => (LineState::Irrelevant, None),
+            Does::NotModelled(effect) | Does::NotModelledBlock(effect) => {
+                (LineState::NotModelled, Some(effect))
+            }
+        };
+        CommandReference { block, words: command.words, state, effect }
+    }));
+}

@@ -1,0 +1,87 @@
+//! Numbers and codepoints as the router writes them.
+
+use std::net::Ipv4Addr;
+
+use perhop_qos::Dscp;
+use perhop_qos::packet::IpPrecedence;
+
+use crate::ast::{PriorityRate, TrafficRate};
+use crate::words::{Finding, Reader};
+
+/// Kilobits per second that a `bandwidth` takes.
+pub(super) const KILOBITS: std::ops::RangeInclusive<u64> = 1..=1_000_000_000;
+
+/// An IPv4 address.
+pub(super) fn address(reader: &mut Reader, what: &str) -> Result<Ipv4Addr, Finding> {
+    let address = reader.peek().and_then(|word| word.parse().ok());
+    let address = address.ok_or_else(|| reader.unexpected(what))?;
+    reader.next();
+    Ok(address)
+}
+
+/// An IP precedence by number or name.
+pub(super) fn precedence(reader: &mut Reader) -> Result<IpPrecedence, Finding> {
+    let value = reader.peek().and_then(|word| word.parse().ok());
+    let value = value.ok_or_else(|| reader.unexpected("an IP precedence (0 to 7 or a name)"))?;
+    reader.next();
+    Ok(value)
+}
+
+/// A DSCP by number or name.
+pub(super) fn dscp(reader: &mut Reader) -> Result<Dscp, Finding> {
+    let value = reader.peek().and_then(|word| word.parse().ok());
+    let value = value.ok_or_else(|| reader.unexpected("a DSCP (0 to 63 or a name)"))?;
+    reader.next();
+    Ok(value)
+}
+
+/// One value or more, up to the end of the line.
+pub(super) fn list<T>(
+    reader: &mut Reader,
+    one: fn(&mut Reader) -> Result<T, Finding>,
+) -> Result<Vec<T>, Finding> {
+    let mut values = vec![one(reader)?];
+    while reader.peek().is_some() {
+        values.push(one(reader)?);
+    }
+    Ok(values)
+}
+
+/// A rate in bits per second, or a percentage after `percent`.
+pub(super) fn rate(reader: &mut Reader) -> Result<TrafficRate, Finding> {
+    if reader.eat("percent") {
+        return reader.number("a percentage", 1..=100).map(TrafficRate::Percent);
+    }
+    bits_per_second(reader).map(TrafficRate::BitsPerSecond)
+}
+
+/// Bits per second; later releases also write them as `8k`, `10m`, `1g`.
+pub(super) fn bits_per_second(reader: &mut Reader) -> Result<u64, Finding> {
+    let value = reader.peek().and_then(scaled).filter(|bits| (1..=1_000_000_000_000).contains(bits));
+    let value = value.ok_or_else(|| reader.unexpected("a rate in bits per second"))?;
+    reader.next();
+    Ok(value)
+}
+
+fn scaled(word: &str) -> Option<u64> {
+    let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let factor = match word[digits.len()..].to_ascii_lowercase().as_str() {
+        "" => 1,
+        "k" => 1_000,
+        "m" => 1_000_000,
+        "g" => 1_000_000_000,
+        _ => return None,
+    };
+    digits.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Kilobits per second, or a percentage after `percent`.
+pub(super) fn priority_rate(reader: &mut Reader) -> Result<PriorityRate, Finding> {
+    if reader.eat("percent") {
+        return reader.number("a percentage", 1..=100).map(PriorityRate::Percent);
+    }
+    if reader.peek().is_none() {
+        return Ok(PriorityRate::Unlimited);
+    }
+    reader.number("kilobits per second", KILOBITS).map(PriorityRate::Kilobits)
+}

@@ -1,0 +1,99 @@
+//! What stands under `pvc`.
+
+use super::interface::number;
+use super::queueing::{fair_queue, optional, random_detect, service_policy};
+use super::{Command, irrelevant, modelled, not_modelled};
+use crate::ast::{At, AtmService, CellEncapsulation, Pvc};
+use crate::words::{Finding, Reader, Reading};
+
+pub(super) const COMMANDS: &[Command<Pvc>] = &[
+    modelled("cbr", |pvc, reader| service(pvc, reader, cbr)),
+    modelled("encapsulation", encapsulation),
+    modelled("fair-queue", |pvc, reader| {
+        let fair = if reader.negated() { None } else { Some(fair_queue(reader)?) };
+        pvc.fair_queue = Some(At::new(reader.line, fair));
+        Ok(Finding::MODELLED)
+    }),
+    modelled("random-detect", |pvc, reader| random_detect(&mut pvc.random_detect, reader)),
+    modelled("service-policy", |pvc, reader| service_policy(&mut pvc.service_policies, reader)),
+    modelled("tx-ring-limit", |pvc, reader| number(&mut pvc.tx_ring_limit, reader, "particles")),
+    modelled("ubr", |pvc, reader| service(pvc, reader, ubr)),
+    modelled("vbr-nrt", |pvc, reader| service(pvc, reader, vbr_nrt)),
+    modelled("vc-hold-queue", |pvc, reader| number(&mut pvc.hold_queue, reader, "packets")),
+    not_modelled("abr", "the rate follows the network's feedback"),
+    not_modelled("class-vc", "the circuit's parameters come from a class"),
+    not_modelled("compress", "compression makes packets shorter"),
+    not_modelled("ubr+", "a guaranteed minimum under an unspecified rate"),
+    not_modelled("vbr-rt", "variable bit rate, real-time"),
+    irrelevant("broadcast"),
+    irrelevant("dialer"),
+    irrelevant("ilmi"),
+    irrelevant("inarp"),
+    irrelevant("oam"),
+    irrelevant("oam-pvc"),
+    irrelevant("ppp"),
+    irrelevant("pppoe-client"),
+    irrelevant("protocol"),
+];
+
+/// Cells' kilobits per second.
+const KILOBITS: std::ops::RangeInclusive<u64> = 1..=10_000_000;
+
+fn service(
+    pvc: &mut Pvc,
+    reader: &mut Reader,
+    read: fn(&mut Reader) -> Result<AtmService, Finding>,
+) -> Reading {
+    if reader.negated() {
+        pvc.service = None;
+        return Ok(Finding::MODELLED);
+    }
+    let service = read(reader)?;
+    reader.end()?;
+    pvc.service = Some(At::new(reader.line, service));
+    Ok(Finding::MODELLED)
+}
+
+fn cbr(reader: &mut Reader) -> Result<AtmService, Finding> {
+    reader.number("the rate in kb/s", KILOBITS).map(AtmService::Cbr)
+}
+
+fn ubr(reader: &mut Reader) -> Result<AtmService, Finding> {
+    optional(reader, "the peak rate in kb/s", KILOBITS).map(AtmService::Ubr)
+}
+
+/// Peak, sustained, burst; with one number the sustained rate is the peak rate.
+fn vbr_nrt(reader: &mut Reader) -> Result<AtmService, Finding> {
+    let peak = reader.number("the peak rate in kb/s", KILOBITS)?;
+    let sustained = optional(reader, "the sustained rate in kb/s", KILOBITS)?.unwrap_or(peak);
+    let burst = optional(reader, "the burst in cells", 1..=65535)?;
+    if sustained > peak {
+        reader.error(
+            format!("the sustained rate, {sustained} kb/s, is above the peak rate, {peak} kb/s"),
+            "the router refuses the line: the circuit keeps an unspecified rate",
+        );
+        return Ok(AtmService::Unspecified);
+    }
+    Ok(AtmService::VbrNrt { peak, sustained, burst })
+}
+
+fn encapsulation(pvc: &mut Pvc, reader: &mut Reader) -> Reading {
+    if reader.negated() {
+        pvc.encapsulation = None;
+        return Ok(Finding::MODELLED);
+    }
+    let word = reader.word("an encapsulation")?;
+    let (encapsulation, finding) = match word.to_ascii_lowercase().as_str() {
+        "aal5snap" => (CellEncapsulation::Snap, Finding::MODELLED),
+        "aal5mux" if reader.peek().is_none_or(|protocol| protocol == "ip") => {
+            (CellEncapsulation::Mux, Finding::MODELLED)
+        }
+        "aal5mux" | "aal5ciscoppp" | "aal5nlpid" | "aal5autoppp" => (
+            CellEncapsulation::Other,
+            Finding::not_modelled("the header of what the circuit carries is not counted"),
+        ),
+        _ => return Err(Finding::not_recognized(format!("`{word}` is not an encapsulation of a circuit"))),
+    };
+    pvc.encapsulation = Some(At::new(reader.line, encapsulation));
+    Ok(finding)
+}

@@ -1,0 +1,167 @@
+//! [`Reader`]: the words of one command line, read from left to right.
+
+use std::ops::RangeInclusive;
+
+use crate::diagnostic::Diagnostic;
+use crate::line::LineState;
+use crate::parser::Mode;
+
+/// How a command is said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As it stands.
+    Plain,
+    /// After `no` or `default`: back to what holds without it.
+    Negated,
+}
+
+/// What became of a line, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) state: LineState,
+    pub(crate) note: Option<String>,
+}
+
+impl Finding {
+    pub(crate) const MODELLED: Finding = Finding { state: LineState::Modelled, note: None };
+    pub(crate) const IRRELEVANT: Finding = Finding { state: LineState::Irrelevant, note: None };
+
+    pub(crate) fn modelled(note: impl Into<String>) -> Finding {
+        Finding { state: LineState::Modelled, note: Some(note.into()) }
+    }
+    pub(crate) fn irrelevant(note: impl Into<String>) -> Finding {
+        Finding { state: LineState::Irrelevant, note: Some(note.into()) }
+    }
+    pub(crate) fn not_modelled(note: impl Into<String>) -> Finding {
+        Finding { state: LineState::NotModelled, note: Some(note.into()) }
+    }
+    pub(crate) fn not_recognized(note: impl Into<String>) -> Finding {
+        Finding { state: LineState::NotRecognized, note: Some(note.into()) }
+    }
+}
+
+/// What a command's reader says of its line; an error is a line that the router would refuse as well.
+pub(crate) type Reading = Result<Finding, Finding>;
+
+/// The words of one command line, and where to put what is found out about it.
+pub(crate) struct Reader<'a> {
+    words: &'a [&'a str],
+    next: usize,
+    /// How the command is said.
+    pub(crate) form: Form,
+    /// The line's number.
+    pub(crate) line: usize,
+    /// What is wrong or doubtful.
+    pub(crate) found: &'a mut Vec<Diagnostic>,
+    /// The block that the line is read in.
+    pub(crate) mode: Mode,
+    /// The block that the line opens, if it does.
+    pub(crate) opens: Option<Mode>,
+}
+
+impl<'a> Reader<'a> {
+    /// The words of line number `line`, none of them read yet.
+    pub(crate) fn new(words: &'a [&'a str], form: Form, line: usize, found: &'a mut Vec<Diagnostic>) -> Self {
+        Reader { words, next: 0, form, line, found, mode: Mode::Global, opens: None }
+    }
+    /// Leaves `count` words out: those by which the command was found.
+    pub(crate) fn skip(&mut self, count: usize) {
+        self.next = count;
+    }
+    pub(crate) fn negated(&self) -> bool {
+        self.form == Form::Negated
+    }
+    /// The words that have not been read.
+    pub(crate) fn rest(&self) -> &'a [&'a str] {
+        &self.words[self.next.min(self.words.len())..]
+    }
+    pub(crate) fn peek(&self) -> Option<&'a str> {
+        self.rest().first().copied()
+    }
+    /// The next word, if there is one.
+    pub(crate) fn next(&mut self) -> Option<&'a str> {
+        let word = self.peek()?;
+        self.next += 1;
+        Some(word)
+    }
+    /// The next word, which must be there.
+    pub(crate) fn word(&mut self, what: &str) -> Result<&'a str, Finding> {
+        self.next()
+            .ok_or_else(|| Finding::not_recognized(format!("{what} is missing at the end of the line")))
+    }
+    /// Whether the next word is `keyword` or an abbreviation of it; it is read if so.
+    pub(crate) fn eat(&mut self, keyword: &'static str) -> bool {
+        self.keyword(&[keyword]).is_some()
+    }
+    /// Which of `keywords` the next word is, or is an abbreviation of; it is read if so.
+    pub(crate) fn keyword(&mut self, keywords: &[&'static str]) -> Option<&'static str> {
+        let found = choose(self.peek()?, keywords)?;
+        self.next += 1;
+        Some(found)
+    }
+    /// The same, where one of them must follow.
+    pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
+        self.keyword(keywords).ok_or_else(|| self.unexpected(&keywords.join(", ")))
+    }
+    /// What to say where something else than `expected` stands.
+    pub(crate) fn unexpected(&self, expected: &str) -> Finding {
+        Finding::not_recognized(match self.peek() {
+            Some(word) => format!("expected {expected}, found `{word}`"),
+            None => format!("expected {expected} at the end of the line"),
+        })
+    }
+    /// The next word as a number, if it is one.
+    pub(crate) fn maybe_number(&mut self) -> Option<u64> {
+        let number = self.peek()?.parse().ok()?;
+        self.next += 1;
+        Some(number)
+    }
+    /// The next word as a number in `range`.
+    pub(crate) fn number(&mut self, what: &str, range: RangeInclusive<u64>) -> Result<u64, Finding> {
+        let number = self.maybe_number().ok_or_else(|| self.unexpected(what))?;
+        if range.contains(&number) {
+            return Ok(number);
+        }
+        let (first, last) = range.into_inner();
+        Err(Finding::not_recognized(format!("{what} is {number}: the router takes {first} to {last}")))
+    }
+    /// That nothing follows.
+    pub(crate) fn end(&self) -> Result<(), Finding> {
+        match self.peek() {
+            None => Ok(()),
+            Some(word) => Err(Finding::not_recognized(format!("`{word}` is one word too many"))),
+        }
+    }
+    /// Records an error about this line: what was found, and what the router does.
+    pub(crate) fn error(&mut self, message: impl Into<String>, router: impl Into<String>) {
+        self.found.push(Diagnostic::error(self.line, message, router));
+    }
+    /// Records a warning about this line: what was found, and what the router does.
+    pub(crate) fn warning(&mut self, message: impl Into<String>, router: impl Into<String>) {
+        self.found.push(Diagnostic::warning(self.line, message, router));
+    }
+}
+
+/// Which of `keywords` is written `word`, in full or so far that no other begins like it.
+pub(crate) fn choose(word: &str, keywords: &[&'static str]) -> Option<&'static str> {
+    if let Some(exact) = keywords.iter().find(|keyword| keyword.eq_ignore_ascii_case(word)) {
+        return Some(exact);
+    }
+    let mut beginning = keywords.iter().filter(|keyword| abbreviates(word, keyword));
+    match (beginning.next(), beginning.next()) {
+        (Some(only), None) => Some(only),
+        _ => None,
+    }
+}
+
+/// Whether `word` is the beginning of `keyword`, long enough to be meant as such.
+pub(crate) fn abbreviates(word: &str, keyword: &str) -> bool {
+    word.len() >= SHORTEST_ABBREVIATION
+        && keyword.len() >= word.len()
+        && keyword.is_char_boundary(word.len())
+        && keyword[..word.len()].eq_ignore_ascii_case(word)
+}
+
+/// The router takes a single letter where its whole command set leaves no doubt; perhop does not know
+/// the whole set, so it asks for a little more.
+const SHORTEST_ABBREVIATION: usize = 3;
