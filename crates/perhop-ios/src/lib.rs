@@ -15,6 +15,7 @@
 
 pub mod ast;
 mod check;
+pub mod convert;
 pub mod diagnostic;
 pub mod line;
 mod parser;
@@ -22,6 +23,13 @@ mod syntax;
 mod words;
 
 pub use ast::Configuration;
+pub use convert::{Platform, Port, Router, convert};
 pub use diagnostic::{Diagnostic, Severity};
 pub use line::{Line, LineState};
 pub use parser::{is_configuration, parse};
+pub use syntax::{CommandReference, commands};
+
+/// The name of an interface in full: `fa0/0` is `FastEthernet0/0`.
+pub fn interface_name(written: &str) -> String {
+    syntax::interface_name(written)
+}

@@ -14,6 +14,7 @@ mod rate_limit;
 use serde::Serialize;
 
 pub use access_list::{AccessList, AclAction, AclEntry, AclKind, AddressMatch, PortMatch, RateLimitAcl};
+pub(crate) use class_map::{APPLICATIONS, IP_PROTOCOLS};
 pub use class_map::{ClassMap, Combination, Criterion, Polarity, Statement};
 pub use interface::{
     AtmService, CellEncapsulation, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank,

@@ -1,1 +1,136 @@
-//! placeholder
+//! What a configuration amounts to: for every interface and virtual circuit the policies of `perhop-qos`,
+//! the wire under it and its addresses.
+//!
+//! ```text
+//! Configuration → convert → Router { ports: [Port { name, addresses, input, output, wire }] }
+//! ```
+//!
+//! [`Port::input`] holds the conditioners of arriving packets; [`Port::output`] holds those of departing
+//! packets and the queueing in front of the transmit ring. What the configuration leaves to the hardware
+//! (the wire's rate, say) is `None`: whoever lays the wire says it.
+
+mod bandwidth;
+mod circuit;
+mod condition;
+mod conditioners;
+mod platform;
+mod queueing;
+mod random_detect;
+mod wire;
+
+use std::net::Ipv4Addr;
+
+use perhop_qos::policy::PolicyConfig;
+use serde::Serialize;
+
+pub use platform::Platform;
+pub use wire::Wire;
+
+use crate::ast::{At, Configuration, Hardware, Interface, ServicePolicies};
+use crate::check;
+use crate::diagnostic::Diagnostic;
+use circuit::Circuit;
+
+/// A router as its configuration describes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Router {
+    /// Its name.
+    pub hostname: Option<String>,
+    /// Its interfaces and virtual circuits, in the order of the file.
+    pub ports: Vec<Port>,
+}
+
+impl Router {
+    /// The port called `name`, or the only one of the interface called `name`.
+    pub fn port(&self, name: &str) -> Option<&Port> {
+        let name = crate::interface_name(name);
+        let exact = self.ports.iter().find(|port| port.name == name);
+        exact.or_else(|| {
+            let mut of_interface = self.ports.iter().filter(|port| port.interface == name);
+            of_interface.next().filter(|_| of_interface.next().is_none())
+        })
+    }
+}
+
+/// One interface, or one virtual circuit of an ATM interface.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Port {
+    /// The interface's name; where it has several circuits, with the circuit's: `ATM1/0.8 8/9`.
+    pub name: String,
+    /// The interface's name.
+    pub interface: String,
+    /// The line that opens the interface or the circuit.
+    pub line: usize,
+    /// What kind of wire it has.
+    pub hardware: Hardware,
+    /// Addresses and lengths of their subnets' prefixes, the primary one first.
+    pub addresses: Vec<(Ipv4Addr, u8)>,
+    /// Bits per second that shares and percentages refer to: `bandwidth`, or the circuit's rate.
+    pub bandwidth: perhop_qos::Rate,
+    /// What happens to packets that arrive here.
+    pub input: PolicyConfig,
+    /// What happens to packets that leave here.
+    pub output: PolicyConfig,
+    /// The wire, as far as the configuration says.
+    pub wire: Wire,
+    /// Whether it is shut down: nothing arrives or leaves here.
+    pub shutdown: bool,
+}
+
+/// What `configuration` amounts to on `platform`. What is found out on the way (a policy that cannot be
+/// attached, thresholds that cannot hold) joins the configuration's diagnostics.
+pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
+    let mut context = Context { configuration, platform, found: Vec::new() };
+    let ports = configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
+    let mut found = context.found;
+    found.sort_by(|a, b| (a.line, &a.message).cmp(&(b.line, &b.message)));
+    found.dedup();
+    found.retain(|diagnostic| !configuration.diagnostics.contains(diagnostic));
+    let router = Router { hostname: configuration.hostname.clone(), ports };
+    check::add(configuration, found);
+    router
+}
+
+/// What the conversion of every part needs.
+struct Context<'a> {
+    configuration: &'a Configuration,
+    platform: &'a Platform,
+    found: Vec<Diagnostic>,
+}
+
+impl Context<'_> {
+    fn ports(&mut self, interface: &Interface) -> Vec<Port> {
+        let circuits = Circuit::of(interface, self.configuration);
+        circuits.iter().map(|circuit| self.port(interface, circuit)).collect()
+    }
+
+    fn port(&mut self, interface: &Interface, circuit: &Circuit) -> Port {
+        let mut addresses = interface.addresses.clone();
+        addresses.sort_by_key(|address| address.rank == crate::ast::Rank::Secondary);
+        let input = PolicyConfig { conditioners: self.input(interface, circuit), queueing: None };
+        let output = self.output(interface, circuit);
+        Port {
+            name: circuit.name.clone(),
+            interface: interface.name.clone(),
+            line: circuit.line,
+            hardware: interface.hardware,
+            addresses: addresses.iter().map(|address| (address.address, address.prefix_length)).collect(),
+            bandwidth: circuit.bandwidth,
+            input,
+            output,
+            wire: Wire::of(interface, circuit, self.platform),
+            shutdown: interface.shutdown.is_some(),
+        }
+    }
+
+    /// The policy attached to a circuit or, where it has none, to its interface.
+    fn attached<'a>(
+        &self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+        choose: fn(&ServicePolicies) -> &Option<At<String>>,
+    ) -> Option<&'a At<String>> {
+        let own = circuit.pvc.and_then(|pvc| choose(&pvc.service_policies).as_ref());
+        own.or_else(|| choose(&interface.service_policies).as_ref())
+    }
+}

@@ -181,6 +181,11 @@ fn begins(line: &[&str], command: &str, spelling: Spelling) -> bool {
     })
 }
 
+/// The name of an interface in full.
+pub(crate) fn interface_name(written: &str) -> String {
+    interface::full_name(written).0
+}
+
 /// One row of the tables of commands, for documentation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CommandReference {

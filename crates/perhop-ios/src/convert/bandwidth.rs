@@ -1,0 +1,141 @@
+//! Rates, bursts and shares as numbers: percentages of something, and the router's defaults.
+
+use perhop_qos::scheduler::{ShapeConfig, ShapeForm};
+use perhop_qos::{ByteSize, Rate};
+
+use crate::ast::{Bandwidth, Police, PolicyClass, PriorityRate, Shape, ShapeKind, TrafficRate};
+
+/// `percent` of `rate`.
+pub(super) fn percent_of(rate: Rate, percent: u64) -> Rate {
+    let bits = u128::from(rate.as_bits_per_second()) * u128::from(percent) / 100;
+    Rate::from_bits_per_second(u64::try_from(bits).unwrap_or(u64::MAX))
+}
+
+/// A rate of a policy on a circuit of `bandwidth`.
+pub(super) fn rate_of(rate: TrafficRate, bandwidth: Rate) -> Rate {
+    match rate {
+        TrafficRate::BitsPerSecond(bits) => Rate::from_bits_per_second(bits),
+        TrafficRate::Percent(percent) => percent_of(bandwidth, percent),
+    }
+}
+
+/// The rate up to which a priority class may send under congestion.
+pub(super) fn priority_rate(rate: PriorityRate, bandwidth: Rate) -> Option<Rate> {
+    match rate {
+        PriorityRate::Unlimited => None,
+        PriorityRate::Kilobits(kilobits) => Some(super::circuit::kilobits(kilobits)),
+        PriorityRate::Percent(percent) => Some(percent_of(bandwidth, percent)),
+    }
+}
+
+/// Bytes that `rate` carries in a number of microseconds.
+pub(super) fn bytes_in(rate: Rate, microseconds: u64) -> u64 {
+    let bits = u128::from(rate.as_bits_per_second()) * u128::from(microseconds) / 1_000_000;
+    u64::try_from(bits / 8).unwrap_or(u64::MAX)
+}
+
+/// The least burst that the router gives a policer by itself, bytes.
+const LEAST_BURST: u64 = 1500;
+
+/// Committed and excess burst of a policer, in bytes: as written, or a quarter of a second at the rate
+/// (the number of bits per second over 32), and at least 1500.
+pub(super) fn bursts_of_police(police: &Police, cir: Rate, bandwidth: Rate) -> (ByteSize, ByteSize) {
+    let written = |burst: u64, rate: Rate| match police.rate {
+        TrafficRate::BitsPerSecond(_) => burst,
+        // Beside a percentage bursts are written in milliseconds.
+        TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)).max(1),
+    };
+    let default = |rate: Rate| (rate.as_bits_per_second() / 32).max(LEAST_BURST);
+    let committed = police.burst.map_or_else(|| default(cir), |burst| written(burst, cir));
+    let second = police.peak.map(|peak| rate_of(peak, bandwidth));
+    let excess = match (police.excess_burst, second) {
+        (Some(burst), rate) => written(burst, rate.unwrap_or(cir)),
+        (None, Some(peak)) => default(peak),
+        (None, None) => committed,
+    };
+    (ByteSize::from_bytes(committed), ByteSize::from_bytes(excess))
+}
+
+/// Bits in a committed burst of slow shapers; faster ones have 25 milliseconds of their rate.
+const SLOW_BURST_BITS: u64 = 8000;
+/// Bits per second up to which a shaper is a slow one.
+const SLOW: u64 = 320_000;
+
+/// A shaper on a circuit of `bandwidth`.
+pub(super) fn shaper(shape: &Shape, bandwidth: Rate) -> ShapeConfig {
+    let rate = rate_of(shape.rate, bandwidth);
+    let written = |burst: u64| match shape.rate {
+        TrafficRate::BitsPerSecond(_) => burst / 8,
+        TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)),
+    };
+    let default = if rate.as_bits_per_second() < SLOW { SLOW_BURST_BITS / 8 } else { bytes_in(rate, 25_000) };
+    let burst = shape.burst.map_or(default, written).max(1);
+    // The router's own choice for the excess burst is the committed burst.
+    let excess = shape.excess_burst.map_or(burst, written);
+    let (form, excess) = match shape.kind {
+        ShapeKind::Peak if excess > 0 => (ShapeForm::Peak, excess),
+        ShapeKind::Peak | ShapeKind::Average => (ShapeForm::Average, excess),
+    };
+    ShapeConfig { rate, burst: ByteSize::from_bytes(burst), excess: ByteSize::from_bytes(excess), form }
+}
+
+/// What the classes of a policy reserve on a circuit of some bandwidth.
+pub(super) struct Reservations {
+    /// Bits per second that classes may reserve.
+    pub(super) reservable: u64,
+    /// Bits per second of priority classes.
+    priority: u64,
+    /// Bits per second of the others, those of `remaining` included.
+    others: u64,
+    /// The sum of `remaining ratio`s, class-default's included.
+    ratios: u64,
+    bandwidth: Rate,
+}
+
+impl Reservations {
+    /// What `classes` reserve of `percent` of `bandwidth`.
+    pub(super) fn of(classes: &[&PolicyClass], bandwidth: Rate, percent: u64) -> Reservations {
+        let reservable = percent_of(bandwidth, percent).as_bits_per_second();
+        let priorities = classes.iter().filter_map(|class| priority_rate(class.priority?.value.rate, bandwidth));
+        let priority = priorities.map(Rate::as_bits_per_second).fold(0, u64::saturating_add);
+        let ratio = |class: &&PolicyClass| match class.bandwidth?.value {
+            Bandwidth::RemainingRatio(ratio) => Some(ratio),
+            _ => None,
+        };
+        let ratios: u64 = classes.iter().filter_map(ratio).sum();
+        let default_has_one =
+            classes.iter().any(|class| class.name == crate::ast::CLASS_DEFAULT && ratio(class).is_some());
+        let ratios = if default_has_one { ratios } else { ratios + 1 };
+        let mut all = Reservations { reservable, priority, others: 0, ratios, bandwidth };
+        let others = classes.iter().filter_map(|class| all.share(class.bandwidth?.value));
+        all.others = others.fold(0, u64::saturating_add);
+        all
+    }
+    /// Bits per second that `bandwidth` means.
+    pub(super) fn share(&self, bandwidth: Bandwidth) -> Option<u64> {
+        let left = self.reservable.saturating_sub(self.priority);
+        let bits = match bandwidth {
+            Bandwidth::Kilobits(kilobits) => kilobits.saturating_mul(1000),
+            Bandwidth::Percent(percent) => percent_of(self.bandwidth, percent).as_bits_per_second(),
+            Bandwidth::RemainingPercent(percent) => {
+                percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second()
+            }
+            Bandwidth::RemainingRatio(ratio) => {
+                (u128::from(left) * u128::from(ratio) / u128::from(self.ratios.max(1))) as u64
+            }
+        };
+        Some(bits.max(1))
+    }
+    /// Bits per second in all.
+    pub(super) fn total(&self) -> u64 {
+        self.priority.saturating_add(self.others)
+    }
+    /// What is left for class-default, at least `percent` of the bandwidth.
+    pub(super) fn left(&self, percent: u64) -> u64 {
+        self.reservable.saturating_sub(self.total()).max(self.least(percent))
+    }
+    /// `percent` of the bandwidth, at least one bit per second.
+    pub(super) fn least(&self, percent: u64) -> u64 {
+        percent_of(self.bandwidth, percent).as_bits_per_second().max(1)
+    }
+}

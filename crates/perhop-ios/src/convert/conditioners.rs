@@ -1,0 +1,267 @@
+//! Conditioners: `rate-limit` lines, and `set` and `police` of policies.
+
+use perhop_qos::action;
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::meter::{
+    MeterConfig, SingleRateTcmConfig, TokenBucketConfig, TokenBucketWithDebtConfig, TwoRateTcmConfig,
+};
+use perhop_qos::policy::PolicyConfig;
+use perhop_qos::{ByteSize, Color, Rate};
+
+use super::Context;
+use super::bandwidth::{bursts_of_police, rate_of};
+use super::circuit::Circuit;
+use super::condition::{Condition, of_class, of_rate_limit};
+use crate::ast::{
+    Action, CLASS_DEFAULT, Direction, Interface, Marking, Police, PolicyClass, PolicyMap, RateLimit, Then,
+};
+use crate::diagnostic::Diagnostic;
+
+/// Policies inside policies go no deeper.
+pub(super) const DEEPEST: usize = 3;
+
+impl Context<'_> {
+    /// What happens to packets that arrive.
+    pub(super) fn input(&mut self, interface: &Interface, circuit: &Circuit) -> Vec<ConditionerConfig> {
+        let mut stages = self.rate_limits(interface, Direction::Input);
+        let attached = self.attached(interface, circuit, |policies| &policies.input);
+        if let Some(at) = attached
+            && let Some(policy) = self.configuration.policy_maps.get(&at.value)
+        {
+            if let Some(class) = policy.classes.iter().find(|class| class.queues()) {
+                self.found.push(Diagnostic::error(
+                    at.line,
+                    format!("policy {} queues (class {}, line {}), which no input can", policy.name, class.name, class.line),
+                    "the router refuses the line: there is no policy here",
+                ));
+            } else {
+                let of_policy = self.of_policy(policy, circuit.bandwidth);
+                stages = self.one_after_the_other(stages, of_policy, interface);
+            }
+        }
+        unique(stages)
+    }
+
+    /// What happens to packets that leave.
+    pub(super) fn output(&mut self, interface: &Interface, circuit: &Circuit) -> PolicyConfig {
+        let mut stages = self.rate_limits(interface, Direction::Output);
+        let queueing = self.queueing(interface, circuit);
+        if let Some(policy) = &queueing.policy {
+            let of_policy = self.of_policy(policy, circuit.bandwidth);
+            stages = self.one_after_the_other(stages, of_policy, interface);
+        }
+        PolicyConfig { conditioners: unique(stages), queueing: Some(queueing.config) }
+    }
+
+    fn rate_limits(&mut self, interface: &Interface, direction: Direction) -> Vec<ConditionerConfig> {
+        let limits = interface.rate_limits.iter().filter(|limit| limit.direction == direction);
+        limits.filter_map(|limit| rate_limit(limit, of_rate_limit(self.configuration, &limit.matches))).collect()
+    }
+
+    /// The stages of `policy`: one for each class that marks, polices or drops, and for each before it whose
+    /// packets it must not see.
+    fn of_policy(&mut self, policy: &PolicyMap, bandwidth: Rate) -> Vec<ConditionerConfig> {
+        let mut stages = self.stages(policy, bandwidth, &Condition::Always, "", 0);
+        // Stages at the end that do nothing say nothing.
+        let last = stages.iter().rposition(|stage| !is_idle(stage)).map_or(0, |last| last + 1);
+        stages.truncate(last);
+        stages
+    }
+
+    fn stages(
+        &mut self,
+        policy: &PolicyMap,
+        bandwidth: Rate,
+        within: &Condition,
+        prefix: &str,
+        depth: usize,
+    ) -> Vec<ConditionerConfig> {
+        let mut stages = Vec::new();
+        for class in &policy.classes {
+            let Some(own) = of_class(self.configuration, &class.name) else { continue };
+            let condition = Condition::all(vec![within.clone(), own]);
+            let name = format!("{prefix}{}", class.name);
+            let inside = class.service_policy.as_ref().filter(|_| depth < DEEPEST);
+            if let Some(inside) = inside.and_then(|at| self.configuration.policy_maps.get(&at.value)) {
+                // The class inside acts first, then the one around it.
+                stages.extend(self.stages(inside, bandwidth, &condition, &format!("{name}."), depth + 1));
+            }
+            stages.extend(stage(class, name, &condition, bandwidth));
+        }
+        stages
+    }
+
+    /// Both chains, `second` after `first`: a packet that `first` transmits goes through `second` as well.
+    fn one_after_the_other(
+        &mut self,
+        mut first: Vec<ConditionerConfig>,
+        second: Vec<ConditionerConfig>,
+        interface: &Interface,
+    ) -> Vec<ConditionerConfig> {
+        if first.is_empty() || second.is_empty() {
+            first.extend(second);
+            return first;
+        }
+        if first.len() > 1
+            && let Some(limit) = interface.rate_limits.first()
+        {
+            self.found.push(Diagnostic::warning(
+                limit.line,
+                "several rate-limit lines beside a policy that marks or polices in the same direction",
+                "the router runs both; perhop lets a packet that one rate-limit line transmits go through the others, too",
+            ));
+        }
+        for actions in first.iter_mut().flat_map(|stage| [&mut stage.green, &mut stage.red]) {
+            for action in actions {
+                if *action == action::Action::Transmit {
+                    *action = action::Action::Continue;
+                }
+            }
+        }
+        first.extend(second);
+        first
+    }
+}
+
+/// One `rate-limit` line; `None` where no packet matches it.
+fn rate_limit(limit: &RateLimit, condition: Condition) -> Option<ConditionerConfig> {
+    let rate = Rate::from_bits_per_second(limit.rate);
+    let (burst, debt_limit) = (ByteSize::from_bytes(limit.burst), ByteSize::from_bytes(limit.extended_burst));
+    let meter = if limit.extended_burst > limit.burst {
+        MeterConfig::TokenBucketWithDebt(TokenBucketWithDebtConfig { rate, burst, debt_limit, excess: Color::RED })
+    } else {
+        // With both bursts the same there is no borrowing.
+        MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED })
+    };
+    Some(ConditionerConfig {
+        name: Some(format!("rate-limit {}", target(limit))),
+        matches: matches(condition)?,
+        meter: Some(meter),
+        green: actions(&[], std::slice::from_ref(&limit.conform)),
+        red: actions(&[], std::slice::from_ref(&limit.exceed)),
+        ..ConditionerConfig::default()
+    })
+}
+
+fn target(limit: &RateLimit) -> String {
+    use crate::ast::RateLimitMatch;
+    match &limit.matches {
+        RateLimitMatch::All => "all".to_owned(),
+        RateLimitMatch::AccessGroup(name) => format!("access-group {name}"),
+        RateLimitMatch::RateLimitList(name) => format!("access-group rate-limit {name}"),
+        RateLimitMatch::Dscp(dscp) => format!("dscp {dscp}"),
+        RateLimitMatch::QosGroup(group) => format!("qos-group {group}"),
+    }
+}
+
+/// The stage of one class; `None` where no packet matches it.
+fn stage(class: &PolicyClass, name: String, condition: &Condition, bandwidth: Rate) -> Option<ConditionerConfig> {
+    let marks: Vec<&Marking> = class.marks.iter().map(|mark| &mark.value).collect();
+    let mut stage = ConditionerConfig {
+        name: Some(name),
+        matches: matches(condition.clone())?,
+        ..ConditionerConfig::default()
+    };
+    match &class.police {
+        _ if class.drop.is_some() => stage.actions = vec![action::Action::Drop],
+        None => stage.actions = actions(&marks, &[Action::TRANSMIT]),
+        Some(police) => {
+            let police = &police.value;
+            let or = |own: &[Action], other: Action| if own.is_empty() { vec![other] } else { own.to_vec() };
+            let conform = or(&police.conform, Action::TRANSMIT);
+            let exceed = or(&police.exceed, Action::DROP);
+            stage.meter = Some(meter(police, bandwidth));
+            stage.green = actions(&marks, &conform);
+            if is_two_color(police) {
+                stage.red = actions(&marks, &exceed);
+            } else {
+                stage.yellow = actions(&marks, &exceed);
+                // Without an action of its own what violates is treated as what exceeds.
+                let violate = if police.violate.is_empty() { exceed } else { police.violate.clone() };
+                stage.red = actions(&marks, &violate);
+            }
+        }
+    }
+    Some(stage)
+}
+
+/// One rate and no action for what violates: one bucket, two colors.
+fn is_two_color(police: &Police) -> bool {
+    police.peak.is_none() && police.violate.is_empty()
+}
+
+fn meter(police: &Police, bandwidth: Rate) -> MeterConfig {
+    let cir = rate_of(police.rate, bandwidth);
+    let (cbs, ebs) = bursts_of_police(police, cir, bandwidth);
+    match police.peak {
+        Some(peak) => MeterConfig::TwoRateTcm(TwoRateTcmConfig {
+            cir,
+            cbs,
+            pir: rate_of(peak, bandwidth),
+            pbs: ebs,
+            mode: perhop_qos::meter::ColorMode::ColorBlind,
+        }),
+        None if is_two_color(police) => {
+            MeterConfig::TokenBucket(TokenBucketConfig { rate: cir, burst: cbs, excess: Color::RED })
+        }
+        None => MeterConfig::SingleRateTcm(SingleRateTcmConfig {
+            cir,
+            cbs,
+            ebs,
+            mode: perhop_qos::meter::ColorMode::ColorBlind,
+        }),
+    }
+}
+
+/// `set` first, then the policer's own marking, then where the packet goes.
+fn actions(marks: &[&Marking], own: &[Action]) -> Vec<action::Action> {
+    let markings = marks.iter().copied().chain(own.iter().filter_map(|action| action.marking.as_ref()));
+    let mut list: Vec<action::Action> = markings
+        .filter_map(|marking| match marking {
+            Marking::Precedence(precedence) => Some(action::Action::MarkPrecedence(*precedence)),
+            Marking::Dscp(dscp) => Some(action::Action::Mark(*dscp)),
+            Marking::QosGroup(_) | Marking::NotModelled(_) => None,
+        })
+        .collect();
+    list.push(match own.last().map(|action| action.then) {
+        Some(Then::Drop) => action::Action::Drop,
+        Some(Then::Continue) => action::Action::Continue,
+        Some(Then::Transmit) | None => action::Action::Transmit,
+    });
+    list
+}
+
+/// As a conditioner has it: `None` for all packets; `None` outside where there are none at all.
+#[allow(clippy::option_option)] // "no condition" and "no packet" are two things
+pub(super) fn matches(condition: Condition) -> Option<Option<MatchConfig>> {
+    match condition {
+        Condition::Always => Some(None),
+        Condition::Never => None,
+        Condition::When(config) => Some(Some(*config)),
+    }
+}
+
+fn is_idle(stage: &ConditionerConfig) -> bool {
+    stage.meter.is_none() && stage.actions == [action::Action::Transmit]
+}
+
+/// The same stages, each with a name of its own, up to the one that leaves nothing for those behind it.
+fn unique(mut stages: Vec<ConditionerConfig>) -> Vec<ConditionerConfig> {
+    for index in 0..stages.len() {
+        let name = stages[index].name.clone();
+        let same = stages[..index].iter().filter(|stage| stage.name == name).count();
+        if same > 0 {
+            stages[index].name = name.map(|name| format!("{name} ({})", same + 1));
+        }
+    }
+    let ends = |stage: &ConditionerConfig| {
+        let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
+        let going_on = all.iter().any(|actions| actions.last() == Some(&action::Action::Continue));
+        stage.matches.is_none() && !going_on && stage.name.as_deref() != Some(CLASS_DEFAULT)
+    };
+    if let Some(end) = stages.iter().position(ends) {
+        stages.truncate(end + 1);
+    }
+    stages
+}

@@ -1,0 +1,331 @@
+//! The queues of a port and their scheduler.
+//!
+//! ```text
+//! with priority classes:   strict priority ─┬─ priority ─ first come, first served ─ the priority classes, policed
+//!                                           └─ others ─┐
+//! without:                                             └─ SCFQ ─ the other classes, class-default last
+//! ```
+
+use perhop_qos::buffer::{BufferConfig, TailDropConfig};
+use perhop_qos::policer::{PoliceConfig, PoliceWhen};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::queue::FairQueueingConfig;
+use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
+use perhop_qos::units::QueueSize;
+use perhop_qos::{ByteSize, Rate};
+
+use super::Context;
+use super::bandwidth::{Reservations, bytes_in, priority_rate, shaper};
+use super::circuit::Circuit;
+use super::condition::{Condition, of_class};
+use super::conditioners::{DEEPEST, matches};
+use super::random_detect::wred;
+use crate::ast::{
+    At, AtmService, CLASS_DEFAULT, FairQueue, Hardware, Interface, PolicyClass, PolicyMap, QueueLimit,
+    RandomDetect,
+};
+use crate::diagnostic::Diagnostic;
+
+/// What a port queues by, and the policy that stays attached to it.
+pub(super) struct Queueing<'a> {
+    pub(super) config: QueueingConfig,
+    pub(super) policy: Option<&'a PolicyMap>,
+}
+
+/// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
+const PRIORITY_BURST_MICROSECONDS: u64 = 200_000;
+
+/// Serial lines up to this rate serve flows fairly by themselves, bits per second.
+const FAIR_BY_DEFAULT: u64 = 2_048_000;
+
+impl<'a> Context<'a> {
+    /// What `circuit` queues by.
+    pub(super) fn queueing(&mut self, interface: &Interface, circuit: &Circuit) -> Queueing<'a> {
+        let attached = self.attached(interface, circuit, |policies| &policies.output);
+        let policy = attached.and_then(|at| {
+            let policy = self.configuration.policy_maps.get(&at.value)?;
+            self.may_be_attached(interface, circuit, policy, at.line).then_some(policy)
+        });
+        let queueing = policy.filter(|policy| self.queues(policy, 0));
+        let config = queueing.and_then(|policy| {
+            let percent = interface.max_reserved_bandwidth.map(|percent| percent.value);
+            self.of_policy_map(policy, circuit.bandwidth, percent.unwrap_or(self.platform.reservable_percent), 0)
+        });
+        Queueing { config: config.unwrap_or_else(|| self.without_classes(interface, circuit)), policy }
+    }
+
+    /// Whether `policy`, or one inside it, queues.
+    fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
+        let inside = |class: &PolicyClass| {
+            let name = class.service_policy.as_ref().filter(|_| depth < DEEPEST)?;
+            self.configuration.policy_maps.get(&name.value)
+        };
+        let mut classes = policy.classes.iter();
+        classes.any(|class| class.queues() || inside(class).is_some_and(|policy| self.queues(policy, depth + 1)))
+    }
+
+    /// Whether the router attaches `policy`: what its classes reserve must be there.
+    fn may_be_attached(&mut self, interface: &Interface, circuit: &Circuit, policy: &PolicyMap, line: usize) -> bool {
+        let reserving: Vec<&PolicyClass> = policy
+            .classes
+            .iter()
+            .filter(|class| class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some())
+            .collect();
+        let reserves = reserving.iter().any(|class| class.bandwidth.is_some() || class.priority.is_some());
+        let unspecified = circuit.pvc.is_some_and(|pvc| {
+            let service = pvc.service.map(|service| service.value).unwrap_or_default();
+            matches!(service, AtmService::Ubr(_) | AtmService::Unspecified)
+        });
+        if reserves && unspecified {
+            self.found.push(Diagnostic::error(
+                line,
+                format!("policy {} reserves bandwidth on a circuit without a guaranteed rate", policy.name),
+                "the router refuses the line: there is no policy here; give the circuit vbr-nrt or cbr",
+            ));
+            return false;
+        }
+        let percent = interface.max_reserved_bandwidth.map(|percent| percent.value);
+        let percent = percent.unwrap_or(self.platform.reservable_percent);
+        let reservations = Reservations::of(&reserving, circuit.bandwidth, percent);
+        if reservations.total() > reservations.reservable {
+            self.found.push(Diagnostic::error(
+                line,
+                format!(
+                    "policy {} reserves {} kb/s, of which {} kb/s are there: {percent} % of {}",
+                    policy.name,
+                    reservations.total() / 1000,
+                    reservations.reservable / 1000,
+                    circuit.bandwidth
+                ),
+                "the router refuses the line: there is no policy here; max-reserved-bandwidth or bandwidth would raise the limit",
+            ));
+            return false;
+        }
+        true
+    }
+
+    /// The classes of `policy` on a circuit of `bandwidth`, `percent` of which may be reserved.
+    fn of_policy_map(
+        &mut self,
+        policy: &PolicyMap,
+        bandwidth: Rate,
+        percent: u64,
+        depth: usize,
+    ) -> Option<QueueingConfig> {
+        let classes = self.classes(policy);
+        let all: Vec<&PolicyClass> = classes.iter().map(|(class, _)| *class).collect();
+        let reservations = Reservations::of(&all, bandwidth, percent);
+        let (mut priorities, mut others, mut default) = (Vec::new(), Vec::new(), None);
+        let (mut before, mut shared) = (Vec::new(), Vec::new());
+        for (class, condition) in classes {
+            if class.name == CLASS_DEFAULT {
+                default = Some(class);
+                break;
+            }
+            // A class without a share of its own waits in class-default's queue.
+            let own_queue = class.bandwidth.is_some() || class.shape.is_some() || class.service_policy.is_some();
+            if class.priority.is_some() {
+                let condition = condition.but_not(&before);
+                priorities.extend(matches(condition).map(|matches| (class, matches)));
+            } else if own_queue {
+                let own = condition.clone().but_not(&shared);
+                others.extend(matches(own).map(|matches| (class, matches)));
+                before.push(condition);
+            } else {
+                before.push(condition.clone());
+                shared.push(condition);
+            }
+        }
+        let mut configs = Vec::with_capacity(others.len() + 1);
+        for (class, matches) in others {
+            let share = class.bandwidth.and_then(|bandwidth| reservations.share(bandwidth.value));
+            let mut config = self.class(class, share.map(Rate::from_bits_per_second), bandwidth, depth);
+            config.matches = matches;
+            configs.push(config);
+        }
+        configs.push(self.class_default(default, &reservations, bandwidth, depth));
+        let weighted = weigh(configs, &reservations, self.platform.least_default_percent);
+        Some(self.under_priority(&priorities, weighted, bandwidth))
+    }
+
+    /// The classes whose class-map is there, each with the packets that are its own.
+    fn classes<'p>(&self, policy: &'p PolicyMap) -> Vec<(&'p PolicyClass, Condition)> {
+        let condition = |class: &'p PolicyClass| Some((class, of_class(self.configuration, &class.name)?));
+        policy.classes.iter().filter_map(condition).collect()
+    }
+
+    /// A class with a queue of its own; its share is still to be weighed.
+    fn class(&mut self, class: &PolicyClass, share: Option<Rate>, bandwidth: Rate, depth: usize) -> ClassConfig {
+        let shape = class.shape.map(|shape| shaper(&shape.value, bandwidth));
+        let rate = shape.map(|shape| shape.rate).or(share).unwrap_or(bandwidth);
+        let mut config = ClassConfig {
+            name: class.name.clone(),
+            share: ShareConfig { bandwidth: share, ..ShareConfig::default() },
+            shape,
+            ..ClassConfig::default()
+        };
+        let inside = class.service_policy.as_ref().filter(|_| depth < DEEPEST);
+        let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
+        if let Some(policy) = inside.filter(|policy| self.queues(policy, depth + 1)) {
+            // Inside a shaped class all of its rate may be reserved.
+            config.queueing = self.of_policy_map(policy, rate, 100, depth + 1);
+        } else {
+            self.fill(&mut config, class, rate);
+        }
+        config
+    }
+
+    /// class-default, which may stand in the policy or not.
+    fn class_default(
+        &mut self,
+        class: Option<&PolicyClass>,
+        reservations: &Reservations,
+        bandwidth: Rate,
+        depth: usize,
+    ) -> ClassConfig {
+        let unsaid = PolicyClass { name: CLASS_DEFAULT.to_owned(), ..PolicyClass::default() };
+        let class = class.unwrap_or(&unsaid);
+        let share = class.bandwidth.and_then(|bandwidth| reservations.share(bandwidth.value));
+        let share = share.unwrap_or_else(|| reservations.left(self.platform.least_default_percent));
+        self.class(class, Some(Rate::from_bits_per_second(share)), bandwidth, depth)
+    }
+
+    /// What a class's queue is like, on which `rate` is served.
+    fn fill(&self, config: &mut ClassConfig, class: &PolicyClass, rate: Rate) {
+        let limit = class.queue_limit.map(|limit| queue_size(limit.value, rate));
+        if let Some(detect) = &class.random_detect {
+            let (buffer, precedence) = wred(&detect.value, limit, self.platform);
+            (config.buffer, config.precedence) = (Some(buffer), precedence);
+        } else if class.fair_queue.is_none() {
+            let limit = limit.unwrap_or(QueueSize::Packets(self.platform.queue_limit));
+            config.buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit }));
+        }
+        if let Some(fair) = class.fair_queue {
+            let flows = fair_queueing(&fair.value, limit.map(|limit| limit.count()), self.platform.queue_limit);
+            config.fair_queueing = Some(flows);
+        }
+    }
+
+    /// `others` under the priority classes, where there are any.
+    fn under_priority(
+        &self,
+        priorities: &[(&PolicyClass, Option<perhop_qos::classifier::MatchConfig>)],
+        others: QueueingConfig,
+        bandwidth: Rate,
+    ) -> QueueingConfig {
+        let mut classes = Vec::new();
+        for level in 1..=2 {
+            let of_level = priorities.iter().filter(|(class, _)| {
+                class.priority.is_some_and(|priority| priority.value.level == level)
+            });
+            let queues: Vec<ClassConfig> =
+                of_level.map(|(class, matches)| self.priority(class, matches.clone(), bandwidth)).collect();
+            let name = if level == 1 { "priority" } else { "priority level 2" };
+            match queues.len() {
+                0 => {}
+                1 => classes.extend(queues),
+                // The router has one priority queue, whatever class its packets belong to.
+                _ => classes.push(ClassConfig {
+                    name: name.to_owned(),
+                    matches: Some(any_of(&queues)),
+                    queueing: Some(QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: queues }),
+                    ..ClassConfig::default()
+                }),
+            }
+        }
+        if classes.is_empty() {
+            return others;
+        }
+        let name = "others".to_owned();
+        classes.push(ClassConfig { name, queueing: Some(others), ..ClassConfig::default() });
+        QueueingConfig { scheduler: SchedulerConfig::Priority, classes }
+    }
+
+    fn priority(
+        &self,
+        class: &PolicyClass,
+        matches: Option<perhop_qos::classifier::MatchConfig>,
+        bandwidth: Rate,
+    ) -> ClassConfig {
+        let mut config = ClassConfig { name: class.name.clone(), matches, ..ClassConfig::default() };
+        let priority = class.priority.map(|priority| priority.value);
+        let rate = priority.and_then(|priority| priority_rate(priority.rate, bandwidth));
+        config.police = rate.map(|rate| {
+            let default = || bytes_in(rate, PRIORITY_BURST_MICROSECONDS).max(1);
+            let burst = priority.and_then(|priority| priority.burst).unwrap_or_else(default);
+            PoliceConfig { rate, burst: ByteSize::from_bytes(burst), when: PoliceWhen::Congested }
+        });
+        self.fill(&mut config, class, rate.unwrap_or(bandwidth));
+        config
+    }
+
+    /// What an interface or circuit queues by without a policy that queues.
+    fn without_classes(&self, interface: &Interface, circuit: &Circuit) -> QueueingConfig {
+        let pvc = circuit.pvc;
+        let hold = pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue).map(|hold| hold.value);
+        let detect = pvc.and_then(|pvc| pvc.random_detect.as_ref()).or(interface.random_detect.as_ref());
+        let fair = pvc.and_then(|pvc| pvc.fair_queue).or(interface.fair_queue);
+        let class = ClassConfig { name: "fifo".to_owned(), ..ClassConfig::default() };
+        let class = match (detect, fair) {
+            (Some(detect), _) => self.random_detect_only(class, detect, hold),
+            (None, Some(At { value: Some(fair), .. })) => fair_only(class, &fair, hold),
+            (None, None) if is_slow_serial(interface, circuit) => fair_only(class, &FairQueue::default(), hold),
+            _ => {
+                let limit = QueueSize::Packets(hold.unwrap_or(self.platform.hold_queue).max(1));
+                ClassConfig { buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })), ..class }
+            }
+        };
+        QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class] }
+    }
+
+    fn random_detect_only(&self, class: ClassConfig, detect: &At<RandomDetect>, hold: Option<u64>) -> ClassConfig {
+        let (buffer, precedence) = wred(&detect.value, hold.map(QueueSize::Packets), self.platform);
+        ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
+    }
+}
+
+fn is_slow_serial(interface: &Interface, circuit: &Circuit) -> bool {
+    interface.hardware == Hardware::Serial && circuit.bandwidth.as_bits_per_second() <= FAIR_BY_DEFAULT
+}
+
+fn fair_only(class: ClassConfig, fair: &FairQueue, hold: Option<u64>) -> ClassConfig {
+    let flows = FairQueueingConfig {
+        limit: hold.map_or(FairQueueingConfig::default().limit, QueueSize::Packets),
+        ..fair_queueing(fair, None, 64)
+    };
+    ClassConfig { name: "fair-queue".to_owned(), fair_queueing: Some(flows), ..class }
+}
+
+/// Fair queueing of flows; a class's queue limit is what each flow may hold.
+fn fair_queueing(fair: &FairQueue, limit: Option<u64>, default_limit: u64) -> FairQueueingConfig {
+    let flow_limit = fair.congestive_discard.or(limit).unwrap_or(default_limit);
+    let default = FairQueueingConfig::default();
+    FairQueueingConfig {
+        queues: fair.dynamic_queues.map_or(default.queues, |queues| queues.clamp(1, 4096) as u16),
+        flow_limit: QueueSize::Packets(flow_limit),
+        ..default
+    }
+}
+
+fn queue_size(limit: QueueLimit, rate: Rate) -> QueueSize {
+    match limit {
+        QueueLimit::Packets(packets) => QueueSize::Packets(packets),
+        QueueLimit::Bytes(bytes) => QueueSize::Bytes(bytes),
+        QueueLimit::Microseconds(span) => QueueSize::Bytes(bytes_in(rate, span).max(1)),
+    }
+}
+
+/// The classes under SCFQ, each with a share: those that ask for none (they are only shaped) get as
+/// little as class-default at least.
+fn weigh(mut classes: Vec<ClassConfig>, reservations: &Reservations, least_percent: u64) -> QueueingConfig {
+    let least = Rate::from_bits_per_second(reservations.least(least_percent));
+    for class in &mut classes {
+        class.share.bandwidth.get_or_insert(least);
+    }
+    QueueingConfig { scheduler: SchedulerConfig::Scfq, classes }
+}
+
+fn any_of(classes: &[ClassConfig]) -> perhop_qos::classifier::MatchConfig {
+    let any = classes.iter().filter_map(|class| class.matches.clone()).collect();
+    perhop_qos::classifier::MatchConfig { any: Some(any), ..Default::default() }
+}

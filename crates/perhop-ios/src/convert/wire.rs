@@ -1,0 +1,72 @@
+//! [`Wire`]: what the configuration says of the wire under a port.
+
+use perhop_qos::Rate;
+use perhop_qos::framing::Framing;
+use perhop_qos::ring::RingConfig;
+use serde::Serialize;
+
+use super::circuit::{Circuit, cell_rate, kilobits};
+use super::platform::Platform;
+use crate::ast::{CellEncapsulation, Hardware, Interface, LinkEncapsulation};
+
+/// What the configuration says of the wire under a port; `None` is for whoever lays the wire to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Wire {
+    /// Bits per second, counted in wire bytes: of a circuit, cells.
+    pub rate: Option<Rate>,
+    /// What surrounds an IP packet.
+    pub framing: Option<Framing>,
+    /// The FIFO between scheduler and wire.
+    pub ring: Option<RingConfig>,
+}
+
+impl Wire {
+    pub(super) fn of(interface: &Interface, circuit: &Circuit, platform: &Platform) -> Wire {
+        match circuit.pvc {
+            Some(pvc) => {
+                let limit = pvc.tx_ring_limit.or(interface.tx_ring_limit);
+                let count = limit.map_or(platform.circuit_ring, |limit| limit.value.min(u32::MAX.into()) as u32);
+                let encapsulation = pvc.encapsulation.map(|encapsulation| encapsulation.value);
+                let framing = match encapsulation.unwrap_or_default() {
+                    CellEncapsulation::Mux => Framing::Aal5Mux,
+                    CellEncapsulation::Snap | CellEncapsulation::Other => Framing::Aal5Snap,
+                };
+                let (size, admission) = (platform.particle, platform.ring_admission);
+                Wire {
+                    rate: cell_rate(pvc).or(interface.nominal_kilobits.map(kilobits)),
+                    framing: Some(framing),
+                    ring: Some(RingConfig::Particles { count, size, admission }),
+                }
+            }
+            None => Wire {
+                rate: physical_rate(interface),
+                framing: framing(interface),
+                ring: interface
+                    .tx_ring_limit
+                    .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
+            },
+        }
+    }
+}
+
+/// What the hardware sends at, where the configuration says.
+fn physical_rate(interface: &Interface) -> Option<Rate> {
+    let clock = interface.clock_rate.map(|clock| Rate::from_bits_per_second(clock.value));
+    let speed = interface.speed.map(|speed| kilobits(speed.value.saturating_mul(1000)));
+    let nominal = interface.nominal_kilobits.map(kilobits);
+    match interface.hardware {
+        Hardware::Serial => clock,
+        Hardware::Ethernet => speed.or(nominal),
+        _ => nominal,
+    }
+}
+
+fn framing(interface: &Interface) -> Option<Framing> {
+    let encapsulation = interface.encapsulation.map(|encapsulation| encapsulation.value);
+    match (interface.hardware, encapsulation) {
+        (Hardware::Ethernet, _) => Some(Framing::EthernetWire),
+        (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),
+        (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => Some(Framing::Hdlc),
+        _ => None,
+    }
+}
