@@ -15,7 +15,8 @@ fn vectors() -> PathBuf {
 }
 
 fn configurations() -> Vec<(String, String)> {
-    let mut files: Vec<PathBuf> = fs::read_dir(vectors()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(vectors()).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "cfg"));
     files.sort();
     let name = |path: &Path| path.file_stem().unwrap().to_str().unwrap().to_owned();
@@ -73,7 +74,8 @@ fn table(configuration: &Configuration, router: &Router) -> String {
             writeln!(text, "{:19} ^ {note}", "").unwrap();
         }
     }
-    let count = |state| configuration.lines.iter().filter(|line| !line.is_blank() && line.state == state).count();
+    let count =
+        |state| configuration.lines.iter().filter(|line| !line.is_blank() && line.state == state).count();
     let counts = LineState::ALL.map(|state| format!("{} {state}", count(state)));
     writeln!(text, "\nlines: {}", counts.join(", ")).unwrap();
     writeln!(text, "\ndiagnostics").unwrap();
@@ -87,7 +89,8 @@ fn table(configuration: &Configuration, router: &Router) -> String {
 }
 
 fn write_port(text: &mut String, port: &Port) {
-    let addresses: Vec<String> = port.addresses.iter().map(|(address, length)| format!("{address}/{length}")).collect();
+    let addresses: Vec<String> =
+        port.addresses.iter().map(|(address, length)| format!("{address}/{length}")).collect();
     let down = if port.shutdown { ", shut down" } else { "" };
     writeln!(text, "\n{} ({}, line {}{down})", port.name, port.bandwidth, port.line).unwrap();
     writeln!(text, "  addresses {}", addresses.join(", ")).unwrap();

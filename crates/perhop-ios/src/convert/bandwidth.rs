@@ -96,7 +96,8 @@ impl Reservations {
     /// What `classes` reserve of `percent` of `bandwidth`.
     pub(super) fn of(classes: &[&PolicyClass], bandwidth: Rate, percent: u64) -> Reservations {
         let reservable = percent_of(bandwidth, percent).as_bits_per_second();
-        let priorities = classes.iter().filter_map(|class| priority_rate(class.priority?.value.rate, bandwidth));
+        let priorities =
+            classes.iter().filter_map(|class| priority_rate(class.priority?.value.rate, bandwidth));
         let priority = priorities.map(Rate::as_bits_per_second).fold(0, u64::saturating_add);
         let ratio = |class: &&PolicyClass| match class.bandwidth?.value {
             Bandwidth::RemainingRatio(ratio) => Some(ratio),

@@ -21,7 +21,12 @@ impl<'a> Circuit<'a> {
     pub(super) fn of(interface: &'a Interface, configuration: &'a Configuration) -> Vec<Circuit<'a>> {
         if interface.pvcs.is_empty() {
             let bandwidth = interface_bandwidth(interface, configuration);
-            return vec![Circuit { name: interface.name.clone(), line: interface.line, pvc: None, bandwidth }];
+            return vec![Circuit {
+                name: interface.name.clone(),
+                line: interface.line,
+                pvc: None,
+                bandwidth,
+            }];
         }
         let name = |pvc: &Pvc| match interface.pvcs.len() {
             1 => interface.name.clone(),

@@ -68,7 +68,9 @@ impl Condition {
             Condition::Never => Condition::Always,
             Condition::When(config) => match config.not {
                 // Only a condition made here is a bare negation.
-                Some(not) if *config == (MatchConfig { not: Some(not.clone()), ..MatchConfig::default() }) => {
+                Some(not)
+                    if *config == (MatchConfig { not: Some(not.clone()), ..MatchConfig::default() }) =>
+                {
                     Condition::When(not)
                 }
                 not => {
@@ -129,9 +131,9 @@ fn of_criterion(configuration: &Configuration, criterion: &Criterion, depth: usi
             Condition::when(MatchConfig { input: Some(name.clone().into()), ..MatchConfig::default() })
         }
         Criterion::Protocol(name) => of_protocol(name),
-        Criterion::Rtp(first, last) => {
-            Condition::any(PortRange::new(*first, *last).ok().map(|range| udp_to(vec![range])).into_iter().collect())
-        }
+        Criterion::Rtp(first, last) => Condition::any(
+            PortRange::new(*first, *last).ok().map(|range| udp_to(vec![range])).into_iter().collect(),
+        ),
         Criterion::ClassMap(name) => match configuration.class_maps.get(name) {
             Some(map) if depth < DEEPEST => of_class_map(configuration, map, depth + 1),
             _ => Condition::Never,
@@ -219,7 +221,9 @@ fn dscps(entry: &AclEntry) -> Option<OneOrMany<Dscp>> {
     });
     match (entry.dscp, of_type) {
         (Some(dscp), None) => Some(dscp.into()),
-        (Some(dscp), Some(list)) => Some(OneOrMany(list.into_iter().filter(|other| *other == dscp).collect())),
+        (Some(dscp), Some(list)) => {
+            Some(OneOrMany(list.into_iter().filter(|other| *other == dscp).collect()))
+        }
         (None, list) => list.map(OneOrMany),
     }
 }

@@ -32,7 +32,10 @@ impl Context<'_> {
             if let Some(class) = policy.classes.iter().find(|class| class.queues()) {
                 self.found.push(Diagnostic::error(
                     at.line,
-                    format!("policy {} queues (class {}, line {}), which no input can", policy.name, class.name, class.line),
+                    format!(
+                        "policy {} queues (class {}, line {}), which no input can",
+                        policy.name, class.name, class.line
+                    ),
                     "the router refuses the line: there is no policy here",
                 ));
             } else {
@@ -56,7 +59,9 @@ impl Context<'_> {
 
     fn rate_limits(&mut self, interface: &Interface, direction: Direction) -> Vec<ConditionerConfig> {
         let limits = interface.rate_limits.iter().filter(|limit| limit.direction == direction);
-        limits.filter_map(|limit| rate_limit(limit, of_rate_limit(self.configuration, &limit.matches))).collect()
+        limits
+            .filter_map(|limit| rate_limit(limit, of_rate_limit(self.configuration, &limit.matches)))
+            .collect()
     }
 
     /// The stages of `policy`: one for each class that marks, polices or drops, and for each before it whose
@@ -129,7 +134,12 @@ fn rate_limit(limit: &RateLimit, condition: Condition) -> Option<ConditionerConf
     let rate = Rate::from_bits_per_second(limit.rate);
     let (burst, debt_limit) = (ByteSize::from_bytes(limit.burst), ByteSize::from_bytes(limit.extended_burst));
     let meter = if limit.extended_burst > limit.burst {
-        MeterConfig::TokenBucketWithDebt(TokenBucketWithDebtConfig { rate, burst, debt_limit, excess: Color::RED })
+        MeterConfig::TokenBucketWithDebt(TokenBucketWithDebtConfig {
+            rate,
+            burst,
+            debt_limit,
+            excess: Color::RED,
+        })
     } else {
         // With both bursts the same there is no borrowing.
         MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED })
@@ -156,7 +166,12 @@ fn target(limit: &RateLimit) -> String {
 }
 
 /// The stage of one class; `None` where no packet matches it.
-fn stage(class: &PolicyClass, name: String, condition: &Condition, bandwidth: Rate) -> Option<ConditionerConfig> {
+fn stage(
+    class: &PolicyClass,
+    name: String,
+    condition: &Condition,
+    bandwidth: Rate,
+) -> Option<ConditionerConfig> {
     let marks: Vec<&Marking> = class.marks.iter().map(|mark| &mark.value).collect();
     let mut stage = ConditionerConfig {
         name: Some(name),

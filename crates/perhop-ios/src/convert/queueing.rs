@@ -49,7 +49,12 @@ impl<'a> Context<'a> {
         let queueing = policy.filter(|policy| self.queues(policy, 0));
         let config = queueing.and_then(|policy| {
             let percent = interface.max_reserved_bandwidth.map(|percent| percent.value);
-            self.of_policy_map(policy, circuit.bandwidth, percent.unwrap_or(self.platform.reservable_percent), 0)
+            self.of_policy_map(
+                policy,
+                circuit.bandwidth,
+                percent.unwrap_or(self.platform.reservable_percent),
+                0,
+            )
         });
         Queueing { config: config.unwrap_or_else(|| self.without_classes(interface, circuit)), policy }
     }
@@ -61,15 +66,24 @@ impl<'a> Context<'a> {
             self.configuration.policy_maps.get(&name.value)
         };
         let mut classes = policy.classes.iter();
-        classes.any(|class| class.queues() || inside(class).is_some_and(|policy| self.queues(policy, depth + 1)))
+        classes
+            .any(|class| class.queues() || inside(class).is_some_and(|policy| self.queues(policy, depth + 1)))
     }
 
     /// Whether the router attaches `policy`: what its classes reserve must be there.
-    fn may_be_attached(&mut self, interface: &Interface, circuit: &Circuit, policy: &PolicyMap, line: usize) -> bool {
+    fn may_be_attached(
+        &mut self,
+        interface: &Interface,
+        circuit: &Circuit,
+        policy: &PolicyMap,
+        line: usize,
+    ) -> bool {
         let reserving: Vec<&PolicyClass> = policy
             .classes
             .iter()
-            .filter(|class| class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some())
+            .filter(|class| {
+                class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some()
+            })
             .collect();
         let reserves = reserving.iter().any(|class| class.bandwidth.is_some() || class.priority.is_some());
         let unspecified = circuit.pvc.is_some_and(|pvc| {
@@ -123,7 +137,8 @@ impl<'a> Context<'a> {
                 break;
             }
             // A class without a share of its own waits in class-default's queue.
-            let own_queue = class.bandwidth.is_some() || class.shape.is_some() || class.service_policy.is_some();
+            let own_queue =
+                class.bandwidth.is_some() || class.shape.is_some() || class.service_policy.is_some();
             if class.priority.is_some() {
                 let condition = condition.but_not(&before);
                 priorities.extend(matches(condition).map(|matches| (class, matches)));
@@ -155,7 +170,13 @@ impl<'a> Context<'a> {
     }
 
     /// A class with a queue of its own; its share is still to be weighed.
-    fn class(&mut self, class: &PolicyClass, share: Option<Rate>, bandwidth: Rate, depth: usize) -> ClassConfig {
+    fn class(
+        &mut self,
+        class: &PolicyClass,
+        share: Option<Rate>,
+        bandwidth: Rate,
+        depth: usize,
+    ) -> ClassConfig {
         let shape = class.shape.map(|shape| shaper(&shape.value, bandwidth));
         let rate = shape.map(|shape| shape.rate).or(share).unwrap_or(bandwidth);
         let mut config = ClassConfig {
@@ -201,7 +222,8 @@ impl<'a> Context<'a> {
             config.buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit }));
         }
         if let Some(fair) = class.fair_queue {
-            let flows = fair_queueing(&fair.value, limit.map(|limit| limit.count()), self.platform.queue_limit);
+            let flows =
+                fair_queueing(&fair.value, limit.map(|limit| limit.count()), self.platform.queue_limit);
             config.fair_queueing = Some(flows);
         }
     }
@@ -215,9 +237,9 @@ impl<'a> Context<'a> {
     ) -> QueueingConfig {
         let mut classes = Vec::new();
         for level in 1..=2 {
-            let of_level = priorities.iter().filter(|(class, _)| {
-                class.priority.is_some_and(|priority| priority.value.level == level)
-            });
+            let of_level = priorities
+                .iter()
+                .filter(|(class, _)| class.priority.is_some_and(|priority| priority.value.level == level));
             let queues: Vec<ClassConfig> =
                 of_level.map(|(class, matches)| self.priority(class, matches.clone(), bandwidth)).collect();
             let name = if level == 1 { "priority" } else { "priority level 2" };
@@ -269,7 +291,9 @@ impl<'a> Context<'a> {
         let class = match (detect, fair) {
             (Some(detect), _) => self.random_detect_only(class, detect, hold),
             (None, Some(At { value: Some(fair), .. })) => fair_only(class, &fair, hold),
-            (None, None) if is_slow_serial(interface, circuit) => fair_only(class, &FairQueue::default(), hold),
+            (None, None) if is_slow_serial(interface, circuit) => {
+                fair_only(class, &FairQueue::default(), hold)
+            }
             _ => {
                 let limit = QueueSize::Packets(hold.unwrap_or(self.platform.hold_queue).max(1));
                 ClassConfig { buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })), ..class }
@@ -278,7 +302,12 @@ impl<'a> Context<'a> {
         QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class] }
     }
 
-    fn random_detect_only(&self, class: ClassConfig, detect: &At<RandomDetect>, hold: Option<u64>) -> ClassConfig {
+    fn random_detect_only(
+        &self,
+        class: ClassConfig,
+        detect: &At<RandomDetect>,
+        hold: Option<u64>,
+    ) -> ClassConfig {
         let (buffer, precedence) = wred(&detect.value, hold.map(QueueSize::Packets), self.platform);
         ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
     }

@@ -1,8 +1,8 @@
 //! WRED with the router's defaults.
 
 use perhop_qos::buffer::{AveragingConfig, BufferConfig, EcnConfig, MredConfig, PrecedenceConfig};
-use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::classifier::OneOrMany;
+use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::units::QueueSize;
 use perhop_qos::{Color, Dscp};
 
@@ -23,7 +23,10 @@ pub(super) fn wred(
     let (precedences, source) = match detect.basis {
         Basis::Precedence => {
             let thresholds = |precedence: u8| {
-                detect.precedences.get(&precedence).map_or_else(|| default(precedence, platform), |at| at.value)
+                detect
+                    .precedences
+                    .get(&precedence)
+                    .map_or_else(|| default(precedence, platform), |at| at.value)
             };
             ((0..8).map(thresholds).map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
         }

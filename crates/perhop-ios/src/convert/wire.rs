@@ -25,7 +25,8 @@ impl Wire {
         match circuit.pvc {
             Some(pvc) => {
                 let limit = pvc.tx_ring_limit.or(interface.tx_ring_limit);
-                let count = limit.map_or(platform.circuit_ring, |limit| limit.value.min(u32::MAX.into()) as u32);
+                let count =
+                    limit.map_or(platform.circuit_ring, |limit| limit.value.min(u32::MAX.into()) as u32);
                 let encapsulation = pvc.encapsulation.map(|encapsulation| encapsulation.value);
                 let framing = match encapsulation.unwrap_or_default() {
                     CellEncapsulation::Mux => Framing::Aal5Mux,
@@ -66,7 +67,9 @@ fn framing(interface: &Interface) -> Option<Framing> {
     match (interface.hardware, encapsulation) {
         (Hardware::Ethernet, _) => Some(Framing::EthernetWire),
         (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),
-        (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => Some(Framing::Hdlc),
+        (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => {
+            Some(Framing::Hdlc)
+        }
         _ => None,
     }
 }

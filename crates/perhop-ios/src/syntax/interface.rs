@@ -106,7 +106,6 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     irrelevant("ip authentication"),
     irrelevant("ip bandwidth-percent"),
     irrelevant("ip bgp"),
-    irrelevant("ip cef"),
     irrelevant("ip dhcp"),
     irrelevant("ip directed-broadcast"),
     irrelevant("ip flow"),
