@@ -14,7 +14,9 @@ __all__ = [
     "Warnings",
     "__version__",
     "check",
+    "check_router",
     "confidence_95",
+    "is_router_configuration",
     "load",
     "load_json",
     "schema",
@@ -96,6 +98,16 @@ def load_json(json: str, base: str | PathLike[str], overrides: Sequence[tuple[st
 
 def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
     """Check a file that holds a scenario or policies alone; what it holds, and what is suspicious in it."""
+
+def check_router(text: str) -> str:
+    """Read a router's configuration.
+
+    JSON with `lines` (number, state, text, note, block), `counts` by state, `diagnostics` and `router`,
+    what the configuration amounts to.
+    """
+
+def is_router_configuration(text: str) -> bool:
+    """Return whether a text looks like a router's configuration."""
 
 def schema() -> str:
     """Return the JSON Schema of scenario files, as text."""

@@ -7,6 +7,7 @@
 mod columns;
 mod diagnostics;
 mod loading;
+mod router;
 mod running;
 
 use perhop_sim::statistics;
@@ -31,6 +32,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(loading::load_json, module)?)?;
     module.add_function(wrap_pyfunction!(loading::check, module)?)?;
     module.add_function(wrap_pyfunction!(loading::schema, module)?)?;
+    module.add_function(wrap_pyfunction!(router::check_router, module)?)?;
+    module.add_function(wrap_pyfunction!(router::is_router_configuration, module)?)?;
     module.add_function(wrap_pyfunction!(running::start, module)?)?;
     module.add_function(wrap_pyfunction!(confidence_95, module)?)?;
     Ok(())

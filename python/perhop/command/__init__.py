@@ -57,7 +57,7 @@ _add(
     app,
     "check",
     "check:check",
-    "Say what is wrong with scenario files, without running them.",
+    "Say what is wrong with scenarios and routers' configurations, without running them.",
     examples.CHECK,
 )
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)

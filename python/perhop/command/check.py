@@ -12,38 +12,60 @@ from cyclopts import Parameter
 from perhop.command.options import Json
 from perhop.errors import Exit
 
+Lines = Annotated[bool, Parameter(name=["--lines", "--all"])]
+
 
 def check(
-    files: Annotated[list[Path], Parameter(negative=())], /, *, json: Json = False, strict: bool = False
+    files: Annotated[list[Path], Parameter(negative=())],
+    /,
+    *,
+    json: Json = False,
+    strict: bool = False,
+    lines: Lines = False,
 ) -> Exit:
-    """Say what is wrong with scenario files, without running them.
+    """Say what is wrong with scenarios and routers' configurations, without running them.
 
     Parameters
     ----------
     files
-        Scenario files.
+        Scenario files, or running-configurations of Cisco IOS routers.
     json
         Print all findings as one JSON document.
     strict
-        Warnings count as errors.
+        Warnings count as errors, and so does any line of a router's configuration that is suspicious,
+        not recognized or not modelled.
+    lines
+        List every line of a router's configuration, also those that are modelled or without influence.
 
     """
-    from perhop import ScenarioError, _core
-    from perhop.command.terminal import colors, show_warnings
+    from perhop.command import router_report
 
     findings: list[dict[str, Any]] = []
     for file in files:
-        try:
-            kind: str | None
-            kind, warnings = _core.check(file)
-            show_warnings(warnings)
-            diagnostics, valid = warnings.diagnostics, not (strict and len(warnings))
-        except ScenarioError as error:
-            kind, diagnostics, valid = None, error.diagnostics, False
-            print(error.colored if colors(sys.stderr) else error, file=sys.stderr)
-        findings.append({"file": str(file), "valid": valid, "holds": kind, "diagnostics": diagnostics})
-        if not json:
-            print(f"{file}: {f'{kind}, ok' if valid else 'not ok'}")
+        text = router_report.read(file)
+        if text is None:
+            findings.append(_check_scenario(file, json=json, strict=strict))
+        else:
+            findings.append(router_report.findings(file, text, strict=strict))
+            if not json:
+                print(router_report.report(findings[-1], lines=lines))
     if json:
         print(json_text.dumps({"schema_version": 1, "files": findings}, ensure_ascii=False))
     return Exit.OK if all(finding["valid"] for finding in findings) else Exit.INVALID_INPUT
+
+
+def _check_scenario(file: Path, *, json: bool, strict: bool) -> dict[str, Any]:
+    from perhop import ScenarioError, _core
+    from perhop.command.terminal import colors, show_warnings
+
+    try:
+        kind: str | None
+        kind, warnings = _core.check(file)
+        show_warnings(warnings)
+        diagnostics, valid = warnings.diagnostics, not (strict and len(warnings))
+    except ScenarioError as error:
+        kind, diagnostics, valid = None, error.diagnostics, False
+        print(error.colored if colors(sys.stderr) else error, file=sys.stderr)
+    if not json:
+        print(f"{file}: {f'{kind}, ok' if valid else 'not ok'}")
+    return {"file": str(file), "valid": valid, "holds": kind, "diagnostics": diagnostics}

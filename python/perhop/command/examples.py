@@ -22,7 +22,8 @@ CHECK = """\
 Examples:
   perhop check edge.perhop.yaml
   perhop check examples/*.yaml --strict
-  perhop check edge.perhop.yaml --json
+  perhop check router.cfg            what perhop makes of each line of it
+  perhop check router.cfg --json | jq '.files[].router.ports[].output'
 """
 
 SCHEMA = """\

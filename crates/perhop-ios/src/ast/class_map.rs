@@ -91,7 +91,7 @@ pub(crate) const IP_PROTOCOLS: &[(&str, u8)] = &[
 ];
 
 /// Applications by the names of `match protocol`: they are known by their well-known ports, on either side.
-pub(crate) const APPLICATIONS: &[(&str, &[Protocol], &[(u16, u16)])] = &[
+pub(crate) const APPLICATIONS: &[Application] = &[
     ("bgp", TCP, &[(179, 179)]),
     ("citrix", TCP, &[(1494, 1494), (2598, 2598)]),
     ("dhcp", UDP, &[(67, 68)]),
@@ -133,6 +133,9 @@ pub(crate) const APPLICATIONS: &[(&str, &[Protocol], &[(u16, u16)])] = &[
     ("tftp", UDP, &[(69, 69)]),
     ("xwindows", TCP, &[(6000, 6003)]),
 ];
+
+/// An application: its name, its IP protocols, its ports from the first to the last.
+pub(crate) type Application = (&'static str, &'static [Protocol], &'static [(u16, u16)]);
 
 const TCP: &[Protocol] = &[Protocol::TCP];
 const UDP: &[Protocol] = &[Protocol::UDP];

@@ -108,12 +108,12 @@ impl Reservations {
             classes.iter().any(|class| class.name == crate::ast::CLASS_DEFAULT && ratio(class).is_some());
         let ratios = if default_has_one { ratios } else { ratios + 1 };
         let mut all = Reservations { reservable, priority, others: 0, ratios, bandwidth };
-        let others = classes.iter().filter_map(|class| all.share(class.bandwidth?.value));
+        let others = classes.iter().filter_map(|class| Some(all.share(class.bandwidth?.value)));
         all.others = others.fold(0, u64::saturating_add);
         all
     }
     /// Bits per second that `bandwidth` means.
-    pub(super) fn share(&self, bandwidth: Bandwidth) -> Option<u64> {
+    pub(super) fn share(&self, bandwidth: Bandwidth) -> u64 {
         let left = self.reservable.saturating_sub(self.priority);
         let bits = match bandwidth {
             Bandwidth::Kilobits(kilobits) => kilobits.saturating_mul(1000),
@@ -125,7 +125,7 @@ impl Reservations {
                 (u128::from(left) * u128::from(ratio) / u128::from(self.ratios.max(1))) as u64
             }
         };
-        Some(bits.max(1))
+        bits.max(1)
     }
     /// Bits per second in all.
     pub(super) fn total(&self) -> u64 {

@@ -9,10 +9,10 @@ use perhop_qos::meter::{
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::{ByteSize, Color, Rate};
 
-use super::Context;
 use super::bandwidth::{bursts_of_police, rate_of};
 use super::circuit::Circuit;
 use super::condition::{Condition, of_class, of_rate_limit};
+use super::{Context, attached};
 use crate::ast::{
     Action, CLASS_DEFAULT, Direction, Interface, Marking, Police, PolicyClass, PolicyMap, RateLimit, Then,
 };
@@ -25,7 +25,7 @@ impl Context<'_> {
     /// What happens to packets that arrive.
     pub(super) fn input(&mut self, interface: &Interface, circuit: &Circuit) -> Vec<ConditionerConfig> {
         let mut stages = self.rate_limits(interface, Direction::Input);
-        let attached = self.attached(interface, circuit, |policies| &policies.input);
+        let attached = attached(interface, circuit, |policies| &policies.input);
         if let Some(at) = attached
             && let Some(policy) = self.configuration.policy_maps.get(&at.value)
         {

@@ -122,15 +122,14 @@ impl Context<'_> {
             shutdown: interface.shutdown.is_some(),
         }
     }
+}
 
-    /// The policy attached to a circuit or, where it has none, to its interface.
-    fn attached<'a>(
-        &self,
-        interface: &'a Interface,
-        circuit: &Circuit<'a>,
-        choose: fn(&ServicePolicies) -> &Option<At<String>>,
-    ) -> Option<&'a At<String>> {
-        let own = circuit.pvc.and_then(|pvc| choose(&pvc.service_policies).as_ref());
-        own.or_else(|| choose(&interface.service_policies).as_ref())
-    }
+/// The policy attached to a circuit or, where it has none, to its interface.
+fn attached<'a>(
+    interface: &'a Interface,
+    circuit: &Circuit<'a>,
+    choose: fn(&ServicePolicies) -> &Option<At<String>>,
+) -> Option<&'a At<String>> {
+    let own = circuit.pvc.and_then(|pvc| choose(&pvc.service_policies).as_ref());
+    own.or_else(|| choose(&interface.service_policies).as_ref())
 }

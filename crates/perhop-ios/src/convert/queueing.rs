@@ -14,12 +14,12 @@ use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 use perhop_qos::units::QueueSize;
 use perhop_qos::{ByteSize, Rate};
 
-use super::Context;
 use super::bandwidth::{Reservations, bytes_in, priority_rate, shaper};
 use super::circuit::Circuit;
 use super::condition::{Condition, of_class};
 use super::conditioners::{DEEPEST, matches};
 use super::random_detect::wred;
+use super::{Context, attached};
 use crate::ast::{
     At, AtmService, CLASS_DEFAULT, FairQueue, Hardware, Interface, PolicyClass, PolicyMap, QueueLimit,
     RandomDetect,
@@ -41,13 +41,13 @@ const FAIR_BY_DEFAULT: u64 = 2_048_000;
 impl<'a> Context<'a> {
     /// What `circuit` queues by.
     pub(super) fn queueing(&mut self, interface: &Interface, circuit: &Circuit) -> Queueing<'a> {
-        let attached = self.attached(interface, circuit, |policies| &policies.output);
+        let attached = attached(interface, circuit, |policies| &policies.output);
         let policy = attached.and_then(|at| {
             let policy = self.configuration.policy_maps.get(&at.value)?;
             self.may_be_attached(interface, circuit, policy, at.line).then_some(policy)
         });
         let queueing = policy.filter(|policy| self.queues(policy, 0));
-        let config = queueing.and_then(|policy| {
+        let config = queueing.map(|policy| {
             let percent = interface.max_reserved_bandwidth.map(|percent| percent.value);
             self.of_policy_map(
                 policy,
@@ -125,7 +125,7 @@ impl<'a> Context<'a> {
         bandwidth: Rate,
         percent: u64,
         depth: usize,
-    ) -> Option<QueueingConfig> {
+    ) -> QueueingConfig {
         let classes = self.classes(policy);
         let all: Vec<&PolicyClass> = classes.iter().map(|(class, _)| *class).collect();
         let reservations = Reservations::of(&all, bandwidth, percent);
@@ -153,14 +153,14 @@ impl<'a> Context<'a> {
         }
         let mut configs = Vec::with_capacity(others.len() + 1);
         for (class, matches) in others {
-            let share = class.bandwidth.and_then(|bandwidth| reservations.share(bandwidth.value));
+            let share = class.bandwidth.map(|bandwidth| reservations.share(bandwidth.value));
             let mut config = self.class(class, share.map(Rate::from_bits_per_second), bandwidth, depth);
             config.matches = matches;
             configs.push(config);
         }
         configs.push(self.class_default(default, &reservations, bandwidth, depth));
         let weighted = weigh(configs, &reservations, self.platform.least_default_percent);
-        Some(self.under_priority(&priorities, weighted, bandwidth))
+        self.under_priority(&priorities, weighted, bandwidth)
     }
 
     /// The classes whose class-map is there, each with the packets that are its own.
@@ -189,7 +189,7 @@ impl<'a> Context<'a> {
         let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
         if let Some(policy) = inside.filter(|policy| self.queues(policy, depth + 1)) {
             // Inside a shaped class all of its rate may be reserved.
-            config.queueing = self.of_policy_map(policy, rate, 100, depth + 1);
+            config.queueing = Some(self.of_policy_map(policy, rate, 100, depth + 1));
         } else {
             self.fill(&mut config, class, rate);
         }
@@ -206,7 +206,7 @@ impl<'a> Context<'a> {
     ) -> ClassConfig {
         let unsaid = PolicyClass { name: CLASS_DEFAULT.to_owned(), ..PolicyClass::default() };
         let class = class.unwrap_or(&unsaid);
-        let share = class.bandwidth.and_then(|bandwidth| reservations.share(bandwidth.value));
+        let share = class.bandwidth.map(|bandwidth| reservations.share(bandwidth.value));
         let share = share.unwrap_or_else(|| reservations.left(self.platform.least_default_percent));
         self.class(class, Some(Rate::from_bits_per_second(share)), bandwidth, depth)
     }
@@ -222,8 +222,7 @@ impl<'a> Context<'a> {
             config.buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit }));
         }
         if let Some(fair) = class.fair_queue {
-            let flows =
-                fair_queueing(&fair.value, limit.map(|limit| limit.count()), self.platform.queue_limit);
+            let flows = fair_queueing(&fair.value, limit.map(QueueSize::count), self.platform.queue_limit);
             config.fair_queueing = Some(flows);
         }
     }

@@ -37,6 +37,10 @@ pub(super) fn entry(
     } else {
         extended(&mut entry, reader)?
     };
+    if let Some(scattered) = scattered(&entry) {
+        entry.unseen = Some("wildcard".to_owned());
+        return Ok((entry, scattered));
+    }
     Ok((entry, finding))
 }
 
@@ -113,6 +117,20 @@ fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
         reader.next();
     }
     Ok(AddressMatch { address, wildcard: wildcard.unwrap_or(Ipv4Addr::UNSPECIFIED) })
+}
+
+/// How many prefixes a wildcard may stand for.
+const MOST_SCATTERED_BITS: u32 = 8;
+
+/// What to say of a wildcard whose ones do not stand together at its end.
+fn scattered(entry: &AclEntry) -> Option<Finding> {
+    let scattered = |address: AddressMatch| {
+        let wildcard = address.wildcard.to_bits();
+        wildcard.count_ones() - wildcard.trailing_ones() > MOST_SCATTERED_BITS
+    };
+    (scattered(entry.source) || scattered(entry.destination)).then(|| {
+        Finding::not_modelled("a wildcard whose ones are scattered this wide: no packet meets this entry")
+    })
 }
 
 fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<Vec<PortMatch>, Finding> {

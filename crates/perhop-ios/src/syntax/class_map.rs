@@ -2,7 +2,7 @@
 
 use super::numbers::{dscp, list, precedence};
 use super::{Command, irrelevant, modelled};
-use crate::ast::{ClassMap, Criterion, Polarity, Statement};
+use crate::ast::{APPLICATIONS, ClassMap, Criterion, IP_PROTOCOLS, Polarity, Statement};
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<ClassMap>] = &[modelled("match", matches), irrelevant("description")];
@@ -16,6 +16,10 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
         return Ok(Finding::MODELLED);
     }
     let finding = match &criterion {
+        Criterion::QosGroup(_) => {
+            Finding::not_modelled("perhop's packets carry no group: no packet meets this criterion")
+        }
+        Criterion::Protocol(name) => protocol_finding(name),
         Criterion::NotModelled(what) => {
             Finding::not_modelled(format!("perhop's packets carry no {what}: no packet meets this criterion"))
         }
@@ -23,6 +27,24 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     };
     map.statements.push(Statement { line: reader.line, polarity, criterion });
     Ok(finding)
+}
+
+/// What is to be said of `match protocol`.
+fn protocol_finding(name: &str) -> Finding {
+    let mut words = name.split(' ');
+    let word = words.next().unwrap_or_default();
+    if word == "ip" || IP_PROTOCOLS.iter().any(|(known, _)| *known == word) {
+        return Finding::MODELLED;
+    }
+    match (APPLICATIONS.iter().any(|(known, ..)| *known == word), words.next()) {
+        (true, None) => {
+            Finding::modelled("by its well-known ports: perhop's packets have no content to inspect")
+        }
+        (true, Some(_)) => {
+            Finding::not_modelled("by its well-known ports: perhop's packets have no content to inspect")
+        }
+        (false, _) => Finding::not_modelled("known by its content alone: no packet meets this criterion"),
+    }
 }
 
 /// Criteria on what perhop's packets do not carry, by their first word.
@@ -77,9 +99,9 @@ fn criterion(reader: &mut Reader) -> Result<Criterion, Finding> {
         "dscp" => Criterion::Dscp(list(reader, dscp)?),
         "input-interface" => Criterion::InputInterface(interface_name(reader)?),
         "protocol" => {
-            let name = reader.word("a protocol")?;
-            let rest = std::mem::take(&mut reader.rest().join(" "));
-            Criterion::Protocol(if rest.is_empty() { name.to_owned() } else { format!("{name} {rest}") })
+            let words = reader.rest().join(" ");
+            reader.word("a protocol")?;
+            Criterion::Protocol(words)
         }
         "qos-group" => Criterion::QosGroup(reader.number("a group", 0..=99)? as u32),
         "class-map" => Criterion::ClassMap(reader.word("a class-map")?.to_owned()),

@@ -18,6 +18,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("version", version),
 ];
 
+#[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
 fn hostname(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.next().map(str::to_owned);
     configuration.hostname = name.filter(|_| !reader.negated());
@@ -34,6 +35,7 @@ fn version(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
 }
 
 /// Class-based marking and WRED by class run in the express forwarding path only.
+#[allow(clippy::unnecessary_wraps)]
 fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let what = reader.keyword(&["distributed", "linecard"]);
     if what.is_none() && reader.peek().is_some() {

@@ -289,14 +289,13 @@ fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
 /// `pvc [name] [vpi/]vci`
 fn pvc(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let first = reader.word("a circuit")?;
-    let (name, identifier) = match identifier(first) {
-        Some(identifier) => (None, identifier),
-        None => {
-            let number = reader.peek().and_then(identifier);
-            let number = number.ok_or_else(|| reader.unexpected("a circuit as vpi/vci"))?;
-            reader.next();
-            (Some(first.to_owned()), number)
-        }
+    let (name, identifier) = if let Some(identifier) = identifier(first) {
+        (None, identifier)
+    } else {
+        let number = reader.peek().and_then(identifier);
+        let number = number.ok_or_else(|| reader.unexpected("a circuit as vpi/vci"))?;
+        reader.next();
+        (Some(first.to_owned()), number)
     };
     let pvcs = &mut interface.pvcs;
     if reader.negated() {
