@@ -18,6 +18,8 @@ pub enum Action {
     Continue,
     /// Sets the DSCP; an AF codepoint also sets the color to its drop precedence.
     Mark(Dscp),
+    /// Sets this node's own label, 0 to 255, which a later `match` reads; it does not leave the node.
+    Label(u8),
     /// Sets the IP precedence: the class selector codepoint with that precedence.
     MarkPrecedence(IpPrecedence),
 }
@@ -40,7 +42,7 @@ impl Action {
             Action::Transmit => Some(Outcome::Transmit),
             Action::Drop => Some(Outcome::Drop),
             Action::Continue => Some(Outcome::Continue),
-            Action::Mark(_) | Action::MarkPrecedence(_) => None,
+            Action::Mark(_) | Action::MarkPrecedence(_) | Action::Label(_) => None,
         }
     }
 }
@@ -73,6 +75,7 @@ pub(crate) fn perform(actions: &[Action], packet: &mut Packet) -> Outcome {
             Action::Mark(dscp) => mark(packet, dscp),
             // The color stays: a class selector carries none.
             Action::MarkPrecedence(precedence) => packet.dscp = precedence.class_selector(),
+            Action::Label(label) => packet.label = label,
             Action::Transmit => return Outcome::Transmit,
             Action::Drop => return Outcome::Drop,
             Action::Continue => return Outcome::Continue,

@@ -292,6 +292,20 @@ mod tests {
     }
 
     #[test]
+    fn a_label_is_read_by_later_stages_and_forgotten_on_arrival() {
+        let mut conditioner = build(json!([
+            {"match": {"dscp": "ef"}, "actions": [{"label": 5}, "continue"]},
+            {"match": {"label": 5}, "actions": ["drop"]},
+        ]))
+        .unwrap();
+        let mut labeled = packet("ef", 40);
+        assert_eq!(conditioner.condition(Time::ZERO, &mut labeled), Verdict::Drop(DropCause::Policed));
+        assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af11", 40)), Verdict::Pass);
+        labeled.arrive(crate::packet::InterfaceId(3));
+        assert_eq!(labeled.label, 0);
+    }
+
+    #[test]
     fn a_stage_without_meter_goes_by_the_color_that_the_packet_has() {
         let mut conditioner = build(json!([{"red": ["drop"]}])).unwrap();
         assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af12", 40)), Verdict::Pass);

@@ -79,12 +79,20 @@ mod tests {
     }
 
     #[test]
-    fn cell_times_at_two_megabits() {
-        // 1028 IP bytes are 22 cells, 4.664 ms at a cell rate of 2 Mb/s; 1500 are 6.784 ms.
-        let rate = Rate::from_bits_per_second(2_000_000);
-        let milliseconds = |ip| rate.transmission_time(Framing::Aal5Mux.wire_bytes(ip)).as_milliseconds();
-        assert_eq!(milliseconds(1028), 4.664);
-        assert_eq!(milliseconds(1500), 6.784);
-        assert_eq!(milliseconds(604), 2.756);
+    fn cell_times() {
+        // One cell each 424 bit / rate: 212 us at 2 Mb/s, 119.1 us at 3.56 Mb/s, rounded down to a picosecond.
+        for (ip, cells, at_2_mb, at_3560_kb) in [
+            (40, 1, 212_000_000, 119_101_123),
+            (604, 13, 2_756_000_000, 1_548_314_606),
+            (1028, 22, 4_664_000_000, 2_620_224_719),
+            (1500, 32, 6_784_000_000, 3_811_235_955),
+        ] {
+            let bytes = Framing::Aal5Mux.wire_bytes(ip);
+            assert_eq!(bytes, cells * 53);
+            for (rate, picoseconds) in [(2_000_000, at_2_mb), (3_560_000, at_3560_kb)] {
+                let time = Rate::from_bits_per_second(rate).transmission_time(bytes);
+                assert_eq!(time.as_picoseconds(), picoseconds, "{ip} IP bytes at {rate} b/s");
+            }
+        }
     }
 }

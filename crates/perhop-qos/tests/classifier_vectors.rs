@@ -54,6 +54,7 @@ struct Header<E = ()> {
     destination_port: Option<u16>,
     dscp: Option<Dscp>,
     color: Option<Color>,
+    label: Option<u8>,
     input: Option<String>,
     expect: Option<E>,
 }
@@ -68,6 +69,7 @@ impl<E> Header<E> {
         packet.destination_port = self.destination_port.unwrap_or(packet.destination_port);
         packet.dscp = self.dscp.unwrap_or(packet.dscp);
         packet.color = self.color.unwrap_or(packet.color);
+        packet.label = self.label.unwrap_or(packet.label);
         if let Some(input) = &self.input {
             let index = interfaces.iter().position(|name| name == input).expect("a known interface");
             packet.input = InterfaceId(u16::try_from(index).unwrap());

@@ -35,6 +35,9 @@ pub struct MatchConfig {
     /// The color that the packet's AF codepoint carries or an earlier conditioner gave: `[yellow, red]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub color: Option<OneOrMany<Color>>,
+    /// The label that an earlier conditioner of this node set, 0 to 255; 0 where none did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<OneOrMany<u8>>,
     /// The source address: a prefix such as `10.0.0.0/8` or `2001:db8::/32`, or one address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<OneOrMany<Prefix>>,
@@ -141,6 +144,7 @@ impl MatchConfig {
             source_ports.map(|values| Field::SourcePort(values.to_vec())),
             destination_ports.map(|values| Field::DestinationPort(values.to_vec())),
             values("color", self.color.as_ref())?.map(|values| Field::Color(values.to_vec())),
+            values("label", self.label.as_ref())?.map(|values| Field::Label(values.to_vec())),
         ];
         conditions.extend(fields.into_iter().flatten().map(Condition::MultiField));
         Ok(())

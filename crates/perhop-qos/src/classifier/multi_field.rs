@@ -19,6 +19,7 @@ pub(super) enum Field {
     SourcePort(Vec<PortRange>),
     DestinationPort(Vec<PortRange>),
     Color(Vec<Color>),
+    Label(Vec<u8>),
     Input(Vec<InterfaceId>),
 }
 
@@ -33,6 +34,7 @@ impl Field {
                 has_ports(packet.protocol) && within(ranges, packet.destination_port)
             }
             Field::Color(colors) => colors.contains(&packet.color),
+            Field::Label(labels) => labels.contains(&packet.label),
             Field::Input(interfaces) => interfaces.contains(&packet.input),
         }
     }

@@ -99,6 +99,8 @@ pub struct Packet {
     pub ecn: Ecn,
     /// This node's color of the packet.
     pub color: Color,
+    /// This node's own label, which conditioners set and classifiers read; 0 on arrival.
+    pub label: u8,
     /// Interface of arrival at this node.
     pub input: InterfaceId,
     /// Links it has crossed: what the IP header's time to live has counted down.
@@ -131,9 +133,10 @@ impl Packet {
         }
     }
     /// What a node does first with a packet from the wire: it came in by `input`, and all that is
-    /// known of its color is what its codepoint says.
+    /// known of its color is what its codepoint says; labels of other nodes mean nothing here.
     pub fn arrive(&mut self, input: InterfaceId) {
         self.input = input;
+        self.label = 0;
         self.color = self.dscp.color();
     }
 }
