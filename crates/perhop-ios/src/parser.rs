@@ -125,6 +125,9 @@ impl Parser {
             self.comment();
             return Finding::IRRELEVANT;
         }
+        if is_typed_at_prompt(first) {
+            return Finding::irrelevant("typed at the router's prompt: not a part of its configuration");
+        }
         self.dedent(indent);
         if let Some(finding) = self.structure(&words) {
             return finding;
@@ -165,8 +168,14 @@ impl Parser {
     fn structure(&mut self, words: &[&str]) -> Option<Finding> {
         let first = words.first()?.to_ascii_lowercase();
         match (first.as_str(), words.len()) {
-            ("exit" | "quit" | "exit-address-family" | "exit-vrf", 1) => {
-                if self.frames.len() > 1 {
+            ("exit-address-family" | "exit-vrf" | "exit-af-interface" | "exit-af-topology", 1) => {
+                Some(Finding::IRRELEVANT)
+            }
+            ("exit" | "quit", 1) => {
+                // Where lines are indented, they say themselves where the block ends.
+                if self.frames.len() > 1
+                    && self.frames.last().is_some_and(|last| last.layout != Layout::Indented)
+                {
                     self.frames.pop();
                 }
                 Some(Finding::IRRELEVANT)
@@ -234,6 +243,14 @@ fn without_prompt(text: &str) -> &str {
         Some((prompt, command)) if prompt.contains("(config") && !prompt.contains(' ') => command,
         _ => text,
     }
+}
+
+/// Whether a line begins with the prompt of a recorded session that is not configuring: `edge#show run`.
+fn is_typed_at_prompt(first: &str) -> bool {
+    first.split_once(['#', '>']).is_some_and(|(name, _)| {
+        let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+        !name.is_empty() && name.bytes().all(is_of_name)
+    })
 }
 
 /// What ends a banner whose text begins with `first`; `None` where the same line, whose last word is `last`, ends it.

@@ -26,6 +26,10 @@ const DEEPEST: usize = 16;
 const MOST_TURNS: usize = 200;
 
 impl Condition {
+    /// As a class has it: no condition is met by every packet.
+    pub(super) fn of(matches: Option<&MatchConfig>) -> Condition {
+        matches.map_or(Condition::Always, |config| Condition::when(config.clone()))
+    }
     fn when(config: MatchConfig) -> Condition {
         Condition::When(Box::new(config))
     }
@@ -87,6 +91,51 @@ impl Condition {
         }
         Condition::all(vec![self, Condition::any(others.to_vec()).negated()])
     }
+}
+
+impl Condition {
+    /// Whether a packet with this codepoint may meet it, as far as the codepoint alone tells.
+    pub(super) fn may_hold(&self, dscp: Dscp) -> bool {
+        match self {
+            Condition::Always => true,
+            Condition::Never => false,
+            Condition::When(config) => holds(config, dscp) != Some(false),
+        }
+    }
+}
+
+/// Whether a packet with this codepoint meets `config`; `None` where more than the codepoint decides.
+fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
+    let MatchConfig { dscp: codepoints, precedence, all, any, not, .. } = config;
+    let own = [
+        codepoints.as_ref().map(|list| Some(list.0.contains(&dscp))),
+        precedence.as_ref().map(|list| Some(list.0.contains(&dscp.precedence()))),
+        all.as_ref().map(|list| every(list.iter().map(|config| holds(config, dscp)))),
+        any.as_ref().map(|list| {
+            // At least one holds unless all of them do not.
+            every(list.iter().map(|config| holds(config, dscp).map(|holds| !holds))).map(|none| !none)
+        }),
+        not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
+    ];
+    let of_codepoint = MatchConfig {
+        dscp: codepoints.clone(),
+        precedence: precedence.clone(),
+        all: all.clone(),
+        any: any.clone(),
+        not: not.clone(),
+        ..MatchConfig::default()
+    };
+    let others = (*config != of_codepoint).then_some(None);
+    every(own.into_iter().flatten().chain(others))
+}
+
+/// Whether all hold: one that does not is enough to say no.
+fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    parts.fold(Some(true), |all, part| match (all, part) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    })
 }
 
 /// The packets of the class called `name`; `None` where there is no such class-map.

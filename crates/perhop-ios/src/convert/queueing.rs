@@ -7,6 +7,7 @@
 //! ```
 
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::queue::FairQueueingConfig;
@@ -154,9 +155,9 @@ impl<'a> Context<'a> {
         let mut configs = Vec::with_capacity(others.len() + 1);
         for (class, matches) in others {
             let share = class.bandwidth.map(|bandwidth| reservations.share(bandwidth.value));
-            let mut config = self.class(class, share.map(Rate::from_bits_per_second), bandwidth, depth);
-            config.matches = matches;
-            configs.push(config);
+            let share =
+                ShareConfig { bandwidth: share.map(Rate::from_bits_per_second), ..ShareConfig::default() };
+            configs.push(self.class(class, matches, share, bandwidth, depth));
         }
         configs.push(self.class_default(default, &reservations, bandwidth, depth));
         let weighted = weigh(configs, &reservations, self.platform.least_default_percent);
@@ -173,18 +174,15 @@ impl<'a> Context<'a> {
     fn class(
         &mut self,
         class: &PolicyClass,
-        share: Option<Rate>,
+        matches: Option<MatchConfig>,
+        share: ShareConfig,
         bandwidth: Rate,
         depth: usize,
     ) -> ClassConfig {
         let shape = class.shape.map(|shape| shaper(&shape.value, bandwidth));
-        let rate = shape.map(|shape| shape.rate).or(share).unwrap_or(bandwidth);
-        let mut config = ClassConfig {
-            name: class.name.clone(),
-            share: ShareConfig { bandwidth: share, ..ShareConfig::default() },
-            shape,
-            ..ClassConfig::default()
-        };
+        let rate = shape.map(|shape| shape.rate).or(share.bandwidth).unwrap_or(bandwidth);
+        let mut config =
+            ClassConfig { name: class.name.clone(), matches, share, shape, ..ClassConfig::default() };
         let inside = class.service_policy.as_ref().filter(|_| depth < DEEPEST);
         let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
         if let Some(policy) = inside.filter(|policy| self.queues(policy, depth + 1)) {
@@ -208,14 +206,17 @@ impl<'a> Context<'a> {
         let class = class.unwrap_or(&unsaid);
         let share = class.bandwidth.map(|bandwidth| reservations.share(bandwidth.value));
         let share = share.unwrap_or_else(|| reservations.left(self.platform.least_default_percent));
-        self.class(class, Some(Rate::from_bits_per_second(share)), bandwidth, depth)
+        let share =
+            ShareConfig { bandwidth: Some(Rate::from_bits_per_second(share)), ..ShareConfig::default() };
+        self.class(class, None, share, bandwidth, depth)
     }
 
     /// What a class's queue is like, on which `rate` is served.
     fn fill(&self, config: &mut ClassConfig, class: &PolicyClass, rate: Rate) {
         let limit = class.queue_limit.map(|limit| queue_size(limit.value, rate));
         if let Some(detect) = &class.random_detect {
-            let (buffer, precedence) = wred(&detect.value, limit, self.platform);
+            let condition = Condition::of(config.matches.as_ref());
+            let (buffer, precedence) = wred(&detect.value, &condition, limit, self.platform);
             (config.buffer, config.precedence) = (Some(buffer), precedence);
         } else if class.fair_queue.is_none() {
             let limit = limit.unwrap_or(QueueSize::Packets(self.platform.queue_limit));
@@ -230,7 +231,7 @@ impl<'a> Context<'a> {
     /// `others` under the priority classes, where there are any.
     fn under_priority(
         &self,
-        priorities: &[(&PolicyClass, Option<perhop_qos::classifier::MatchConfig>)],
+        priorities: &[(&PolicyClass, Option<MatchConfig>)],
         others: QueueingConfig,
         bandwidth: Rate,
     ) -> QueueingConfig {
@@ -262,12 +263,7 @@ impl<'a> Context<'a> {
         QueueingConfig { scheduler: SchedulerConfig::Priority, classes }
     }
 
-    fn priority(
-        &self,
-        class: &PolicyClass,
-        matches: Option<perhop_qos::classifier::MatchConfig>,
-        bandwidth: Rate,
-    ) -> ClassConfig {
+    fn priority(&self, class: &PolicyClass, matches: Option<MatchConfig>, bandwidth: Rate) -> ClassConfig {
         let mut config = ClassConfig { name: class.name.clone(), matches, ..ClassConfig::default() };
         let priority = class.priority.map(|priority| priority.value);
         let rate = priority.and_then(|priority| priority_rate(priority.rate, bandwidth));
@@ -307,7 +303,8 @@ impl<'a> Context<'a> {
         detect: &At<RandomDetect>,
         hold: Option<u64>,
     ) -> ClassConfig {
-        let (buffer, precedence) = wred(&detect.value, hold.map(QueueSize::Packets), self.platform);
+        let (buffer, precedence) =
+            wred(&detect.value, &Condition::Always, hold.map(QueueSize::Packets), self.platform);
         ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
     }
 }
@@ -353,7 +350,7 @@ fn weigh(mut classes: Vec<ClassConfig>, reservations: &Reservations, least_perce
     QueueingConfig { scheduler: SchedulerConfig::Scfq, classes }
 }
 
-fn any_of(classes: &[ClassConfig]) -> perhop_qos::classifier::MatchConfig {
+fn any_of(classes: &[ClassConfig]) -> MatchConfig {
     let any = classes.iter().filter_map(|class| class.matches.clone()).collect();
-    perhop_qos::classifier::MatchConfig { any: Some(any), ..Default::default() }
+    MatchConfig { any: Some(any), ..Default::default() }
 }

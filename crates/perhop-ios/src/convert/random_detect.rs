@@ -6,6 +6,7 @@ use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::units::QueueSize;
 use perhop_qos::{Color, Dscp};
 
+use super::condition::Condition;
 use super::platform::Platform;
 use crate::ast::{Basis, RandomDetect, Thresholds};
 
@@ -14,9 +15,10 @@ const EXPONENT: u32 = 9;
 /// One packet in ten at the maximum threshold where nothing is said.
 const DENOMINATOR: u64 = 10;
 
-/// The buffer manager of `detect`, and what it takes for the drop precedence of a packet.
+/// The buffer manager of `detect` for the packets that meet `condition`, and what it takes for the drop precedence of a packet.
 pub(super) fn wred(
     detect: &RandomDetect,
+    condition: &Condition,
     limit: Option<QueueSize>,
     platform: &Platform,
 ) -> (BufferConfig, PrecedenceSource) {
@@ -30,7 +32,7 @@ pub(super) fn wred(
             };
             ((0..8).map(thresholds).map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
         }
-        Basis::Dscp => by_dscp(detect, platform),
+        Basis::Dscp => by_dscp(detect, condition, platform),
     };
     let config = MredConfig {
         precedences,
@@ -61,10 +63,15 @@ fn precedence_config(thresholds: Thresholds) -> PrecedenceConfig {
     }
 }
 
-/// Thresholds by codepoint, those with the same thresholds together: perhop has eight drop precedences.
-fn by_dscp(detect: &RandomDetect, platform: &Platform) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
+/// Thresholds by codepoint, those with the same thresholds together: perhop has eight drop precedences. What
+/// stands in no list counts as the last, so the largest group comes last.
+fn by_dscp(
+    detect: &RandomDetect,
+    condition: &Condition,
+    platform: &Platform,
+) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
     let mut groups: Vec<(Thresholds, Vec<Dscp>)> = Vec::new();
-    for dscp in (0..64).filter_map(Dscp::new) {
+    for dscp in (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_hold(*dscp)) {
         let written = detect.dscps.get(&dscp.value()).map(|at| at.value);
         let thresholds = written.unwrap_or_else(|| default_of_dscp(dscp, platform));
         match groups.iter_mut().find(|(other, _)| *other == thresholds) {
@@ -75,19 +82,24 @@ fn by_dscp(detect: &RandomDetect, platform: &Platform) -> (Vec<PrecedenceConfig>
     while groups.len() > Color::COUNT {
         join_nearest(&mut groups, detect);
     }
+    groups.sort_by_key(|(_, dscps)| dscps.len());
+    if let Some((_, last)) = groups.last_mut() {
+        last.truncate(1);
+    }
     let (thresholds, dscps): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
     let source = PrecedenceSource::ByDscp(dscps.into_iter().map(OneOrMany).collect());
     (thresholds.into_iter().map(precedence_config).collect(), source)
 }
 
-/// Puts the codepoints with the default thresholds that differ least from another group's into that group.
+/// Puts the few codepoints whose default thresholds differ least from another group's into that group.
 fn join_nearest(groups: &mut Vec<(Thresholds, Vec<Dscp>)>, detect: &RandomDetect) {
     let written = |dscps: &[Dscp]| dscps.iter().any(|dscp| detect.dscps.contains_key(&dscp.value()));
     let distance = |a: &Thresholds, b: &Thresholds| a.min.abs_diff(b.min) + a.max.abs_diff(b.max);
     let pairs = (0..groups.len()).flat_map(|from| (0..groups.len()).map(move |to| (from, to)));
-    let nearest = pairs
-        .filter(|(from, to)| from != to)
-        .min_by_key(|(from, to)| (written(&groups[*from].1), distance(&groups[*from].0, &groups[*to].0)));
+    let nearest = pairs.filter(|(from, to)| from != to).min_by_key(|(from, to)| {
+        let ((own, dscps), (other, _)) = (&groups[*from], &groups[*to]);
+        (written(dscps), distance(own, other), dscps.len())
+    });
     if let Some((from, to)) = nearest {
         let (_, dscps) = groups[from].clone();
         groups[to].1.extend(dscps);

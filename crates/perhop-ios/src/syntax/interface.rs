@@ -302,6 +302,10 @@ fn pvc(interface: &mut Interface, reader: &mut Reader) -> Reading {
         pvcs.retain(|pvc| pvc.identifier != identifier);
         return Ok(Finding::MODELLED);
     }
+    if reader.keyword(&["ilmi", "qsaal", "l2transport"]).is_some() {
+        reader.opens = Some(Mode::NotModelled(NO_IP));
+        return Ok(Finding::not_modelled(NO_IP));
+    }
     let index = pvcs.iter().position(|pvc| pvc.identifier == identifier).unwrap_or_else(|| {
         pvcs.push(Pvc { line: reader.line, name, identifier, ..Pvc::default() });
         pvcs.len() - 1
@@ -312,11 +316,11 @@ fn pvc(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if interface.hardware != Hardware::Atm {
         reader.error("a circuit on an interface that is not ATM", "the router refuses the line");
     }
-    Ok(match reader.keyword(&["ilmi", "qsaal", "l2transport"]) {
-        Some(_) => Finding::not_modelled("a circuit that carries no IP"),
-        None => Finding::MODELLED,
-    })
+    reader.end()?;
+    Ok(Finding::MODELLED)
 }
+
+const NO_IP: &str = "a circuit that carries no IP";
 
 fn identifier(word: &str) -> Option<(u16, u16)> {
     match word.split_once('/') {
@@ -340,13 +344,13 @@ const KINDS: &[(&str, Hardware, Option<u64>)] = &[
     ("FortyGigabitEthernet", Hardware::Ethernet, Some(40_000_000)),
     ("GigabitEthernet", Hardware::Ethernet, Some(1_000_000)),
     ("Group-Async", Hardware::Other, None),
-    ("Hssi", Hardware::Serial, None),
+    ("Hssi", Hardware::Serial, Some(45_045)),
     ("HundredGigE", Hardware::Ethernet, Some(100_000_000)),
     ("Loopback", Hardware::Virtual, None),
     ("Management", Hardware::Ethernet, None),
     ("Multilink", Hardware::Virtual, None),
     ("Null", Hardware::Virtual, None),
-    ("POS", Hardware::PacketOverSonet, None),
+    ("POS", Hardware::PacketOverSonet, Some(155_000)),
     ("Port-channel", Hardware::Virtual, None),
     ("Serial", Hardware::Serial, None),
     ("TenGigabitEthernet", Hardware::Ethernet, Some(10_000_000)),

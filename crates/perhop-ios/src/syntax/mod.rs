@@ -140,34 +140,35 @@ fn run<T>(
     })
 }
 
-/// The command with the most words that `line` begins with.
+/// The command with the most words that `line` begins with. Of several that an abbreviation may mean it is the
+/// one that is part of the model: perhop knows no single router's whole command set.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],
     spelling: Spelling,
 ) -> Option<&'static Command<T>> {
     let first = line.first()?;
-    let mut best: Option<(&Command<T>, usize)> = None;
+    let mut best: Option<(&Command<T>, (usize, bool))> = None;
     let mut rivals = false;
     for command in tables.iter().copied().flatten() {
-        let same = match spelling {
-            Spelling::Full => {
-                command.words.len() >= first.len()
-                    && command.words.as_bytes()[..first.len()].eq_ignore_ascii_case(first.as_bytes())
-            }
-            Spelling::Abbreviated => true,
-        };
-        if !same || !begins(line, command.words, spelling) {
+        if !could_begin(first, command.words, spelling) || !begins(line, command.words, spelling) {
             continue;
         }
-        let words = command.words.split(' ').count();
+        let rank = (command.words.split(' ').count(), matches!(command.does, Does::Read(_)));
         match best {
-            Some((_, most)) if most > words => {}
-            Some((_, most)) if most == words => rivals = true,
-            _ => (best, rivals) = (Some((command, words)), false),
+            Some((_, highest)) if highest > rank => {}
+            Some((_, highest)) if highest == rank => rivals = true,
+            _ => (best, rivals) = (Some((command, rank)), false),
         }
     }
     best.filter(|_| !rivals).map(|(command, _)| command)
+}
+
+/// A quick look at the first byte, which rules most commands out.
+fn could_begin(first: &str, command: &str, spelling: Spelling) -> bool {
+    let bytes = (first.as_bytes().first(), command.as_bytes().first());
+    let same = matches!(bytes, (Some(word), Some(keyword)) if word.eq_ignore_ascii_case(keyword));
+    same && (spelling == Spelling::Abbreviated || command.len() >= first.len())
 }
 
 /// Whether `line` begins with the words of `command`.
