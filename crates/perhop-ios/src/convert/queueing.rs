@@ -33,6 +33,21 @@ pub(super) struct Queueing<'a> {
     pub(super) policy: Option<&'a PolicyMap>,
 }
 
+/// The classes of a policy by what they ask for, each with the packets that are its own.
+struct Sorted<'a> {
+    priorities: Vec<(&'a PolicyClass, Option<MatchConfig>)>,
+    others: Vec<(&'a PolicyClass, Option<MatchConfig>)>,
+    default: Default<'a>,
+}
+
+/// Whether packets are left for class-default.
+enum Default<'a> {
+    /// They are; the policy may say something about it.
+    Takes(Option<&'a PolicyClass>),
+    /// A class before it takes them all.
+    Unreached,
+}
+
 /// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
 const PRIORITY_BURST_MICROSECONDS: u64 = 200_000;
 
@@ -130,28 +145,7 @@ impl<'a> Context<'a> {
         let classes = self.classes(policy);
         let all: Vec<&PolicyClass> = classes.iter().map(|(class, _)| *class).collect();
         let reservations = Reservations::of(&all, bandwidth, percent);
-        let (mut priorities, mut others, mut default) = (Vec::new(), Vec::new(), None);
-        let (mut before, mut shared) = (Vec::new(), Vec::new());
-        for (class, condition) in classes {
-            if class.name == CLASS_DEFAULT {
-                default = Some(class);
-                break;
-            }
-            // A class without a share of its own waits in class-default's queue.
-            let own_queue =
-                class.bandwidth.is_some() || class.shape.is_some() || class.service_policy.is_some();
-            if class.priority.is_some() {
-                let condition = condition.but_not(&before);
-                priorities.extend(matches(condition).map(|matches| (class, matches)));
-            } else if own_queue {
-                let own = condition.clone().but_not(&shared);
-                others.extend(matches(own).map(|matches| (class, matches)));
-                before.push(condition);
-            } else {
-                before.push(condition.clone());
-                shared.push(condition);
-            }
-        }
+        let Sorted { priorities, others, default } = self.sorted(classes);
         let mut configs = Vec::with_capacity(others.len() + 1);
         for (class, matches) in others {
             let share = class.bandwidth.map(|bandwidth| reservations.share(bandwidth.value));
@@ -159,9 +153,60 @@ impl<'a> Context<'a> {
                 ShareConfig { bandwidth: share.map(Rate::from_bits_per_second), ..ShareConfig::default() };
             configs.push(self.class(class, matches, share, bandwidth, depth));
         }
-        configs.push(self.class_default(default, &reservations, bandwidth, depth));
+        if let Default::Takes(class) = default {
+            configs.push(self.class_default(class, &reservations, bandwidth, depth));
+        }
         let weighted = weigh(configs, &reservations, self.platform.least_default_percent);
         self.under_priority(&priorities, weighted, bandwidth)
+    }
+
+    /// Which classes have priority, which have a queue of their own, and whether class-default gets anything.
+    fn sorted<'p>(&mut self, classes: Vec<(&'p PolicyClass, Condition)>) -> Sorted<'p> {
+        let mut sorted = Sorted { priorities: Vec::new(), others: Vec::new(), default: Default::Takes(None) };
+        let (mut before, mut shared) = (Vec::new(), Vec::new());
+        let mut taken_by: Option<&PolicyClass> = None;
+        for (class, condition) in classes {
+            if let Some(other) = taken_by {
+                self.unreached(class, other);
+                continue;
+            }
+            if class.name == CLASS_DEFAULT {
+                sorted.default = Default::Takes(Some(class));
+                continue;
+            }
+            // A class without a share of its own waits in class-default's queue.
+            let own_queue =
+                class.bandwidth.is_some() || class.shape.is_some() || class.service_policy.is_some();
+            let takes_all = condition == Condition::Always;
+            if class.priority.is_some() {
+                let own = condition.but_not(&before);
+                sorted.priorities.extend(matches(own).map(|matches| (class, matches)));
+            } else if own_queue {
+                let own = condition.clone().but_not(&shared);
+                sorted.others.extend(matches(own).map(|matches| (class, matches)));
+                before.push(condition);
+            } else {
+                before.push(condition.clone());
+                shared.push(condition);
+            }
+            if takes_all {
+                taken_by = Some(class);
+                if class.priority.is_some() || own_queue {
+                    sorted.default = Default::Unreached;
+                }
+            }
+        }
+        sorted
+    }
+
+    fn unreached(&mut self, class: &PolicyClass, other: &PolicyClass) {
+        if class.name != CLASS_DEFAULT {
+            self.found.push(Diagnostic::warning(
+                class.line,
+                format!("no packet reaches class {}: class {} takes every packet", class.name, other.name),
+                "the router takes the line; the class stays empty",
+            ));
+        }
     }
 
     /// The classes whose class-map is there, each with the packets that are its own.
@@ -258,6 +303,9 @@ impl<'a> Context<'a> {
         if classes.is_empty() {
             return others;
         }
+        if others.classes.is_empty() {
+            return QueueingConfig { scheduler: SchedulerConfig::Priority, classes };
+        }
         let name = "others".to_owned();
         classes.push(ClassConfig { name, queueing: Some(others), ..ClassConfig::default() });
         QueueingConfig { scheduler: SchedulerConfig::Priority, classes }
@@ -352,5 +400,5 @@ fn weigh(mut classes: Vec<ClassConfig>, reservations: &Reservations, least_perce
 
 fn any_of(classes: &[ClassConfig]) -> MatchConfig {
     let any = classes.iter().filter_map(|class| class.matches.clone()).collect();
-    MatchConfig { any: Some(any), ..Default::default() }
+    MatchConfig { any: Some(any), ..MatchConfig::default() }
 }

@@ -168,7 +168,11 @@ fn find<T>(
 fn could_begin(first: &str, command: &str, spelling: Spelling) -> bool {
     let bytes = (first.as_bytes().first(), command.as_bytes().first());
     let same = matches!(bytes, (Some(word), Some(keyword)) if word.eq_ignore_ascii_case(keyword));
-    same && (spelling == Spelling::Abbreviated || command.len() >= first.len())
+    match spelling {
+        Spelling::Full => same && command.len() >= first.len(),
+        // `class` is a command itself, that of a policy-map, and no class-map cut short.
+        Spelling::Abbreviated => same && !first.eq_ignore_ascii_case("class"),
+    }
 }
 
 /// Whether `line` begins with the words of `command`.

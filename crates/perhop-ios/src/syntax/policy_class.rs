@@ -44,7 +44,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             _ => Bandwidth::RemainingRatio(reader.number("a ratio", 1..=65536)?),
         },
     };
-    reader.keyword(&["account"]);
+    account(reader)?;
     if class.priority.is_some() {
         reader.error(
             "bandwidth in a class that has priority already",
@@ -54,6 +54,14 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     }
     class.bandwidth = Some(At::new(reader.line, bandwidth));
     Ok(Finding::MODELLED)
+}
+
+/// `account …` at the end of a line: which layer's bytes count. Here IP bytes always do.
+fn account(reader: &mut Reader) -> Result<(), Finding> {
+    if reader.keyword(&["account"]).is_some() {
+        while reader.next().is_some() {}
+    }
+    reader.end()
 }
 
 fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
@@ -95,7 +103,7 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         *burst = reader.maybe_number();
         reader.keyword(&["ms"]);
     }
-    reader.keyword(&["account"]);
+    account(reader)?;
     let [burst, excess_burst] = bursts;
     class.shape = Some(At::new(reader.line, Shape { kind, rate, burst, excess_burst }));
     Ok(Finding::MODELLED)
