@@ -112,8 +112,18 @@ class Results:
         return self.table("transactions")
 
     @property
+    def connections(self) -> pl.DataFrame:
+        """Window, threshold, bytes under way and round-trip time of the probed connections over time."""
+        return self.table("connections")
+
+    @property
+    def colors(self) -> pl.DataFrame:
+        """What arrived of each class, by the color it arrived in."""
+        return self.table("colors")
+
+    @property
     def histogram(self) -> pl.DataFrame:
-        """Distributions of delay and delay variation per class."""
+        """Distributions of delay, delay variation and completion times per class."""
         return self.table("histogram")
 
     @property

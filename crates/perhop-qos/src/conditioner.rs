@@ -209,8 +209,10 @@ impl StageMeter {
         let Some(meter) = &config.meter else {
             return match config.per {
                 MeterScope::Aggregate => Ok(None),
-                MeterScope::Flow => Err(ConfigError::new("per", "there is no meter that could be one per flow")
-                    .help("give the conditioner a `meter`, or leave `per` out")),
+                MeterScope::Flow => {
+                    Err(ConfigError::new("per", "there is no meter that could be one per flow")
+                        .help("give the conditioner a `meter`, or leave `per` out"))
+                }
             };
         };
         let built = match config.per {

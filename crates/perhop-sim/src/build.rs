@@ -1,5 +1,6 @@
 //! From a [`Scenario`] to a [`World`]: names become indices, policies become ports, paths are found.
 
+mod probes;
 mod sessions;
 
 use std::collections::BTreeMap;
@@ -16,12 +17,14 @@ use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
 use crate::link::{Link, Loss};
-use crate::probe::{Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
+use crate::probe::{ColorTallies, Delays, FlowTally, PortTally};
 use crate::routing::{LinkId, NodeId, Routes};
-use crate::scenario::{InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_trace};
+use crate::scenario::{
+    DelayScope, InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_trace,
+};
 use crate::session::{Plan, Transport};
 use crate::source::Source;
-use crate::world::{Event, Flow, QueueProbe, Sender, World};
+use crate::world::{Event, Flow, Sender, World};
 
 /// The world of `scenario` for one replication, every random stream derived from `seed` and
 /// `replication`. Trace files are looked for relative to `base`.
@@ -43,6 +46,7 @@ pub fn build_world(
         builder.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
     }
     builder.add_probes().map_err(|error| error.within("queues").within("measure"))?;
+    builder.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
     builder.await_warmup();
     builder.start_senders();
     Ok(builder.world)
@@ -93,6 +97,7 @@ impl<'a> Builder<'a> {
             transport: Transport::default(),
             class_names: Vec::new(),
             delays: Vec::new(),
+            colors: Vec::new(),
             queue_probes: Vec::new(),
             throughput: None,
             warmup: scenario.measure.warmup,
@@ -214,22 +219,41 @@ impl<'a> Builder<'a> {
         }
         let first = self.add_path(&path);
         for number in 0..config.count {
-            let key = FlowKey {
-                source: self.addresses[from.0 as usize].into(),
-                destination: self.addresses[to.0 as usize].into(),
-                source_port: config.source_port.wrapping_add(number as u16),
-                destination_port: config.destination_port,
-                protocol: Protocol::UDP,
-            };
+            let key = self.flow_key(config, number, Protocol::UDP)?;
             let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
+            let distribution = self.distribution(class);
             let flow =
-                self.add_flow(Flow { traffic: index, number, class, answers: false, path: first, template });
+                Flow { traffic: index, number, class, distribution, answers: false, path: first, template };
+            let flow = self.add_flow(flow, &path);
             self.add_sender(flow, number, config, trace.clone());
         }
         Ok(())
     }
 
-    fn add_flow(&mut self, flow: Flow) -> usize {
+    /// What tells flow `number` of `config` from every other.
+    fn flow_key(
+        &self,
+        config: &TrafficConfig,
+        number: u32,
+        protocol: Protocol,
+    ) -> Result<FlowKey, ConfigError> {
+        let address = |node: &str| Ok(self.addresses[self.node(node)?.0 as usize].into());
+        Ok(FlowKey {
+            source: address(&config.from)?,
+            destination: address(&config.to)?,
+            source_port: config.source_port.wrapping_add(number as u16),
+            destination_port: config.destination_port,
+            protocol,
+        })
+    }
+    /// Adds `flow`, and tells the conditioners on its `way` that it will come by.
+    fn add_flow(&mut self, flow: Flow, way: &[LinkId]) -> usize {
+        let key = flow.template.flow_key();
+        for link in way {
+            let Link { output, input, .. } = &mut self.world.links[link.index()];
+            output.announce(&key);
+            input.announce(&key);
+        }
         self.world.flows.push(flow);
         self.world.tallies.push(FlowTally::default());
         self.world.flows.len() - 1
@@ -281,45 +305,26 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn add_probes(&mut self) -> Result<(), ConfigError> {
-        let measure = &self.scenario.measure;
-        for (index, config) in measure.queues.iter().enumerate() {
-            let name = format!("{}->{}", config.from, config.to);
-            let missing = || {
-                ConfigError::new("to", format!("there is no link from {} to {}", config.from, config.to))
-                    .within(index)
-            };
-            let link = self.world.links.iter().position(|link| link.name == name).ok_or_else(missing)?;
-            if config.every == Time::ZERO {
-                return Err(ConfigError::new("every", "an interval of 0 takes for ever")
-                    .help("for example 10ms")
-                    .within(index));
-            }
-            let slot = self.world.agenda.register(Event::QueueSample(index));
-            self.world.agenda.schedule(slot, measure.warmup);
-            let samples = QueueSamples::default();
-            self.world.queue_probes.push(QueueProbe {
-                link: LinkId(link as u32),
-                every: config.every,
-                slot,
-                samples,
-            });
-        }
-        if let Some(every) = measure.throughput_every.filter(|every| *every > Time::ZERO) {
-            let classes = self.world.class_names.len();
-            let samples = ThroughputSamples::new(measure.warmup, self.scenario.duration, every, classes);
-            self.world.throughput = Some(samples);
-        }
-        Ok(())
-    }
-
     fn class(&mut self, name: &str) -> usize {
         let names = &mut self.world.class_names;
         names.iter().position(|known| known == name).unwrap_or_else(|| {
             names.push(name.to_owned());
-            self.world.delays.push(Delays::new());
+            self.world.colors.push(ColorTallies::default());
             names.len() - 1
         })
+    }
+    /// The place among the distributions of delay of the flow of `class` that is added next.
+    fn distribution(&mut self, class: usize) -> usize {
+        let World { flows, delays, .. } = &mut self.world;
+        let shared = match self.scenario.measure.delays {
+            DelayScope::PerClass => flows.iter().find(|flow| flow.class == class),
+            DelayScope::PerFlow => None,
+        };
+        if let Some(flow) = shared {
+            return flow.distribution;
+        }
+        delays.push(Delays::new());
+        delays.len() - 1
     }
     fn node(&self, name: &str) -> Result<NodeId, ConfigError> {
         self.nodes

@@ -3,7 +3,9 @@
 //! Every table has one row per observation and its keys (replication, class, port, …) as columns;
 //! `docs/results.md` describes them. Nothing here depends on wall time or on the number of threads.
 
+mod colors;
 mod conditioners;
+mod series;
 mod summary;
 mod table;
 mod tables;

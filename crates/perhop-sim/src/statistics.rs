@@ -1,4 +1,4 @@
-//! Confidence intervals over replications.
+//! Confidence intervals over replications; how equal shares are.
 
 /// A mean and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +23,18 @@ pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     let variance = samples.iter().map(|sample| (sample - mean) * (sample - mean)).sum::<f64>() / (n - 1.0);
     let half = student_97_5(samples.len() - 1) * libm::sqrt(variance / n);
     Some(Interval { mean, low: mean - half, high: mean + half })
+}
+
+/// Jain's index of `shares`, (Σx)²/(n·Σx²): 1 where all are equal, 1/n where one has everything; NaN of nothing.
+/// Jain, Chiu and Hawe, DEC-TR-301, 1984.
+pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for share in shares {
+        count += 1.0;
+        sum += share;
+        squares += share * share;
+    }
+    sum * sum / (count * squares)
 }
 
 /// The 97.5 % quantile of Student's t distribution: the table for 1 to 30 degrees of freedom, beyond
@@ -53,6 +65,15 @@ mod tests {
         let Interval { mean, low, high } = confidence_95(&samples).unwrap();
         assert!((mean - 5.0).abs() < 1e-12);
         assert!((high - low - 2.0 * 2.262 * 2.0 / libm::sqrt(10.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn jains_index_of_known_shares() {
+        assert_eq!(fairness([3.0; 7]), 1.0);
+        assert_eq!(fairness([5.0, 0.0, 0.0, 0.0]), 0.25);
+        // (1 + 2 + 3)² / (3 · 14).
+        assert_eq!(fairness([1.0, 2.0, 3.0]), 36.0 / 42.0);
+        assert!(fairness([0.0, 0.0]).is_nan() && fairness([]).is_nan());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use perhop_qos::verdict::{DropCause, Verdict};
 
 use crate::agenda::{Agenda, Slot};
 use crate::link::{Counters, Flight, Link, Loss, flow_of, payload, sequence_of};
-use crate::probe::{Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
+use crate::probe::{ColorTallies, Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
 use crate::routing::LinkId;
 use crate::session::Transport;
 use crate::source::{Emission, Source};
@@ -28,6 +28,8 @@ pub(crate) enum Event {
     SessionDue(usize),
     /// A timer of one end of a TCP connection may have expired.
     ConnectionTimer(usize),
+    /// A probe of TCP connections takes a sample.
+    ConnectionSample(usize),
     /// The warm-up is over.
     WarmupEnds,
 }
@@ -41,6 +43,8 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     /// Index of its class in results.
     pub(crate) class: usize,
+    /// Its place in [`World::delays`], which it may share with the flows of its class.
+    pub(crate) distribution: usize,
     /// Whether it leads back, from the server of TCP traffic to its client.
     pub(crate) answers: bool,
     /// Where its path begins in [`World::paths`].
@@ -83,6 +87,8 @@ pub struct World {
     pub(crate) transport: Transport,
     pub(crate) class_names: Vec<String>,
     pub(crate) delays: Vec<Delays>,
+    /// What arrived, by class and color.
+    pub(crate) colors: Vec<ColorTallies>,
     pub(crate) queue_probes: Vec<QueueProbe>,
     pub(crate) throughput: Option<ThroughputSamples>,
     pub(crate) warmup: Time,
@@ -100,6 +106,7 @@ impl World {
                 Event::QueueSample(probe) => self.sample_queues(now, probe),
                 Event::SessionDue(session) => self.session_due(now, session),
                 Event::ConnectionTimer(end) => self.connection_timer(now, end),
+                Event::ConnectionSample(probe) => self.sample_connections(now, probe),
                 Event::WarmupEnds => self.transport.end_warmup(),
             }
         }
@@ -307,18 +314,23 @@ impl World {
     /// Packet `number` of its flow has arrived.
     fn count_delivery(&mut self, now: Time, packet: &Packet, number: u32) {
         let flow = flow_of(packet);
+        let Flow { class, distribution, .. } = self.flows[flow];
         let tally = &mut self.tallies[flow];
+        // All that a receiver knows of a packet's color is what its codepoint says.
+        let color = &mut self.colors[class][packet.dscp.color().index()];
         if now >= self.warmup {
             tally.received.add(packet.length);
+            color.received.add(packet.length);
             if let Some(throughput) = &mut self.throughput {
-                throughput.add(now, self.flows[flow].class, packet.length);
+                throughput.add(now, class, packet.length);
             }
         }
         if packet.sent_at >= self.warmup {
             tally.delivered.add(packet.length);
             let delay = now - packet.sent_at;
+            color.deliver(packet.length, delay);
             let variation = tally.delay.record(number, delay);
-            self.delays[self.flows[flow].class].record(delay, variation);
+            self.delays[distribution].record(delay, variation);
         }
     }
 

@@ -1,4 +1,4 @@
-"""The table at the end of a run: what each class of traffic got."""
+"""The tables at the end of a run: what each class of traffic got, and what its TCP did for it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,20 @@ _METRICS = [
     ("delay mean", "delay_mean_s"),
     ("delay p99", "delay_p99_s"),
 ]
+_TCP = [
+    ("goodput", "goodput_bps"),
+    ("segments", "segments"),
+    ("sent\nagain", "retransmissions"),
+    ("timeouts", "timeouts"),
+]
+_TRANSACTIONS = [
+    ("transactions\n1/s", "transactions_per_s"),
+    ("completion\nmean", "completion_mean_s"),
+    ("completion\np50", "completion_p50_s"),
+    ("completion\np95", "completion_p95_s"),
+    ("completion\np99", "completion_p99_s"),
+]
+_FAIRNESS = ("fairness", "fairness")
 
 
 def show_classes(results: Results) -> None:
@@ -26,6 +40,8 @@ def show_classes(results: Results) -> None:
     from rich.table import Table
 
     classes: list[dict[str, Any]] = results.summary["classes"]
+    # Shares of one flow are always equal.
+    several = any(_mean(group["flows"]) > 1 for group in classes)
     causes = [
         name
         for name in (classes[0] if classes else {})
@@ -36,7 +52,7 @@ def show_classes(results: Results) -> None:
     table = Table(box=box.SIMPLE_HEAD, title=_title(results), title_justify="left", title_style="bold")
     table.add_column("class")
     columns = [[group["class"] for group in classes]]
-    for name, key in _METRICS:
+    for name, key in [*_METRICS, *([_FAIRNESS] if several else [])]:
         unit, texts = column([group[key] for group in classes])
         table.add_column(f"{name}\n{unit}" if unit else name, justify="right")
         columns.append(texts)
@@ -44,6 +60,25 @@ def show_classes(results: Results) -> None:
             for cause in causes:
                 table.add_column(f"{_words(cause)}\n%", justify="right")
                 columns.append([_share(group[cause], group["offered_packets"]) for group in classes])
+    for row in zip(*columns, strict=True):
+        table.add_row(*row)
+    console().print(table)
+    if results.summary["tcp"]:
+        _show_tcp(results.summary["tcp"])
+
+
+def _show_tcp(groups: list[dict[str, Any]]) -> None:
+    from rich import box
+    from rich.table import Table
+
+    timed = any(_mean(group["transactions"]) for group in groups)
+    table = Table(box=box.SIMPLE_HEAD, title="TCP", title_justify="left", title_style="bold")
+    table.add_column("class")
+    columns = [[group["class"] for group in groups]]
+    for name, key in [*_TCP, *(_TRANSACTIONS if timed else [])]:
+        unit, texts = column([group[key] for group in groups])
+        table.add_column(f"{name}\n{unit}" if unit else name, justify="right")
+        columns.append(texts)
     for row in zip(*columns, strict=True):
         table.add_row(*row)
     console().print(table)

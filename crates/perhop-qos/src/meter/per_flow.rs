@@ -107,7 +107,9 @@ mod tests {
     #[test]
     fn an_announced_flow_needs_nothing_at_its_first_packet() {
         let mut announced = meters();
-        [9, 3, 7, 3].iter().for_each(|port| announced.announce(&flow(*port)));
+        for port in [9, 3, 7, 3] {
+            announced.announce(&flow(port));
+        }
         assert_eq!(announced.len(), 3);
         let capacity = announced.meters.capacity();
         assert_eq!(colors(&mut announced, &[3, 7, 9], 7), colors(&mut meters(), &[7], 7));

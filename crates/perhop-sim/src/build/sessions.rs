@@ -1,7 +1,7 @@
 //! TCP traffic: from its entry in a scenario to sessions and the flows of both directions.
 
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{FlowKey, Packet, Protocol};
+use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::{Builder, start_of};
@@ -26,40 +26,29 @@ impl<'a> Builder<'a> {
         let back_class = self.class(&format!("{} (back)", self.world.class_names[class]));
         let completions = self.completions(class);
         let paths = ways.map(|way| self.add_reactive_path(way));
-        let [from, to] = [self.node(&config.from)?, self.node(&config.to)?];
         for number in 0..config.count {
-            let key = FlowKey {
-                source: self.addresses[from.0 as usize].into(),
-                destination: self.addresses[to.0 as usize].into(),
-                source_port: config.source_port.wrapping_add(number as u16),
-                destination_port: config.destination_port,
-                protocol: Protocol::TCP,
-            };
-            let reversed = FlowKey {
-                source: key.destination,
-                destination: key.source,
-                source_port: key.destination_port,
-                destination_port: key.source_port,
-                ..key
-            };
+            let key = self.flow_key(config, number, Protocol::TCP)?;
             let back_dscp = config.reply_dscp.unwrap_or(config.dscp);
             let there = Flow {
                 traffic: index,
                 number,
                 class,
+                distribution: self.distribution(class),
                 answers: false,
                 path: paths[CLIENT],
                 template: Packet { dscp: config.dscp, ..Packet::new(key, 0) },
             };
+            let there = self.add_flow(there, ways[CLIENT]);
             let back = Flow {
                 traffic: index,
                 number,
                 class: back_class,
+                distribution: self.distribution(back_class),
                 answers: true,
                 path: paths[SERVER],
-                template: Packet { dscp: back_dscp, ..Packet::new(reversed, 0) },
+                template: Packet { dscp: back_dscp, ..Packet::new(key.reversed(), 0) },
             };
-            let flows = [self.add_flow(there), self.add_flow(back)];
+            let flows = [there, self.add_flow(back, ways[SERVER])];
             let streams = self.streams.child("traffic").child(&config.name).child(number.to_string());
             let slot = self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len()));
             self.world.agenda.schedule(slot, start_of(config, &streams));
@@ -73,6 +62,7 @@ impl<'a> Builder<'a> {
                 stream: streams.child("session").stream(),
                 slot,
                 started: false,
+                begun: 0,
                 completions,
                 tally: SessionTally::default(),
             });

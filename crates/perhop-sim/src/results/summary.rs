@@ -29,8 +29,21 @@ pub(super) fn summary(scenario: &Scenario, options: &RunOptions, tables: &[Table
         "classes": of("classes", &["class"]),
         "ports": of("ports", &["port", "queue", "precedence"]),
         "conditioners": of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
+        "colors": of("colors", &["class", "color"]),
+        "tcp": of("transactions", &["class"]),
+        "fairness": samples(tables, "runs", "fairness"),
         "packet_hops": total(tables, "runs", "packet_hops"),
     })
+}
+
+/// Mean and interval of one column with a row per replication.
+fn samples(tables: &[Table], table: &str, column: &str) -> Value {
+    let column =
+        tables.iter().find(|candidate| candidate.name == table).and_then(|table| table.column(column));
+    match column {
+        Some(Values::Float(values)) => metric(values, ""),
+        _ => Value::Null,
+    }
 }
 
 fn total(tables: &[Table], table: &str, column: &str) -> u64 {

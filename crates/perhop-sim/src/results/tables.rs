@@ -1,15 +1,20 @@
 //! The tables of a run, made from the worlds of its replications.
 
-use perhop_qos::conditioner::Count;
+use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
+use super::colors::{ColorRow, color_rows, color_table};
 use super::conditioners::{ConditionerRow, conditioner_rows, conditioner_table};
+use super::series::{
+    HistogramRow, QueueRow, ThroughputRow, histogram_rows, histogram_table, queue_rows, queue_table,
+    throughput_rows, throughput_table,
+};
 use super::table::{Rows, Table};
-use super::tcp::{self, TcpRow, TransactionRow};
-use crate::probe::{DelayStatistics, FlowTally, Tally};
-use crate::probe::{Delays, least_seconds, quantile_seconds};
-use crate::scenario::{Scenario, TrafficConfig};
+use super::tcp::{self, ConnectionRow, TcpRow, TransactionRow};
+use crate::probe::{DelayStatistics, Delays, FlowTally, Tally, above_least, least_seconds, quantile_seconds};
+use crate::scenario::{DelayScope, Scenario, TrafficConfig};
+use crate::statistics::fairness;
 use crate::world::World;
 
 /// What one replication found: the rows it adds to each table.
@@ -24,7 +29,16 @@ pub(crate) struct Replication {
     histogram: Vec<HistogramRow>,
     tcp: Vec<TcpRow>,
     transactions: Vec<TransactionRow>,
+    connections: Vec<ConnectionRow>,
+    colors: Vec<ColorRow>,
+    run: RunRow,
+}
+
+#[derive(Clone, Debug)]
+struct RunRow {
+    replication: u64,
     packet_hops: u64,
+    fairness: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -37,17 +51,23 @@ struct FlowRow {
     tally: FlowTally,
     in_network: u64,
     measured: Time,
+    answers: bool,
+    /// Its own distributions; `None` where it shares those of its class.
+    delays: Option<Delays>,
 }
 
 #[derive(Clone, Debug)]
-struct ClassRow {
+pub(super) struct ClassRow {
     replication: u64,
-    class: String,
+    pub(super) class: String,
     flows: u64,
     tally: FlowTally,
     in_network: u64,
     measured: Time,
-    delays: Delays,
+    pub(super) delays: Delays,
+    /// Delay less the least of the flow, over all flows; `None` where it is not known of each.
+    above_least: Option<Histogram<u32>>,
+    fairness: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -59,56 +79,37 @@ struct PortRow {
     tally: Tally,
 }
 
-#[derive(Clone, Debug)]
-struct QueueRow {
-    replication: u64,
-    port: String,
-    queue: String,
-    time: Time,
-    packets: u64,
-    bytes: u64,
-    precedence: u64,
-    average: f64,
-    deciding_average: f64,
-}
-
-#[derive(Clone, Debug)]
-struct ThroughputRow {
-    replication: u64,
-    class: String,
-    ends: Time,
-    received: Count,
-    interval: Time,
-}
-
-#[derive(Clone, Debug)]
-struct HistogramRow {
-    replication: u64,
-    class: String,
-    quantity: &'static str,
-    up_to_nanoseconds: u64,
-    packets: u64,
-}
-
 impl Replication {
     /// What `world` found by the end of its run as replication `number`.
     pub(crate) fn new(scenario: &Scenario, world: &World, number: u32) -> Replication {
         let replication = u64::from(number);
         let flows = flow_rows(scenario, world, replication);
         let classes = class_rows(world, replication, &flows);
-        let histogram = classes.iter().flat_map(histogram_rows).collect();
+        let transactions = tcp::transaction_rows(world, replication);
+        let histogram = histogram_rows(replication, &classes, &transactions);
+        let rates = flows.iter().filter(|flow| !flow.answers).map(FlowRow::throughput);
+        let run = RunRow { replication, packet_hops: world.packet_hops(), fairness: fairness(rates) };
         Replication {
             classes,
             histogram,
+            run,
             flows,
             ports: port_rows(world, replication),
             conditioners: conditioner_rows(world, replication),
             queues: queue_rows(world, replication),
             throughput: throughput_rows(world, replication),
             tcp: tcp::tcp_rows(scenario, world, replication),
-            transactions: tcp::transaction_rows(world, replication),
-            packet_hops: world.packet_hops(),
+            transactions,
+            connections: tcp::connection_rows(scenario, world, replication),
+            colors: color_rows(world, replication),
         }
+    }
+}
+
+impl FlowRow {
+    /// Bits per second that arrived.
+    fn throughput(&self) -> f64 {
+        self.tally.received.bytes as f64 * 8.0 / self.measured.as_seconds()
     }
 }
 
@@ -119,6 +120,7 @@ pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
 
 fn flow_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<FlowRow> {
     let in_network = world.in_network();
+    let per_flow = scenario.measure.delays == DelayScope::PerFlow;
     let measured = world.duration.saturating_sub(world.warmup);
     let row = |(index, flow): (usize, &crate::world::Flow)| {
         let traffic = &scenario.traffic[flow.traffic];
@@ -137,17 +139,25 @@ fn flow_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<FlowRo
             tally: world.tallies[index],
             in_network: in_network[index],
             measured,
+            answers: flow.answers,
+            delays: per_flow.then(|| world.delays[flow.distribution].clone()),
         }
     };
     world.flows.iter().enumerate().map(row).collect()
 }
 
 fn class_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<ClassRow> {
-    let of_class = |(class, delays): (&String, &Delays)| {
+    let of_class = |(index, class): (usize, &String)| {
         let members: Vec<&FlowRow> = flows.iter().filter(|flow| flow.class == *class).collect();
         let mut tally = FlowTally::default();
         for flow in &members {
             tally.merge(&flow.tally);
+        }
+        let mut delays = Delays::new();
+        let own: Vec<&Delays> = members.iter().filter_map(|flow| flow.delays.as_ref()).collect();
+        let shared = world.flows.iter().find(|flow| flow.class == index && own.is_empty());
+        for part in own.iter().copied().chain(shared.map(|flow| &world.delays[flow.distribution])) {
+            delays.merge(part);
         }
         ClassRow {
             replication,
@@ -156,10 +166,12 @@ fn class_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<ClassRo
             tally,
             in_network: members.iter().map(|flow| flow.in_network).sum(),
             measured: world.duration.saturating_sub(world.warmup),
-            delays: delays.clone(),
+            delays,
+            above_least: (!own.is_empty()).then(|| above_least(own)),
+            fairness: fairness(members.iter().map(|flow| flow.throughput())),
         }
     };
-    world.class_names.iter().zip(&world.delays).map(of_class).collect()
+    world.class_names.iter().enumerate().map(of_class).collect()
 }
 
 fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
@@ -186,55 +198,6 @@ fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
     rows
 }
 
-fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
-    let mut rows = Vec::new();
-    for probe in &world.queue_probes {
-        let link = &world.links[probe.link.index()];
-        let samples = &probe.samples;
-        for index in 0..samples.time.len() {
-            rows.push(QueueRow {
-                replication,
-                port: link.name.clone(),
-                queue: link.queue_names[samples.queue[index] as usize].clone(),
-                time: samples.time[index],
-                packets: samples.packets[index],
-                bytes: samples.bytes[index],
-                precedence: u64::from(samples.precedence[index]),
-                average: samples.average[index],
-                deciding_average: samples.deciding_average[index],
-            });
-        }
-    }
-    rows
-}
-
-fn throughput_rows(world: &World, replication: u64) -> Vec<ThroughputRow> {
-    let Some(samples) = &world.throughput else { return Vec::new() };
-    let mut rows = Vec::new();
-    for (index, counts) in samples.received.iter().enumerate() {
-        let ends = samples.begins + samples.every * (index as u64 + 1);
-        for (class, received) in world.class_names.iter().zip(counts) {
-            let (class, interval) = (class.clone(), samples.every);
-            rows.push(ThroughputRow { replication, class, ends, received: *received, interval });
-        }
-    }
-    rows
-}
-
-fn histogram_rows(row: &ClassRow) -> Vec<HistogramRow> {
-    let quantities = [("delay", &row.delays.delay), ("ipdv", &row.delays.variation)];
-    let rows = quantities.into_iter().flat_map(|(quantity, histogram)| {
-        histogram.iter_recorded().map(move |value| HistogramRow {
-            replication: row.replication,
-            class: row.class.clone(),
-            quantity,
-            up_to_nanoseconds: value.value_iterated_to(),
-            packets: value.count_since_last_iteration(),
-        })
-    });
-    rows.collect()
-}
-
 /// All tables of a run.
 pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
     fn all<'r, R: Clone + 'r>(
@@ -243,11 +206,7 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
     ) -> Vec<R> {
         replications.iter().flat_map(|replication| rows(replication).iter().cloned()).collect()
     }
-    let runs: Vec<(u64, u64)> = replications
-        .iter()
-        .enumerate()
-        .map(|(index, replication)| (index as u64, replication.packet_hops))
-        .collect();
+    let runs: Vec<RunRow> = replications.iter().map(|replication| replication.run.clone()).collect();
     vec![
         class_table(&all(replications, |r| &r.classes)),
         flow_table(&all(replications, |r| &r.flows)),
@@ -258,9 +217,12 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
         histogram_table(&all(replications, |r| &r.histogram)),
         tcp::tcp_table(&all(replications, |r| &r.tcp)),
         tcp::transaction_table(&all(replications, |r| &r.transactions)),
+        tcp::connection_table(&all(replications, |r| &r.connections)),
+        color_table(&all(replications, |r| &r.colors)),
         Rows::new(&runs)
-            .count("replication", "", |run| run.0)
-            .count("packet_hops", "packets", |run| run.1)
+            .count("replication", "", |run| run.replication)
+            .count("packet_hops", "packets", |run| run.packet_hops)
+            .float("fairness", "", |run| run.fairness)
             .table("runs"),
     ]
 }
@@ -320,7 +282,30 @@ fn flow_table(rows: &[FlowRow]) -> Table {
         .text("class", |row| &row.class)
         .text("from", |row| &row.from)
         .text("to", |row| &row.to);
-    traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured).table("flows")
+    let quantile = |quantile: f64| {
+        move |row: &FlowRow| {
+            row.delays.as_ref().map_or(f64::NAN, |delays| quantile_seconds(&delays.delay, quantile))
+        }
+    };
+    let pdv = |quantile: f64| {
+        move |row: &FlowRow| {
+            row.delays.as_ref().map_or(f64::NAN, |delays| pdv_seconds(&delays.delay, quantile))
+        }
+    };
+    traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
+        .float("delay_p50_s", "s", quantile(0.5))
+        .float("delay_p95_s", "s", quantile(0.95))
+        .float("delay_p99_s", "s", quantile(0.99))
+        .float("pdv_p50_s", "s", pdv(0.5))
+        .float("pdv_p95_s", "s", pdv(0.95))
+        .float("pdv_p99_s", "s", pdv(0.99))
+        .table("flows")
+}
+
+/// The `quantile` of PDV (RFC 5481 §4.2) of one stream: a packet's delay less the least of the stream. Both
+/// are read off the histogram, so that equal ones differ by 0.
+fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
+    quantile_seconds(delays, quantile) - least_seconds(delays)
 }
 
 fn class_table(rows: &[ClassRow]) -> Table {
@@ -330,12 +315,12 @@ fn class_table(rows: &[ClassRow]) -> Table {
         .count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.variation, quantile);
-    // RFC 5481 §4.2: PDV is a packet's delay less the least delay of its stream; a class of several
-    // streams has none. Both delays are read off the histogram, so that equal ones differ by 0.
+    // RFC 5481 §4.2: PDV is of one stream. Of a class it is known where each of its flows is known.
     let pdv = |quantile: f64| {
-        move |row: &ClassRow| {
-            let delays = &row.delays.delay;
-            if row.flows == 1 { quantile_seconds(delays, quantile) - least_seconds(delays) } else { f64::NAN }
+        move |row: &ClassRow| match (&row.above_least, row.flows) {
+            (_, 1) => pdv_seconds(&row.delays.delay, quantile),
+            (Some(above), _) => quantile_seconds(above, quantile),
+            (None, _) => f64::NAN,
         }
     };
     traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
@@ -350,6 +335,7 @@ fn class_table(rows: &[ClassRow]) -> Table {
         .float("pdv_p50_s", "s", pdv(0.5))
         .float("pdv_p95_s", "s", pdv(0.95))
         .float("pdv_p99_s", "s", pdv(0.99))
+        .float("fairness", "", |row| row.fairness)
         .table("classes")
 }
 
@@ -370,38 +356,4 @@ fn port_table(rows: &[PortRow]) -> Table {
         table = table.count(name, "packets", |row| row.tally.dropped[cause.index()].packets);
     }
     table.float("dropped_percent", "%", |row| percent(dropped(row), row.tally.arrived.packets)).table("ports")
-}
-
-fn queue_table(rows: &[QueueRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
-        .text("port", |row| &row.port)
-        .text("queue", |row| &row.queue)
-        .float("time_s", "s", |row| row.time.as_seconds())
-        .count("packets", "packets", |row| row.packets)
-        .count("bytes", "bytes", |row| row.bytes)
-        .count("precedence", "", |row| row.precedence)
-        .float("average", "thresholds' unit", |row| row.average)
-        .float("deciding_average", "thresholds' unit", |row| row.deciding_average)
-        .table("queues")
-}
-
-fn throughput_table(rows: &[ThroughputRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
-        .text("class", |row| &row.class)
-        .float("time_s", "s", |row| row.ends.as_seconds())
-        .count("received_packets", "packets", |row| row.received.packets)
-        .float("throughput_bps", "b/s", |row| row.received.bytes as f64 * 8.0 / row.interval.as_seconds())
-        .table("throughput")
-}
-
-fn histogram_table(rows: &[HistogramRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
-        .text("class", |row| &row.class)
-        .text("quantity", |row| row.quantity)
-        .float("up_to_s", "s", |row| row.up_to_nanoseconds as f64 / 1e9)
-        .count("packets", "packets", |row| row.packets)
-        .table("histogram")
 }

@@ -1,4 +1,4 @@
-//! The tables about TCP: per flow, and completion times per class.
+//! The tables about TCP: per flow, transactions per class, connections over time.
 
 use perhop_qos::units::Time;
 
@@ -6,7 +6,7 @@ use super::table::{Rows, Table};
 use super::tables::flow_name;
 use crate::probe::{Delays, quantile_seconds};
 use crate::scenario::Scenario;
-use crate::session::{CLIENT, SERVER, SessionTally};
+use crate::session::{CLIENT, ConnectionProbe, ConnectionSample, SERVER, Session, SessionTally};
 use crate::tcp::Statistics;
 use crate::world::World;
 
@@ -29,14 +29,25 @@ pub(super) struct TransactionRow {
     transactions: u64,
     completed: u64,
     completion: u128,
+    received: [u64; 2],
+    sent: Statistics,
     times: Delays,
     measured: Time,
+}
+
+/// One end of a connection at one instant.
+#[derive(Clone, Debug)]
+pub(super) struct ConnectionRow {
+    replication: u64,
+    flow: String,
+    end: &'static str,
+    sample: ConnectionSample,
 }
 
 pub(super) fn tcp_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<TcpRow> {
     let measured = world.duration.saturating_sub(world.warmup);
     let sessions = world.transport.sessions.iter().zip(world.transport.measured());
-    let row = |(session, sent): (&crate::session::Session, Statistics)| {
+    let row = |(session, sent): (&Session, Statistics)| {
         let traffic = &scenario.traffic[session.traffic];
         TcpRow {
             replication,
@@ -54,26 +65,50 @@ pub(super) fn tcp_rows(scenario: &Scenario, world: &World, replication: u64) -> 
 
 pub(super) fn transaction_rows(world: &World, replication: u64) -> Vec<TransactionRow> {
     let measured = world.duration.saturating_sub(world.warmup);
+    let statistics = world.transport.measured();
     let row = |(place, (class, times)): (usize, &(usize, Delays))| {
-        let of_class = world.transport.sessions.iter().filter(|session| session.completions == place);
+        let sessions = world.transport.sessions.iter().zip(&statistics);
+        let of_class = sessions.filter(|(session, _)| session.completions == place);
         let mut row = TransactionRow {
             replication,
             class: world.class_names[*class].clone(),
             transactions: 0,
             completed: 0,
             completion: 0,
+            received: [0, 0],
+            sent: Statistics::default(),
             times: times.clone(),
             measured,
         };
-        for SessionTally { transactions, completed, completion, .. } in of_class.map(|session| session.tally)
-        {
-            row.transactions += transactions;
-            row.completed += completed;
-            row.completion += completion;
+        for (Session { tally, .. }, sent) in of_class {
+            row.transactions += tally.transactions;
+            row.completed += tally.completed;
+            row.completion += tally.completion;
+            row.received.iter_mut().zip(tally.received).for_each(|(sum, bytes)| *sum += bytes);
+            row.sent.merge(sent);
         }
         row
     };
     world.transport.completions.iter().enumerate().map(row).collect()
+}
+
+pub(super) fn connection_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<ConnectionRow> {
+    let row = |probe: &ConnectionProbe, sample: &ConnectionSample| {
+        let session = &world.transport.sessions[sample.session];
+        ConnectionRow {
+            replication,
+            flow: flow_name(&scenario.traffic[session.traffic], session.number),
+            end: if probe.end == CLIENT { "client" } else { "server" },
+            sample: *sample,
+        }
+    };
+    let probes = world.transport.probes.iter();
+    probes.flat_map(|probe| probe.samples.iter().map(move |sample| row(probe, sample))).collect()
+}
+
+/// The completion times of each class, as part of the table `histogram`.
+pub(super) fn completion_histograms(rows: &[TransactionRow]) -> impl Iterator<Item = (&str, &Delays)> {
+    rows.iter().map(|row| (row.class.as_str(), &row.times))
 }
 
 /// Mean of `count` times that sum up to `sum` picoseconds, seconds; NaN of none.
@@ -81,9 +116,21 @@ fn mean_seconds(sum: u128, count: u64) -> f64 {
     sum as f64 / count as f64 / 1e12
 }
 
+fn rate(bytes: u64, measured: Time) -> f64 {
+    bytes as f64 * 8.0 / measured.as_seconds()
+}
+
+/// What the senders did about loss and marks.
+fn sender_columns<R>(rows: Rows<R>, sent: impl Fn(&R) -> &Statistics + Copy) -> Rows<R> {
+    rows.count("segments", "", |row| sent(row).segments)
+        .count("retransmissions", "", |row| sent(row).retransmissions)
+        .count("fast_retransmits", "", |row| sent(row).fast_retransmits)
+        .count("timeouts", "", |row| sent(row).timeouts)
+        .count("congestion_marks", "", |row| sent(row).congestion_marks)
+}
+
 pub(super) fn tcp_table(rows: &[TcpRow]) -> Table {
-    let rate = |bytes: u64, measured: Time| bytes as f64 * 8.0 / measured.as_seconds();
-    Rows::new(rows)
+    let rows = Rows::new(rows)
         .count("replication", "", |row| row.replication)
         .text("flow", |row| &row.flow)
         .text("class", |row| &row.class)
@@ -95,18 +142,13 @@ pub(super) fn tcp_table(rows: &[TcpRow]) -> Table {
         .count("received_bytes", "bytes", |row| row.tally.received[SERVER])
         .count("reply_bytes", "bytes", |row| row.tally.received[CLIENT])
         .float("goodput_bps", "b/s", |row| rate(row.tally.received[SERVER], row.measured))
-        .float("reply_goodput_bps", "b/s", |row| rate(row.tally.received[CLIENT], row.measured))
-        .count("segments", "", |row| row.sent.segments)
-        .count("retransmissions", "", |row| row.sent.retransmissions)
-        .count("fast_retransmits", "", |row| row.sent.fast_retransmits)
-        .count("timeouts", "", |row| row.sent.timeouts)
-        .count("congestion_marks", "", |row| row.sent.congestion_marks)
-        .table("tcp")
+        .float("reply_goodput_bps", "b/s", |row| rate(row.tally.received[CLIENT], row.measured));
+    sender_columns(rows, |row| &row.sent).table("tcp")
 }
 
 pub(super) fn transaction_table(rows: &[TransactionRow]) -> Table {
     let quantile = |quantile: f64| move |row: &TransactionRow| quantile_seconds(&row.times.delay, quantile);
-    Rows::new(rows)
+    let rows = Rows::new(rows)
         .count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
         .count("transactions", "", |row| row.transactions)
@@ -115,5 +157,22 @@ pub(super) fn transaction_table(rows: &[TransactionRow]) -> Table {
         .float("completion_p50_s", "s", quantile(0.5))
         .float("completion_p95_s", "s", quantile(0.95))
         .float("completion_p99_s", "s", quantile(0.99))
-        .table("transactions")
+        .float("goodput_bps", "b/s", |row| rate(row.received[SERVER], row.measured))
+        .float("reply_goodput_bps", "b/s", |row| rate(row.received[CLIENT], row.measured));
+    sender_columns(rows, |row| &row.sent).table("transactions")
+}
+
+pub(super) fn connection_table(rows: &[ConnectionRow]) -> Table {
+    Rows::new(rows)
+        .count("replication", "", |row| row.replication)
+        .text("flow", |row| &row.flow)
+        .text("end", |row| row.end)
+        .count("connection", "", |row| u64::from(row.sample.connection))
+        .float("time_s", "s", |row| row.sample.time.as_seconds())
+        .float("cwnd_segments", "segments", |row| row.sample.window)
+        .float("ssthresh_segments", "segments", |row| row.sample.threshold)
+        .count("in_flight_bytes", "bytes", |row| row.sample.in_flight)
+        .float("srtt_s", "s", |row| row.sample.round_trip.map_or(f64::NAN, Time::as_seconds))
+        .float("rto_s", "s", |row| row.sample.timeout.as_seconds())
+        .table("connections")
 }

@@ -13,6 +13,7 @@ mod decode;
 mod diagnostic;
 mod document;
 mod load;
+mod measure;
 mod message;
 mod nearest;
 mod overrides;
@@ -38,6 +39,7 @@ pub use application::{
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;
 pub use load::{Checked, Loaded, PolicySet, check, load, load_document, load_json};
+pub use measure::{ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig};
 pub use path::ValuePath;
 pub use schema::scenario_schema;
 pub use topology::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
@@ -88,31 +90,4 @@ fn default_seed() -> u64 {
 }
 fn default_replications() -> u32 {
     1
-}
-
-/// What is measured beyond the counters that every run keeps.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct MeasureConfig {
-    /// Time at the start of the run that no measurement counts.
-    #[serde(default)]
-    pub warmup: Time,
-    /// Queues to sample over time.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub queues: Vec<QueueProbeConfig>,
-    /// Length of the intervals over which throughput per class is reported; without it, no time series.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub throughput_every: Option<Time>,
-}
-
-/// The queues of one port, sampled at fixed intervals.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct QueueProbeConfig {
-    /// The node that sends.
-    pub from: String,
-    /// Its neighbor at the other end of the link.
-    pub to: String,
-    /// Interval between samples.
-    pub every: Time,
 }

@@ -6,6 +6,7 @@
 
 mod plan;
 mod segments;
+mod watch;
 
 use perhop_qos::packet::Packet;
 use perhop_qos::random::Stream;
@@ -13,6 +14,7 @@ use perhop_qos::units::Time;
 
 pub(crate) use plan::{Beginning, Connections, Plan};
 pub(crate) use segments::{Carried, Segments};
+pub(crate) use watch::{ConnectionProbe, ConnectionSample};
 
 use crate::agenda::Slot;
 use crate::link::payload;
@@ -34,6 +36,7 @@ pub(crate) struct Transport {
     pub(crate) segments: Segments,
     /// Completion times of transactions, by class: (class, distribution).
     pub(crate) completions: Vec<(usize, Delays)>,
+    pub(crate) probes: Vec<ConnectionProbe>,
 }
 
 /// An application between two hosts.
@@ -50,6 +53,8 @@ pub(crate) struct Session {
     pub(crate) stream: Stream,
     pub(crate) slot: Slot,
     pub(crate) started: bool,
+    /// Connections begun since the start of the run.
+    pub(crate) begun: u32,
     /// Its class's place in [`Transport::completions`].
     pub(crate) completions: usize,
     pub(crate) tally: SessionTally,
@@ -76,6 +81,8 @@ pub(crate) struct SessionTally {
 struct Dialogue {
     session: usize,
     generation: u32,
+    /// Which of its session's connections it is, from 0; `None` once it is over.
+    number: Option<u32>,
     ends: [Connection; 2],
     /// The instant of each end's wake-up on the agenda, if it waits for one.
     armed: [Option<Time>; 2],
@@ -122,8 +129,10 @@ impl World {
 
     /// A new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
-        let Session { parameters, stream, tally, .. } = &mut self.transport.sessions[session];
+        let Session { parameters, stream, tally, begun, .. } = &mut self.transport.sessions[session];
         tally.connections += u64::from(now >= self.warmup);
+        let number = *begun;
+        *begun = begun.wrapping_add(1);
         let tick = parameters.clock.as_seconds();
         let mut end = |role| {
             let phase = Time::from_seconds_f64(stream.uniform() * tick);
@@ -133,11 +142,11 @@ impl World {
         let place = self.transport.free.pop().unwrap_or(self.transport.dialogues.len());
         if let Some(dialogue) = self.transport.dialogues.get_mut(place) {
             let (slots, generation) = (dialogue.slots, dialogue.generation.wrapping_add(1));
-            *dialogue = Dialogue::new(session, generation, ends, slots, now);
+            *dialogue = Dialogue::new(session, generation, number, ends, slots, now);
         } else {
             let slots =
                 [CLIENT, SERVER].map(|end| self.agenda.register(Event::ConnectionTimer(2 * place + end)));
-            self.transport.dialogues.push(Dialogue::new(session, 0, ends, slots, now));
+            self.transport.dialogues.push(Dialogue::new(session, 0, number, ends, slots, now));
         }
         self.serve(now, place, CLIENT);
         self.serve(now, place, SERVER);
@@ -213,7 +222,8 @@ impl World {
 
     /// Frees the place of a dialogue whose ends are both closed: neither needs an answer any more.
     fn retire(&mut self, place: usize) {
-        let Dialogue { session, closed, ends, generation, armed, .. } = &mut self.transport.dialogues[place];
+        let Dialogue { session, closed, ends, generation, armed, number, .. } =
+            &mut self.transport.dialogues[place];
         if *closed == [true, true] {
             let tally = &mut self.transport.sessions[*session].tally;
             for end in ends.iter() {
@@ -221,6 +231,7 @@ impl World {
             }
             // Whatever still comes for it is for none.
             *generation = generation.wrapping_add(1);
+            *number = None;
             *closed = [false, false];
             *armed = [None, None];
             let parameters = *ends[CLIENT].parameters();
@@ -354,10 +365,18 @@ impl Transport {
 }
 
 impl Dialogue {
-    fn new(session: usize, generation: u32, ends: [Connection; 2], slots: [Slot; 2], now: Time) -> Dialogue {
+    fn new(
+        session: usize,
+        generation: u32,
+        number: u32,
+        ends: [Connection; 2],
+        slots: [Slot; 2],
+        now: Time,
+    ) -> Dialogue {
         Dialogue {
             session,
             generation,
+            number: Some(number),
             ends,
             armed: [None, None],
             slots,

@@ -121,7 +121,7 @@ const NS2_RENO_1999: Parameters = Parameters {
     idle_restart: false,
 };
 
-/// Linux 2.0 net/ipv4/tcp_input.c: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`), `TCP_TIMEOUT_INIT`
+/// Linux 2.0 `net/ipv4/tcp_input.c`: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`), `TCP_TIMEOUT_INIT`
 /// 3 s, delayed acknowledgments first after HZ/3 (`tcp_delack_estimator`).
 const LINUX_2_0: Parameters = Parameters {
     mss: MSS,

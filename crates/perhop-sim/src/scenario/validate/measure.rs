@@ -4,8 +4,10 @@ use perhop_qos::units::Time;
 
 use super::Findings;
 use super::topology::{Network, links_of};
+use crate::scenario::nearest::suggest;
 use crate::scenario::path::ValuePath;
-use crate::scenario::{QueueProbeConfig, Scenario};
+use crate::scenario::{ConnectionProbeConfig, QueueProbeConfig, Scenario, TrafficConfig};
+use crate::session::Plan;
 
 /// Samples that one probe may take in a replication: they are all kept in memory.
 const MOST_SAMPLES: u64 = 10_000_000;
@@ -24,6 +26,43 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     for (index, probe) in measure.queues.iter().enumerate() {
         check_probe(network, &path.join("queues").join(index), probe, duration, findings);
     }
+    for (index, probe) in measure.connections.iter().enumerate() {
+        check_connections(scenario, &path.join("connections").join(index), probe, findings);
+    }
+}
+
+fn check_connections(
+    scenario: &Scenario,
+    path: &ValuePath,
+    probe: &ConnectionProbeConfig,
+    findings: &mut Findings,
+) {
+    let ConnectionProbeConfig { traffic, flow, every, .. } = probe;
+    let known = scenario.traffic.iter().find(|known| known.name == *traffic);
+    let is_tcp = |traffic: &TrafficConfig| Plan::of(&traffic.source).is_some();
+    match known {
+        None => {
+            let on_tcp =
+                scenario.traffic.iter().filter(|known| is_tcp(known)).map(|known| known.name.as_str());
+            findings.error(&path.join("traffic"), format!("there is no traffic `{traffic}`")).help =
+                Some(suggest("TCP traffic", traffic, on_tcp));
+        }
+        Some(known) if !is_tcp(known) => {
+            let message = format!("traffic `{traffic}` sends datagrams: it has no connections");
+            findings.error(&path.join("traffic"), message).help =
+                Some("name an application on TCP, or give it one as its `source`".into());
+        }
+        Some(known) => {
+            if let Some(flow) = flow.filter(|flow| *flow >= known.count) {
+                let message = format!("traffic `{traffic}` has no flow {flow}");
+                findings.error(&path.join("flow"), message).help = Some(match known.count {
+                    1 => "it has one flow: leave `flow` out".into(),
+                    count => format!("its flows are 0 to {}", count - 1),
+                });
+            }
+        }
+    }
+    interval(&path.join("every"), *every, scenario.duration, findings);
 }
 
 fn check_probe(

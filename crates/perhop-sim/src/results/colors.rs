@@ -1,0 +1,50 @@
+//! The table `colors`: what arrived of each class, by the color it arrived in.
+
+use perhop_qos::packet::Color;
+use perhop_qos::units::Time;
+
+use super::table::{Rows, Table};
+use crate::probe::ColorTally;
+use crate::world::World;
+
+/// The packets of one class that arrived in one color.
+#[derive(Clone, Debug)]
+pub(super) struct ColorRow {
+    replication: u64,
+    class: String,
+    color: String,
+    tally: ColorTally,
+    measured: Time,
+}
+
+/// The rows of one replication: every color that arrived.
+pub(super) fn color_rows(world: &World, replication: u64) -> Vec<ColorRow> {
+    let measured = world.duration.saturating_sub(world.warmup);
+    let classes = world.class_names.iter().zip(&world.colors);
+    let rows = classes.flat_map(|(class, colors)| {
+        let arrived = colors.iter().enumerate().filter(|(_, tally)| tally.received.packets > 0);
+        arrived.map(move |(color, tally)| ColorRow {
+            replication,
+            class: class.clone(),
+            color: Color::new(color).to_string(),
+            tally: *tally,
+            measured,
+        })
+    });
+    rows.collect()
+}
+
+/// The table.
+pub(super) fn color_table(rows: &[ColorRow]) -> Table {
+    Rows::new(rows)
+        .count("replication", "", |row| row.replication)
+        .text("class", |row| &row.class)
+        .text("color", |row| &row.color)
+        .count("delivered_packets", "packets", |row| row.tally.delivered.packets)
+        .count("delivered_bytes", "bytes", |row| row.tally.delivered.bytes)
+        .float("throughput_bps", "b/s", |row| {
+            row.tally.received.bytes as f64 * 8.0 / row.measured.as_seconds()
+        })
+        .float("delay_mean_s", "s", |row| row.tally.mean_delay())
+        .table("colors")
+}

@@ -1,0 +1,131 @@
+//! Tables over time and of distributions: `queues`, `throughput`, `histogram`.
+
+use perhop_qos::conditioner::Count;
+use perhop_qos::units::Time;
+
+use super::table::{Rows, Table};
+use super::tables::ClassRow;
+use super::tcp::{TransactionRow, completion_histograms};
+use crate::world::World;
+
+#[derive(Clone, Debug)]
+pub(super) struct QueueRow {
+    replication: u64,
+    port: String,
+    queue: String,
+    time: Time,
+    packets: u64,
+    bytes: u64,
+    precedence: u64,
+    average: f64,
+    deciding_average: f64,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ThroughputRow {
+    replication: u64,
+    class: String,
+    ends: Time,
+    received: Count,
+    interval: Time,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct HistogramRow {
+    replication: u64,
+    class: String,
+    quantity: &'static str,
+    up_to_nanoseconds: u64,
+    packets: u64,
+}
+
+pub(super) fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
+    let mut rows = Vec::new();
+    for probe in &world.queue_probes {
+        let link = &world.links[probe.link.index()];
+        let samples = &probe.samples;
+        for index in 0..samples.time.len() {
+            rows.push(QueueRow {
+                replication,
+                port: link.name.clone(),
+                queue: link.queue_names[samples.queue[index] as usize].clone(),
+                time: samples.time[index],
+                packets: samples.packets[index],
+                bytes: samples.bytes[index],
+                precedence: u64::from(samples.precedence[index]),
+                average: samples.average[index],
+                deciding_average: samples.deciding_average[index],
+            });
+        }
+    }
+    rows
+}
+
+pub(super) fn throughput_rows(world: &World, replication: u64) -> Vec<ThroughputRow> {
+    let Some(samples) = &world.throughput else { return Vec::new() };
+    let mut rows = Vec::new();
+    for (index, counts) in samples.received.iter().enumerate() {
+        let ends = samples.begins + samples.every * (index as u64 + 1);
+        for (class, received) in world.class_names.iter().zip(counts) {
+            let (class, interval) = (class.clone(), samples.every);
+            rows.push(ThroughputRow { replication, class, ends, received: *received, interval });
+        }
+    }
+    rows
+}
+
+pub(super) fn histogram_rows(
+    replication: u64,
+    classes: &[ClassRow],
+    transactions: &[TransactionRow],
+) -> Vec<HistogramRow> {
+    let of_packets = classes.iter().flat_map(|ClassRow { class, delays, .. }| {
+        [(class.as_str(), "delay", &delays.delay), (class.as_str(), "ipdv", &delays.variation)]
+    });
+    let of_transactions =
+        completion_histograms(transactions).map(|(class, times)| (class, "completion", &times.delay));
+    let rows = of_packets.chain(of_transactions).flat_map(|(class, quantity, histogram)| {
+        histogram.iter_recorded().map(move |value| HistogramRow {
+            replication,
+            class: class.to_owned(),
+            quantity,
+            up_to_nanoseconds: value.value_iterated_to(),
+            packets: value.count_since_last_iteration(),
+        })
+    });
+    rows.collect()
+}
+
+pub(super) fn queue_table(rows: &[QueueRow]) -> Table {
+    Rows::new(rows)
+        .count("replication", "", |row| row.replication)
+        .text("port", |row| &row.port)
+        .text("queue", |row| &row.queue)
+        .float("time_s", "s", |row| row.time.as_seconds())
+        .count("packets", "packets", |row| row.packets)
+        .count("bytes", "bytes", |row| row.bytes)
+        .count("precedence", "", |row| row.precedence)
+        .float("average", "thresholds' unit", |row| row.average)
+        .float("deciding_average", "thresholds' unit", |row| row.deciding_average)
+        .table("queues")
+}
+
+pub(super) fn throughput_table(rows: &[ThroughputRow]) -> Table {
+    Rows::new(rows)
+        .count("replication", "", |row| row.replication)
+        .text("class", |row| &row.class)
+        .float("time_s", "s", |row| row.ends.as_seconds())
+        .count("received_packets", "packets", |row| row.received.packets)
+        .float("throughput_bps", "b/s", |row| row.received.bytes as f64 * 8.0 / row.interval.as_seconds())
+        .table("throughput")
+}
+
+pub(super) fn histogram_table(rows: &[HistogramRow]) -> Table {
+    Rows::new(rows)
+        .count("replication", "", |row| row.replication)
+        .text("class", |row| &row.class)
+        .text("quantity", |row| row.quantity)
+        .float("up_to_s", "s", |row| row.up_to_nanoseconds as f64 / 1e9)
+        .count("packets", "packets", |row| row.packets)
+        .table("histogram")
+}
