@@ -65,6 +65,12 @@ def test_wrong_arguments(perhop: Command, scenario: Path, arguments: list[str], 
     assert not (scenario.parent / "out").exists(), "nothing is written"
 
 
+def test_a_duration_is_not_called_what_it_is_not(perhop: Command, scenario: Path) -> None:
+    ended = perhop("run", scenario, "--duration", "10")
+    assert "duration=10, set in place" in ended.err
+    assert "--set" not in ended.err
+
+
 def test_no_command_shows_the_commands(perhop: Command) -> None:
     ended = perhop()
     assert ended.code == 0

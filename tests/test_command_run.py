@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from conftest import Command, leftovers
+from conftest import Command, Ended, command_line, leftovers
 
 
 def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
@@ -59,6 +60,72 @@ def test_set_seed_and_duration_reach_the_run(perhop: Command, scenario: Path) ->
     steady = next(one for one in document["classes"] if one["class"] == "steady")
     assert steady["flows"]["mean"] == 2
     assert (document["seed"], document["duration_s"]) == (7, 3.0)
+
+
+TCP = """\
+perhop: 1
+name: Files
+duration: 10s
+hosts: { client: {}, server: {} }
+links:
+  - { between: [client, server], rate: 10Mb/s, delay: 5ms, loss: 0.01 }
+traffic:
+  - name: files
+    count: 2
+    from: client
+    to: server
+    source: { file-transfer: { tcp: { profile: linux-2.2 }, size: 20kB } }
+  - name: bulk
+    from: client
+    to: server
+    source-port: 40000
+    source: { bulk: { tcp: { profile: linux-2.2 } } }
+measure:
+  connections: [{ traffic: bulk, every: 100ms }]
+"""
+
+
+def test_tcp_has_a_table_of_its_own(perhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "tcp.perhop.yaml").write_text(TCP)
+    ended = perhop("run", "tcp.perhop.yaml", "-o", "out")
+    assert ended.code == 0, ended.err
+    classes, _, tcp = ended.out.partition("\nTCP\n")
+    assert "fairness" in classes, "files are two flows"
+    for word in ("goodput", "segments", "again", "timeouts", "transactions", "p95"):
+        assert word in tcp, ended.out
+    document = json.loads((tmp_path / "out" / "summary.json").read_text())
+    files, bulk = document["tcp"]
+    for group in (files, bulk):
+        assert group["retransmissions"]["mean"] > 0
+        (line,) = [line for line in tcp.splitlines() if line.split()[:1] == [group["class"]]]
+        assert f"{group['retransmissions']['mean']:,.0f}" in line.split()
+    assert files["completion_p95_s"]["mean"] >= files["completion_p50_s"]["mean"] > 0
+    windows = pl.read_parquet(tmp_path / "out" / "connections.parquet")
+    assert windows["flow"].unique().to_list() == ["bulk"]
+    assert len(windows) in (100, 101)
+    assert 0 < document["fairness"]["mean"] <= 1
+
+
+def test_a_scenario_may_be_piped_in(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    from_file = perhop("run", scenario, "--json").json()
+
+    def piped(text: str, *arguments: str) -> Ended:
+        ended = subprocess.run(
+            command_line([*arguments, "-", "--json"]),
+            cwd=tmp_path,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        return Ended(ended.returncode, ended.stdout, ended.stderr)
+
+    assert piped(scenario.read_text(), "run").json() == from_file
+    assert piped(scenario.read_text(), "check").code == 0
+    wrong = piped(scenario.read_text().replace("rate: 2Mb/s", "rat: 2Mb/s"), "run")
+    assert wrong.code == 2
+    assert "standard input:8" in wrong.json()["error"]["message"]
 
 
 def test_quiet_says_nothing(perhop: Command, scenario: Path) -> None:

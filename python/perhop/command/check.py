@@ -28,7 +28,7 @@ def check(
     Parameters
     ----------
     files
-        Scenario files, or running-configurations of Cisco IOS routers.
+        Scenario files, or running-configurations of Cisco IOS routers; - is standard input.
     json
         Print all findings as one JSON document.
     strict

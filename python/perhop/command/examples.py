@@ -16,6 +16,7 @@ Examples:
   perhop run edge.perhop.yaml --set links.0.rate=2Mb/s --duration 60s
   perhop run edge.perhop.yaml --replications 10 -o results/edge
   perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
+  generate-scenario | perhop run -
 """
 
 CHECK = """\

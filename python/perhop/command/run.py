@@ -29,7 +29,7 @@ def run(
     Parameters
     ----------
     scenario
-        The scenario file.
+        The scenario file; - is standard input.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     seed

@@ -97,7 +97,7 @@ impl Diagnostic {
         Diagnostic { related: Some((excerpt, label.to_owned())), ..self }
     }
 
-    /// The diagnostic as text: message, the line it is about with a mark under the place, help.
+    /// The diagnostic as text: message, the line it is about with a mark under the place, path, help.
     pub fn render(&self, coloring: Coloring) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -113,6 +113,9 @@ impl Diagnostic {
         };
         if let Some((excerpt, label)) = &self.related {
             group = group.element(self.snippet(excerpt, AnnotationKind::Context, Some(label)));
+        }
+        if self.excerpt.is_some() && !self.path.is_empty() {
+            group = group.element(Level::NOTE.with_name("path").message(self.path.as_str()));
         }
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(help.as_str()));
@@ -138,7 +141,7 @@ impl Diagnostic {
     /// What stands for the place where no line of a file can be shown.
     fn origin(&self) -> Option<String> {
         match (&self.set, &self.file, self.path.as_str()) {
-            (Some(set), ..) => Some(format!("--set {set}")),
+            (Some(set), ..) => Some(format!("{set}, set in place of what the scenario says")),
             (None, Some(file), "") => Some(file.clone()),
             (None, Some(file), path) => Some(format!("{file}, {path}")),
             (None, None, "") => None,

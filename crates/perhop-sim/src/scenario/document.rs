@@ -1,5 +1,6 @@
 //! [`Document`]: a scenario file before it is understood, with the place of every value.
 
+use std::io::{IsTerminal, Read};
 use std::ops::Range;
 use std::path::Path;
 
@@ -29,13 +30,19 @@ struct Text {
 }
 
 impl Document {
-    /// The document in the file `path`.
+    /// The document in the file `path`; `-` is standard input.
     ///
     /// # Errors
     /// Where the file cannot be read or is not YAML.
     pub fn read(path: &Path) -> Result<Document, Diagnostics> {
-        let file = path.display().to_string();
-        match std::fs::read(path) {
+        let piped = path == Path::new("-");
+        let file = if piped { "standard input".to_owned() } else { path.display().to_string() };
+        if piped && std::io::stdin().is_terminal() {
+            return Err(whole_file(&file, "no scenario is piped in".into())
+                .help("name a file, or pipe one in: perhop run - < scenario.yaml")
+                .into());
+        }
+        match if piped { piped_in() } else { std::fs::read(path) } {
             Ok(bytes) => match String::from_utf8(bytes) {
                 Ok(source) => Document::parse(source, file),
                 Err(error) => {
@@ -216,6 +223,12 @@ fn not_yaml(file: &str, source: &str, at: Range<usize>, message: &str) -> Diagno
 
 fn whole_file(file: &str, message: String) -> Diagnostic {
     Diagnostic::new(Severity::Error, &ValuePath::root(), message).in_file(file)
+}
+
+fn piped_in() -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn reason(error: &std::io::Error) -> String {

@@ -37,6 +37,10 @@ impl<'a> Network<'a> {
     pub(super) fn neighbors(&self, node: &str) -> impl Iterator<Item = &'a str> {
         self.neighbors.get(node).into_iter().flatten().copied()
     }
+    /// Whether every link leads to nodes that there are: else a missing route is no mistake of its own.
+    pub(super) fn is_whole(&self) -> bool {
+        self.neighbors.keys().all(|node| self.is_host(node) || self.is_router(node))
+    }
     /// Whether packets from `from` can come to `to`: over routers, for hosts forward nothing.
     pub(super) fn is_reachable(&self, from: &str, to: &str) -> bool {
         let mut seen = BTreeSet::new();
@@ -116,8 +120,9 @@ fn addresses(scenario: &Scenario, findings: &mut Findings) {
 
 fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: &mut Findings) {
     let [a, b] = &link.between;
+    let mut known = true;
     for (index, end) in link.between.iter().enumerate() {
-        network.require(&path.join("between").join(index), end, findings);
+        known &= network.require(&path.join("between").join(index), end, findings);
     }
     if a == b {
         findings.error(&path.join("between"), format!("a link from `{a}` to itself")).help =
@@ -138,7 +143,8 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
     }
     for (node, interface) in &link.interfaces {
         let path = path.join("interfaces").join(node);
-        if !link.between.contains(node) {
+        // A misspelled end is one mistake: its interface says what was meant.
+        if known && !link.between.contains(node) {
             findings.error(&path, format!("`{node}` is not an end of this link")).help =
                 Some(suggest("ends", node, [a.as_str(), b.as_str()]));
         }

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use perhop_qos::meter::MeterScope;
+use perhop_qos::policy::PolicyConfig;
 use perhop_qos::units::{Rate, Time};
 
 use super::topology::{Network, links_of};
@@ -48,6 +50,34 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
             trace(base, &path.join("source").join("trace").join("file"), config, &mut traces, findings);
         }
     }
+    if scenario.policies.values().any(meters_per_flow) {
+        flows_apart(scenario, findings);
+    }
+}
+
+fn meters_per_flow(policy: &PolicyConfig) -> bool {
+    policy.conditioners.iter().any(|conditioner| conditioner.per == MeterScope::Flow)
+}
+
+/// Meters per flow know flows by addresses and ports: traffic that has the same shares its meters.
+fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
+    let mut taken: BTreeMap<_, Vec<(u32, u32, usize)>> = BTreeMap::new();
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        let is_tcp = Plan::of(&traffic.source).is_some();
+        let first = u32::from(traffic.source_port);
+        let last = first.saturating_add(traffic.count.saturating_sub(1));
+        let ranges = taken.entry((&traffic.from, &traffic.to, is_tcp, traffic.destination_port)).or_default();
+        if let Some((.., other)) = ranges.iter().find(|(from, to, _)| *from <= last && first <= *to) {
+            let path = ValuePath::from("traffic").join(index);
+            let (own, other) = (&traffic.name, &scenario.traffic[*other].name);
+            let message = format!(
+                "flows of `{own}` and `{other}` have the same addresses and ports, so share meters per flow"
+            );
+            findings.warning(&path.join("name"), message).help =
+                Some("give one of them another `source-port` or `destination-port`".into());
+        }
+        ranges.push((first, last, index));
+    }
 }
 
 fn ends(network: &Network, path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
@@ -72,6 +102,7 @@ fn ends(network: &Network, path: &ValuePath, traffic: &TrafficConfig, findings: 
     } else if both
         && network.neighbors(from).next().is_some()
         && network.neighbors(to).next().is_some()
+        && network.is_whole()
         && !network.is_reachable(from, to)
     {
         findings.error(&path.join("to"), format!("there is no route from `{from}` to `{to}`")).help =
