@@ -1,8 +1,9 @@
 //! Speed of the whole engine, from the scenario to its results, on one core: packet-hops per second.
 //!
-//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO]` runs all scenarios, or one; `make bench`
-//! runs them in turn with their twins in other simulators. A packet-hop is a packet that enters a
-//! wire. Machines differ and are shared: compare medians of runs side by side, not single numbers.
+//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION]]` runs all scenarios, or one, for
+//! 100 simulated seconds or so long; `make bench` runs them in turn with their twins in other simulators,
+//! `make bench-instructions` counts instructions. A packet-hop is a packet that enters a wire. Machines
+//! differ and are shared: compare medians of runs side by side, not single numbers.
 
 use std::path::Path;
 use std::time::Instant;
@@ -16,12 +17,16 @@ type Make = fn(u32) -> Value;
 
 fn main() {
     // Cargo adds `--bench` to whatever it is given.
-    let only = std::env::args().skip(1).find(|argument| !argument.starts_with("--"));
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let only = arguments.next();
+    let duration = arguments.next().unwrap_or_else(|| "100s".to_owned());
     let scenarios: [(&str, Make, u32); 4] =
         [("udp-50", udp, 50), ("udp-500", udp, 500), ("tcp-50", tcp, 50), ("tcp-500", tcp, 500)];
     for (name, make, pairs) in scenarios {
         if only.as_ref().is_none_or(|only| only == name) {
-            let (seconds, packet_hops) = time(make(pairs));
+            let mut scenario = make(pairs);
+            scenario["duration"] = json!(duration);
+            let (seconds, packet_hops) = time(scenario);
             let rate = packet_hops as f64 / seconds / 1e6;
             println!("{name} {packet_hops} packet-hops {seconds:.4} s {rate:.2} million packet-hops/s");
         }
@@ -40,7 +45,7 @@ fn time(scenario: Value) -> (f64, u64) {
 }
 
 /// `pairs` CBR sources of 120 Mb/s together, each marked by a token bucket of its own, on 1 Gb/s
-/// access links into a 100 Mb/s bottleneck with RIO-C of two precedences; 100 s.
+/// access links into a 100 Mb/s bottleneck with RIO-C of two precedences.
 fn udp(pairs: u32) -> Value {
     let mut hosts = serde_json::Map::new();
     let (mut links, mut traffic) = (Vec::new(), Vec::new());
@@ -58,7 +63,7 @@ fn udp(pairs: u32) -> Value {
     }
     links.push(json!({"between": ["r1", "r2"], "rate": "100Mb/s", "delay": "20ms", "interfaces": {"r1": {"output": "rio"}}}));
     json!({
-        "perhop": 1, "name": "udp", "duration": "100s", "hosts": hosts, "routers": {"r1": {}, "r2": {}},
+        "perhop": 1, "name": "udp", "hosts": hosts, "routers": {"r1": {}, "r2": {}},
         "links": links, "traffic": traffic,
         "policies": {
             "marker": {"conditioners": [{

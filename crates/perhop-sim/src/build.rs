@@ -2,6 +2,7 @@
 
 mod probes;
 mod sessions;
+mod settling;
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr};
@@ -48,6 +49,7 @@ pub fn build_world(
     builder.add_probes().map_err(|error| error.within("queues").within("measure"))?;
     builder.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
     builder.await_warmup();
+    builder.settle();
     builder.start_senders();
     Ok(builder.world)
 }
@@ -170,7 +172,6 @@ impl<'a> Builder<'a> {
         let loss = (config.loss > 0.0)
             .then(|| Loss { probability: config.loss, stream: streams.child("loss").stream() });
         let leads_to_host = self.scenario.hosts.contains_key(to);
-        let delivers = leads_to_host && input.is_empty() && loss.is_none();
         self.world.links.push(Link {
             name,
             ends: [from.to_owned(), to.to_owned()],
@@ -187,7 +188,7 @@ impl<'a> Builder<'a> {
             shaper_ready_at: None,
             feeders: Vec::new(),
             leads_to_host,
-            delivers,
+            settles: false,
             reacts: false,
             tally,
             transmitted: 0,

@@ -38,8 +38,9 @@ pub(crate) struct Link {
     pub(crate) feeders: Vec<usize>,
     /// The far end is a host: packets end there.
     pub(crate) leads_to_host: bool,
-    /// It leads to a host that only counts what arrives: nothing conditions it, loses it or answers it.
-    pub(crate) delivers: bool,
+    /// What becomes of a packet is settled when it is on this wire: nobody answers it, and where it goes on,
+    /// it meets no packet that did not come this way. Then its arrival needs no event.
+    pub(crate) settles: bool,
     /// TCP sends by it: what enters it depends on what arrives elsewhere.
     pub(crate) reacts: bool,
     /// What the wire loses; `None` where it loses nothing.

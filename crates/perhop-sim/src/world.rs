@@ -114,8 +114,9 @@ impl World {
     /// Lets happen whatever happens in the whole run.
     pub fn finish(&mut self) {
         self.run_until(self.duration);
-        for link in 0..self.links.len() {
-            self.catch_up(self.duration, LinkId(link as u32));
+        // Along the paths: what catches up may be all that feeds the link behind it.
+        for place in 0..self.paths.len() {
+            self.catch_up(self.duration, self.paths[place]);
         }
     }
     /// Simulated time at which the run ends.
@@ -166,21 +167,26 @@ impl World {
         }
         self.catch_up(now, link);
         self.await_shaper(link);
+        self.reach(now, link, &mut packet);
+    }
+
+    /// `packet` reaches the far end of `link`.
+    fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         let Link { far_interface, input, leads_to_host, loss, .. } = &mut self.links[link.index()];
         if loss.as_mut().is_some_and(Loss::strikes) {
-            return self.drop_unqueued(now, link, &packet, DropCause::Lost, |tally| &mut tally.beyond);
+            return self.drop_unqueued(now, link, packet, DropCause::Lost, |tally| &mut tally.beyond);
         }
         packet.arrive(*far_interface);
         if !input.is_empty()
-            && let Verdict::Drop(cause) = input.condition(now, &mut packet)
+            && let Verdict::Drop(cause) = input.condition(now, packet)
         {
-            return self.drop_unqueued(now, link, &packet, cause, |tally| &mut tally.beyond);
+            return self.drop_unqueued(now, link, packet, cause, |tally| &mut tally.beyond);
         }
         packet.hops += 1;
         if *leads_to_host {
-            self.deliver(now, &packet);
+            self.deliver(now, packet);
         } else {
-            self.forward(now, self.link_of(flow_of(&packet), packet.hops), &mut packet);
+            self.forward(now, self.link_of(flow_of(packet), packet.hops), packet);
         }
     }
 
@@ -217,7 +223,8 @@ impl World {
     ///
     /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters
     /// the ring, so while a port is busy something is in flight on its wire, and its arrival comes by
-    /// here before the packet after the next could be late.
+    /// here before the packet after the next could be late. Where packets are settled once they are on
+    /// the wire nothing can be late.
     pub(crate) fn catch_up(&mut self, now: Time, link: LinkId) {
         if !self.links[link.index()].feeders.is_empty() {
             return self.run_ahead(now, link);
@@ -257,31 +264,30 @@ impl World {
             let segments = &mut self.transport.segments;
             let mut counters =
                 Counters { port: tally, flows: &mut self.tallies, segments, warmup: self.warmup };
-            let Some(transmission) = port.poll_transmit(now, &mut counters) else { break };
-            self.launch(link, &transmission.packet, transmission.ends);
+            let Some(mut transmission) = port.poll_transmit(now, &mut counters) else { break };
+            self.launch(link, &mut transmission.packet, transmission.ends);
         }
     }
 
     /// `packet` is on `link`'s wire until `ends`: it arrives when its last bit does.
-    fn launch(&mut self, link: LinkId, packet: &Packet, ends: Time) {
-        let link = &mut self.links[link.index()];
-        link.transmitted += 1;
-        let arrives = ends + link.delay;
-        // Nothing answers a datagram: its delivery is known now and needs no event.
-        if link.delivers && arrives <= self.duration {
-            return self.deliver(arrives, packet);
+    fn launch(&mut self, link: LinkId, packet: &mut Packet, ends: Time) {
+        let Link { transmitted, delay, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
+        *transmitted += 1;
+        let arrives = ends + *delay;
+        if *settles && arrives <= self.duration {
+            return self.reach(arrives, link, packet);
         }
-        if link.in_flight.is_empty() {
-            self.agenda.schedule(link.arrival, arrives);
+        if in_flight.is_empty() {
+            self.agenda.schedule(*arrival, arrives);
         }
-        link.in_flight.push_back(Flight { arrives, packet: *packet });
+        in_flight.push_back(Flight { arrives, packet: *packet });
     }
 
     /// Asks for a wake-up where a shaper holds back all that waits at `link`: then nothing need be in flight.
     fn await_shaper(&mut self, link: LinkId) {
         let link = &mut self.links[link.index()];
-        if !link.feeders.is_empty() {
-            return; // it runs ahead, and past its shaper too
+        if link.settles || !link.feeders.is_empty() {
+            return; // it may be late, or it runs ahead, and past its shaper too
         }
         // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
         if let Some(time) = link.port.shaped_until()

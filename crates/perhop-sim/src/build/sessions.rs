@@ -79,12 +79,11 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The place of `way` among the paths. TCP answers what arrives: its links have neither sources that run
-    /// ahead nor deliveries that need no event.
+    /// The place of `way` among the paths. TCP answers what arrives: the sources of its first link do not run
+    /// ahead.
     fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
-        if let [first, .., last] | [first @ last] = way {
+        if let Some(first) = way.first() {
             self.world.links[first.index()].reacts = true;
-            self.world.links[last.index()].delivers = false;
         }
         self.add_path(way)
     }
