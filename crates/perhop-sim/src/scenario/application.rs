@@ -36,6 +36,20 @@ pub struct ConnectRequestResponseConfig {
     pub request: ByteSize,
     /// Payload of a response.
     pub response: ByteSize,
+    /// Which end closes the connection first.
+    #[serde(default)]
+    pub closes_first: Closing,
+}
+
+/// Which end of a connection closes it first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Closing {
+    /// The server, behind its response: netperf, web servers.
+    #[default]
+    Server,
+    /// The client, once it has the response.
+    Client,
 }
 
 /// Files from client to server, one after the other, each confirmed by the receiving application: Chariot's

@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use application::{
-    BulkConfig, ConnectRequestResponseConfig, FileConnection, FileTransferConfig, RequestResponseConfig,
+    BulkConfig, Closing, ConnectRequestResponseConfig, FileConnection, FileTransferConfig, RequestResponseConfig,
     WebConfig,
 };
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};

@@ -19,6 +19,7 @@ pub(crate) use watch::{ConnectionProbe, ConnectionSample};
 use crate::agenda::Slot;
 use crate::link::payload;
 use crate::probe::Delays;
+use crate::scenario::Closing;
 use crate::tcp::{Connection, Event as TcpEvent, Parameters, Role, Segment, Statistics};
 use crate::world::{Event, World};
 
@@ -274,7 +275,7 @@ impl World {
         }
         let bytes = if plan.is_continuous() { u64::MAX } else { dialogue.request };
         dialogue.ends[CLIENT].send(bytes);
-        if plan.connections == Connections::PerTransaction && plan.response == 0 {
+        if plan.closes(Closing::Client) && plan.response == 0 {
             dialogue.ends[CLIENT].close();
         }
     }
@@ -289,6 +290,9 @@ impl World {
         while dialogue.arrived[SERVER] >= dialogue.request {
             dialogue.arrived[SERVER] -= dialogue.request;
             dialogue.ends[SERVER].send(plan.response);
+            if plan.closes(Closing::Server) {
+                dialogue.ends[SERVER].close();
+            }
             if plan.is_continuous() {
                 tally.transactions += u64::from(measured);
             }
@@ -307,6 +311,7 @@ impl World {
         }
         dialogue.arrived[CLIENT] -= plan.response;
         match plan.connections {
+            Connections::PerTransaction if plan.closing == Closing::Server => {}
             Connections::PerTransaction => dialogue.ends[CLIENT].close(),
             Connections::One => {
                 let began = dialogue.began;
@@ -321,6 +326,8 @@ impl World {
         let Dialogue { session, began, .. } = self.transport.dialogues[place];
         let Session { plan, stops, .. } = self.transport.sessions[session];
         if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
+            // It has closed already, unless the server was the first.
+            self.transport.dialogues[place].ends[CLIENT].close();
             self.complete(now, session, began);
             if now < stops {
                 self.connect(now, session);

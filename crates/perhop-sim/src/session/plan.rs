@@ -3,7 +3,7 @@
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
-use crate::scenario::{FileConnection, SourceConfig};
+use crate::scenario::{Closing, FileConnection, SourceConfig};
 use crate::tcp::TcpConfig;
 
 /// What the client sends in one transaction.
@@ -42,6 +42,8 @@ pub(crate) struct Plan {
     /// Bytes that the server answers.
     pub(crate) response: u64,
     pub(crate) connections: Connections,
+    /// Which end closes a connection of a transaction.
+    pub(crate) closing: Closing,
     pub(crate) beginning: Beginning,
 }
 
@@ -49,7 +51,8 @@ impl Plan {
     /// What `source` does, and by which TCP; `None` if it sends datagrams.
     pub(crate) fn of(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
         let (connections, beginning) = (Connections::One, Beginning::InTurn);
-        let in_turn = |request, response| Plan { request, response, connections, beginning };
+        let closing = Closing::Client;
+        let in_turn = |request, response| Plan { request, response, connections, closing, beginning };
         Some(match source {
             SourceConfig::Bulk(config) => (in_turn(Request::Endless, 0), &config.tcp),
             SourceConfig::RequestResponse(config) => {
@@ -59,7 +62,8 @@ impl Plan {
             SourceConfig::ConnectRequestResponse(config) => {
                 let (request, response) = (config.request.as_bytes(), config.response.as_bytes());
                 let plan = in_turn(Request::Fixed(request), response);
-                (Plan { connections: Connections::PerTransaction, ..plan }, &config.tcp)
+                let (connections, closing) = (Connections::PerTransaction, config.closes_first);
+                (Plan { connections, closing, ..plan }, &config.tcp)
             }
             SourceConfig::FileTransfer(config) => {
                 let plan = in_turn(Request::Fixed(config.size.as_bytes()), config.confirmation.as_bytes());
@@ -74,7 +78,7 @@ impl Plan {
                     Request::Pareto { mean: config.mean_size.as_bytes() as f64, shape: config.shape };
                 let beginning = Beginning::Poisson(config.mean_gap.as_seconds());
                 let connections = Connections::PerTransaction;
-                (Plan { request, response: 0, connections, beginning }, &config.tcp)
+                (Plan { request, response: 0, connections, closing, beginning }, &config.tcp)
             }
             SourceConfig::Cbr(_)
             | SourceConfig::OnOff(_)
@@ -94,6 +98,10 @@ impl Plan {
     /// The client sends without waiting for anything: an endless request, or requests without an answer.
     pub(crate) fn is_continuous(&self) -> bool {
         self.connections == Connections::One && self.response == 0
+    }
+    /// Whether connections carry one transaction, and `end` is the first to close them.
+    pub(crate) fn closes(&self, end: Closing) -> bool {
+        self.connections == Connections::PerTransaction && self.closing == end
     }
     /// The gap to the next transaction, where they begin at random.
     pub(crate) fn gap(&self, stream: &mut Stream) -> Option<Time> {

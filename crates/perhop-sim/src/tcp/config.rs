@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
 use super::parameters::{
-    Acknowledgment, Counting, FastRetransmit, Growth, Handshake, Headers, InitialWindow, Parameters,
-    Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers, InitialWindow,
+    Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 use super::profile::{DefaultWindow, Profile};
 use super::receiver::LONGEST_DELAY;
@@ -58,6 +58,12 @@ pub struct TcpConfig {
     /// Whether connections are opened and closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
+    /// Whether the handshake is a measurement of the round trip.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub handshake_timing: Option<HandshakeTiming>,
+    /// The segment that carries the FIN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fin: Option<Fin>,
     /// Whether segments carry timestamps, 12 bytes (RFC 7323).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
@@ -126,6 +132,8 @@ impl TcpConfig {
             fast_retransmit: None,
             acknowledgment: None,
             handshake: None,
+            handshake_timing: None,
+            fin: None,
             timestamps: None,
             ecn: None,
             clock: None,
@@ -169,6 +177,8 @@ impl TcpConfig {
             fast_retransmit: self.fast_retransmit.unwrap_or(base.fast_retransmit),
             acknowledgment: self.acknowledgment.unwrap_or(base.acknowledgment),
             handshake: self.handshake.unwrap_or(base.handshake),
+            handshake_timing: self.handshake_timing.unwrap_or(base.handshake_timing),
+            fin: self.fin.unwrap_or(base.fin),
             timestamps: self.timestamps.unwrap_or(base.timestamps),
             ecn: self.ecn.unwrap_or(base.ecn),
             clock: self.clock.unwrap_or(base.clock),

@@ -3,7 +3,7 @@
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
-use super::parameters::{Handshake, Parameters};
+use super::parameters::{Handshake, HandshakeTiming, Parameters};
 use super::receiver::{Due, Receiver};
 use super::segment::{Flags, SackBlocks, Segment, Timestamps};
 use super::sender::{Sender, Statistics};
@@ -200,7 +200,9 @@ impl Connection {
         self.syn_deadline = None;
         self.news.connected = true;
         if self.syns == 1 {
-            self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
+            if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
+                self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
+            }
         } else {
             // RFC 5681 §3.1: a lost SYN leaves one segment of the initial window.
             self.sender.rtt.after_lost_syn();

@@ -29,7 +29,7 @@ pub use config::TcpConfig;
 pub use congestion::CongestionControl;
 pub use connection::{Connection, Event, Reading, Role, State};
 pub use parameters::{
-    Acknowledgment, Counting, FastRetransmit, Growth, Handshake, Headers, InitialWindow, Parameters,
+    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers, InitialWindow, Parameters,
     Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 pub use profile::Profile;

@@ -35,6 +35,10 @@ pub struct Parameters {
     pub acknowledgment: Acknowledgment,
     /// Whether connections are opened and closed.
     pub handshake: Handshake,
+    /// Whether the handshake is a measurement of the round trip.
+    pub handshake_timing: HandshakeTiming,
+    /// The segment that carries the FIN.
+    pub fin: Fin,
     /// Whether segments carry timestamps (RFC 7323).
     pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
@@ -177,13 +181,37 @@ pub enum Handshake {
     None,
 }
 
+/// Whether the handshake is a measurement of the round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HandshakeTiming {
+    /// The first one, unless the SYN was lost (RFC 6298).
+    Measured,
+    /// The timeout stays the initial one until data are acknowledged: Linux 2.0.
+    Forgotten,
+}
+
+/// The segment that carries the FIN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fin {
+    /// The last with data, if that has not been sent yet.
+    WithData,
+    /// One of its own, which takes a place in the congestion window: Linux 2.0.
+    Alone,
+}
+
 /// How the retransmission timeout follows from round trips.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoRule {
     /// SRTT + 4 RTTVAR, and at least the minimum (RFC 6298). BSD, ns-2.
     Rfc6298,
-    /// A quarter more, and more for windows of few segments: Linux 2.0 and 2.2.
+    /// A quarter more, and more for windows of few segments; the first deviation is half the round trip:
+    /// Linux 2.0.
+    #[serde(rename = "linux-2.0")]
+    Linux2_0,
+    /// The same with a first deviation as large as the round trip: Linux 2.2.
     Linux2,
     /// SRTT + 4 RTTVAR, the second term at least the minimum: Linux since 2.4.
     Linux,

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
 use super::parameters::{
-    Acknowledgment, Counting, FastRetransmit, Growth, Handshake, Headers, InitialWindow, Parameters,
-    Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers, InitialWindow,
+    Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 
 /// A TCP of an era: the values of all parameters that a scenario does not set itself.
@@ -79,6 +79,9 @@ impl Profile {
             Profile::Linux2_2 => Parameters {
                 recovery: Recovery::Sack,
                 fast_retransmit: FastRetransmit::OncePerWindow,
+                handshake_timing: HandshakeTiming::Measured,
+                fin: Fin::WithData,
+                rto_rule: RtoRule::Linux2,
                 timestamps: true,
                 // Linux 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: one tick, and the first at once.
                 acknowledgment: Acknowledgment::Estimated { first: Time::from_milliseconds(10), quick: 1 },
@@ -106,6 +109,8 @@ const NS2_RENO_1999: Parameters = Parameters {
     fast_retransmit: FastRetransmit::OncePerWindow,
     acknowledgment: Acknowledgment::EveryPacket,
     handshake: Handshake::None,
+    handshake_timing: HandshakeTiming::Measured,
+    fin: Fin::WithData,
     timestamps: false,
     ecn: false,
     clock: Time::from_milliseconds(100),
@@ -122,7 +127,8 @@ const NS2_RENO_1999: Parameters = Parameters {
 };
 
 /// Linux 2.0 `net/ipv4/tcp_input.c`: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`), `TCP_TIMEOUT_INIT`
-/// 3 s, delayed acknowledgments first after HZ/3 (`tcp_delack_estimator`).
+/// 3 s, and again once the connection is open, delayed acknowledgments first after HZ/3 (`tcp_delack_estimator`).
+/// `net/ipv4/tcp_output.c`: `tcp_send_fin` queues a segment of its own behind the data.
 const LINUX_2_0: Parameters = Parameters {
     mss: MSS,
     headers: Headers::Added,
@@ -136,10 +142,12 @@ const LINUX_2_0: Parameters = Parameters {
     fast_retransmit: FastRetransmit::Always,
     acknowledgment: Acknowledgment::Estimated { first: Time::from_milliseconds(330), quick: 0 },
     handshake: Handshake::ThreeWay,
+    handshake_timing: HandshakeTiming::Forgotten,
+    fin: Fin::Alone,
     timestamps: false,
     ecn: false,
     clock: Time::from_milliseconds(10),
-    rto_rule: RtoRule::Linux2,
+    rto_rule: RtoRule::Linux2_0,
     minimum_rto: Time::from_milliseconds(200),
     initial_rto: Time::from_seconds(3),
     maximum_rto: Time::from_seconds(120),
@@ -165,6 +173,8 @@ const RFC5681_RENO: Parameters = Parameters {
     fast_retransmit: FastRetransmit::Always,
     acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(200), quick: 0 },
     handshake: Handshake::ThreeWay,
+    handshake_timing: HandshakeTiming::Measured,
+    fin: Fin::WithData,
     timestamps: false,
     ecn: false,
     clock: Time::from_milliseconds(1),
@@ -195,6 +205,8 @@ const LINUX_MODERN: Parameters = Parameters {
     fast_retransmit: FastRetransmit::OncePerWindow,
     acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 16 },
     handshake: Handshake::ThreeWay,
+    handshake_timing: HandshakeTiming::Measured,
+    fin: Fin::WithData,
     timestamps: true,
     ecn: false,
     clock: Time::from_milliseconds(1),

@@ -89,7 +89,7 @@ impl RttEstimator {
         self.smoothed = measured << SMOOTHED_SHIFT;
         self.variation = match self.rule {
             // RFC 6298 §2.2: RTTVAR = R/2.
-            RtoRule::Rfc6298 | RtoRule::Linux => measured << (VARIATION_SHIFT - 1),
+            RtoRule::Rfc6298 | RtoRule::Linux | RtoRule::Linux2_0 => measured << (VARIATION_SHIFT - 1),
             RtoRule::Linux2 => measured << VARIATION_SHIFT,
         };
     }
@@ -106,7 +106,7 @@ impl RttEstimator {
         match self.rule {
             RtoRule::Rfc6298 => time(smoothed + self.variation).max(self.minimum),
             RtoRule::Linux => time(smoothed) + time(self.variation).max(self.minimum),
-            RtoRule::Linux2 => {
+            RtoRule::Linux2_0 | RtoRule::Linux2 => {
                 let sum = smoothed + self.variation;
                 let shift = (segments.max(1.0) as u32 - 1).min(i64::BITS - 1);
                 time(sum + (sum >> 2) + (sum >> shift)).max(self.minimum)

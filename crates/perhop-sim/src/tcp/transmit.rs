@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::parameters::Recovery;
+use super::parameters::{Fin, Recovery};
 use super::sender::{Phase, Sender, Timing};
 
 /// A piece of the stream to be sent now.
@@ -47,7 +47,8 @@ impl Sender {
     /// A segment's worth of the stream from `sequence` on, nothing of it at or after `limit`.
     pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
         let end = self.written.min(limit).min(sequence + self.payload()).max(sequence);
-        let fin = self.finishing && end == self.written && limit > self.written;
+        let takes_fin = self.parameters.fin == Fin::WithData || end == sequence;
+        let fin = self.finishing && takes_fin && end == self.written && limit > self.written;
         Piece { sequence, length: (end - sequence) as u32, fin, is_new: false }
     }
 
@@ -64,7 +65,11 @@ impl Sender {
         }
         let limit = self.scoreboard.first_present(self.next).unwrap_or(u64::MAX);
         let piece = self.piece(self.next, limit);
-        if self.room() < u64::from(piece.length).max(1) {
+        let needed = match self.parameters.fin {
+            Fin::Alone if piece.fin => self.payload(),
+            _ => u64::from(piece.length).max(1),
+        };
+        if self.room() < needed {
             self.limited = true;
             return None;
         }
