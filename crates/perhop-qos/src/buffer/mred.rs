@@ -10,7 +10,7 @@
 
 use super::average::{Motion, QueueAverages};
 use super::drop_spacing::DropSpacing;
-use super::mred_config::{Averages, EcnConfig, MredConfig, ProbabilityConfig};
+use super::mred_config::{Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig};
 use super::thresholds::{DropCurve, PrecedenceConfig};
 use super::{BufferManager, TailDrop};
 use crate::packet::{Color, Ecn, Packet};
@@ -57,6 +57,7 @@ pub struct Mred {
     packets_per_byte: Option<f64>,
     ecn: EcnConfig,
     limit: Option<QueueSize>,
+    limit_counts: LimitCounts,
     random: Stream,
 }
 
@@ -131,6 +132,7 @@ impl Mred {
             },
             ecn: config.ecn,
             limit: config.limit,
+            limit_counts: config.limit_counts,
             random,
         }
     }
@@ -231,6 +233,24 @@ impl Mred {
             _ => outcome,
         }
     }
+
+    /// Whether `packet` fits under `limit`.
+    fn fits(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
+        let counted = match (self.limit_counts, self.averages) {
+            (LimitCounts::Queue, _) | (_, Averages::Single) => index..index,
+            (LimitCounts::Averaged, Averages::Coupled) => 0..index + 1,
+            (LimitCounts::Averaged, Averages::CoupledSampled | Averages::Decoupled) => index..index + 1,
+        };
+        if counted.is_empty() {
+            return TailDrop::fits(limit, packet, queue);
+        }
+        match limit {
+            QueueSize::Packets(packets) => queue.packets_of[counted].iter().sum::<u64>() < packets,
+            QueueSize::Bytes(bytes) => {
+                queue.bytes_of[counted].iter().sum::<u64>() + u64::from(packet.length) <= bytes
+            }
+        }
+    }
 }
 
 impl BufferManager for Mred {
@@ -249,7 +269,7 @@ impl BufferManager for Mred {
             Outcome::Forced => return Verdict::Drop(DropCause::EarlyForced),
         };
         match self.limit {
-            Some(limit) if !TailDrop::fits(limit, packet, queue) => Verdict::Drop(DropCause::QueueFull),
+            Some(limit) if !self.fits(limit, index, packet, queue) => Verdict::Drop(DropCause::QueueFull),
             _ => stays,
         }
     }

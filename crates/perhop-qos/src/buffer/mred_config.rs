@@ -29,6 +29,18 @@ pub enum Averages {
     Decoupled,
 }
 
+/// Which packets the hard limit counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitCounts {
+    /// All of the queue.
+    #[default]
+    Queue,
+    /// Those that the average counts which the packet's arrival samples: the whole queue under `single`, its
+    /// own precedence under `coupled-sampled` and `decoupled`, the lower ones too under `coupled`. Linux GRED.
+    Averaged,
+}
+
 /// What becomes of an ECN-capable packet that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -98,6 +110,9 @@ pub struct MredConfig {
     /// only the averages bound the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
+    /// Which packets `limit` counts.
+    #[serde(default)]
+    pub limit_counts: LimitCounts,
 }
 
 /// The default of ns-2 and ns-3.
@@ -122,6 +137,7 @@ impl Default for MredConfig {
             probability: ProbabilityConfig::default(),
             ecn: EcnConfig::default(),
             limit: None,
+            limit_counts: LimitCounts::default(),
         }
     }
 }

@@ -33,8 +33,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use application::{
-    BulkConfig, Closing, ConnectRequestResponseConfig, FileConnection, FileTransferConfig, RequestResponseConfig,
-    WebConfig,
+    BulkConfig, Closing, ConnectRequestResponseConfig, FileConnection, FileTransferConfig,
+    RequestResponseConfig, WebConfig,
 };
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;

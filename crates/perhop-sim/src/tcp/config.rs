@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
 use super::parameters::{
-    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers, InitialWindow,
-    Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
+    InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 use super::profile::{DefaultWindow, Profile};
 use super::receiver::LONGEST_DELAY;

@@ -29,8 +29,8 @@ pub use config::TcpConfig;
 pub use congestion::CongestionControl;
 pub use connection::{Connection, Event, Reading, Role, State};
 pub use parameters::{
-    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers, InitialWindow, Parameters,
-    Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
+    InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 pub use profile::Profile;
 pub use segment::{Flags, SackBlocks, Segment, Timestamps};

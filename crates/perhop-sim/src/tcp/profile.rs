@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
 use super::parameters::{
-    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers, InitialWindow,
-    Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
+    InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 
 /// A TCP of an era: the values of all parameters that a scenario does not set itself.
