@@ -88,7 +88,9 @@ app.command(design)
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
-    tokens = sys.argv[1:] if arguments is None else arguments
+    given = sys.argv[1:] if arguments is None else arguments
+    # Standard input is called `-`, which the parser would take for an option.
+    tokens = ["./-" if token == "-" else token for token in given]
     signal.signal(signal.SIGTERM, _terminated)
     try:
         code = _guarded(tokens)
