@@ -21,7 +21,7 @@ pub(crate) fn add(configuration: &mut Configuration, found: Vec<Diagnostic>) {
         }
     }
     configuration.diagnostics.extend(found);
-    configuration.diagnostics.sort_by_key(|diagnostic| (diagnostic.line, diagnostic.severity));
+    configuration.diagnostics.sort();
 }
 
 fn undefined_list(line: usize, name: &str) -> Diagnostic {
@@ -34,6 +34,13 @@ fn undefined_list(line: usize, name: &str) -> Diagnostic {
 
 fn access_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for map in configuration.class_maps.iter() {
+        if map.statements.is_empty() {
+            found.push(Diagnostic::warning(
+                map.line,
+                format!("class-map {} has no criterion", map.name),
+                "the router takes it; no packet matches",
+            ));
+        }
         for statement in &map.statements {
             match &statement.criterion {
                 Criterion::AccessGroup(name) if configuration.access_lists.get(name).is_none() => {

@@ -24,12 +24,12 @@ impl fmt::Display for Severity {
 }
 
 /// One thing that is wrong or doubtful.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Diagnostic {
-    /// How bad it is.
-    pub severity: Severity,
     /// Line in the file, from 1.
     pub line: usize,
+    /// How bad it is.
+    pub severity: Severity,
     /// What was found.
     pub message: String,
     /// What the router itself does with it, and perhop after it.

@@ -129,6 +129,14 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
     every(own.into_iter().flatten().chain(others))
 }
 
+/// Whether the codepoint of a packet matters to `config`.
+pub(super) fn looks_at_codepoint(config: &MatchConfig) -> bool {
+    let inside = [&config.all, &config.any].into_iter().flatten().flatten();
+    config.dscp.is_some()
+        || config.precedence.is_some()
+        || inside.chain(config.not.as_deref()).any(looks_at_codepoint)
+}
+
 /// Whether all hold: one that does not is enough to say no.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     parts.fold(Some(true), |all, part| match (all, part) {

@@ -6,13 +6,13 @@ use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::meter::{
     MeterConfig, SingleRateTcmConfig, TokenBucketConfig, TokenBucketWithDebtConfig, TwoRateTcmConfig,
 };
-use perhop_qos::policy::PolicyConfig;
+use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use perhop_qos::{ByteSize, Color, Rate};
 
+use super::Context;
 use super::bandwidth::{bursts_of_police, rate_of};
 use super::circuit::Circuit;
-use super::condition::{Condition, of_class, of_rate_limit};
-use super::{Context, attached};
+use super::condition::{Condition, looks_at_codepoint, of_class, of_rate_limit};
 use crate::ast::{
     Action, CLASS_DEFAULT, Direction, Interface, Marking, Police, PolicyClass, PolicyMap, RateLimit, Then,
 };
@@ -21,11 +21,15 @@ use crate::diagnostic::Diagnostic;
 /// Policies inside policies go no deeper.
 pub(super) const DEEPEST: usize = 3;
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// What happens to packets that arrive.
-    pub(super) fn input(&mut self, interface: &Interface, circuit: &Circuit) -> Vec<ConditionerConfig> {
+    pub(super) fn input(
+        &mut self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+    ) -> Vec<ConditionerConfig> {
         let mut stages = self.rate_limits(interface, Direction::Input);
-        let attached = attached(interface, circuit, |policies| &policies.input);
+        let attached = self.attached(interface, circuit, |policies| &policies.input);
         if let Some(at) = attached
             && let Some(policy) = self.configuration.policy_maps.get(&at.value)
         {
@@ -47,14 +51,36 @@ impl Context<'_> {
     }
 
     /// What happens to packets that leave.
-    pub(super) fn output(&mut self, interface: &Interface, circuit: &Circuit) -> PolicyConfig {
+    pub(super) fn output(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> PolicyConfig {
         let mut stages = self.rate_limits(interface, Direction::Output);
         let queueing = self.queueing(interface, circuit);
         if let Some(policy) = &queueing.policy {
+            self.classifies_after_marking(policy, &queueing.config);
             let of_policy = self.of_policy(policy, circuit.bandwidth);
             stages = self.one_after_the_other(stages, of_policy, interface);
         }
         PolicyConfig { conditioners: unique(stages), queueing: Some(queueing.config) }
+    }
+
+    /// Says where a queue would see a marking that the router's own classifier does not see.
+    fn classifies_after_marking(&mut self, policy: &PolicyMap, queueing: &QueueingConfig) {
+        let marks = |class: &&PolicyClass| {
+            let actions = class.police.iter().flat_map(|police| {
+                [&police.value.conform, &police.value.exceed, &police.value.violate].into_iter().flatten()
+            });
+            let codepoint = |marking: &Marking| matches!(marking, Marking::Precedence(_) | Marking::Dscp(_));
+            class.marks.iter().any(|mark| codepoint(&mark.value))
+                || actions.filter_map(|action| action.marking.as_ref()).any(codepoint)
+        };
+        let Some(class) = policy.classes.iter().find(marks) else { return };
+        let mut matches = queueing.classes.iter().filter_map(|class| class.matches.as_ref());
+        if matches.any(looks_at_codepoint) {
+            self.found.push(Diagnostic::warning(
+                class.line,
+                format!("class {} marks packets in a policy that tells classes by their marking", class.name),
+                "the router queues by the marking a packet came with, perhop by the new one",
+            ));
+        }
     }
 
     fn rate_limits(&mut self, interface: &Interface, direction: Direction) -> Vec<ConditionerConfig> {

@@ -18,6 +18,7 @@ mod queueing;
 mod random_detect;
 mod wire;
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use perhop_qos::policy::PolicyConfig;
@@ -82,12 +83,12 @@ pub struct Port {
 pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
     let mut context = Context { configuration, platform, found: Vec::new() };
     let ports = configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
-    let mut found = context.found;
-    found.sort_by(|a, b| (a.line, &a.message).cmp(&(b.line, &b.message)));
-    found.dedup();
-    found.retain(|diagnostic| !configuration.diagnostics.contains(diagnostic));
+    let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
+    for known in &configuration.diagnostics {
+        found.remove(known);
+    }
     let router = Router { hostname: configuration.hostname.clone(), ports };
-    check::add(configuration, found);
+    check::add(configuration, found.into_iter().collect());
     router
 }
 
@@ -98,13 +99,13 @@ struct Context<'a> {
     found: Vec<Diagnostic>,
 }
 
-impl Context<'_> {
-    fn ports(&mut self, interface: &Interface) -> Vec<Port> {
+impl<'a> Context<'a> {
+    fn ports(&mut self, interface: &'a Interface) -> Vec<Port> {
         let circuits = Circuit::of(interface, self.configuration);
         circuits.iter().map(|circuit| self.port(interface, circuit)).collect()
     }
 
-    fn port(&mut self, interface: &Interface, circuit: &Circuit) -> Port {
+    fn port(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Port {
         let mut addresses = interface.addresses.clone();
         addresses.sort_by_key(|address| address.rank == crate::ast::Rank::Secondary);
         let input = PolicyConfig { conditioners: self.input(interface, circuit), queueing: None };
@@ -122,14 +123,34 @@ impl Context<'_> {
             shutdown: interface.shutdown.is_some(),
         }
     }
-}
 
-/// The policy attached to a circuit or, where it has none, to its interface.
-fn attached<'a>(
-    interface: &'a Interface,
-    circuit: &Circuit<'a>,
-    choose: fn(&ServicePolicies) -> &Option<At<String>>,
-) -> Option<&'a At<String>> {
-    let own = circuit.pvc.and_then(|pvc| choose(&pvc.service_policies).as_ref());
-    own.or_else(|| choose(&interface.service_policies).as_ref())
+    /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of
+    /// the interface it is a part of.
+    fn attached(
+        &mut self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+        choose: fn(&ServicePolicies) -> &Option<At<String>>,
+    ) -> Option<&'a At<String>> {
+        let own = circuit.pvc.and_then(|pvc| choose(&pvc.service_policies).as_ref());
+        let own = own.or_else(|| choose(&interface.service_policies).as_ref());
+        own.or_else(|| {
+            let parent = interface.parent.as_ref()?;
+            let policy = choose(&self.configuration.interfaces.get(parent)?.service_policies).as_ref()?;
+            self.shared(parent, policy);
+            Some(policy)
+        })
+    }
+
+    /// Several sub-interfaces under one policy.
+    fn shared(&mut self, parent: &str, policy: &At<String>) {
+        let of_parent = |interface: &&Interface| interface.parent.as_deref() == Some(parent);
+        if self.configuration.interfaces.iter().filter(of_parent).nth(1).is_some() {
+            self.found.push(Diagnostic::warning(
+                policy.line,
+                format!("policy {} is shared by the sub-interfaces of {parent}", policy.value),
+                "the router has one set of queues and policers for all of them; perhop gives each its own",
+            ));
+        }
+    }
 }

@@ -15,12 +15,12 @@ use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 use perhop_qos::units::QueueSize;
 use perhop_qos::{ByteSize, Rate};
 
+use super::Context;
 use super::bandwidth::{Reservations, bytes_in, priority_rate, shaper};
 use super::circuit::Circuit;
 use super::condition::{Condition, of_class};
 use super::conditioners::{DEEPEST, matches};
 use super::random_detect::wred;
-use super::{Context, attached};
 use crate::ast::{
     At, AtmService, CLASS_DEFAULT, FairQueue, Hardware, Interface, PolicyClass, PolicyMap, QueueLimit,
     RandomDetect,
@@ -56,8 +56,8 @@ const FAIR_BY_DEFAULT: u64 = 2_048_000;
 
 impl<'a> Context<'a> {
     /// What `circuit` queues by.
-    pub(super) fn queueing(&mut self, interface: &Interface, circuit: &Circuit) -> Queueing<'a> {
-        let attached = attached(interface, circuit, |policies| &policies.output);
+    pub(super) fn queueing(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Queueing<'a> {
+        let attached = self.attached(interface, circuit, |policies| &policies.output);
         let policy = attached.and_then(|at| {
             let policy = self.configuration.policy_maps.get(&at.value)?;
             self.may_be_attached(interface, circuit, policy, at.line).then_some(policy)

@@ -21,7 +21,7 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
         }
         Criterion::Protocol(name) => protocol_finding(name),
         Criterion::NotModelled(what) => {
-            Finding::not_modelled(format!("perhop's packets carry no {what}: no packet meets this criterion"))
+            Finding::not_modelled(format!("perhop does not look at {what}: no packet meets this criterion"))
         }
         _ => Finding::MODELLED,
     };
@@ -49,16 +49,16 @@ fn protocol_finding(name: &str) -> Finding {
 
 /// Criteria on what perhop's packets do not carry, by their first word.
 const UNSEEN: [(&str, &str); 10] = [
-    ("cos", "class of service"),
-    ("mpls", "MPLS label"),
-    ("packet", "match on length"),
-    ("source-address", "MAC address"),
-    ("destination-address", "MAC address"),
-    ("fr-dlci", "frame relay identifier"),
-    ("fr-de", "frame relay discard eligibility"),
-    ("vlan", "VLAN"),
-    ("atm", "ATM header"),
-    ("discard-class", "discard class"),
+    ("cos", "the class of service"),
+    ("mpls", "MPLS labels"),
+    ("packet", "lengths"),
+    ("source-address", "MAC addresses"),
+    ("destination-address", "MAC addresses"),
+    ("fr-dlci", "frame relay circuits"),
+    ("fr-de", "frame relay's discard eligibility"),
+    ("vlan", "VLANs"),
+    ("atm", "ATM headers"),
+    ("discard-class", "discard classes"),
 ];
 
 fn criterion(reader: &mut Reader) -> Result<Criterion, Finding> {
@@ -105,7 +105,7 @@ fn criterion(reader: &mut Reader) -> Result<Criterion, Finding> {
         }
         "qos-group" => Criterion::QosGroup(reader.number("a group", 0..=99)? as u32),
         "class-map" => Criterion::ClassMap(reader.word("a class-map")?.to_owned()),
-        "ipv6" => Criterion::NotModelled("IPv6 header of this kind".to_owned()),
+        "ipv6" => Criterion::NotModelled("IPv6 headers".to_owned()),
         other => {
             let unseen = UNSEEN.iter().find(|(word, _)| *word == other);
             Criterion::NotModelled(unseen.map_or(other, |(_, what)| what).to_owned())
