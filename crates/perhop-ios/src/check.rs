@@ -46,6 +46,13 @@ fn access_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
                 Criterion::AccessGroup(name) if configuration.access_lists.get(name).is_none() => {
                     found.push(undefined_list(statement.line, name));
                 }
+                Criterion::InputInterface(name) if configuration.interfaces.get(name).is_none() => {
+                    found.push(Diagnostic::error(
+                        statement.line,
+                        format!("there is no interface {name}"),
+                        "the router refuses the line, or waits for the interface: no packet matches",
+                    ));
+                }
                 Criterion::ClassMap(name) if configuration.class_maps.get(name).is_none() => {
                     found.push(Diagnostic::error(
                         statement.line,

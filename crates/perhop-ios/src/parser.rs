@@ -205,8 +205,10 @@ impl Parser {
             for depth in (0..self.frames.len()).rev() {
                 let mode = self.frames[depth].mode;
                 let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
-                if let Some(reading) = syntax::read(&mut self.configuration, mode, spelling, &mut reader) {
-                    let opens = reader.opens;
+                let reading = syntax::read(&mut self.configuration, mode, spelling, &mut reader);
+                let opens = reader.opens;
+                self.configuration.comparisons += reader.comparisons;
+                if let Some(reading) = reading {
                     self.frames.truncate(depth + 1);
                     if let Some(mode) = opens {
                         self.frames.push(Frame { mode, line: number, indent, layout: Layout::Unknown });

@@ -55,6 +55,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) found: &'a mut Vec<Diagnostic>,
     /// The block that the line is read in.
     pub(crate) mode: Mode,
+    /// How many commands the line was compared with.
+    pub(crate) comparisons: u64,
     /// The block that the line opens, if it does.
     pub(crate) opens: Option<Mode>,
 }
@@ -62,7 +64,7 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// The words of line number `line`, none of them read yet.
     pub(crate) fn new(words: &'a [&'a str], form: Form, line: usize, found: &'a mut Vec<Diagnostic>) -> Self {
-        Reader { words, next: 0, form, line, found, mode: Mode::Global, opens: None }
+        Reader { words, next: 0, form, line, found, mode: Mode::Global, comparisons: 0, opens: None }
     }
     /// Leaves `count` words out: those by which the command was found.
     pub(crate) fn skip(&mut self, count: usize) {

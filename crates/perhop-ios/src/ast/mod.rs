@@ -73,4 +73,7 @@ pub struct Configuration {
     pub rate_limit_lists: Named<RateLimitAcl>,
     /// Interfaces and sub-interfaces by name.
     pub interfaces: Named<Interface>,
+    /// How many commands lines were compared with: the work that reading was.
+    #[serde(skip)]
+    pub comparisons: u64,
 }

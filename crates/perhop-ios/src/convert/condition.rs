@@ -43,11 +43,13 @@ impl Condition {
                 Condition::When(config) => together.push(*config),
             }
         }
-        match together.len() {
-            0 => Condition::Always,
+        let together = match together.len() {
+            0 => return Condition::Always,
             1 => Condition::when(together.remove(0)),
             _ => Condition::when(MatchConfig { all: Some(together), ..MatchConfig::default() }),
-        }
+        };
+        // Conditions that exclude each other: `dscp ef` and `precedence 1`.
+        if together.may_hold_at_all() { together } else { Condition::Never }
     }
     /// At least one of them.
     pub(super) fn any(conditions: Vec<Condition>) -> Condition {
@@ -101,6 +103,10 @@ impl Condition {
             Condition::Never => false,
             Condition::When(config) => holds(config, dscp) != Some(false),
         }
+    }
+    fn may_hold_at_all(&self) -> bool {
+        let Condition::When(config) = self else { return true };
+        !looks_at_codepoint(config) || (0..64).filter_map(Dscp::new).any(|dscp| self.may_hold(dscp))
     }
 }
 
@@ -184,6 +190,7 @@ fn of_criterion(configuration: &Configuration, criterion: &Criterion, depth: usi
         Criterion::Dscp(values) => {
             Condition::when(MatchConfig { dscp: Some(OneOrMany(values.clone())), ..MatchConfig::default() })
         }
+        Criterion::InputInterface(name) if configuration.interfaces.get(name).is_none() => Condition::Never,
         Criterion::InputInterface(name) => {
             Condition::when(MatchConfig { input: Some(name.clone().into()), ..MatchConfig::default() })
         }
@@ -266,7 +273,7 @@ fn of_entry(entry: &AclEntry) -> Condition {
     match config.dscp {
         Some(OneOrMany(ref none)) if none.is_empty() => Condition::Never,
         _ if config == MatchConfig::default() => Condition::Always,
-        _ => Condition::when(config),
+        _ => Condition::all(vec![Condition::when(config)]),
     }
 }
 

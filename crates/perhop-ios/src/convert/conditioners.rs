@@ -93,32 +93,40 @@ impl<'a> Context<'a> {
     /// The stages of `policy`: one for each class that marks, polices or drops, and for each before it whose
     /// packets it must not see.
     fn of_policy(&mut self, policy: &PolicyMap, bandwidth: Rate) -> Vec<ConditionerConfig> {
-        let mut stages = self.stages(policy, bandwidth, &Condition::Always, "", 0);
+        let mut stages = self.stages(policy, bandwidth, &Outer::default());
         // Stages at the end that do nothing say nothing.
         let last = stages.iter().rposition(|stage| !is_idle(stage)).map_or(0, |last| last + 1);
         stages.truncate(last);
         stages
     }
 
-    fn stages(
-        &mut self,
-        policy: &PolicyMap,
-        bandwidth: Rate,
-        within: &Condition,
-        prefix: &str,
-        depth: usize,
-    ) -> Vec<ConditionerConfig> {
-        let mut stages = Vec::new();
+    /// The stages of `policy` for the packets that meet `outer`; with `outer` doing something itself, they go on to it.
+    fn stages(&mut self, policy: &PolicyMap, bandwidth: Rate, outer: &Outer) -> Vec<ConditionerConfig> {
+        let (mut stages, mut before) = (Vec::new(), Vec::new());
         for class in &policy.classes {
             let Some(own) = of_class(self.configuration, &class.name) else { continue };
-            let condition = Condition::all(vec![within.clone(), own]);
-            let name = format!("{prefix}{}", class.name);
-            let inside = class.service_policy.as_ref().filter(|_| depth < DEEPEST);
+            let condition = Condition::all(vec![outer.condition.clone(), own]);
+            // A packet that goes on must not fall to the next class of this policy.
+            let condition = match outer.then {
+                Then::Continue => condition.but_not(&before),
+                _ => condition,
+            };
+            before.push(condition.clone());
+            let name = format!("{}{}", outer.prefix, class.name);
+            let inside = class.service_policy.as_ref().filter(|_| outer.depth < DEEPEST);
             if let Some(inside) = inside.and_then(|at| self.configuration.policy_maps.get(&at.value)) {
                 // The class inside acts first, then the one around it.
-                stages.extend(self.stages(inside, bandwidth, &condition, &format!("{name}."), depth + 1));
+                let acts = class.police.is_some() || !class.marks.is_empty() || class.drop.is_some();
+                let then = if acts { Then::Continue } else { outer.then };
+                let (condition, prefix) = (condition.clone(), format!("{name}."));
+                let inner = Outer { condition, prefix, then, depth: outer.depth + 1 };
+                stages.extend(self.stages(inside, bandwidth, &inner));
             }
-            stages.extend(stage(class, name, &condition, bandwidth));
+            let mut own = stage(class, name, &condition, bandwidth);
+            if outer.then == Then::Continue {
+                own.iter_mut().for_each(goes_on);
+            }
+            stages.extend(own);
         }
         stages
     }
@@ -143,15 +151,36 @@ impl<'a> Context<'a> {
                 "the router runs both; perhop lets a packet that one rate-limit line transmits go through the others, too",
             ));
         }
-        for actions in first.iter_mut().flat_map(|stage| [&mut stage.green, &mut stage.red]) {
-            for action in actions {
-                if *action == action::Action::Transmit {
-                    *action = action::Action::Continue;
-                }
-            }
-        }
+        first.iter_mut().for_each(goes_on);
         first.extend(second);
         first
+    }
+}
+
+/// What stands around the classes of a policy.
+struct Outer {
+    /// The packets that come here.
+    condition: Condition,
+    /// What the names of stages begin with.
+    prefix: String,
+    /// Whether what is transmitted goes through a class around it.
+    then: Then,
+    depth: usize,
+}
+
+impl Default for Outer {
+    fn default() -> Outer {
+        Outer { condition: Condition::Always, prefix: String::new(), then: Then::Transmit, depth: 0 }
+    }
+}
+
+/// What the stage transmits goes on to the stages behind it.
+fn goes_on(stage: &mut ConditionerConfig) {
+    let ConditionerConfig { green, yellow, red, actions, .. } = stage;
+    for action in [green, yellow, red, actions].into_iter().flatten() {
+        if *action == action::Action::Transmit {
+            *action = action::Action::Continue;
+        }
     }
 }
 

@@ -110,6 +110,7 @@ impl<'a> Context<'a> {
         addresses.sort_by_key(|address| address.rank == crate::ast::Rank::Secondary);
         let input = PolicyConfig { conditioners: self.input(interface, circuit), queueing: None };
         let output = self.output(interface, circuit);
+        let parent = interface.parent.as_ref().and_then(|name| self.configuration.interfaces.get(name));
         Port {
             name: circuit.name.clone(),
             interface: interface.name.clone(),
@@ -119,7 +120,7 @@ impl<'a> Context<'a> {
             bandwidth: circuit.bandwidth,
             input,
             output,
-            wire: Wire::of(interface, circuit, self.platform),
+            wire: Wire::of(interface, parent, circuit, self.platform),
             shutdown: interface.shutdown.is_some(),
         }
     }

@@ -21,7 +21,12 @@ pub struct Wire {
 }
 
 impl Wire {
-    pub(super) fn of(interface: &Interface, circuit: &Circuit, platform: &Platform) -> Wire {
+    pub(super) fn of(
+        interface: &Interface,
+        parent: Option<&Interface>,
+        circuit: &Circuit,
+        platform: &Platform,
+    ) -> Wire {
         match circuit.pvc {
             Some(pvc) => {
                 let limit = pvc.tx_ring_limit.or(interface.tx_ring_limit);
@@ -29,8 +34,9 @@ impl Wire {
                     limit.map_or(platform.circuit_ring, |limit| limit.value.min(u32::MAX.into()) as u32);
                 let encapsulation = pvc.encapsulation.map(|encapsulation| encapsulation.value);
                 let framing = match encapsulation.unwrap_or_default() {
-                    CellEncapsulation::Mux => Framing::Aal5Mux,
-                    CellEncapsulation::Snap | CellEncapsulation::Other => Framing::Aal5Snap,
+                    CellEncapsulation::Snap => Framing::Aal5Snap,
+                    // What else a circuit carries has no LLC/SNAP header.
+                    CellEncapsulation::Mux | CellEncapsulation::Other => Framing::Aal5Mux,
                 };
                 let (size, admission) = (platform.particle, platform.ring_admission);
                 Wire {
@@ -40,8 +46,8 @@ impl Wire {
                 }
             }
             None => Wire {
-                rate: physical_rate(interface),
-                framing: framing(interface),
+                rate: physical_rate(parent.unwrap_or(interface)),
+                framing: framing(interface, parent),
                 ring: interface
                     .tx_ring_limit
                     .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
@@ -62,8 +68,9 @@ fn physical_rate(interface: &Interface) -> Option<Rate> {
     }
 }
 
-fn framing(interface: &Interface) -> Option<Framing> {
-    let encapsulation = interface.encapsulation.map(|encapsulation| encapsulation.value);
+fn framing(interface: &Interface, parent: Option<&Interface>) -> Option<Framing> {
+    let of_parent = || parent.and_then(|parent| parent.encapsulation);
+    let encapsulation = interface.encapsulation.or_else(of_parent).map(|encapsulation| encapsulation.value);
     match (interface.hardware, encapsulation) {
         (Hardware::Ethernet, _) => Some(Framing::EthernetWire),
         (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::numbers::{KILOBITS, address};
 use super::queueing::{fair_queue, optional, random_detect, service_policy};
 use super::rate_limit::rate_limit;
-use super::{Command, irrelevant, modelled, not_modelled};
+use super::{Command, irrelevant, modelled, not_modelled, not_modelled_block};
 use crate::ast::{At, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank, ServicePolicies};
 use crate::parser::Mode;
 use crate::words::{Finding, Reader, Reading, choose};
@@ -51,6 +51,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("custom-queue-list", "custom queueing serves the queues in turn"),
     not_modelled("dialer", "the line is dialed on demand"),
     not_modelled("duplex half", "half duplex shares the wire with the other direction"),
+    not_modelled_block("frame-relay interface-dlci", "frame relay shapes and fragments by circuit"),
     not_modelled("frame-relay", "frame relay shapes and fragments by circuit"),
     not_modelled("half-duplex", "half duplex shares the wire with the other direction"),
     not_modelled("ip access-group", "packets that the list denies are dropped here"),

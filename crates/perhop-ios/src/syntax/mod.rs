@@ -119,6 +119,7 @@ fn run<T>(
     spelling: Spelling,
     reader: &mut Reader,
 ) -> Option<Reading> {
+    reader.comparisons += tables.iter().map(|table| table.len() as u64).sum::<u64>();
     let command = find(tables, reader.rest(), spelling)?;
     Some(match command.does {
         Does::Read(read) => {

@@ -1,0 +1,140 @@
+//! Whatever the text: the parser ends, accounts for every line, and what it makes of them can be converted.
+
+use std::fs;
+use std::path::Path;
+
+use perhop_ios::{LineState, Platform, convert, is_configuration, parse};
+use perhop_qos::Rate;
+use perhop_qos::policy::WireConfig;
+use perhop_qos::random::Streams;
+use proptest::prelude::*;
+
+/// All that must hold for any text.
+fn check(text: &str) {
+    let mut configuration = parse(text);
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
+    assert_eq!(configuration.lines.len(), lines);
+    assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
+    let router = convert(&mut configuration, &Platform::default());
+    for diagnostic in &configuration.diagnostics {
+        let line = &configuration.lines[diagnostic.line - 1];
+        assert_eq!(line.state, LineState::Suspicious, "{diagnostic}");
+    }
+    assert!(router.ports.len() <= lines);
+    let interfaces: Vec<String> = router.ports.iter().map(|port| port.interface.clone()).collect();
+    let streams = Streams::new(1, 0);
+    for port in &router.ports {
+        let wire = WireConfig {
+            rate: port.wire.rate.unwrap_or(Rate::from_bits_per_second(1_000_000)),
+            framing: port.wire.framing.unwrap_or_default(),
+            ring: port.wire.ring.unwrap_or_default(),
+        };
+        for policy in [&port.input, &port.output] {
+            let built = policy.build_conditioner(&interfaces, &streams).map(|_| ());
+            let built = built.and_then(|()| policy.build_port(&wire, &interfaces, &streams).map(|_| ()));
+            assert!(built.is_ok(), "{}: {}", port.name, built.unwrap_err());
+        }
+    }
+    is_configuration(text);
+}
+
+fn vectors() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/ios");
+    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "cfg"));
+    files.sort();
+    files.iter().map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
+/// Words that mean something somewhere, and some that mean nothing anywhere.
+fn word() -> impl Strategy<Value = String> {
+    let words: Vec<String> =
+        vectors().iter().flat_map(|text| text.split_whitespace()).map(str::to_owned).collect();
+    prop_oneof![
+        6 => prop::sample::select(words),
+        1 => "\\PC{0,8}",
+        1 => any::<u64>().prop_map(|number| number.to_string()),
+    ]
+}
+
+fn line() -> impl Strategy<Value = String> {
+    let words = prop::collection::vec(word(), 0..8);
+    (0..4usize, words).prop_map(|(indent, words)| format!("{}{}", " ".repeat(indent), words.join(" ")))
+}
+
+/// A configuration with lines taken out, doubled, exchanged, cut and with words replaced.
+fn mutated() -> impl Strategy<Value = String> {
+    let all = vectors();
+    let change = (any::<prop::sample::Index>(), 0..5u8, any::<prop::sample::Index>(), word());
+    (prop::sample::select(all), prop::collection::vec(change, 1..12)).prop_map(|(text, changes)| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        for (place, kind, other, word) in changes {
+            if lines.is_empty() {
+                break;
+            }
+            let (place, other) = (place.index(lines.len()), other.index(lines.len()));
+            match kind {
+                0 => drop(lines.remove(place)),
+                1 => lines.insert(other, lines[place].clone()),
+                2 => lines.swap(place, other),
+                3 => {
+                    let half = lines[place].chars().count() / 2;
+                    lines[place] = lines[place].chars().take(half).collect();
+                }
+                _ => {
+                    let mut words: Vec<&str> = lines[place].split(' ').collect();
+                    let last = words.len() - 1;
+                    words[last] = &word;
+                    lines[place] = words.join(" ");
+                }
+            }
+        }
+        lines.join("\n")
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        check(&String::from_utf8_lossy(&bytes));
+    }
+
+    #[test]
+    fn any_words(lines in prop::collection::vec(line(), 0..60)) {
+        check(&lines.join("\n"));
+    }
+
+    #[test]
+    fn any_damage(text in mutated()) {
+        check(&text);
+    }
+}
+
+#[test]
+fn policies_and_classes_that_name_themselves_end() {
+    check(
+        "class-map a\n match class-map b\nclass-map b\n match class-map a\n\
+         policy-map p\n class a\n  police 64000\n  service-policy p\n class class-default\n  bandwidth 10\n  service-policy p\n\
+         interface Serial0\n service-policy output p\n service-policy input p\n\
+         interface Serial0.1\ninterface Serial0.1.1\n bandwidth 5",
+    );
+}
+
+#[test]
+fn access_lists_of_any_shape_end() {
+    let alternating: String = (0..5000)
+        .map(|n| {
+            format!(
+                "access-list 101 {} tcp any any eq {}\n",
+                if n % 2 == 0 { "permit" } else { "deny" },
+                n + 1
+            )
+        })
+        .collect();
+    check(&format!(
+        "{alternating}class-map c\n match access-group 101\npolicy-map p\n class c\n  set ip dscp ef\n\
+         interface Ethernet0\n service-policy input p\n"
+    ));
+}

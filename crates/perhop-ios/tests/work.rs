@@ -1,0 +1,47 @@
+//! The work of the parser grows as the text does: counted in comparisons with the tables of commands, not
+//! in time, so that the test says the same on any machine.
+
+use perhop_ios::{Platform, convert, parse};
+
+/// A configuration as long as `blocks` says, with something of every kind in it.
+fn configuration(blocks: usize) -> String {
+    let mut text = String::from("version 12.4\nip cef\n");
+    for n in 0..blocks {
+        text += &format!(
+            "class-map match-any class-{n}\n match access-group name list-{n}\n match ip dscp ef\n!\n\
+             policy-map policy-{n}\n class class-{n}\n  bandwidth 100\n  random-detect dscp-based\n class class-default\n  fair-queue\n!\n\
+             interface Serial{n}/0\n description line {n}\n bandwidth 1544\n ip address 10.{}.{}.1 255.255.255.252\n\
+             \x20encapsulation ppp\n service-policy output policy-{n}\n no ip directed-broadcast\n frobnicate {n}\n!\n\
+             ip access-list extended list-{n}\n permit tcp any host 10.1.1.1 eq {}\n deny ip any any\n!\n\
+             snmp-server host 10.0.0.{}\n",
+            n / 256 % 256,
+            n % 256,
+            n % 65535 + 1,
+            n % 256,
+        );
+    }
+    text
+}
+
+#[test]
+fn ten_times_the_text_is_ten_times_the_work() {
+    let (short, long) = (parse(&configuration(100)), parse(&configuration(1000)));
+    let (few, many) = (short.comparisons, long.comparisons);
+    assert!(many <= 10 * few, "{few} comparisons, then {many}");
+    // Fewer than one look at every command of every block for each line.
+    assert!(
+        many < 1000 * long.lines.len() as u64,
+        "{} comparisons for each line",
+        many / long.lines.len() as u64
+    );
+}
+
+#[test]
+fn a_megabyte_is_read_and_converted() {
+    let text = configuration(2_000);
+    assert!(text.len() > 1_000_000, "{}", text.len());
+    let mut configuration = parse(&text);
+    let router = convert(&mut configuration, &Platform::default());
+    assert_eq!(router.ports.len(), 2_000);
+    assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
+}
