@@ -299,6 +299,7 @@ struct Admission {
 }
 
 /// How a packet joins a queue.
+#[derive(Clone, Copy)]
 enum Joins {
     AsOneMore,
     InPlaceOfAnother,

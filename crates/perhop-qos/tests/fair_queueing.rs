@@ -6,7 +6,7 @@ use perhop_qos::framing::Framing;
 use perhop_qos::observer::Place;
 use perhop_qos::packet::{Dscp, FlowKey, IpPrecedence};
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
-use perhop_qos::queue::FairQueueingConfig;
+use perhop_qos::queue::{FairQueueingConfig, Queue};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{Rate, Time};
@@ -51,7 +51,7 @@ fn drive(port: &mut Port, arrivals: &[(Time, Packet)]) -> (Vec<Packet>, Vec<u64>
         }
         let held: u64 = port.queues().iter().map(|queue| queue.occupancy().packets).sum();
         assert_eq!(held, port.backlog());
-        assert_eq!(held, port.queues().iter().flat_map(|queue| queue.iter()).count() as u64);
+        assert_eq!(held, port.queues().iter().flat_map(Queue::iter).count() as u64);
         assert_eq!(next as u64, sent.len() as u64 + dropped.0.len() as u64 + held, "conservation");
         let arrival = arrivals.get(next).map(|(at, _)| *at);
         match port.poll_timeout().into_iter().chain(arrival).min() {
