@@ -14,6 +14,8 @@ KIB = 1024.0
 # "No packet" of 42 000, and "near RIO-C", up to a tenth of a percent.
 NONE_PERCENT = 0.1
 MODELS = {"2": "staggered", "3": "partially overlapped", "4": "overlapped"}
+TRANSACTIONS = {"5": "staggered", "6": "partially overlapped", "7": "overlapped"}
+SCHEMES = ("rio-c", "wred")
 GROSS = ("11:30-55", "11:40-65", "11:45-70", "11:50-75")
 # Figure 4 is sampled every 20 ms; a burst lasts 120 ms.
 BURST_SAMPLES = 6
@@ -47,6 +49,47 @@ def onoff_yellow(outcome: Outcome) -> Verdict:
     )
     holds = abs(rioc - 87) <= 2 and abs(wred - 87) <= 2
     return agrees_if(holds, f"yellow: RIO-C {rioc:.2f} %, WRED {wred:.2f} %")
+
+
+def transactions_order(outcome: Outcome) -> Verdict:
+    """Transactions per second: RIO-C before WRED in each model, the staggered one before the others."""
+    rates = {
+        scheme: [transaction_rate(outcome, table, scheme) for table in TRANSACTIONS] for scheme in SCHEMES
+    }
+    ahead = all(rioc > wred for rioc, wred in zip(rates["rio-c"], rates["wred"], strict=True))
+    staggered_best = all(first > max(others) for first, *others in rates.values())
+    evidence = "; ".join(
+        f"{model} RIO-C {rioc:.3f}, WRED {wred:.3f}"
+        for model, rioc, wred in zip(TRANSACTIONS.values(), rates["rio-c"], rates["wred"], strict=True)
+    )
+    return agrees_if(ahead and staggered_best, f"1/s and flow: {evidence}")
+
+
+def transactions_protected(outcome: Outcome) -> Verdict:
+    """Green loss of transactions: none under RIO-C; under WRED less than 1 % staggered, above 10 % else."""
+    rioc = [green(outcome, table, "rio-c").measured for table in TRANSACTIONS]
+    staggered, *others = wred = [green(outcome, table, "wred").measured for table in TRANSACTIONS]
+    evidence = "; ".join(
+        f"{model} RIO-C {one:.3f} %, WRED {other:.2f} %"
+        for model, one, other in zip(TRANSACTIONS.values(), rioc, wred, strict=True)
+    )
+    holds = max(rioc) <= NONE_PERCENT and 0 < staggered < 1 and min(others) > 10
+    return agrees_if(holds, f"green: {evidence}")
+
+
+def bulk_staggered(outcome: Outcome) -> Verdict:
+    """Bulk throughput in the staggered model: WRED's at most a fifth below RIO-C's, and not above it."""
+    rioc, wred = (bulk_throughput(outcome, "8", scheme) for scheme in SCHEMES)
+    return agrees_if(0.8 * rioc <= wred <= rioc, f"Mb/s: RIO-C {rioc:.2f}, WRED {wred:.2f}")
+
+
+def bulk_overlapped(outcome: Outcome) -> Verdict:
+    """Bulk throughput in the other two models: RIO-C's at least three times WRED's."""
+    pairs = {table: [bulk_throughput(outcome, table, scheme) for scheme in SCHEMES] for table in ("9", "10")}
+    evidence = "; ".join(
+        f"table {table} RIO-C {rioc:.2f}, WRED {wred:.2f}" for table, (rioc, wred) in pairs.items()
+    )
+    return agrees_if(all(rioc >= 3 * wred for rioc, wred in pairs.values()), f"Mb/s: {evidence}")
 
 
 def gross_stagger(outcome: Outcome) -> Verdict:
@@ -86,6 +129,16 @@ def figure4(outcome: Outcome) -> Verdict:
 def green(outcome: Outcome, table: str, scheme: str) -> Figure:
     """Return the green loss of one scheme."""
     return outcome.figure(table, "dropped_percent", scheme=scheme, drop_precedence="dp0")
+
+
+def transaction_rate(outcome: Outcome, table: str, scheme: str) -> float:
+    """Return the transactions per second and flow of one scheme."""
+    return outcome.figure(table, "transactions_per_second_per_flow", scheme=scheme).measured
+
+
+def bulk_throughput(outcome: Outcome, table: str, scheme: str) -> float:
+    """Return the throughput of one scheme, Mb/s."""
+    return outcome.figure(table, "throughput", scheme=scheme).measured
 
 
 def _gross(outcome: Outcome, table: str) -> float:

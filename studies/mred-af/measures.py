@@ -1,8 +1,12 @@
 """What the tables print, counted where the paper counted it: at the core router's port to the bottleneck."""
 
+import polars
+
 from perhop import Results
 
 BOTTLENECK = "C1->E3"
+# Netperf's test length; in the scenarios from the end of the warm-up to `stop`.
+NETPERF_SECONDS = 600.0
 
 
 def packets_received(results: Results, case: dict[str, str]) -> list[float]:
@@ -18,6 +22,23 @@ def packets_dropped(results: Results, case: dict[str, str]) -> list[float]:
 def dropped_percent(results: Results, case: dict[str, str]) -> list[float]:
     """Return what is dropped of what is received; per replication."""
     return at_core(results, case, "dropped_percent")
+
+
+def transactions_per_second_per_flow(results: Results, case: dict[str, str]) -> list[float]:
+    """Return the transactions of one of the forty clients in a second, on the mean; per replication."""
+    return [count / NETPERF_SECONDS for count in transactions_per_flow(results, case)]
+
+
+def transactions_per_flow(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the transactions of one of the forty clients, on the mean; per replication."""
+    flows = results.tcp.group_by("replication").agg(polars.col("transactions").mean()).sort("replication")
+    return [float(value) for value in flows["transactions"]]
+
+
+def throughput(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return what the bulk transfers carry together, payload that arrived in order, Mb/s; per replication."""
+    flows = results.tcp.group_by("replication").agg(polars.col("received_bytes").sum()).sort("replication")
+    return [8e-6 * value / NETPERF_SECONDS for value in flows["received_bytes"]]
 
 
 def at_core(results: Results, case: dict[str, str], column: str) -> list[float]:

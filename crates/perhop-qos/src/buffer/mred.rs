@@ -236,14 +236,14 @@ impl Mred {
 
     /// Whether `packet` fits under `limit`.
     fn fits(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
+        let last = self.tests.len() - 1;
+        // Higher precedences than the last are counted with it.
+        let end = if index < last { index + 1 } else { Color::COUNT };
         let counted = match (self.limit_counts, self.averages) {
-            (LimitCounts::Queue, _) | (_, Averages::Single) => index..index,
-            (LimitCounts::Averaged, Averages::Coupled) => 0..index + 1,
-            (LimitCounts::Averaged, Averages::CoupledSampled | Averages::Decoupled) => index..index + 1,
+            (LimitCounts::Queue, _) | (_, Averages::Single) => return TailDrop::fits(limit, packet, queue),
+            (LimitCounts::Averaged, Averages::Coupled) => 0..end,
+            (LimitCounts::Averaged, Averages::CoupledSampled | Averages::Decoupled) => index..end,
         };
-        if counted.is_empty() {
-            return TailDrop::fits(limit, packet, queue);
-        }
         match limit {
             QueueSize::Packets(packets) => queue.packets_of[counted].iter().sum::<u64>() < packets,
             QueueSize::Bytes(bytes) => {

@@ -186,6 +186,15 @@ mod tests {
         assert_eq!(rtt.rto(), ms(300));
     }
 
+    /// Linux 2.0: as below, but 4 RTTVAR of the first sample are twice the round trip.
+    #[test]
+    fn linux_2_0_begins_with_less_deviation() {
+        let mut rtt = estimator(Profile::Linux2_0);
+        rtt.sample(Time::ZERO, ms(100), 1.0);
+        // 10 ticks: 10 + 20 = 30; 30 + 7 + 30 = 67.
+        assert_eq!(rtt.rto(), ms(670));
+    }
+
     /// Linux 2.0 and 2.2: a quarter more, and twice as much while one segment is out.
     #[test]
     fn linux_2_adds_a_margin() {
