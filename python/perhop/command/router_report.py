@@ -11,7 +11,7 @@ from typing import Any
 MEANINGS = {
     "suspicious": "understood, and hardly meant",
     "not-recognized": "not commands that perhop knows",
-    "not-modelled": "known commands that would change what packets experience, and that perhop does not model",
+    "not-modelled": "known commands that change what packets experience, and that perhop does not model",
     "modelled": "part of the policy that perhop runs",
     "irrelevant": "known commands without influence on packets",
 }
@@ -61,7 +61,10 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
 def _line(line: dict[str, Any], wrong: dict[int, list[dict[str, Any]]]) -> list[str]:
     rows = [f"{line['number']:>6}  {line['text'].strip()}"]
     for diagnostic in wrong.get(line["number"], []):
-        rows += [f"        {diagnostic['severity']}: {diagnostic['message']}", f"        {diagnostic['router']}"]
+        rows += [
+            f"        {diagnostic['severity']}: {diagnostic['message']}",
+            f"        {diagnostic['router']}",
+        ]
     return rows
 
 

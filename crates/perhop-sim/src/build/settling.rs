@@ -70,7 +70,8 @@ fn feeding(world: &World) -> Vec<Feeding> {
 /// The links that `flow` takes.
 fn way<'w>(world: &'w World, flow: &Flow) -> impl Iterator<Item = LinkId> + 'w {
     let mut ended = false;
-    world.paths[flow.path as usize..].iter().copied().take_while(move |link| {
-        !std::mem::replace(&mut ended, world.links[link.index()].leads_to_host)
-    })
+    world.paths[flow.path as usize..]
+        .iter()
+        .copied()
+        .take_while(move |link| !std::mem::replace(&mut ended, world.links[link.index()].leads_to_host))
 }
