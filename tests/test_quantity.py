@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from perhop.command.quantity import column, interval, number
+from perhop.quantity import column, interval, number
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,12 @@ __all__ = [
     "check",
     "check_router",
     "confidence_95",
+    "drop_curves",
+    "envelope",
     "is_router_configuration",
     "load",
     "load_json",
+    "quantity",
     "schema",
     "start",
 ]
@@ -120,3 +123,19 @@ def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None
 
     `(mean, low, high)`, or `None` for fewer than two samples.
     """
+
+def drop_curves(scenario_json: str) -> list[dict[str, Any]]:
+    """Return the drop probabilities that a scenario configures, for every queue that drops early.
+
+    Each is `{"port", "queue", "unit": "packets" or "bytes", "precedences": [{"shared", "own"}]}`, a curve
+    being a list of corners `[average, probability]`, and `own` None without a further test.
+    """
+
+def envelope(values: npt.NDArray[np.float64], buckets: int) -> npt.NDArray[np.uint32]:
+    """Return indices of at most `4 * buckets` of `values` that draw the same line.
+
+    Of each bucket of points the first, the least, the greatest and the last.
+    """
+
+def quantity(text: str) -> tuple[float, Literal["s", "b/s", "packets", "bytes"]] | None:
+    """Return number and base unit of a time, a rate or a size as a scenario writes it, else None."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
+from perhop.errors import InvalidInputError
 from perhop.saving import MANIFEST, whole_folder
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ class Results:
     replications: int
     #: Unit of each column, by table.
     units: Mapping[str, Mapping[str, str]]
-    _columns: Mapping[str, Mapping[str, Column]]
+    _columns: Mapping[str, Mapping[str, Column] | Path]
+    #: What was assumed where the scenario follows a source that leaves something open; for captions.
+    assumptions: str | None = None
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -64,6 +67,48 @@ class Results:
                 raise KeyError(f"no table {name!r}: there are {', '.join(self.names)}")
             self._frames[name] = _frame(self._columns[name])
         return self._frames[name]
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Results:
+        """Read results that `save` or `perhop run -o` wrote; tables are read when they are first asked for."""
+        folder = Path(folder)
+        try:
+            manifest, summary, scenario = (
+                json.loads((folder / name).read_text(encoding="utf-8"))
+                for name in (MANIFEST, "summary.json", "scenario.json")
+            )
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise InvalidInputError(
+                f"{folder} holds no results of a run: there is no {Path(error.filename).name}",
+                "give a folder that `perhop run -o` wrote",
+            ) from error
+        return cls(
+            summary=summary,
+            scenario=scenario,
+            seed=manifest["seed"],
+            replications=manifest["replications"],
+            units=manifest["tables"],
+            _columns={name: folder / f"{name}.parquet" for name in manifest["tables"]},
+        )
+
+    def all_drop_curves(self) -> list[dict[str, Any]]:
+        """Return the drop probabilities that the scenario configures, for every queue that drops early.
+
+        Each is `{"port", "queue", "unit", "precedences": [{"shared", "own"}]}`; a curve is a list of corners
+        `[average, probability]`.
+        """
+        return _core.drop_curves(json.dumps(self.scenario))
+
+    def drop_curves(self, port: str, queue: str) -> dict[str, Any] | None:
+        """Return those of one queue, `None` if it does not drop early."""
+        every = self.all_drop_curves()
+        return next((one for one in every if (one["port"], one["queue"]) == (port, queue)), None)
+
+    def _repr_html_(self) -> str:
+        """Show what each class got, in a notebook."""
+        from perhop.page.tables import class_table, notebook
+
+        return notebook(class_table(self))
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -95,6 +140,11 @@ class Results:
     def queues(self) -> pl.DataFrame:
         """Occupancy and averages of the probed queues over time."""
         return self.table("queues")
+
+    @property
+    def delays(self) -> pl.DataFrame:
+        """Delay and delay variation per class over time."""
+        return self.table("delays")
 
     @property
     def throughput(self) -> pl.DataFrame:
@@ -167,8 +217,11 @@ class Results:
         (folder / MANIFEST).write_text(_json(self.manifest()), encoding="utf-8")
 
 
-def _frame(columns: Mapping[str, Column]) -> pl.DataFrame:
+def _frame(columns: Mapping[str, Column] | Path) -> pl.DataFrame:
     import polars as pl
+
+    if isinstance(columns, Path):
+        return pl.read_parquet(columns)
 
     def series(name: str, column: Column) -> pl.Series:
         if isinstance(column, tuple):

@@ -6,6 +6,7 @@
 
 mod columns;
 mod diagnostics;
+mod drawing;
 mod loading;
 mod router;
 mod running;
@@ -36,5 +37,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(router::is_router_configuration, module)?)?;
     module.add_function(wrap_pyfunction!(running::start, module)?)?;
     module.add_function(wrap_pyfunction!(confidence_95, module)?)?;
+    module.add_function(wrap_pyfunction!(drawing::drop_curves, module)?)?;
+    module.add_function(wrap_pyfunction!(drawing::envelope, module)?)?;
+    module.add_function(wrap_pyfunction!(drawing::quantity, module)?)?;
     Ok(())
 }

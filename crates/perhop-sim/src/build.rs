@@ -102,6 +102,7 @@ impl<'a> Builder<'a> {
             colors: Vec::new(),
             queue_probes: Vec::new(),
             throughput: None,
+            delays_over_time: Vec::new(),
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
         };

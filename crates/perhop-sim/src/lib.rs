@@ -9,6 +9,8 @@
 
 pub mod agenda;
 pub mod build;
+pub mod downsample;
+pub mod drop_curves;
 mod link;
 pub mod probe;
 pub mod results;

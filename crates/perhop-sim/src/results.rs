@@ -5,6 +5,7 @@
 
 mod colors;
 mod conditioners;
+mod delays;
 mod series;
 mod summary;
 mod table;

@@ -8,7 +8,9 @@ use perhop_qos::verdict::{DropCause, Verdict};
 
 use crate::agenda::{Agenda, Slot};
 use crate::link::{Counters, Flight, Link, Loss, flow_of, payload, sequence_of};
-use crate::probe::{ColorTallies, Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples};
+use crate::probe::{
+    ColorTallies, DelaySamples, Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples,
+};
 use crate::routing::LinkId;
 use crate::session::Transport;
 use crate::source::{Emission, Source};
@@ -91,6 +93,8 @@ pub struct World {
     pub(crate) colors: Vec<ColorTallies>,
     pub(crate) queue_probes: Vec<QueueProbe>,
     pub(crate) throughput: Option<ThroughputSamples>,
+    /// By class; empty where nothing is sampled.
+    pub(crate) delays_over_time: Vec<DelaySamples>,
     pub(crate) warmup: Time,
     pub(crate) duration: Time,
 }
@@ -337,6 +341,9 @@ impl World {
             color.deliver(packet.length, delay);
             let variation = tally.delay.record(number, delay);
             self.delays[distribution].record(delay, variation);
+            if let Some(samples) = self.delays_over_time.get_mut(class) {
+                samples.add(now, delay, variation);
+            }
         }
     }
 

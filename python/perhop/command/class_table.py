@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from perhop.command.quantity import NOTHING, column, number
 from perhop.command.terminal import console
+from perhop.quantity import NOTHING, column, number
 from perhop.results import Results
 
 _CAUSE = "dropped_"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from perhop.command.quantity import interval, number
 from perhop.command.terminal import console
+from perhop.quantity import interval, number
 from perhop.study.definition import Assumption, Study
 from perhop.study.outcome import Answer, Figure
 from perhop.study.report import Report, Trial

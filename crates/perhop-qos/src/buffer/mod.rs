@@ -77,6 +77,17 @@ impl Default for BufferConfig {
 }
 
 impl BufferConfig {
+    /// The thresholds and probabilities of the RED family; `None` for a buffer manager without any.
+    pub fn mred(&self) -> Option<&MredConfig> {
+        match self {
+            BufferConfig::TailDrop(_) => None,
+            BufferConfig::Red(config)
+            | BufferConfig::Wred(config)
+            | BufferConfig::RioC(config)
+            | BufferConfig::RioDc(config)
+            | BufferConfig::Mred(config) => Some(config),
+        }
+    }
     /// The buffer manager of a queue that drains at `drain` at most (the port's rate): what its
     /// idle clock converts time into packets with.
     ///

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::average::{AveragingConfig, IdleConfig, Motion, UpdateConfig};
 use super::drop_spacing::DropSpacing;
 use super::mred::Mred;
-use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig};
+use super::thresholds::{AboveMaxConfig, DropCurve, ModelConfig, PrecedenceConfig};
 use crate::error::ConfigError;
 use crate::packet::Color;
 use crate::random::Streams;
@@ -120,6 +120,17 @@ fn default_mean_packet_size() -> ByteSize {
     ByteSize::from_bytes(500)
 }
 
+/// The drop probability of one drop precedence over the average, as corners of a line: average and probability.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PrecedenceCurves {
+    /// A size in the unit that averages are counted in.
+    pub unit: QueueSize,
+    /// Over the average that decides.
+    pub shared: Vec<(f64, f64)>,
+    /// Over the average of its own packets alone, where there is such a test.
+    pub own: Option<Vec<(f64, f64)>>,
+}
+
 impl Default for MredConfig {
     /// No precedence yet: `precedences` or `model` must follow.
     fn default() -> MredConfig {
@@ -176,6 +187,20 @@ impl MredConfig {
                 .map_err(|error| error.within(index).within("precedences"))?;
         }
         Ok(precedences)
+    }
+
+    /// What is dropped at which average, for every drop precedence.
+    ///
+    /// # Errors
+    /// As for [`expanded`](MredConfig::expanded).
+    pub fn drop_curves(&self) -> Result<Vec<PrecedenceCurves>, ConfigError> {
+        let corners = |thresholds| DropCurve::new(&thresholds, self.above_max).corners();
+        let of = |precedence: &PrecedenceConfig| PrecedenceCurves {
+            unit: precedence.min,
+            shared: corners(precedence.shared()),
+            own: precedence.own.map(corners),
+        };
+        Ok(self.expanded()?.iter().map(of).collect())
     }
 
     /// The same under a name that stands for one of the averages `allowed`, of which the first is

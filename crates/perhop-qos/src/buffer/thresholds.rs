@@ -205,6 +205,14 @@ impl DropCurve {
             gentle_slope: (1.0 - max_probability) / max,
         }
     }
+    /// Average and probability at every corner of the curve, a jump as two points at the same average.
+    pub(super) fn corners(&self) -> Vec<(f64, f64)> {
+        let mut corners = vec![(0.0, 0.0), (self.min, 0.0), (self.max, self.max_probability)];
+        if self.forced_from > self.max || self.max_probability < 1.0 {
+            corners.push((self.forced_from, 1.0));
+        }
+        corners
+    }
     /// Floyd & Jacobson 1993, Figure 2: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; above `max_th`,
     /// Floyd's "gentle" recommendation of 2000.
     #[inline]
@@ -283,5 +291,13 @@ mod tests {
         }
         let plain = DropCurve::new(&thresholds, AboveMaxConfig::Drop);
         assert_eq!(plain.probability(30.0 * KIB as f64), 1.0);
+        // Between its corners the curve is straight.
+        for curve in [gentle, plain] {
+            for pair in curve.corners().windows(2).filter(|pair| pair[0].0 < pair[1].0) {
+                let [(from, low), (to, high)] = [pair[0], pair[1]];
+                let middle = curve.probability(f64::midpoint(from, to));
+                assert!((middle - f64::midpoint(low, high)).abs() < 1e-12, "from {from} to {to}");
+            }
+        }
     }
 }

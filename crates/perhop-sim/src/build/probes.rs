@@ -4,14 +4,14 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::probe::{QueueSamples, ThroughputSamples};
+use crate::probe::{DelaySamples, QueueSamples, ThroughputSamples};
 use crate::routing::LinkId;
 use crate::scenario::{ConnectionEnd, ConnectionProbeConfig};
 use crate::session::{CLIENT, ConnectionProbe, SERVER, Session};
 use crate::world::{Event, QueueProbe};
 
 impl Builder<'_> {
-    /// Puts the probes of queues on the agenda, and makes room for throughput over time.
+    /// Puts the probes of queues on the agenda, and makes room for throughput and delay over time.
     pub(super) fn add_probes(&mut self) -> Result<(), ConfigError> {
         let measure = &self.scenario.measure;
         for (index, config) in measure.queues.iter().enumerate() {
@@ -40,6 +40,10 @@ impl Builder<'_> {
             let classes = self.world.class_names.len();
             let samples = ThroughputSamples::new(measure.warmup, self.scenario.duration, every, classes);
             self.world.throughput = Some(samples);
+        }
+        if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
+            let samples = DelaySamples::new(measure.warmup, self.scenario.duration, every);
+            self.world.delays_over_time = vec![samples; self.world.class_names.len()];
         }
         Ok(())
     }

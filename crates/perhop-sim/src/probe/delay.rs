@@ -48,19 +48,32 @@ impl Default for DelayStatistics {
 impl DelayStatistics {
     /// Packet `sequence` of the flow took `delay`. The answer is its IPDV in picoseconds, if it has one.
     pub fn record(&mut self, sequence: u32, delay: Time) -> Option<i64> {
+        self.take(delay);
+        let previous = self.last.replace((sequence, delay));
+        let (_, before) = previous.filter(|(before, _)| before.wrapping_add(1) == sequence)?;
+        let variation = delay.as_picoseconds().cast_signed() - before.as_picoseconds().cast_signed();
+        self.vary(variation);
+        Some(variation)
+    }
+    /// A packet took `delay`; `variation` is its IPDV in picoseconds, if it has one.
+    pub(super) fn add(&mut self, delay: Time, variation: Option<i64>) {
+        self.take(delay);
+        if let Some(variation) = variation {
+            self.vary(variation);
+        }
+    }
+    fn take(&mut self, delay: Time) {
         self.packets += 1;
         self.sum += u128::from(delay.as_picoseconds());
         self.least = self.least.min(delay);
         self.greatest = self.greatest.max(delay);
-        let previous = self.last.replace((sequence, delay));
-        let (_, before) = previous.filter(|(before, _)| before.wrapping_add(1) == sequence)?;
-        let variation = delay.as_picoseconds().cast_signed() - before.as_picoseconds().cast_signed();
+    }
+    fn vary(&mut self, variation: i64) {
         self.pairs += 1;
         self.signed_sum += i128::from(variation);
         self.absolute_sum += u128::from(variation.unsigned_abs());
         self.least_variation = self.least_variation.min(variation);
         self.greatest_variation = self.greatest_variation.max(variation);
-        Some(variation)
     }
     /// Adds what another flow measured.
     pub fn merge(&mut self, other: &DelayStatistics) {

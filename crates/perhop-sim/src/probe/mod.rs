@@ -11,4 +11,4 @@ pub use delay::{DelayStatistics, Delays};
 pub(crate) use delay::{above_least, least_seconds, quantile_seconds};
 pub use flow::FlowTally;
 pub use port::{PortTally, Tally};
-pub use sample::{QueueSamples, ThroughputSamples};
+pub use sample::{DelaySamples, QueueSamples, ThroughputSamples};

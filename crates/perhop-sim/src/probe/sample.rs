@@ -5,6 +5,8 @@ use perhop_qos::packet::Color;
 use perhop_qos::port::Port;
 use perhop_qos::units::Time;
 
+use super::delay::DelayStatistics;
+
 /// The queues of one port at fixed intervals, as columns.
 #[derive(Clone, Debug, Default)]
 pub struct QueueSamples {
@@ -69,5 +71,53 @@ impl ThroughputSamples {
         if let Some(counts) = self.received.get_mut(interval as usize) {
             counts[class].add(length);
         }
+    }
+}
+
+/// Delay and delay variation of one class in intervals of equal length.
+#[derive(Clone, Debug)]
+pub struct DelaySamples {
+    /// When the first interval begins.
+    pub begins: Time,
+    /// Length of an interval.
+    pub every: Time,
+    /// The packets that arrived in each interval.
+    pub intervals: Vec<DelayStatistics>,
+}
+
+impl DelaySamples {
+    /// Nothing measured yet in as many whole intervals as fit between `begins` and `ends`.
+    pub fn new(begins: Time, ends: Time, every: Time) -> DelaySamples {
+        let count = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
+        DelaySamples { begins, every, intervals: vec![DelayStatistics::default(); count as usize] }
+    }
+    /// A packet that arrived at `now` took `delay`; `variation` is its IPDV in picoseconds, if it has one.
+    /// One in the last, broken interval is not counted.
+    pub fn add(&mut self, now: Time, delay: Time, variation: Option<i64>) {
+        let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
+        if let Some(statistics) = self.intervals.get_mut(interval as usize) {
+            statistics.add(delay, variation);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_fall_into_the_interval_of_their_arrival() {
+        let ms = Time::from_milliseconds;
+        let mut samples = DelaySamples::new(ms(1000), ms(1350), ms(100));
+        for (arrival, delay, variation) in
+            [(1000, 10, None), (1099, 14, Some(4)), (1100, 11, Some(-3)), (1349, 99, Some(88))]
+        {
+            let variation = variation.map(|ms: i64| ms * 1_000_000_000);
+            samples.add(ms(arrival), ms(delay), variation);
+        }
+        let packets: Vec<u64> = samples.intervals.iter().map(|one| one.packets).collect();
+        assert_eq!(packets, [2, 1, 0], "the broken interval from 1.3 s on counts nothing");
+        assert_eq!(samples.intervals[0].mean(), 0.012);
+        assert_eq!(samples.intervals[1].mean_variation(), -0.003);
     }
 }

@@ -6,6 +6,7 @@ use perhop_qos::verdict::DropCause;
 
 use super::colors::{ColorRow, color_rows, color_table};
 use super::conditioners::{ConditionerRow, conditioner_rows, conditioner_table};
+use super::delays::{DelayRow, delay_rows, delay_table};
 use super::series::{
     HistogramRow, QueueRow, ThroughputRow, histogram_rows, histogram_table, queue_rows, queue_table,
     throughput_rows, throughput_table,
@@ -26,6 +27,7 @@ pub(crate) struct Replication {
     conditioners: Vec<ConditionerRow>,
     queues: Vec<QueueRow>,
     throughput: Vec<ThroughputRow>,
+    delays: Vec<DelayRow>,
     histogram: Vec<HistogramRow>,
     tcp: Vec<TcpRow>,
     transactions: Vec<TransactionRow>,
@@ -98,6 +100,7 @@ impl Replication {
             conditioners: conditioner_rows(world, replication),
             queues: queue_rows(world, replication),
             throughput: throughput_rows(world, replication),
+            delays: delay_rows(world, replication),
             tcp: tcp::tcp_rows(scenario, world, replication),
             transactions,
             connections: tcp::connection_rows(scenario, world, replication),
@@ -214,6 +217,7 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
         conditioner_table(&all(replications, |r| &r.conditioners)),
         queue_table(&all(replications, |r| &r.queues)),
         throughput_table(&all(replications, |r| &r.throughput)),
+        delay_table(&all(replications, |r| &r.delays)),
         histogram_table(&all(replications, |r| &r.histogram)),
         tcp::tcp_table(&all(replications, |r| &r.tcp)),
         tcp::transaction_table(&all(replications, |r| &r.transactions)),

@@ -20,6 +20,10 @@ pub struct MeasureConfig {
     /// Length of the intervals over which throughput per class is reported; without it, no time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_every: Option<Time>,
+    /// Length of the intervals over which delay and delay variation per class are reported; without it,
+    /// no time series.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub delay_every: Option<Time>,
     /// Whether the distribution of delay is kept per class or, which takes about 80 KiB each, per flow.
     #[serde(default, skip_serializing_if = "DelayScope::is_per_class")]
     pub delays: DelayScope,

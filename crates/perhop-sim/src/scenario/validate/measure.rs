@@ -23,6 +23,9 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     if let Some(every) = measure.throughput_every {
         interval(&path.join("throughput-every"), every, duration, findings);
     }
+    if let Some(every) = measure.delay_every {
+        interval(&path.join("delay-every"), every, duration, findings);
+    }
     for (index, probe) in measure.queues.iter().enumerate() {
         check_probe(network, &path.join("queues").join(index), probe, duration, findings);
     }

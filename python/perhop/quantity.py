@@ -39,11 +39,17 @@ def interval(mean: float | None, ends: list[float] | tuple[float, float] | None,
     return f"{text} ± {number(half, 2) if half == 0 or half >= last_digit / 2 else f'<{last_digit:g}'}"
 
 
+def scale(unit: str, largest: float) -> tuple[float, str]:
+    """Return what to divide values in `unit` by, and the unit they then have: one that suits `largest`."""
+    scales = _SCALES.get(unit)
+    if scales is None:
+        return 1.0, unit
+    return next((pair for pair in scales if largest >= pair[0]), scales[-1])
+
+
 def column(values: list[dict[str, Any]]) -> tuple[str, list[str]]:
     """Return metrics of a summary (`mean`, `ci95`, `unit`) as texts in one unit that suits the largest."""
     largest = max((abs(value["mean"]) for value in values if value["mean"] is not None), default=0.0)
-    scales = _SCALES.get(values[0]["unit"]) if values else None
-    scale, unit = (1.0, "")
-    if scales is not None:
-        scale, unit = next((pair for pair in scales if largest >= pair[0]), scales[-1])
-    return unit, [interval(value["mean"], value["ci95"], scale) for value in values]
+    unit = values[0]["unit"] if values else ""
+    divisor, shown = scale(unit, largest) if unit in _SCALES else (1.0, "")
+    return shown, [interval(value["mean"], value["ci95"], divisor) for value in values]

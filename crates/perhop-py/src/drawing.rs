@@ -1,0 +1,46 @@
+//! What drawing needs to know: configured curves, quantities as numbers, lines with fewer points.
+
+use std::path::Path;
+
+use numpy::{PyArray1, PyReadonlyArray1};
+use perhop_qos::units::{QueueSize, Rate, Time};
+use perhop_sim::{downsample, drop_curves as curves};
+use pyo3::prelude::*;
+
+use crate::{diagnostics, loading};
+
+/// The drop probabilities that a scenario configures, for every queue that drops early.
+#[pyfunction]
+pub(crate) fn drop_curves<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound<'py, PyAny>> {
+    let loaded = loading::parse(py, scenario_json, Path::new("."), &[])?;
+    diagnostics::from_json(py, &curves::drop_curves(&loaded.scenario))
+}
+
+/// Indices of at most `4 * buckets` of `values` that draw the same line: of each bucket of points the
+/// first, the least, the greatest and the last.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)] // a borrowed array comes by value
+pub(crate) fn envelope<'py>(
+    py: Python<'py>,
+    values: PyReadonlyArray1<'py, f64>,
+    buckets: usize,
+) -> PyResult<Bound<'py, PyArray1<u32>>> {
+    let values = values.as_slice()?;
+    Ok(PyArray1::from_vec(py, downsample::envelope(values, buckets)))
+}
+
+/// `(number, base unit)` of a time, a rate or a size as a scenario writes it; `None` for any other text.
+#[pyfunction]
+pub(crate) fn quantity(text: &str) -> Option<(f64, &'static str)> {
+    if let Ok(time) = text.parse::<Time>() {
+        return Some((time.as_seconds(), "s"));
+    }
+    if let Ok(rate) = text.parse::<Rate>() {
+        return Some((rate.as_bits_per_second() as f64, "b/s"));
+    }
+    match text.parse::<QueueSize>() {
+        Ok(QueueSize::Packets(count)) => Some((count as f64, "packets")),
+        Ok(QueueSize::Bytes(count)) => Some((count as f64, "bytes")),
+        Err(_) => None,
+    }
+}

@@ -1,0 +1,46 @@
+//! The table `delays`: delay and delay variation of each class, interval by interval.
+
+use perhop_qos::units::Time;
+
+use super::table::{Rows, Table};
+use crate::probe::DelayStatistics;
+use crate::world::World;
+
+/// The packets of one class that arrived in one interval.
+#[derive(Clone, Debug)]
+pub(super) struct DelayRow {
+    replication: u64,
+    class: String,
+    ends: Time,
+    delay: DelayStatistics,
+}
+
+/// The rows of one replication.
+pub(super) fn delay_rows(world: &World, replication: u64) -> Vec<DelayRow> {
+    let mut rows = Vec::new();
+    for (class, samples) in world.class_names.iter().zip(&world.delays_over_time) {
+        for (index, delay) in samples.intervals.iter().enumerate() {
+            let ends = samples.begins + samples.every * (index as u64 + 1);
+            rows.push(DelayRow { replication, class: class.clone(), ends, delay: *delay });
+        }
+    }
+    rows
+}
+
+/// The table.
+pub(super) fn delay_table(rows: &[DelayRow]) -> Table {
+    let seconds = |present: u64, picoseconds: f64| if present == 0 { f64::NAN } else { picoseconds / 1e12 };
+    let delay = |row: &DelayRow, time: Time| seconds(row.delay.packets, time.as_picoseconds() as f64);
+    Rows::new(rows)
+        .count("replication", "", |row| row.replication)
+        .text("class", |row| &row.class)
+        .float("time_s", "s", |row| row.ends.as_seconds())
+        .count("packets", "packets", |row| row.delay.packets)
+        .float("delay_mean_s", "s", |row| row.delay.mean())
+        .float("delay_min_s", "s", |row| delay(row, row.delay.least))
+        .float("delay_max_s", "s", |row| delay(row, row.delay.greatest))
+        .float("ipdv_mean_abs_s", "s", |row| row.delay.mean_absolute_variation())
+        .float("ipdv_min_s", "s", |row| seconds(row.delay.pairs, row.delay.least_variation as f64))
+        .float("ipdv_max_s", "s", |row| seconds(row.delay.pairs, row.delay.greatest_variation as f64))
+        .table("delays")
+}

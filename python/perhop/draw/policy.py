@@ -1,0 +1,223 @@
+"""The picture of a port: conditioners, classifier, queues, schedulers, transmit ring, wire."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from perhop import _core
+from perhop.draw import svg, words
+from perhop.ports import Port, Queue
+
+_PAD = 10.0
+_LINE = 15.0
+_GAP = 46.0
+_QUEUE_GAP = 14.0
+_SIZE = 11.0
+_TOP = 40.0
+
+Lines = list[tuple[str, str]]
+
+
+@dataclass
+class _Node:
+    """A class of the port on its way into a picture: a queue, or a scheduler with classes."""
+
+    config: Mapping[str, Any]
+    lines: Lines
+    #: The packets it takes: what its outer classes take, then what it takes of that.
+    takes: str = "all"
+    children: list[_Node] = field(default_factory=list)
+    top: float = 0.0
+    height: float = 0.0
+
+    @property
+    def middle(self) -> float:
+        return self.top + self.height / 2
+
+    def depth(self) -> int:
+        return 1 + max((child.depth() for child in self.children), default=0)
+
+    def leaves(self) -> list[_Node]:
+        return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
+
+
+def port_picture(port: Port, curves: list[dict[str, Any]]) -> tuple[float, float, str]:
+    """Return width, height and content of the picture of one port; `curves` are the scenario's drop curves."""
+    root = _tree(port, {one["queue"]: one for one in curves if one["port"] == port.name})
+    leaves = root.leaves()
+    top = _TOP
+    for leaf in leaves:
+        leaf.top, leaf.height = top, _PAD * 2 + _LINE * len(leaf.lines)
+        top += leaf.height + _QUEUE_GAP
+    bottom = top - _QUEUE_GAP
+    title = f"Port {port.sender} → {port.receiver}" + (
+        f", policy {port.policy_name}" if port.policy_name else ""
+    )
+    parts = [svg.text(0, 16, title, size=13, kind="head")]
+    middle = (_TOP + bottom) / 2
+    x, before = _conditioners(port, middle, parts)
+    x = _classifier(leaves, x, middle, bottom, parts, arrow=before)
+    width = max(_width(leaf.lines) for leaf in leaves) + 18
+    for leaf in leaves:
+        parts.append(_queue(leaf, x, width))
+    right = _schedulers(root, x + width, parts)
+    return _ring(port, right, root.middle, parts), max(bottom, root.middle + 40) + 8, "".join(parts)
+
+
+def conditioner_picture(name: str, where: str, stages: list[Mapping[str, Any]]) -> tuple[float, float, str]:
+    """Return width, height and content of the picture of a chain of conditioners."""
+    parts = [svg.text(0, 16, f"{where}, policy {name}", size=13, kind="head")]
+    blocks = [words.stage(stage, number) for number, stage in enumerate(stages)]
+    height = max(_PAD * 2 + _LINE * len(lines) for lines in blocks)
+    x, last = 0.0, None
+    for lines in blocks:
+        if last is not None:
+            parts.append(svg.path(f"M{last:.1f} {_TOP + height / 2:.1f}H{x - 2:.1f}", "flow"))
+        wide = _width(lines)
+        parts.append(_block(x, _TOP, wide, height, lines))
+        last, x = x + wide, x + wide + _GAP
+    return (last or 0.0), _TOP + height + 8, "".join(parts)
+
+
+def _tree(port: Port, curves: Mapping[str, dict[str, Any]]) -> _Node:
+    def node(config: Mapping[str, Any], prefix: str, outer: tuple[str, ...]) -> _Node:
+        name = f"{prefix}{config['name']}"
+        inner = config.get("queueing")
+        if inner:
+            within = (*outer, words.matches(config)) if config.get("match") else outer
+            children = [node(one, f"{name}/", within) for one in inner["classes"]]
+            lines: Lines = [(str(config["name"]), "head"), (words.scheduler(inner["scheduler"]), "muted")]
+            return _Node(config, lines, children=children)
+        takes = ": ".join((*outer, words.matches(config)))
+        return _Node(config, _queue_lines(Queue(port.name, name, config), curves.get(name)), takes)
+
+    if not port.queueing:
+        only = _Node({}, [("fifo", "head"), ("tail drop", "muted")])
+        return _Node({}, [("scheduler", "head"), ("FIFO", "muted")], children=[only])
+    children = [node(one, "", ()) for one in port.queueing["classes"]]
+    lines: Lines = [("scheduler", "head"), (words.scheduler(port.queueing["scheduler"]), "muted")]
+    return _Node({}, lines, children=children)
+
+
+def _queue_lines(queue: Queue, curve: Mapping[str, Any] | None) -> Lines:
+    precedences = [{**one, "unit": curve["unit"]} for one in curve["precedences"]] if curve else None
+    return [(queue.name, "head"), *words.buffer(queue, precedences)]
+
+
+def _conditioners(port: Port, middle: float, parts: list[str]) -> tuple[float, float | None]:
+    """Draw the conditioners of the output; return where the next block begins, and where the last one ends."""
+    x, last = 0.0, None
+    stages = (port.policy or {}).get("conditioners") or []
+    for number, stage in enumerate(stages):
+        lines = words.stage(stage, number)
+        wide, height = _width(lines), _PAD * 2 + _LINE * len(lines)
+        if last is not None:
+            parts.append(svg.path(f"M{last:.1f} {middle:.1f}H{x - 2:.1f}", "flow"))
+        parts.append(_block(x, middle - height / 2, wide, height, lines))
+        last, x = x + wide, x + wide + _GAP
+    return x, last
+
+
+def _classifier(
+    leaves: list[_Node], x: float, middle: float, bottom: float, parts: list[str], *, arrow: float | None
+) -> float:
+    """Draw the classifier and its arrows to the queues; return where the queues begin."""
+    if arrow is not None:
+        parts.append(svg.path(f"M{arrow:.1f} {middle:.1f}H{x - 2:.1f}", "flow"))
+    width = svg.width_of("classifier", _SIZE) + 2 * _PAD
+    height = max(bottom - _TOP, 34.0) if len(leaves) > 1 else 34.0
+    parts.append(svg.rectangle(x, middle - height / 2, width, height, "box"))
+    parts.append(svg.text(x + width / 2, middle + 4, "classifier", size=_SIZE, kind="head", anchor="middle"))
+    labels = [leaf.takes if len(leaves) > 1 else "all" for leaf in leaves]
+    reach = max(svg.width_of(label, 10) for label in labels) + 26
+    for leaf, label in zip(leaves, labels, strict=True):
+        parts.append(svg.path(f"M{x + width:.1f} {leaf.middle:.1f}H{x + width + reach - 2:.1f}", "flow"))
+        parts.append(svg.text(x + width + 8, leaf.middle - 5, label, size=10, kind="muted"))
+    return x + width + reach
+
+
+def _queue(leaf: _Node, x: float, width: float) -> str:
+    """Draw a queue: open at its tail, slotted at its head."""
+    y, height = leaf.top, leaf.height
+    shape = f"M{x:.1f} {y:.1f}H{x + width:.1f}V{y + height:.1f}H{x:.1f}"
+    slots = "".join(
+        svg.path(f"M{x + width - 6 * slot:.1f} {y:.1f}V{y + height:.1f}", "wire") for slot in (1, 2)
+    )
+    body = svg.rectangle(x, y, width, height, "paper", radius=0)
+    lines = _texts(x + 8, y, leaf.lines)
+    return svg.group(f"queue {leaf.lines[0][0]}", [body, svg.path(shape, "wire"), slots, lines])
+
+
+def _schedulers(root: _Node, x: float, parts: list[str]) -> float:
+    """Draw the schedulers from the innermost to the port's own; return where that one ends."""
+    levels: dict[int, list[_Node]] = {}
+
+    def collect(node: _Node) -> None:
+        if node.children:
+            for child in node.children:
+                collect(child)
+            leaves = node.leaves()
+            node.top = (leaves[0].middle + leaves[-1].middle) / 2 - (_PAD * 2 + _LINE * len(node.lines)) / 2
+            node.height = _PAD * 2 + _LINE * len(node.lines)
+            levels.setdefault(node.depth() - 1, []).append(node)
+
+    collect(root)
+    ends = {id(leaf): x for leaf in root.leaves()}
+    for level in sorted(levels):
+        children = [child for node in levels[level] for child in node.children]
+        labels = [words.share(child.config) for child in children]
+        begin = (
+            max(ends[id(child)] for child in children) + max(svg.width_of(label, 10) for label in labels) + 40
+        )
+        for node in levels[level]:
+            wide = _width(node.lines)
+            for number, child in enumerate(node.children):
+                # Arrows arrive one above the other.
+                into = node.top + node.height * (number + 1) / (len(node.children) + 1)
+                out, bend = ends[id(child)], 14.0
+                way = f"M{out:.1f} {child.middle:.1f}H{begin - 2 * bend:.1f}L{begin - bend:.1f} {into:.1f}H{begin - 2:.1f}"
+                parts.append(svg.path(way, "flow"))
+                parts.append(
+                    svg.text(out + 8, child.middle - 5, words.share(child.config), size=10, kind="muted")
+                )
+            parts.append(_block(begin, node.top, wide, node.height, node.lines))
+            ends[id(node)] = begin + wide
+    return ends[id(root)]
+
+
+def _ring(port: Port, x: float, middle: float, parts: list[str]) -> float:
+    """Draw transmit ring and wire; return where the picture ends."""
+    lines: Lines = [("transmit ring", "head"), (words.ring(port.interface.get("ring")), "muted")]
+    framing = words.values(port.link.get("framing", "raw"))
+    wire: Lines = [(words.quantity(port.rate), "head"), (framing, "muted")]
+    delay = _core.quantity(str(port.link.get("delay", "")))
+    if delay and delay[0]:
+        wire.append((f"delay {words.quantity(str(port.link['delay']))}", "muted"))
+    for block in (lines, wire):
+        parts.append(svg.path(f"M{x:.1f} {middle:.1f}H{x + _GAP - 14:.1f}", "flow"))
+        x += _GAP - 12
+        wide, height = _width(block), _PAD * 2 + _LINE * len(block)
+        parts.append(_block(x, middle - height / 2, wide, height, block))
+        x += wide
+    parts.append(svg.path(f"M{x:.1f} {middle:.1f}H{x + 26:.1f}", "flow"))
+    parts.append(svg.text(x + 30, middle + 4, port.receiver, size=_SIZE, kind="muted"))
+    return x + 32 + svg.width_of(port.receiver, _SIZE)
+
+
+def _block(x: float, y: float, width: float, height: float, lines: Lines) -> str:
+    return svg.rectangle(x, y, width, height, "box") + _texts(x + _PAD, y, lines)
+
+
+def _texts(x: float, y: float, lines: Lines) -> str:
+    return "".join(
+        svg.text(x, y + _PAD + _LINE * (index + 0.75), said, size=_SIZE, kind=kind)
+        for index, (said, kind) in enumerate(lines)
+    )
+
+
+def _width(lines: Lines) -> float:
+    return (
+        max(svg.width_of(said, _SIZE) * (1.08 if kind == "head" else 1.0) for said, kind in lines) + 2 * _PAD
+    )

@@ -1,0 +1,361 @@
+// Draws the charts of a page. Each chart is data (perhop.plot.chart.Chart as JSON) in a script element of its own;
+// it becomes an ECharts option here, in the colors of the page, when it comes into view.
+(() => {
+  "use strict";
+
+  const palette = JSON.parse(document.getElementById("palette").textContent);
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const dashes = { solid: "solid", dashed: [8, 4], dotted: [2, 3] };
+  const drawn = new Map();
+  let printing = false;
+
+  const isDark = () => {
+    const chosen = document.documentElement.dataset.theme;
+    return !printing && (chosen ? chosen === "dark" : dark.matches);
+  };
+  const color = (role) => palette[role][isDark() ? 1 : 0];
+  const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const short = (value) => {
+    if (value === null || value === undefined || Number.isNaN(value)) return "–";
+    if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(2);
+    return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
+  };
+  const escaped = (text) => {
+    const element = document.createElement("span");
+    element.textContent = text;
+    return element.innerHTML;
+  };
+
+  // --- From a chart's marks to series ---
+
+  function band(mark) {
+    const points = mark.x.map((x, index) => [x, mark.low[index], mark.high[index]]);
+    // One polygon for the whole band, drawn with its first point; the others draw nothing.
+    const renderItem = (parameters, api) => {
+      if (parameters.dataIndexInside !== 0) return null;
+      const edge = (column) => points.filter((p) => p[column] !== null).map((p) => api.coord([p[0], p[column]]));
+      const area = parameters.coordSys;
+      return {
+        type: "polygon",
+        shape: { points: [...edge(1), ...edge(2).reverse()] },
+        style: { fill: color(mark.color), opacity: 0.18 },
+        clipPath: { type: "rect", shape: { x: area.x, y: area.y, width: area.width, height: area.height } },
+        silent: true,
+      };
+    };
+    return {
+      type: "custom", name: mark.name, data: points, renderItem, silent: true, z: 1, tooltip: { show: false },
+      encode: { x: 0, y: [1, 2] }, itemStyle: { color: color(mark.color) }, clip: true,
+    };
+  }
+
+  function line(mark, chart) {
+    const data = mark.x.map((x, index) => [x, mark.y[index]]);
+    const series = {
+      type: "line", name: mark.name, data, showSymbol: false, symbol: "circle", symbolSize: 6,
+      step: mark.steps ? "end" : false, z: mark.thin ? 2 : 3,
+      lineStyle: { color: color(mark.color), width: mark.thin ? 1 : 2, type: dashes[mark.stroke] },
+      itemStyle: { color: color(mark.color) },
+      emphasis: { disabled: true },
+    };
+    if (mark.filled || chart.stacked) {
+      series.areaStyle = { color: color(mark.color), opacity: chart.stacked ? 0.75 : 0.15 };
+    }
+    if (chart.stacked) Object.assign(series, { stack: "all", lineStyle: { width: 0 } });
+    return mark.low && !chart.stacked ? [band(mark), series] : [series];
+  }
+
+  function points(mark, chart) {
+    const data = mark.x.map((x, index) => [x, mark.y[index]]);
+    const quiet = mark.name.endsWith(", measured");
+    const series = {
+      type: "scatter", name: mark.name, data, z: 5,
+      symbol: mark.hollow ? "diamond" : "circle", symbolSize: mark.hollow ? 14 : 9,
+      itemStyle: mark.hollow
+        ? { color: "transparent", borderColor: color(mark.color), borderWidth: 2 }
+        : { color: color(mark.color) },
+      emphasis: { scale: 1.3 },
+      silent: quiet, tooltip: { show: !quiet },
+    };
+    if (!mark.low) return [series];
+    const upright = chart.y.categories.length === 0;
+    const renderItem = (parameters, api) => {
+      const index = parameters.dataIndex;
+      const [x, y] = data[index];
+      const [from, to] = upright
+        ? [api.coord([x, mark.low[index]]), api.coord([x, mark.high[index]])]
+        : [api.coord([mark.low[index], y]), api.coord([mark.high[index], y])];
+      if (![...from, ...to].every(Number.isFinite)) return null;
+      const [dx, dy] = upright ? [5, 0] : [0, 5];
+      const cap = (p) => ({
+        type: "line", style,
+        shape: { x1: p[0] - dx, y1: p[1] - dy, x2: p[0] + dx, y2: p[1] + dy },
+      });
+      const style = { stroke: color(mark.color), lineWidth: 1.5 };
+      const bar = { type: "line", style, shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] } };
+      return { type: "group", children: [bar, cap(from), cap(to)], silent: true };
+    };
+    return [
+      { type: "custom", name: mark.name, data, renderItem, silent: true, z: 4, itemStyle: { color: color(mark.color) } },
+      series,
+    ];
+  }
+
+  function rule(mark) {
+    return {
+      yAxis: mark.at,
+      lineStyle: { color: color(mark.color), type: dashes[mark.stroke], width: 1.3 },
+      label: { formatter: mark.name, position: "insideEndTop", color: color(mark.color), fontSize: 11 },
+    };
+  }
+
+  function series(chart) {
+    const found = chart.marks.flatMap((mark) =>
+      mark.type === "line" ? line(mark, chart) : mark.type === "points" ? points(mark, chart) : []);
+    const rules = chart.marks.filter((mark) => mark.type === "rule").map(rule);
+    const spans = chart.marks.filter((mark) => mark.type === "span");
+    if (rules.length || spans.length) {
+      found.push({
+        type: "line", name: "", data: [], silent: true, tooltip: { show: false },
+        markLine: { symbol: "none", silent: true, animation: false, data: rules },
+        markArea: {
+          silent: true,
+          itemStyle: { color: variable("--muted"), opacity: 0.16 },
+          label: { color: variable("--muted"), position: "insideTop" },
+          data: spans.map((mark) => [{ xAxis: mark.begin, name: mark.name }, { xAxis: mark.end }]),
+        },
+      });
+    }
+    return found;
+  }
+
+  // --- Axes, legend, tooltip ---
+
+  function axis(of, vertical, narrow) {
+    const ink = variable("--ink"), faint = variable("--line");
+    const common = {
+      nameTextStyle: { color: variable("--muted"), fontSize: 12 },
+      axisLine: { show: !vertical, lineStyle: { color: faint } },
+      axisTick: { show: !vertical, lineStyle: { color: faint } },
+      axisLabel: { color: ink, fontSize: 11, hideOverlap: true },
+      splitLine: { show: true, lineStyle: { color: faint, opacity: 0.5 } },
+    };
+    if (of.categories.length) {
+      return {
+        ...common, type: "category", data: of.categories,
+        axisLabel: { ...common.axisLabel, width: narrow ? 92 : 190, overflow: "break", interval: 0 },
+      };
+    }
+    // The name of the vertical axis stands above the plot, where it is read without turning the head.
+    const place = vertical ? {} : { name: of.title, nameLocation: "middle", nameGap: 28 };
+    return {
+      ...common, ...place, type: "value", scale: of.least === null,
+      min: of.least ?? (vertical ? null : "dataMin"), max: of.greatest ?? (vertical ? null : "dataMax"),
+      axisLabel: {
+        ...common.axisLabel, formatter: short,
+        // Where the data begin and end is rarely a round number.
+        showMinLabel: vertical || of.least !== null, showMaxLabel: vertical || of.greatest !== null && of.greatest % 1 === 0,
+      },
+    };
+  }
+
+  function tooltip(chart) {
+    const unit = (of) => (of.unit ? ` ${of.unit}` : "");
+    const row = (mark, value) =>
+      `<div class="tip-row"><span class="tip-mark" style="background:${color(mark.color)}"></span>` +
+      `<span>${escaped(mark.name)}</span><b>${value}</b></div>`;
+    const common = {
+      confine: true, appendToBody: false, className: "tip",
+      backgroundColor: variable("--card"), borderColor: variable("--line"), textStyle: { color: variable("--ink"), fontSize: 12 },
+    };
+    if (chart.y.categories.length) {
+      return { ...common, trigger: "item", formatter: (at) => {
+        const mark = chart.marks.find((one) => one.type === "points" && one.name === at.seriesName);
+        const index = at.dataIndex;
+        const ends = mark.low ? ` (${short(mark.low[index])} to ${short(mark.high[index])})` : "";
+        return `<div class="tip-head">${escaped(chart.y.categories[mark.y[index]])}</div>` +
+          row(mark, short(mark.x[index]) + unit(chart.x) + ends);
+      } };
+    }
+    return { ...common, trigger: "axis", axisPointer: { type: "line", lineStyle: { color: variable("--muted") } },
+      formatter: (items) => {
+        const seen = new Set();
+        const rows = items.filter((item) => item.seriesType === "line" && item.seriesName && !seen.has(item.seriesName)
+            && seen.add(item.seriesName)).map((item) => {
+          const mark = chart.marks.find((one) => one.type === "line" && one.name === item.seriesName);
+          const index = item.dataIndex;
+          const ends = mark.low ? ` (${short(mark.low[index])} to ${short(mark.high[index])})` : "";
+          return row(mark, short(mark.y[index]) + unit(chart.y) + ends);
+        });
+        return rows.length
+          ? `<div class="tip-head">${escaped(chart.x.title)}: ${short(items[0].axisValue)}</div>${rows.join("")}` : "";
+      } };
+  }
+
+  function option(chart, width) {
+    const narrow = width < 520;
+    const named = chart.marks.filter((mark) =>
+      (mark.type === "line" || mark.type === "points") && !mark.name.endsWith(", measured"));
+    const legend = named.length > 0;
+    const y = axis(chart.y, true, narrow);
+    return {
+      animation: false, aria: { enabled: false }, textStyle: { fontFamily: variable("--font") },
+      legend: legend ? {
+        type: "scroll", top: 0, left: 0, right: 0, icon: "roundRect", itemWidth: 16, itemHeight: 4,
+        data: named.map((mark) => mark.name), textStyle: { color: variable("--ink"), fontSize: 12 },
+        pageTextStyle: { color: variable("--muted") }, inactiveColor: variable("--line"),
+      } : undefined,
+      grid: { left: 10, right: narrow ? 12 : 24, top: legend ? 58 : 34, bottom: 34, containLabel: true },
+      xAxis: axis(chart.x, false, narrow), yAxis: y,
+      tooltip: tooltip(chart),
+      graphic: chart.y.title ? [{
+        type: "text", left: 0, top: legend ? 34 : 8, silent: true,
+        style: { text: chart.y.title, fill: variable("--muted"), fontSize: 12, fontFamily: variable("--font") },
+      }] : [],
+      dataZoom: [
+        { type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false,
+          moveOnMouseMove: true, preventDefaultMouseMove: false },
+      ],
+      series: series(chart),
+    };
+  }
+
+  // --- Drawing, when a chart comes into view ---
+
+  const read = (figure) => JSON.parse(figure.querySelector("script").textContent);
+
+  function height(chart, width) {
+    const rows = chart.y.categories.length;
+    return rows ? rows * 30 + 110 : width < 520 ? 280 : 340;
+  }
+
+  function draw(figure) {
+    const place = figure.querySelector(".plot");
+    let one = drawn.get(figure);
+    if (!one) {
+      const chart = read(figure);
+      place.style.height = `${height(chart, place.clientWidth)}px`;
+      one = { chart, instance: echarts.init(place, null, { renderer: "svg" }) };
+      drawn.set(figure, one);
+    }
+    one.instance.setOption(option(one.chart, place.clientWidth), true);
+    // For those who look whether it is all there: how many marks were asked for and drawn.
+    figure.dataset.drawn = String(one.chart.marks.length);
+  }
+  const redraw = () => drawn.forEach((_, figure) => draw(figure));
+
+  const figures = [...document.querySelectorAll("figure.chart")];
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (entry.isIntersecting) {
+        watcher.unobserve(entry.target);
+        draw(entry.target);
+      }
+    }
+  }, { rootMargin: "300px" });
+  figures.forEach((figure) => watcher.observe(figure));
+
+  let pending = 0;
+  addEventListener("resize", () => {
+    clearTimeout(pending);
+    pending = setTimeout(() => drawn.forEach((one, figure) => {
+      const place = figure.querySelector(".plot");
+      if (!place.clientWidth) return;
+      place.style.height = `${height(one.chart, place.clientWidth)}px`;
+      one.instance.resize();
+      draw(figure);
+    }), 80);
+  });
+  dark.addEventListener("change", redraw);
+  document.addEventListener("perhop:theme", redraw);
+  addEventListener("beforeprint", () => {
+    printing = true;
+    figures.forEach((figure) => {
+      draw(figure);
+      drawn.get(figure).instance.getZr().flush();
+    });
+  });
+  addEventListener("afterprint", () => { printing = false; redraw(); });
+
+  // --- Keyboard and buttons ---
+
+  const zoomOf = (instance) => instance.getOption().dataZoom[0];
+  function zoom(figure, factor, shift = 0) {
+    const { instance } = drawn.get(figure);
+    const { start, end } = zoomOf(instance);
+    const half = Math.min(50, ((end - start) / 2) * factor);
+    const middle = Math.min(100 - half, Math.max(half, (start + end) / 2 + shift * (end - start)));
+    instance.dispatchAction({ type: "dataZoom", start: middle - half, end: middle + half });
+  }
+  function reset(figure) {
+    drawn.get(figure).instance.dispatchAction({ type: "dataZoom", start: 0, end: 100 });
+  }
+
+  // Walks along the points of the first line (or the points of a comparison) and shows their tooltip.
+  function step(figure, by) {
+    const one = drawn.get(figure);
+    const wanted = one.chart.y.categories.length ? "scatter" : "line";
+    const all = one.instance.getOption().series;
+    const index = all.findIndex((each) => each.type === wanted && each.data.length);
+    if (index < 0) return;
+    const count = all[index].data.length;
+    const stride = Math.max(1, Math.round(count / 100));
+    one.at = Math.min(count - 1, Math.max(0, (one.at ?? (by > 0 ? -stride : count)) + by * stride));
+    one.instance.dispatchAction({ type: "showTip", seriesIndex: index, dataIndex: one.at });
+    const mark = all[index];
+    const [x, y] = mark.data[one.at];
+    const said = one.chart.y.categories.length
+      ? `${one.chart.y.categories[y]}: ${short(x)} ${one.chart.x.unit}`
+      : `${short(x)} ${one.chart.x.unit}: ${mark.name} ${short(y)} ${one.chart.y.unit}`;
+    figure.querySelector(".says").textContent = said;
+  }
+
+  const keys = {
+    ArrowRight: (figure) => step(figure, 1), ArrowLeft: (figure) => step(figure, -1),
+    "+": (figure) => zoom(figure, 0.5), "=": (figure) => zoom(figure, 0.5), "-": (figure) => zoom(figure, 2),
+    PageDown: (figure) => zoom(figure, 1, 0.5), PageUp: (figure) => zoom(figure, 1, -0.5),
+    0: reset, Escape: reset,
+  };
+  const actions = {
+    in: (figure) => zoom(figure, 0.5), out: (figure) => zoom(figure, 2), all: reset,
+    data: (figure, button) => window.perhopCopy(rows(drawn.get(figure).chart), button),
+    svg: (figure) => save(figure),
+  };
+
+  // The chart's points as tab-separated text.
+  function rows(chart) {
+    const lines = [["mark", chart.x.title, chart.y.title || "case", "low", "high"].join("\t")];
+    for (const mark of chart.marks) {
+      if (mark.type === "rule") lines.push([mark.name, "", mark.at, "", ""].join("\t"));
+      else if (mark.type === "span") lines.push([mark.name, `${mark.begin} to ${mark.end}`, "", "", ""].join("\t"));
+      else mark.x.forEach((x, index) => {
+        const y = chart.y.categories.length ? chart.y.categories[mark.y[index]] : mark.y[index];
+        lines.push([mark.name, x, y, mark.low?.[index] ?? "", mark.high?.[index] ?? ""].join("\t"));
+      });
+    }
+    return lines.join("\n");
+  }
+  function save(figure) {
+    const { instance, chart } = drawn.get(figure);
+    const link = document.createElement("a");
+    link.href = instance.getDataURL({ type: "svg" });
+    link.download = `${chart.kind}.svg`;
+    link.click();
+  }
+
+  for (const figure of figures) {
+    figure.querySelector(".plot").addEventListener("keydown", (event) => {
+      const action = keys[event.key];
+      if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      if (!drawn.has(figure)) draw(figure);
+      action(figure);
+    });
+    figure.querySelectorAll("button[data-do]").forEach((button) =>
+      button.addEventListener("click", () => {
+        if (!drawn.has(figure)) draw(figure);
+        actions[button.dataset.do](figure, button);
+      }));
+  }
+})();

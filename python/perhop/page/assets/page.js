@@ -1,0 +1,74 @@
+// Tables that sort and copy, and the choice between light and dark.
+(() => {
+  "use strict";
+
+  window.perhopCopy = async (text, button) => {
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch {
+      // A page opened from a file may be refused the clipboard; selecting works everywhere.
+      const area = document.createElement("textarea");
+      area.value = text;
+      document.body.append(area);
+      area.select();
+      document.execCommand("copy");
+      area.remove();
+    }
+    const label = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1200);
+  };
+
+  const number = (text) => {
+    const found = text.replace(/[,\u2009]/g, "").match(/^[-−<]?\s*\d+(\.\d+)?(e[-+]?\d+)?/i);
+    return found ? Number(found[0].replace("−", "-").replace("<", "")) : null;
+  };
+  const value = (row, column) => row.cells[column]?.dataset.sort ?? row.cells[column]?.textContent.trim() ?? "";
+
+  function sort(table, column, button) {
+    const head = button.closest("th");
+    const down = head.getAttribute("aria-sort") === "ascending";
+    table.querySelectorAll("th").forEach((one) => one.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const body = table.tBodies[0];
+    const rows = [...body.rows].map((row) => [row, value(row, column), number(value(row, column))]);
+    rows.sort(([, a, x], [, b, y]) => {
+      const order = x !== null && y !== null ? x - y : x !== null ? -1 : y !== null ? 1 : a.localeCompare(b, "en");
+      return down ? -order : order;
+    });
+    body.append(...rows.map(([row]) => row));
+  }
+
+  document.querySelectorAll("table.data").forEach((table) => {
+    table.querySelectorAll("th button").forEach((button) => {
+      const column = button.closest("th").cellIndex;
+      button.addEventListener("click", () => sort(table, column, button));
+    });
+    const copy = table.closest(".table")?.querySelector("button.copy");
+    copy?.addEventListener("click", () => {
+      const rows = [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent.trim()).join("\t"));
+      window.perhopCopy(rows.join("\n"), copy);
+    });
+  });
+
+  const root = document.documentElement;
+  const themes = ["auto", "light", "dark"];
+  const theme = document.getElementById("theme");
+  const show = (name) => {
+    if (name === "auto") delete root.dataset.theme;
+    else root.dataset.theme = name;
+    theme.textContent = { auto: "Theme: auto", light: "Theme: light", dark: "Theme: dark" }[name];
+    document.dispatchEvent(new Event("perhop:theme"));
+  };
+  theme?.addEventListener("click", () => {
+    const next = themes[(themes.indexOf(root.dataset.theme ?? "auto") + 1) % themes.length];
+    show(next);
+  });
+  // What is folded away is printed all the same.
+  let folded = [];
+  addEventListener("beforeprint", () => {
+    folded = [...document.querySelectorAll("details:not([open])")];
+    folded.forEach((one) => { one.open = true; });
+  });
+  addEventListener("afterprint", () => folded.forEach((one) => { one.open = false; }));
+})();

@@ -1,0 +1,272 @@
+"""Plots over time: throughput, queues, delay and its variation, congestion windows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from perhop.errors import InvalidInputError
+from perhop.plot.captions import caption
+from perhop.plot.chart import Axis, Chart, Line, Mark, Rule, thinned
+from perhop.plot.palette import STROKES, of_classes, of_precedence
+from perhop.ports import find_queue
+from perhop.quantity import scale
+from perhop.results import Results
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TIME = Axis("Time", "s")
+
+
+def throughput(results: Results, *, stacked: bool = False) -> Chart:
+    """Plot the throughput of each class over time; `stacked` heaps the classes upon each other.
+
+    Lines are means over the replications, bands their 95 % confidence intervals. The scenario asks for it with
+    `measure.throughput-every`.
+    """
+    import polars as pl
+
+    table = _present(results, "throughput", "measure.throughput-every, as in 1s")
+    divisor, unit = scale("b/s", float(table["throughput_bps"].max() or 0.0))  # type: ignore[arg-type]
+    roles = of_classes(results.classes["class"])
+    marks: list[Mark] = []
+    for name, role in roles.items():
+        moments = _over_replications(table.filter(pl.col("class") == name), "throughput_bps")
+        if moments["mean"].sum() == 0:
+            continue
+        banded = results.replications > 1 and not stacked
+        marks.append(
+            _line(name, role, moments, divisor, edges=("low", "high") if banded else None, filled=stacked)
+        )
+    said = "mean with 95 % confidence band" if results.replications > 1 and not stacked else "mean"
+    return Chart(
+        kind="throughput-stacked" if stacked else "throughput",
+        title="Throughput of each class, stacked" if stacked else "Throughput of each class",
+        x=_TIME,
+        y=Axis("Throughput", unit, least=0.0),
+        marks=tuple(marks),
+        caption=caption(results, *([said] if results.replications > 1 else [])),
+        stacked=stacked,
+    )
+
+
+def queue(
+    results: Results, port: str | None = None, queue: str | None = None, *, replication: int = 0
+) -> Chart:
+    """Plot a queue and its averages over time, with the thresholds that they are held against.
+
+    `port` (`from->to`) and `queue` choose among those that `measure.queues` samples; by default the first.
+    """
+    import polars as pl
+
+    table = _present(results, "queues", "measure.queues, as in [{from: a, to: b, every: 100ms}]")
+    port, queue = _chosen(table, port, queue)
+    rows = table.filter(
+        pl.col("port") == port, pl.col("queue") == queue, pl.col("replication") == replication
+    ).sort("time_s")
+    found = find_queue(results.scenario, port, queue)
+    curves = results.drop_curves(port, queue)
+    counted = curves["unit"] if curves else ("bytes" if (found.limit or "").endswith("B") else "packets")
+    divisor, unit = size_unit(counted, rows)
+    first = rows.filter(pl.col("precedence") == 0)
+    marks: list[Mark] = [
+        thinned(
+            Line("queue", "queue", first["time_s"].to_numpy(), first[counted].to_numpy() / divisor, thin=True)
+        )
+    ]
+    marks += _averages(rows, divisor)
+    marks += _thresholds(curves, divisor)
+    return Chart(
+        kind="queue",
+        title=f"Queue {queue} at {port}",
+        x=_TIME,
+        y=Axis("Waiting", unit, least=0.0),
+        marks=tuple(marks),
+        caption=caption(results, replication=replication),
+    )
+
+
+def delay(results: Results) -> Chart:
+    """Plot the one-way delay of each class over time: mean, and a band from the least to the greatest.
+
+    The scenario asks for it with `measure.delay-every`.
+    """
+    return _delay(results, "delay", "One-way delay", ("delay_mean_s", "delay_min_s", "delay_max_s"))
+
+
+def ipdv(results: Results) -> Chart:
+    """Plot the delay variation of each class over time: mean size, and a band from the least to the greatest.
+
+    The scenario asks for it with `measure.delay-every`.
+    """
+    return _delay(results, "ipdv", "Delay variation", ("ipdv_mean_abs_s", "ipdv_min_s", "ipdv_max_s"))
+
+
+def congestion_window(results: Results, *, replication: int = 0) -> Chart:
+    """Plot the congestion windows of TCP connections over time."""
+    import polars as pl
+
+    table = _present(results, "congestion_windows", "TCP traffic and measure.congestion-windows-every")
+    table = table.filter(pl.col("replication") == replication)
+    column = next(name for name in table.columns if name.startswith(("cwnd", "congestion_window")))
+    roles = of_classes(table["flow"].unique(maintain_order=True))
+    marks = []
+    for name, role in roles.items():
+        rows = table.filter(pl.col("flow") == name).sort("time_s")
+        marks.append(
+            thinned(
+                Line(
+                    str(name),
+                    role,
+                    rows["time_s"].to_numpy(),
+                    rows[column].to_numpy().astype(float),
+                    steps=True,
+                )
+            )
+        )
+    unit = results.units["congestion_windows"].get(column, "")
+    return Chart(
+        kind="cwnd",
+        title="Congestion windows",
+        x=_TIME,
+        y=Axis("Congestion window", unit, least=0.0),
+        marks=tuple(marks),
+        caption=caption(results, replication=replication),
+    )
+
+
+def sampled_queues(results: Results) -> list[tuple[str, str]]:
+    """Return port and name of every queue that was sampled."""
+    if "queues" not in results.names:
+        return []
+    return list(results.queues.select("port", "queue").unique(maintain_order=True).iter_rows())
+
+
+def size_unit(counted: str, rows: pl.DataFrame) -> tuple[float, str]:
+    """Return what to divide sizes of a queue by, and the unit they then have."""
+    if counted == "packets":
+        return 1.0, "packets"
+    largest = rows["bytes"].max() if rows.height else 0
+    return (1024.0, "KiB") if largest is not None and float(largest) >= 4096 else (1.0, "bytes")  # type: ignore[arg-type]
+
+
+def _averages(rows: pl.DataFrame, divisor: float) -> list[Mark]:
+    import polars as pl
+
+    marks: list[Mark] = []
+    precedences = rows["precedence"].unique().sort().to_list()
+    for precedence in precedences:
+        of_it = rows.filter(pl.col("precedence") == precedence)
+        values = of_it["deciding_average"].to_numpy() / divisor
+        if of_it["deciding_average"].is_nan().all():
+            continue
+        role = of_precedence(precedence) if len(precedences) > 1 else "measured"
+        name = f"average, precedence {precedence}" if len(precedences) > 1 else "average"
+        stroke = STROKES.get(role, "solid")
+        marks.append(thinned(Line(name, role, of_it["time_s"].to_numpy(), values, stroke=stroke)))
+    return marks
+
+
+def _thresholds(curves: dict[str, object] | None, divisor: float) -> list[Mark]:
+    marks: list[Mark] = []
+    seen: set[float] = set()
+    for precedence, curve in enumerate(curves["precedences"] if curves else []):  # type: ignore[arg-type, var-annotated]
+        for name, corner in (("min", 1), ("max", 2)):
+            at = curve["shared"][corner][0] / divisor
+            # One range for several precedences: one rule, in the color of the first.
+            if at not in seen:
+                seen.add(at)
+                marks.append(Rule(f"{name} {precedence}", of_precedence(precedence), at, stroke="dotted"))
+    return marks
+
+
+def _delay(results: Results, kind: str, label: str, columns: tuple[str, str, str]) -> Chart:
+    import polars as pl
+
+    table = _present(results, "delays", "measure.delay-every, as in 1s").filter(pl.col("packets") > 0)
+    mean, least, greatest = columns
+    largest = table.select(pl.col(least, greatest).fill_nan(None).abs().max()).max_horizontal()
+    divisor, unit = scale("s", float(largest[0] or 0.0))
+    marks: list[Mark] = []
+    for name, role in of_classes(results.classes["class"]).items():
+        rows = table.filter(pl.col("class") == name).group_by("time_s", maintain_order=True)
+        moments = rows.agg(
+            pl.col(mean).fill_nan(None).mean(),
+            pl.col(least).fill_nan(None).min().alias("low"),
+            pl.col(greatest).fill_nan(None).max().alias("high"),
+        )
+        if moments.height:
+            moments = moments.rename({mean: "mean"}).sort("time_s")
+            marks.append(_line(name, role, moments, divisor, edges=("low", "high")))
+    said = (
+        "line: mean size; band: least to greatest"
+        if kind == "ipdv"
+        else "line: mean; band: least to greatest"
+    )
+    return Chart(
+        kind=kind,
+        title=f"{label} of each class",
+        x=_TIME,
+        y=Axis(label, unit, least=0.0 if kind == "delay" else None),
+        marks=tuple(marks),
+        caption=caption(results, said),
+    )
+
+
+def _over_replications(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Return mean and confidence interval of a column at each time."""
+    from perhop import _core
+
+    found: dict[str, list[float]] = {"time_s": [], "mean": [], "low": [], "high": []}
+    for time, samples in rows.group_by("time_s", maintain_order=True).agg(column).sort("time_s").iter_rows():
+        interval = _core.confidence_95(samples)
+        mean, low, high = interval or (samples[0], samples[0], samples[0])
+        for name, value in zip(found, (time, mean, low, high), strict=True):
+            found[name].append(value)
+    import polars as pl
+
+    return pl.DataFrame(found)
+
+
+def _line(
+    name: str,
+    role: str,
+    rows: pl.DataFrame,
+    divisor: float,
+    *,
+    edges: tuple[str, str] | None = None,
+    filled: bool = False,
+) -> Line:
+    low, high = (rows[edge].to_numpy() / divisor for edge in edges) if edges else (None, None)
+    line = Line(
+        str(name),
+        role,
+        rows["time_s"].to_numpy(),
+        rows["mean"].to_numpy() / divisor,
+        low,
+        high,
+        stroke=STROKES.get(role, "solid"),
+        filled=filled,
+    )
+    # Heaped lines must have their points at the same times.
+    return line if filled else thinned(line)
+
+
+def _chosen(table: pl.DataFrame, port: str | None, queue: str | None) -> tuple[str, str]:
+    known = list(table.select("port", "queue").unique(maintain_order=True).iter_rows())
+    fitting = [one for one in known if (port or one[0], queue or one[1]) == one]
+    if not fitting:
+        there = ", ".join(f"{at} {name}" for at, name in known)
+        raise InvalidInputError(
+            f"no samples of queue {queue or ''} at {port or 'any port'}", f"there are: {there}"
+        )
+    return fitting[0]
+
+
+def _present(results: Results, name: str, ask: str) -> pl.DataFrame:
+    if name not in results.names or not results.table(name).height:
+        raise InvalidInputError(
+            f"there are no samples for this plot: table {name} is empty",
+            f"ask for them in the scenario: {ask}",
+        )
+    return results.table(name)

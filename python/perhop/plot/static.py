@@ -1,0 +1,188 @@
+"""Charts as still pictures: matplotlib draws what `Chart` says."""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop.errors import MissingCapabilityError
+from perhop.plot.chart import Chart, Line, Points, Rule, Span
+from perhop.plot.palette import PALETTE
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_DASHES = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1.5, 2))}
+_WIDTH, _HEIGHT = 7.2, 4.2
+_CAPTION_COLUMNS = 138
+_INK, _FAINT = "#24292f", "#d8dee4"
+
+
+def write(chart: Chart, file: Path) -> None:
+    """Write a chart to an SVG, PNG or PDF file."""
+    # Neither date nor version: the same chart gives the same bytes.
+    metadata: dict[str, Any] = {
+        ".svg": {"Date": None, "Creator": "perhop"},
+        ".pdf": {"CreationDate": None},
+    }.get(file.suffix, {})
+    with _style():
+        figure = _figure(chart)
+        figure.savefig(file, metadata=metadata, dpi=160)
+
+
+def svg(chart: Chart) -> str:
+    """Return a chart as SVG."""
+    text = io.StringIO()
+    with _style():
+        _figure(chart).savefig(text, format="svg", metadata={"Date": None, "Creator": "perhop"})
+    return text.getvalue()
+
+
+def _style():  # noqa: ANN202 - matplotlib's context
+    """Return the settings of all pictures; says what to install where matplotlib is missing."""
+    try:
+        from matplotlib import rc_context
+    except ImportError as error:
+        raise MissingCapabilityError(
+            "matplotlib is not installed, which draws SVG, PNG and PDF",
+            "pip install 'perhop[plot]'; a plot in .html needs no matplotlib",
+        ) from error
+    return rc_context(
+        {
+            "svg.hashsalt": "perhop",
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+            "font.sans-serif": ["Inter", "Helvetica Neue", "Arial", "DejaVu Sans"],
+            "font.size": 9.5,
+            "text.color": _INK,
+            "axes.edgecolor": _INK,
+            "axes.labelcolor": _INK,
+            "xtick.color": _INK,
+            "ytick.color": _INK,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "axes.grid": True,
+            "grid.color": _FAINT,
+            "grid.linewidth": 0.6,
+            "axes.axisbelow": True,
+            "figure.facecolor": "white",
+        }
+    )
+
+
+def _figure(chart: Chart) -> Figure:
+    from matplotlib.figure import Figure
+
+    caption = textwrap.wrap(chart.caption, _CAPTION_COLUMNS)
+    rows = max(len(chart.y.categories) * 0.32 + 1.6, _HEIGHT)
+    height = rows + 0.16 * len(caption)
+    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(chart.title, loc="left", fontsize=11.5, fontweight="bold", pad=10)
+    _draw(axes, chart)
+    _label(axes, chart)
+    figure.supxlabel("\n".join(caption), fontsize=7.5, x=0.01, ha="left", color="#57606a")
+    return figure
+
+
+def _draw(axes: Axes, chart: Chart) -> None:
+    if chart.stacked:
+        lines = [mark for mark in chart.marks if isinstance(mark, Line)]
+        if lines:
+            colors = [_color(line.color) for line in lines]
+            labels = [line.name for line in lines]
+            axes.stackplot(lines[0].x, *(line.y for line in lines), labels=labels, colors=colors, alpha=0.85)
+        return
+    for mark in chart.marks:
+        if isinstance(mark, Line):
+            _line(axes, mark)
+        elif isinstance(mark, Points):
+            _points(axes, mark, upright=not chart.y.categories)
+        elif isinstance(mark, Rule):
+            axes.axhline(mark.at, color=_color(mark.color), linestyle=_DASHES[mark.stroke], linewidth=1.0)
+            axes.annotate(
+                mark.name,
+                (1.0, mark.at),
+                xycoords=("axes fraction", "data"),
+                xytext=(-3, 2),
+                textcoords="offset points",
+                ha="right",
+                fontsize=7.5,
+                color=_color(mark.color),
+            )
+        else:
+            _span(axes, mark)
+
+
+def _line(axes: Axes, mark: Line) -> None:
+    color = _color(mark.color)
+    if mark.low is not None and mark.high is not None:
+        axes.fill_between(mark.x, mark.low, mark.high, color=color, alpha=0.16, linewidth=0)
+    if mark.filled:
+        axes.fill_between(
+            mark.x, mark.y, color=color, alpha=0.18, linewidth=0, step="post" if mark.steps else None
+        )
+    axes.plot(
+        mark.x,
+        mark.y,
+        label=mark.name,
+        color=color,
+        linestyle=_DASHES[mark.stroke],
+        linewidth=0.8 if mark.thin else 1.7,
+        drawstyle="steps-post" if mark.steps else "default",
+        zorder=2 if mark.thin else 3,
+    )
+
+
+def _points(axes: Axes, mark: Points, *, upright: bool) -> None:
+    import numpy as np
+
+    color = _color(mark.color)
+    at = np.asarray(mark.y if upright else mark.x, dtype=float)
+    errors = None
+    if mark.low is not None and mark.high is not None:
+        errors = np.vstack([at - np.asarray(mark.low), np.asarray(mark.high) - at]).clip(min=0.0)
+    axes.errorbar(
+        mark.x,
+        mark.y,
+        xerr=None if upright else errors,
+        yerr=errors if upright else None,
+        label=None if mark.name.endswith(", measured") else mark.name,
+        linestyle="none",
+        marker="D" if mark.hollow else "o",
+        markersize=6.5 if mark.hollow else 5,
+        markerfacecolor="none" if mark.hollow else color,
+        color=color,
+        capsize=3,
+        zorder=4,
+    )
+
+
+def _span(axes: Axes, mark: Span) -> None:
+    axes.axvspan(mark.begin, mark.end, color="#6e7781", alpha=0.14, linewidth=0, label=mark.name)
+
+
+def _label(axes: Axes, chart: Chart) -> None:
+    axes.set_xlabel(chart.x.title)
+    axes.set_ylabel(chart.y.title)
+    if chart.x.least is not None or chart.x.greatest is not None:
+        axes.set_xlim(left=chart.x.least, right=chart.x.greatest)
+    elif not chart.y.categories:
+        axes.margins(x=0.01)
+    if chart.y.categories:
+        axes.set_yticks(range(len(chart.y.categories)), labels=list(chart.y.categories))
+        axes.set_ylim(-0.6, len(chart.y.categories) - 0.4)
+    else:
+        room = 1.02 if chart.y.greatest is not None else None
+        axes.set_ylim(
+            bottom=chart.y.least, top=chart.y.greatest * room if chart.y.greatest and room else None
+        )
+    if axes.get_legend_handles_labels()[0]:
+        axes.figure.legend(loc="outside upper right", ncols=4, frameon=False, fontsize=8.5)
+
+
+def _color(role: str) -> str:
+    return PALETTE[role][0]

@@ -1,0 +1,37 @@
+"""Charts into files: the suffix chooses how they are drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from perhop.errors import InvalidInputError
+from perhop.plot.chart import Chart
+
+_STILL = (".svg", ".png", ".pdf")
+
+
+def check_suffix(file: Path) -> None:
+    """Refuse a file name that says nothing of a known format."""
+    if file.suffix not in (*_STILL, ".html"):
+        raise InvalidInputError(
+            f"{file}: no picture is called so", f"end the name in {', '.join(_STILL)} or .html"
+        )
+
+
+def write(charts: Sequence[Chart], file: Path) -> list[Path]:
+    """Write charts and return the files: one page in HTML, else a picture each, numbered from the second on."""
+    check_suffix(file)
+    if file.suffix == ".html":
+        from perhop.page import charts_page
+
+        file.write_text(charts_page(charts), encoding="utf-8")
+        return [file]
+    from perhop.plot import static
+
+    written = []
+    for number, chart in enumerate(charts, start=1):
+        target = file if number == 1 else file.with_stem(f"{file.stem}-{number}")
+        static.write(chart, target)
+        written.append(target)
+    return written
