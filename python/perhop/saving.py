@@ -70,6 +70,18 @@ def _replace(new: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
+def replace_file(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; one that exists already is replaced."""
+    temporary = _beside(path.absolute())
+    try:
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"{path.absolute().parent} is no folder", "create it first") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
 def write_new(path: Path, text: str) -> None:
     """Write a file, whole or not at all; one that exists already is refused."""
     temporary = _beside(path.absolute())

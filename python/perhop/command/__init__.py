@@ -60,6 +60,10 @@ _add(
     "Say what is wrong with scenarios and routers' configurations, without running them.",
     examples.CHECK,
 )
+_add(app, "plot", "plot:plot", "Plot results: throughput, queues, delays, drop probabilities.", examples.PLOT)
+_add(app, "draw", "draw:draw", "Draw a scenario's network and policies.", examples.DRAW)
+_add(app, "report", "report:report", "Write results as one HTML file that needs no network.", examples.REPORT)
+_add(app, "export", "export:export", "Write results in the format of other programs.", examples.EXPORT)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
 _add(app, "init", "init:init", "Write a starter scenario, and its schema for the editor.", examples.INIT)
 _add(

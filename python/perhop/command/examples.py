@@ -4,6 +4,7 @@ PERHOP = """\
 Examples:
   perhop init first                  write a scenario to start from
   perhop run first.perhop.yaml       simulate it, show what each class got
+  perhop report results              one HTML file with plots and tables
   perhop study run --all             published studies beside measured ones
 
 Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
@@ -15,6 +16,7 @@ Examples:
   perhop run edge.perhop.yaml
   perhop run edge.perhop.yaml --set links.0.rate=2Mb/s --duration 60s
   perhop run edge.perhop.yaml --replications 10 -o results/edge
+  perhop run edge.perhop.yaml --plot queue --plot delay-cdf=delay.html
   perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
   generate-scenario | perhop run -
 """
@@ -25,6 +27,32 @@ Examples:
   perhop check examples/*.yaml --strict
   perhop check router.cfg            what perhop makes of each line of it
   perhop check router.cfg --json | jq '.files[].router.ports[].output'
+"""
+
+PLOT = """\
+Examples:
+  perhop plot queue results/edge
+  perhop plot throughput results/edge -o throughput.html
+  perhop plot share results/rate-* --against links.1.rate -o share.pdf
+"""
+
+DRAW = """\
+Examples:
+  perhop draw edge.perhop.yaml       writes edge.svg
+  perhop draw edge.perhop.yaml -o - | rsvg-convert > edge.png
+"""
+
+REPORT = """\
+Examples:
+  perhop report results/edge         writes report.html
+  perhop report results -o paper.html
+"""
+
+EXPORT = """\
+Examples:
+  perhop export csv results/edge
+  perhop export flent results/edge -o edge.flent.gz
+  perhop export iperf3 results/edge -o edge.json
 """
 
 SCHEMA = """\

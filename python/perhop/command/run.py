@@ -5,10 +5,16 @@ from __future__ import annotations
 import json as json_text
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
 
 from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
 from perhop.errors import Exit
 from perhop.saving import check_target
+
+if TYPE_CHECKING:
+    from perhop.results import Results
 
 
 def run(
@@ -20,6 +26,7 @@ def run(
     replications: Replications = None,
     duration: str | None = None,
     output: Output = None,
+    plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
@@ -40,6 +47,9 @@ def run(
         Simulated time with its unit, as in 60s.
     output
         Folder for summary.json and the tables as Parquet; it appears as a whole or not at all.
+    plot
+        Plot the results as KIND or KIND=FILE, as in queue or delay-cdf=delay.html; by default KIND.svg in the output
+        folder, or here. May be given several times; `perhop plot --help` names the kinds.
     json
         Print the summary as one JSON document.
     quiet
@@ -52,6 +62,7 @@ def run(
     from perhop.running import simulate
     from perhop.scenario import Scenario
 
+    wanted = [_plot(one, output) for one in plot or []]
     if output is not None:
         check_target(output)
     changes = pairs(set_) | ({} if duration is None else {"duration": duration})
@@ -69,4 +80,28 @@ def run(
         from perhop.command.class_table import show_classes
 
         show_classes(results)
+    # Last of all: whatever a plot lacks, the results are saved and shown.
+    _write_plots(results, wanted, quiet=quiet)
     return Exit.OK
+
+
+def _plot(argument: str, output: Path | None) -> tuple[str, Path]:
+    """Return kind and file of `KIND` or `KIND=FILE`; refuses what could not be written in the end."""
+    from perhop.plot.kinds import check_kind
+    from perhop.plot.writing import check_suffix
+
+    kind, equals, file = argument.partition("=")
+    check_kind(kind)
+    target = Path(file) if equals else (output or Path()) / f"{kind}.svg"
+    check_suffix(target)
+    return kind, target
+
+
+def _write_plots(results: Results, wanted: list[tuple[str, Path]], *, quiet: bool) -> None:
+    from perhop import plot
+    from perhop.plot.writing import write
+
+    for kind, file in wanted:
+        for written in write(plot.charts(results, kind), file):
+            if not quiet:
+                print(f"written to {written}", file=sys.stderr)

@@ -9,14 +9,11 @@ perhop.plot.throughput(results, stacked=True).save("throughput.html")
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from perhop.errors import InvalidInputError
 from perhop.plot.chart import Axis, Chart, Line, Points, Rule, Span
 from perhop.plot.comparisons import published, share
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
-from perhop.plot.over_time import congestion_window, delay, ipdv, queue, sampled_queues, throughput
-from perhop.results import Results
+from perhop.plot.kinds import KINDS, charts, possible
+from perhop.plot.over_time import congestion_window, delay, ipdv, queue, throughput
 
 __all__ = [
     "KINDS",
@@ -33,55 +30,9 @@ __all__ = [
     "delay_histogram",
     "drop_curve",
     "ipdv",
+    "possible",
     "published",
     "queue",
     "share",
     "throughput",
 ]
-
-
-def _queues(results: Results) -> list[Chart]:
-    return [queue(results, *one) for one in sampled_queues(results)] or [queue(results)]
-
-
-def _drop_curves(results: Results) -> list[Chart]:
-    found = results.all_drop_curves()
-    return [drop_curve(results, one["port"], one["queue"]) for one in found] or [drop_curve(results)]
-
-
-#: What one run can be plotted as, by the name that `--plot` takes: all charts of that kind.
-KINDS: dict[str, Callable[[Results], list[Chart]]] = {
-    "throughput": lambda results: [throughput(results)],
-    "throughput-stacked": lambda results: [throughput(results, stacked=True)],
-    "queue": _queues,
-    "drop-curve": _drop_curves,
-    "delay": lambda results: [delay(results)],
-    "ipdv": lambda results: [ipdv(results)],
-    "delay-cdf": lambda results: [delay_cdf(results)],
-    "delay-histogram": lambda results: [delay_histogram(results)],
-    "cwnd": lambda results: [congestion_window(results)],
-}
-
-
-def charts(results: Results, kind: str) -> list[Chart]:
-    """Return all charts of a kind: one, or one for each queue."""
-    if kind not in KINDS:
-        from difflib import get_close_matches
-
-        near = get_close_matches(kind, KINDS, n=1)
-        raise InvalidInputError(
-            f"no plot is called {kind}",
-            f"did you mean {near[0]}?" if near else f"there are: {', '.join(KINDS)}",
-        )
-    return KINDS[kind](results)
-
-
-def possible(results: Results) -> list[Chart]:
-    """Return all charts that these results have the samples for."""
-    found: list[Chart] = []
-    for make in KINDS.values():
-        try:
-            found += make(results)
-        except InvalidInputError:
-            continue
-    return found

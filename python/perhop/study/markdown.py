@@ -22,7 +22,7 @@ _MARKS: dict[Answer, str] = {
 def as_markdown(report: Report) -> str:
     """Return the figures, the claims and the sensitivity of a report."""
     parts = [f"# {report.study.id}: {report.study.title}", f"{report.study.paper}. Seed {report.seed}."]
-    parts += ["## Published and measured", *_tolerances(report), _figures(report.figures)]
+    parts += ["## Published and measured", _tolerances(report), _figures(report.figures)]
     if report.claims:
         parts += ["## Claims", _claims(report)]
     if report.trials:
@@ -30,8 +30,9 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _tolerances(report: Report) -> list[str]:
-    lines = []
+def tolerances(report: Report) -> dict[str, str]:
+    """Return, for each metric, when a measured value agrees with the published one."""
+    found = {}
     units = {figure.metric: figure.unit for figure in report.figures}
     for name, metric in report.study.metrics.items():
         near = []
@@ -43,8 +44,12 @@ def _tolerances(report: Report) -> list[str]:
             unit = {"%": "percentage point"}.get(unit, unit)
             near.append(f"within {metric.absolute:g} {unit}".rstrip())
         judged = f"agrees {' or '.join(near)}" if near else f"not comparable: {metric.incomparable}"
-        lines.append(f"- {_words(name)}: {judged}.")
-    return ["\n".join(lines)]
+        found[_words(name)] = judged
+    return found
+
+
+def _tolerances(report: Report) -> str:
+    return "\n".join(f"- {name}: {judged}." for name, judged in tolerances(report).items())
 
 
 def _figures(figures: list[Figure]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,8 @@ from typing import Any
 from perhop import _core
 from perhop.results import Results
 from perhop.saving import MANIFEST, whole_folder
-from perhop.study.definition import Assumption, Highlight, Study
-from perhop.study.markdown import as_markdown
+from perhop.study.definition import Assumption, Claim, Highlight, Study
+from perhop.study.markdown import as_markdown, tolerances
 from perhop.study.outcome import Figure, Verdict
 
 
@@ -105,14 +106,67 @@ class Report:
             pl.DataFrame([_row(one) for one in self.figures], infer_schema_length=None).write_parquet(
                 new / "figures.parquet"
             )
-            for number, (case, results) in enumerate(self.results.items()):
-                place = new / "cases" / f"{number:02} {case.replace('/', '-')}"
+            for case, results in self.results.items():
+                place = new / self._folders[case]
                 place.mkdir(parents=True)
                 results.write_into(place)
+            story = self.study.folder / "README.md"
+            if story.is_file():
+                (new / story.name).write_text(story.read_text(encoding="utf-8"), encoding="utf-8")
             _write(
                 new / MANIFEST,
                 {"schema_version": 1, "perhop": _core.__version__, "study": self.study.id, "seed": self.seed},
             )
+
+    @property
+    def _folders(self) -> dict[str, str]:
+        """Where each case's results are, within the folder of the report."""
+        return {
+            case: f"cases/{number:02} {case.replace('/', '-')}" for number, case in enumerate(self.results)
+        }
+
+    def _tables(self) -> list[dict[str, Any]]:
+        folders = self._folders
+        return [
+            {
+                "id": table.id,
+                "heading": table.heading,
+                "cases": [
+                    {"name": case.name, "folder": folders[case.name]}
+                    for case in table.cases
+                    if case.name in folders
+                ],
+            }
+            for table in self.study.tables
+        ]
+
+    def _sensitivity(self) -> dict[str, Any]:
+        published = self.study.published
+        return {
+            "highlights": [one.label for one in self.study.highlights],
+            "published": [
+                next((row.value for row in published if one.shows(row.table, row.metric, row.case)), None)
+                for one in self.study.highlights
+            ],
+            "own": [_present(value) for value in self.usual],
+            "rows": [
+                {
+                    "assumption": moved.assumption,
+                    "value": moved.value,
+                    "measured": [_present(value) for value in moved.measured],
+                    "claims": {id: verdict.verdict for id, verdict in moved.claims.items()},
+                }
+                for moved in self.sensitivity_table()
+            ],
+        }
+
+    def _repr_html_(self) -> str:
+        """Show the figures in a notebook, published beside measured."""
+        from perhop.page.tables import notebook
+        from perhop.report.study import figure_table
+
+        rows = [one.to_json() for one in self.figures]
+        return notebook(figure_table(rows, f"{self.study.id}: {self.study.title}, seed {self.seed}"))
 
     def _reproducible(self) -> dict[str, Any]:
         return {
@@ -122,9 +176,19 @@ class Report:
             "paper": self.study.paper,
             "seed": self.seed,
             "figures": [figure.to_json() for figure in self.figures],
-            "claims": _claims(self.claims),
+            "claims": [
+                one | {"where": claim.where, "text": claim.text}
+                for one, claim in zip(_claims(self.claims), self._claimed(), strict=True)
+            ],
+            "tables": self._tables(),
+            "metrics": tolerances(self),
+            "sensitivity": self._sensitivity(),
             "assumptions": [self._assumption(assumption) for assumption in self.study.assumptions],
         }
+
+    def _claimed(self) -> list[Claim]:
+        by_id = {claim.id: claim for claim in self.study.claims}
+        return [by_id[id] for id in self.claims]
 
     def _assumption(self, assumption: Assumption) -> dict[str, Any]:
         tried = [
@@ -148,6 +212,10 @@ def _highlighted(highlight: Highlight, figures: list[Figure]) -> float | None:
         if highlight.shows(figure.table, figure.metric, figure.case):
             return figure.measured
     return None
+
+
+def _present(value: float | None) -> float | None:
+    return None if value is None or math.isnan(value) else value
 
 
 def _claims(claims: dict[str, Verdict]) -> list[dict[str, str]]:

@@ -232,6 +232,7 @@
 
   function draw(figure) {
     const place = figure.querySelector(".plot");
+    if (!place.clientWidth) return; // folded away
     let one = drawn.get(figure);
     if (!one) {
       const chart = read(figure);
@@ -273,7 +274,9 @@
     printing = true;
     figures.forEach((figure) => {
       draw(figure);
-      drawn.get(figure).instance.getZr().flush();
+      const { instance } = drawn.get(figure);
+      instance.resize();
+      instance.getZr().flush();
     });
   });
   addEventListener("afterprint", () => { printing = false; redraw(); });

@@ -1,0 +1,45 @@
+"""`perhop draw`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.command.options import Overrides, pairs
+from perhop.errors import Exit
+
+
+def draw(
+    scenario: Path,
+    /,
+    *,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    set_: Overrides = None,
+) -> Exit:
+    """Draw a scenario's network and policies as SVG.
+
+    Parameters
+    ----------
+    scenario
+        The scenario file.
+    output
+        File to write, - for standard output; by default the scenario's name with .svg.
+    set_
+        Replace a value of the scenario, as path=value; may be given several times.
+
+    """
+    from perhop.draw import draw as picture
+    from perhop.saving import replace_file
+    from perhop.scenario import Scenario
+
+    text = picture(Scenario.load(scenario, pairs(set_)))
+    if output == Path("-"):
+        print(text, end="")
+        return Exit.OK
+    file = output or Path(scenario.name.partition(".")[0] + ".svg")
+    replace_file(file, text)
+    print(f"written to {file}", file=sys.stderr)
+    return Exit.OK

@@ -1,0 +1,34 @@
+"""`perhop report`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.errors import Exit
+
+
+def report(
+    folders: Annotated[list[Path], Parameter(name="dir", negative=())],
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], show_default=True)] = Path("report.html"),
+) -> Exit:
+    """Write results of runs and studies as one HTML file that needs no network.
+
+    Parameters
+    ----------
+    folders
+        Folders that `perhop run -o` or `perhop study run -o` wrote, or folders of such folders.
+    output
+        File to write.
+
+    """
+    from perhop.report import write
+
+    write(folders, output)
+    print(f"written to {output}", file=sys.stderr)
+    return Exit.OK

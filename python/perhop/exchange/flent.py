@@ -1,0 +1,108 @@
+"""Throughput and delay over time as a data file of flent (file format version 4), whose plots then show them.
+
+The file passes for the result of flent's test `tcp_nup`: `TCP upload::1`, `::2`, … are perhop's classes in order,
+`Ping (ms) ICMP` is the mean one-way delay of all packets. The note in the file says so, and which class is which.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop import _core
+from perhop.errors import InvalidInputError
+from perhop.exchange.iperf3 import check_replication
+from perhop.results import Results
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_VERSION = 4
+_TEST = "tcp_nup"
+_DELAY = "Ping (ms) ICMP"
+# A simulation has no date; flent wants one.
+_EPOCH = "1970-01-01T00:00:00.000000Z"
+
+
+def write_flent(results: Results, file: str | PathLike[str], *, replication: int = 0) -> None:
+    """Write one replication as a `.flent.gz`; the scenario must ask for `throughput-every`, best `delay-every` too."""
+    file = Path(file)
+    if not file.name.endswith(".flent.gz"):
+        raise InvalidInputError(f"{file}: flent opens no file of that name", "end the name in .flent.gz")
+    check_replication(results, replication)
+    text = json.dumps(_document(results, replication), allow_nan=False, indent=2, sort_keys=True)
+    # Neither name nor time in the gzip header: the same results give the same bytes.
+    file.write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
+def _document(results: Results, replication: int) -> dict[str, Any]:
+    import polars as pl
+
+    table = results.throughput.filter(pl.col("replication") == replication)
+    if not table.height:
+        raise InvalidInputError(
+            "flent's plots are over time, and throughput was not sampled",
+            "set measure.throughput-every and measure.delay-every in the scenario, as in 200ms",
+        )
+    times = table["time_s"].unique().sort().to_list()
+    classes = [str(name) for name in table["class"].unique(maintain_order=True)]
+    series = {
+        f"TCP upload::{number}": _at(table.filter(pl.col("class") == name), "throughput_bps", times, 1e-6)
+        for number, name in enumerate(classes, start=1)
+    }
+    values: dict[str, list[float | None]] = dict(series)
+    columns = list(zip(*series.values(), strict=True))
+    values["TCP upload sum"] = [sum(one or 0.0 for one in column) for column in columns]
+    values["TCP upload avg"] = [sum(one or 0.0 for one in column) / len(classes) for column in columns]
+    values[_DELAY] = _delays(results, replication, times)
+    step = times[1] - times[0] if len(times) > 1 else results.summary["duration_s"]
+    note = "simulated by perhop; Ping is the mean one-way delay; streams: "
+    return {
+        "version": _VERSION,
+        "x_values": times,
+        "results": values,
+        # Absolute times, as flent has them: seconds since its time zero.
+        "raw_values": {
+            name: [{"t": time, "val": value} for time, value in zip(times, line, strict=True) if value is not None]
+            for name, line in values.items()
+        },
+        "metadata": {
+            "NAME": _TEST,
+            "TITLE": results.summary["scenario"],
+            "NOTE": note + ", ".join(f"{number} {name}" for number, name in enumerate(classes, start=1)),
+            "TIME": _EPOCH,
+            "T0": _EPOCH,
+            "LENGTH": results.summary["duration_s"],
+            "TOTAL_LENGTH": results.summary["duration_s"],
+            "STEP_SIZE": step,
+            "HOST": results.scenario["traffic"][0]["to"],
+            "HOSTS": [results.scenario["traffic"][0]["to"]],
+            "LOCAL_HOST": results.scenario["traffic"][0]["from"],
+            "IP_VERSION": 4,
+            "TEST_PARAMETERS": {"upload_streams": str(len(classes))},
+            "DATA_FILENAME": None,
+            "FLENT_VERSION": f"perhop {_core.__version__}",
+            "PERHOP": results.manifest() | {"tables": None},
+        },
+    }
+
+
+def _at(rows: pl.DataFrame, column: str, times: list[float], factor: float) -> list[float | None]:
+    found = dict(rows.select("time_s", column).iter_rows())
+    return [found[time] * factor if time in found and not math.isnan(found[time]) else None for time in times]
+
+
+def _delays(results: Results, replication: int, times: list[float]) -> list[float | None]:
+    """Return the mean delay of all packets at each time, in milliseconds; None where none was sampled."""
+    import polars as pl
+
+    if "delays" not in results.names:
+        return [None] * len(times)
+    table = results.delays.filter(pl.col("replication") == replication, pl.col("packets") > 0)
+    weighted = (pl.col("delay_mean_s") * pl.col("packets")).sum() / pl.col("packets").sum()
+    means = table.group_by("time_s").agg(weighted.alias("delay"))
+    return _at(means, "delay", times, 1e3)

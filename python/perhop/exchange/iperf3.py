@@ -1,0 +1,174 @@
+"""Flows as iperf3 prints them with `--json`: one stream per flow, in the keys and units of iperf3."""
+
+from __future__ import annotations
+
+import json
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from perhop import _core
+from perhop.errors import InvalidInputError
+from perhop.results import Results
+from perhop.saving import replace_file
+
+# Sources whose flows iperf3 would call TCP streams.
+_TCP = ("bulk", "request-response", "connect-request-response", "file-transfer", "web")
+# What TCP sends back is a row of its own in perhop, and none in iperf3.
+_BACK = " (back)"
+
+
+def write_iperf3(results: Results, file: str | PathLike[str], *, replication: int = 0) -> None:
+    """Write the flows of one replication as iperf3's JSON."""
+    document = iperf3_document(results, replication=replication)
+    replace_file(Path(file), json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+
+
+def iperf3_document(results: Results, *, replication: int = 0) -> dict[str, Any]:
+    """Return the flows of one replication as iperf3 prints them.
+
+    `start`, `intervals`, `end` as in iperf 3; a stream's `sender` counts what was handed to the sender's port, its
+    `receiver` what arrived, both after the warm-up. `intervals` holds the sums of `measure.throughput-every`.
+    What iperf3 has no word for is under `perhop`.
+    """
+    import polars as pl
+
+    check_replication(results, replication)
+    flows = results.flows.filter(pl.col("replication") == replication)
+    kinds = _kinds(results)
+    seconds = results.summary["duration_s"] - results.summary["warmup_s"]
+    retransmits = _retransmits(results, replication)
+    streams, connected = [], []
+    for number, row in enumerate(
+        (row for row in flows.iter_rows(named=True) if not row["flow"].endswith(_BACK)), start=1
+    ):
+        protocol = kinds.get(row["flow"].partition("#")[0], "UDP")
+        connected.append({"socket": number, "local_host": row["from"], "remote_host": row["to"]})
+        streams.append(_stream(number, row, protocol, seconds, retransmits.get(row["flow"], 0)))
+    protocols = {kinds.get(name, "UDP") for name in kinds}
+    return {
+        "start": {
+            "connected": connected,
+            "version": f"perhop {_core.__version__}",
+            "system_info": "simulated",
+            "test_start": {
+                "protocol": protocols.pop() if len(protocols) == 1 else "TCP and UDP",
+                "num_streams": len(streams),
+                "duration": seconds,
+                "omit": results.summary["warmup_s"],
+            },
+        },
+        "intervals": _intervals(results, replication),
+        "end": {"streams": streams, **_sums(streams, seconds)},
+        "perhop": {"scenario": results.summary["scenario"], "seed": results.seed, "replication": replication},
+    }
+
+
+def _stream(number: int, row: dict[str, Any], protocol: str, seconds: float, retransmits: int) -> dict[str, Any]:
+    def half(bytes_: int, *, sender: bool) -> dict[str, Any]:
+        return {
+            "socket": number,
+            "start": 0,
+            "end": seconds,
+            "seconds": seconds,
+            "bytes": bytes_,
+            "bits_per_second": bytes_ * 8 / seconds,
+            "sender": sender,
+        }
+
+    said = {"flow": row["flow"], "class": row["class"], "delay_mean_ms": _milliseconds(row["delay_mean_s"])}
+    if protocol == "TCP":
+        sender = half(row["offered_bytes"], sender=True) | {"retransmits": retransmits}
+        return {"sender": sender, "receiver": half(row["delivered_bytes"], sender=False), "perhop": said}
+    lost = row["dropped_packets"]
+    udp = half(row["offered_bytes"], sender=True) | {
+        "jitter_ms": _milliseconds(row["ipdv_mean_abs_s"]),
+        "lost_packets": lost,
+        "packets": row["offered_packets"],
+        "lost_percent": 100 * lost / row["offered_packets"] if row["offered_packets"] else 0,
+    }
+    return {"udp": udp, "perhop": said | {"received_bytes": row["delivered_bytes"]}}
+
+
+def _sums(streams: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
+    """Return the totals: of TCP streams as sent and received, of UDP streams with their loss."""
+    found: dict[str, Any] = {}
+    for name, side in (("sum_sent", "sender"), ("sum_received", "receiver")):
+        parts = [one[side] for one in streams if side in one]
+        if parts:
+            bytes_ = sum(part["bytes"] for part in parts)
+            found[name] = {
+                "start": 0,
+                "end": seconds,
+                "seconds": seconds,
+                "bytes": bytes_,
+                "bits_per_second": bytes_ * 8 / seconds,
+            }
+    datagrams = [one["udp"] for one in streams if "udp" in one]
+    if datagrams:
+        packets, lost = (sum(one[key] for one in datagrams) for key in ("packets", "lost_packets"))
+        found["sum"] = {
+            "start": 0,
+            "end": seconds,
+            "seconds": seconds,
+            "bytes": sum(one["bytes"] for one in datagrams),
+            "bits_per_second": sum(one["bits_per_second"] for one in datagrams),
+            "packets": packets,
+            "lost_packets": lost,
+            "lost_percent": 100 * lost / packets if packets else 0,
+        }
+    return found
+
+
+def _intervals(results: Results, replication: int) -> list[dict[str, Any]]:
+    import polars as pl
+
+    table = results.throughput.filter(pl.col("replication") == replication)
+    warmup = results.summary["warmup_s"]
+    sums = table.group_by("time_s").agg(pl.col("throughput_bps").sum()).sort("time_s")
+    found, begin = [], 0.0
+    for ends_at, rate in sums.iter_rows():
+        end = ends_at - warmup
+        length = end - begin
+        found.append(
+            {
+                "streams": [],
+                "sum": {
+                    "start": begin,
+                    "end": end,
+                    "seconds": length,
+                    "bytes": round(rate * length / 8),
+                    "bits_per_second": rate,
+                    "omitted": False,
+                },
+            }
+        )
+        begin = end
+    return found
+
+
+def _kinds(results: Results) -> dict[str, str]:
+    return {
+        one["name"]: "TCP" if next(iter(one["source"])) in _TCP else "UDP" for one in results.scenario["traffic"]
+    }
+
+
+def _retransmits(results: Results, replication: int) -> dict[str, int]:
+    import polars as pl
+
+    if "tcp" not in results.names:
+        return {}
+    table = results.tcp.filter(pl.col("replication") == replication)
+    return {str(flow): count for flow, count in table.select("flow", "retransmissions").iter_rows()}
+
+
+def _milliseconds(seconds: float) -> float | None:
+    # NaN, where nothing arrived, differs from itself.
+    return None if seconds != seconds else seconds * 1e3  # noqa: PLR0124
+
+
+def check_replication(results: Results, replication: int) -> None:
+    if not 0 <= replication < results.replications:
+        raise InvalidInputError(
+            f"there is no replication {replication}", f"a whole number from 0 to {results.replications - 1}"
+        )

@@ -1,0 +1,206 @@
+"""A study in the report: what the paper asked, what it published, what was measured, what was assumed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from perhop import draw
+from perhop.page.tables import Cell, Column, Table, figure_cell
+from perhop.plot.chart import Chart
+from perhop.plot.comparisons import published_chart
+from perhop.quantity import interval, number
+from perhop.report.configuration import Configuration, configurations
+from perhop.report.run import Run
+from perhop.results import Results
+
+# What `make quote-reports` writes into a study's README; the report shows the figures themselves.
+_QUOTED = ("<!-- report: begin", "<!-- report: end -->")
+# The plots of a case that the report shows; distributions would be the same story once more.
+_KINDS = ("queue", "drop-curve", "throughput", "delay", "cwnd")
+# A published figure and a measured one are a comparison; with one point a plot says no more than its row.
+_FEWEST_POINTS = 2
+
+
+@dataclass(frozen=True)
+class Part:
+    """One table or figure of the paper."""
+
+    heading: str
+    table: Table | None
+    charts: list[Chart]
+    cases: list[Case]
+
+
+class Case(Run):
+    """One experiment of a study."""
+
+    def __init__(self, folder: Path, name: str, results: Results) -> None:
+        super().__init__(folder, results)
+        self._name = name
+
+    @property
+    def name(self) -> str:
+        """The case's name."""
+        return self._name
+
+    @cached_property
+    def charts(self) -> list[Chart]:
+        """The plots of what it sampled, and of its thresholds."""
+        return [one for one in super().charts if one.kind in _KINDS]
+
+
+class Study:
+    """What the report shows of a folder that `perhop study run -o` wrote."""
+
+    anchor = ""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.data: dict[str, Any] = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+
+    @property
+    def name(self) -> str:
+        """The study's id."""
+        return str(self.data["study"])
+
+    @property
+    def title(self) -> str:
+        """The study's title."""
+        return str(self.data["title"])
+
+    @cached_property
+    def story(self) -> list[tuple[str, str]]:
+        """The sections of the study's README as Markdown: heading and text."""
+        file = self.folder / "README.md"
+        return list(_story(file.read_text(encoding="utf-8"))) if file.is_file() else []
+
+    def counted(self, verdict: str) -> int:
+        """How many figures have a verdict."""
+        return sum(one["verdict"] == verdict for one in self.data["figures"])
+
+    @property
+    def claims_met(self) -> int:
+        """How many claims agree."""
+        return sum(one["verdict"] == "agrees" for one in self.data["claims"])
+
+    @property
+    def said(self) -> str:
+        """What stands under the study's plots: seed and assumptions."""
+        names = ", ".join(f"{one['name']} = {one['value']}" for one in self.data["assumptions"])
+        return f"seed {self.data['seed']}; assumptions: {names or 'none'}."
+
+    @cached_property
+    def cases(self) -> dict[str, Case]:
+        """The experiments by name."""
+        said = f"{len(self.data['assumptions'])} assumptions, listed below"
+        found = {}
+        for table in self.data["tables"]:
+            for one in table["cases"]:
+                results = Results.load(self.folder / one["folder"])
+                results.assumptions = said
+                found[one["name"]] = Case(self.folder / one["folder"], one["name"], results)
+        return found
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        """The tables and figures of the paper that were run."""
+        return [self._part(table) for table in self.data["tables"] if table["cases"]]
+
+    @cached_property
+    def networks(self) -> list[str]:
+        """The distinct pictures of the network that the cases run on."""
+        return list(dict.fromkeys(draw.network(_bare(case.results.scenario)) for case in self.cases.values()))
+
+    @cached_property
+    def configurations(self) -> list[Configuration]:
+        """The router configurations that the study was made from."""
+        return configurations(self.folder)
+
+    @cached_property
+    def claims(self) -> Table:
+        """What the paper says in words, and whether it holds."""
+        rows = [
+            [
+                Cell(one["text"]),
+                Cell(one["where"], tone="muted"),
+                Cell(one["verdict"], tone=one["verdict"]),
+                Cell(one["evidence"]),
+            ]
+            for one in self.data["claims"]
+        ]
+        return Table(
+            "What the paper says in words", [Column(name) for name in ("claim", "where", "verdict", "evidence")], rows
+        )
+
+    @cached_property
+    def sensitivity(self) -> Table | None:
+        """How the study's chosen figures move with another value of one assumption."""
+        said = self.data["sensitivity"]
+        if not said["rows"] or not said["highlights"]:
+            return None
+        heads = [Column("assumption"), Column("instead")]
+        heads += [Column(label, numeric=True) for label in said["highlights"]] + [Column("claims that change")]
+        rows = [
+            [Cell("published", tone="strong"), Cell(""), *map(figure_cell, said["published"]), Cell("")],
+            [Cell("as assumed", tone="strong"), Cell(""), *map(figure_cell, said["own"]), Cell("")],
+        ]
+        for row in said["rows"]:
+            changed = "; ".join(f"{id.rpartition('.')[2]} {verdict}" for id, verdict in row["claims"].items())
+            rows.append(
+                [Cell(row["assumption"]), Cell(row["value"]), *map(figure_cell, row["measured"]), Cell(changed)]
+            )
+        return Table("Measured figures with another value of one assumption", heads, rows)
+
+    def _part(self, table: Mapping[str, Any]) -> Part:
+        rows = [one for one in self.data["figures"] if one["table"] == table["id"]]
+        metrics = dict.fromkeys(one["metric"] for one in rows if one["verdict"] != "not-comparable")
+        charts = [
+            published_chart(points, table["heading"], self.said)
+            for metric in metrics
+            if len(points := [one for one in rows if one["metric"] == metric]) >= _FEWEST_POINTS
+        ]
+        cases = [self.cases[one["name"]] for one in table["cases"]]
+        return Part(table["heading"], figure_table(rows, table["heading"]) if rows else None, charts, cases)
+
+
+def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
+    """Return published figures beside measured ones, given as they stand in `study.json`."""
+    names = list(dict.fromkeys(name for row in rows for name in row["case"]))
+    heads = [Column(name.replace("_", " ")) for name in (*names, "metric")]
+    heads += [Column("published", numeric=True), Column("measured", numeric=True), Column("unit"), Column("verdict")]
+    cells = [
+        [
+            *(Cell(row["case"].get(name, "")) for name in names),
+            Cell(row["metric"].replace("_", " ")),
+            figure_cell(row["published"]),
+            Cell(interval(row["measured"], row["ci95"]), row["measured"]),
+            Cell(row["unit"]),
+            Cell(row["verdict"], tone=row["verdict"]),
+        ]
+        for row in rows
+    ]
+    return Table(caption, heads, cells)
+
+
+def replications_of(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return how often the figures were measured."""
+    return " or ".join(number(count) for count in sorted({row["replications"] for row in rows}))
+
+
+def _story(text: str) -> Iterable[tuple[str, str]]:
+    begin, end = text.find(_QUOTED[0]), text.find(_QUOTED[1])
+    if 0 <= begin < end:
+        text = text[:begin] + text[end + len(_QUOTED[1]) :]
+    for section in text.split("\n## ")[1:]:
+        heading, _, body = section.partition("\n")
+        yield heading.strip(), body.strip()
+
+
+def _bare(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a scenario without what differs from case to case and is not the network."""
+    return {**scenario, "name": "network"}
