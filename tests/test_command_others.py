@@ -13,10 +13,8 @@ import pytest
 
 from conftest import Command, command_line
 
-COMMANDS = [
-    "run", "check", "schema", "init", "completion", "study", "study list", "study show", "study run",
-    "design", "design wred", "design star",
-]  # fmt: skip
+COMMANDS = ["run", "check", "plot", "draw", "report", "export", "schema", "init", "completion"]
+COMMANDS += ["study", "study list", "study show", "study run", "design", "design wred", "design star"]
 
 
 def test_version(perhop: Command) -> None:
@@ -34,9 +32,8 @@ def test_every_help_has_examples(perhop: Command, command: str) -> None:
 def test_help_is_fast_and_loads_no_heavy_library() -> None:
     # The least of several: on a busy machine processor time grows with what shares the core's caches.
     assert any(_processor_seconds(command_line(["--help"])) < 0.3 for _ in range(10))
-    program = (
-        "import sys, perhop.command; sys.exit(any(m in sys.modules for m in ('polars', 'numpy', 'rich')))"
-    )
+    heavy = ("polars", "numpy", "rich", "matplotlib", "jinja2")
+    program = f"import sys, perhop.command; sys.exit(any(m in sys.modules for m in {heavy!r}))"
     assert subprocess.run([command_line([])[0], "-c", program], check=False).returncode == 0
 
 

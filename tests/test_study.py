@@ -109,7 +109,10 @@ def repeats(outcome):
 
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
-    folder = tmp_path / "slow"
+    return make_study(tmp_path / "slow")
+
+
+def make_study(folder: Path) -> Path:
     (folder / "reference").mkdir(parents=True)
     only_steady = SCENARIO.replace("poisson: { rate: 4Mb/s", "poisson: { rate: 1kb/s")
     (folder / "scenario.yaml").write_text(only_steady)

@@ -70,7 +70,7 @@ class Results:
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Results:
-        """Read results that `save` or `perhop run -o` wrote; tables are read when they are first asked for."""
+        """Read results that `save` or `perhop run -o` wrote; each table when it is first asked for."""
         folder = Path(folder)
         try:
             manifest, summary, scenario = (

@@ -104,6 +104,12 @@ class Scenario(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self._data)
 
+    def _repr_html_(self) -> str:
+        """Draw its network and policies in a notebook."""
+        from perhop.draw import draw
+
+        return draw(self)
+
     def __repr__(self) -> str:
         return f"<Scenario {self._data.get('name', 'without a name')!r}>"
 

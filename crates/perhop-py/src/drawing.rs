@@ -1,19 +1,21 @@
 //! What drawing needs to know: configured curves, quantities as numbers, lines with fewer points.
 
-use std::path::Path;
-
 use numpy::{PyArray1, PyReadonlyArray1};
 use perhop_qos::units::{QueueSize, Rate, Time};
+use perhop_sim::scenario::Scenario;
 use perhop_sim::{downsample, drop_curves as curves};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::{diagnostics, loading};
+use crate::diagnostics;
 
-/// The drop probabilities that a scenario configures, for every queue that drops early.
+/// The drop probabilities that a scenario configures, for every queue that drops early. The scenario is not
+/// checked: what was run once may be drawn where its traces are not.
 #[pyfunction]
 pub(crate) fn drop_curves<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound<'py, PyAny>> {
-    let loaded = loading::parse(py, scenario_json, Path::new("."), &[])?;
-    diagnostics::from_json(py, &curves::drop_curves(&loaded.scenario))
+    let scenario: Scenario =
+        serde_json::from_str(scenario_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    diagnostics::from_json(py, &curves::drop_curves(&scenario))
 }
 
 /// Indices of at most `4 * buckets` of `values` that draw the same line: of each bucket of points the

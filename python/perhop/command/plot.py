@@ -24,7 +24,8 @@ def plot(
     Parameters
     ----------
     kind
-        throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram, cwnd, or share.
+        throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram, cwnd;
+        or share, of several runs.
     folders
         A folder of results; for share several, which differ in a parameter.
     output
@@ -42,10 +43,14 @@ def plot(
     results = [Results.load(folder) for folder in folders]
     if kind == "share":
         if against is None:
-            raise InvalidInputError("share against what?", "give --against with the path of the parameter that differs")
+            raise InvalidInputError(
+                "share against what?", "give --against with the path of the parameter that differs"
+            )
         charts = [plots.share(results, against)]
     elif len(results) > 1:
-        raise InvalidInputError(f"{kind} shows one folder of results, not {len(results)}", "share compares several")
+        raise InvalidInputError(
+            f"{kind} shows one folder of results, not {len(results)}", "share compares several"
+        )
     else:
         charts = plots.charts(results[0], kind)
     for written in write(charts, file):

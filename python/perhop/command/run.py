@@ -48,7 +48,7 @@ def run(
     output
         Folder for summary.json and the tables as Parquet; it appears as a whole or not at all.
     plot
-        Plot the results as KIND or KIND=FILE, as in queue or delay-cdf=delay.html; by default KIND.svg in the output
+        Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg in the output
         folder, or here. May be given several times; `perhop plot --help` names the kinds.
     json
         Print the summary as one JSON document.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 # How often rows are put in order by their neighbors; small networks settle at once.
@@ -11,7 +12,7 @@ _SWEEPS = 8
 
 
 def places(scenario: Mapping[str, Any]) -> dict[str, tuple[int, float]]:
-    """Return column and row of each node: senders left, receivers right, neighbors level where they can be."""
+    """Return column and row of each node: senders left, receivers right, neighbors level if they can be."""
     neighbors = _neighbors(scenario)
     columns = _columns(scenario, neighbors)
     rows = _rows(columns, neighbors)
@@ -32,7 +33,7 @@ def _columns(scenario: Mapping[str, Any], neighbors: dict[str, list[str]]) -> di
     steps: dict[tuple[str, str], None] = {}
     for traffic in scenario["traffic"]:
         way = _way(neighbors, traffic["from"], traffic["to"])
-        for step in zip(way, way[1:], strict=False):
+        for step in pairwise(way):
             # The first traffic over a link says which end is left.
             if step[::-1] not in steps:
                 steps[step] = None
@@ -42,7 +43,7 @@ def _columns(scenario: Mapping[str, Any], neighbors: dict[str, list[str]]) -> di
         for left, right in steps:
             columns[right] = max(columns[right], columns[left] + 1)
     columns = {node: min(column, len(columns)) for node, column in columns.items()}
-    for node in reversed(sorted(columns, key=lambda one: columns[one])):
+    for node in sorted(columns, key=lambda one: -columns[one]):
         after = [columns[right] for left, right in steps if left == node]
         before = [left for left, right in steps if right == node]
         # Who only sends stands next to the first that it sends to.
@@ -84,8 +85,8 @@ def _way(neighbors: dict[str, list[str]], begin: str, end: str) -> list[str]:
 def _rows(columns: dict[str, int], neighbors: dict[str, list[str]]) -> dict[str, float]:
     """Return rows: each node level with the middle of its neighbors, none on top of another."""
     members: dict[int, list[str]] = {}
-    for node in columns:
-        members.setdefault(columns[node], []).append(node)
+    for node, column in columns.items():
+        members.setdefault(column, []).append(node)
     tallest = max(len(nodes) for nodes in members.values())
     rows = {
         node: index + (tallest - len(nodes)) / 2

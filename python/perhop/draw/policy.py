@@ -44,7 +44,7 @@ class _Node:
 
 
 def port_picture(port: Port, curves: list[dict[str, Any]]) -> tuple[float, float, str]:
-    """Return width, height and content of the picture of one port; `curves` are the scenario's drop curves."""
+    """Return width, height and content of the picture of a port; `curves` are the scenario's drop curves."""
     root = _tree(port, {one["queue"]: one for one in curves if one["port"] == port.name})
     leaves = root.leaves()
     top = _TOP
@@ -107,7 +107,7 @@ def _queue_lines(queue: Queue, curve: Mapping[str, Any] | None) -> Lines:
 
 
 def _conditioners(port: Port, middle: float, parts: list[str]) -> tuple[float, float | None]:
-    """Draw the conditioners of the output; return where the next block begins, and where the last one ends."""
+    """Draw the conditioners of the output; return where the next block begins and the last one ends."""
     x, last = 0.0, None
     stages = (port.policy or {}).get("conditioners") or []
     for number, stage in enumerate(stages):
@@ -176,8 +176,8 @@ def _schedulers(root: _Node, x: float, parts: list[str]) -> float:
             for number, child in enumerate(node.children):
                 # Arrows arrive one above the other.
                 into = node.top + node.height * (number + 1) / (len(node.children) + 1)
-                out, bend = ends[id(child)], 14.0
-                way = f"M{out:.1f} {child.middle:.1f}H{begin - 2 * bend:.1f}L{begin - bend:.1f} {into:.1f}H{begin - 2:.1f}"
+                out, turn = ends[id(child)], begin - 28.0
+                way = f"M{out:.1f} {child.middle:.1f}H{turn:.1f}L{turn + 14:.1f} {into:.1f}H{begin - 2:.1f}"
                 parts.append(svg.path(way, "flow"))
                 parts.append(
                     svg.text(out + 8, child.middle - 5, words.share(child.config), size=10, kind="muted")

@@ -1,4 +1,4 @@
-"""SVG text, element by element. Colors are the page's variables, with those of light paper to fall back on."""
+"""SVG text, element by element. Colors are the page's variables, else those of light paper."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def text(
 
 def rectangle(x: float, y: float, width: float, height: float, kind: str, *, radius: float = 6.0) -> str:
     """Return a rectangle with round corners."""
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{radius:g}"{_class(kind)}/>'
+    size = f'width="{width:.1f}" height="{height:.1f}" rx="{radius:g}"'
+    return f'<rect x="{x:.1f}" y="{y:.1f}" {size}{_class(kind)}/>'
 
 
 def path(data: str, kind: str) -> str:

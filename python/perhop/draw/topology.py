@@ -139,7 +139,7 @@ def _traffic(scenario: Mapping[str, Any], top: float) -> tuple[list[str], float]
     lines, longest = [], 0.0
     name = max((svg.width_of(str(one["name"]), 12.8) for one in scenario["traffic"]), default=0.0) + 14
     for index, one in enumerate(scenario["traffic"]):
-        several = f"{one['count']} × " if one.get("count", 1) > 1 else ""
+        several = f"{one['count']} times " if one.get("count", 1) > 1 else ""
         dscp = (
             f", DSCP {one['dscp']}" if str(one.get("dscp", "0")) not in ("0", "be", "cs0", "default") else ""
         )

@@ -117,7 +117,7 @@ def values(said: object) -> str:
 
 
 def quantity(text: str) -> str:
-    """Return a rate in the unit that suits it, any other quantity with a space before its unit, other text as it is."""
+    """Return a rate in the unit that suits it, other quantities with a space before theirs, else the text."""
     from perhop import _core
 
     found = _core.quantity(text)

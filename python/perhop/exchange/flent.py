@@ -1,7 +1,8 @@
 """Throughput and delay over time as a data file of flent (file format version 4), whose plots then show them.
 
-The file passes for the result of flent's test `tcp_nup`: `TCP upload::1`, `::2`, … are perhop's classes in order,
-`Ping (ms) ICMP` is the mean one-way delay of all packets. The note in the file says so, and which class is which.
+The file passes for the result of flent's test `tcp_nup`: `TCP upload::1`, `::2`, … are perhop's classes in
+order, `Ping (ms) ICMP` is the mean one-way delay of all packets. The note in the file says so, and which
+class is which.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ _EPOCH = "1970-01-01T00:00:00.000000Z"
 
 
 def write_flent(results: Results, file: str | PathLike[str], *, replication: int = 0) -> None:
-    """Write one replication as a `.flent.gz`; the scenario must ask for `throughput-every`, best `delay-every` too."""
+    """Write one replication as a `.flent.gz`.
+
+    The scenario must ask for `measure.throughput-every`; without `measure.delay-every` no delay is in it.
+    """
     file = Path(file)
     if not file.name.endswith(".flent.gz"):
         raise InvalidInputError(f"{file}: flent opens no file of that name", "end the name in .flent.gz")
@@ -67,7 +71,11 @@ def _document(results: Results, replication: int) -> dict[str, Any]:
         "results": values,
         # Absolute times, as flent has them: seconds since its time zero.
         "raw_values": {
-            name: [{"t": time, "val": value} for time, value in zip(times, line, strict=True) if value is not None]
+            name: [
+                {"t": time, "val": value}
+                for time, value in zip(times, line, strict=True)
+                if value is not None
+            ]
             for name, line in values.items()
         },
         "metadata": {

@@ -27,9 +27,9 @@ def write_iperf3(results: Results, file: str | PathLike[str], *, replication: in
 def iperf3_document(results: Results, *, replication: int = 0) -> dict[str, Any]:
     """Return the flows of one replication as iperf3 prints them.
 
-    `start`, `intervals`, `end` as in iperf 3; a stream's `sender` counts what was handed to the sender's port, its
-    `receiver` what arrived, both after the warm-up. `intervals` holds the sums of `measure.throughput-every`.
-    What iperf3 has no word for is under `perhop`.
+    `start`, `intervals`, `end` as in iperf 3; a stream's `sender` counts what was given to the sender's port,
+    its `receiver` what arrived, both after the warm-up. `intervals` holds the sums of
+    `measure.throughput-every`. What iperf3 has no word for is under `perhop`.
     """
     import polars as pl
 
@@ -64,7 +64,9 @@ def iperf3_document(results: Results, *, replication: int = 0) -> dict[str, Any]
     }
 
 
-def _stream(number: int, row: dict[str, Any], protocol: str, seconds: float, retransmits: int) -> dict[str, Any]:
+def _stream(
+    number: int, row: dict[str, Any], protocol: str, seconds: float, retransmits: int
+) -> dict[str, Any]:
     def half(bytes_: int, *, sender: bool) -> dict[str, Any]:
         return {
             "socket": number,
@@ -149,7 +151,8 @@ def _intervals(results: Results, replication: int) -> list[dict[str, Any]]:
 
 def _kinds(results: Results) -> dict[str, str]:
     return {
-        one["name"]: "TCP" if next(iter(one["source"])) in _TCP else "UDP" for one in results.scenario["traffic"]
+        one["name"]: "TCP" if next(iter(one["source"])) in _TCP else "UDP"
+        for one in results.scenario["traffic"]
     }
 
 
@@ -168,6 +171,7 @@ def _milliseconds(seconds: float) -> float | None:
 
 
 def check_replication(results: Results, replication: int) -> None:
+    """Refuse a replication that was not run."""
     if not 0 <= replication < results.replications:
         raise InvalidInputError(
             f"there is no replication {replication}", f"a whole number from 0 to {results.replications - 1}"

@@ -1,4 +1,4 @@
-"""Pages that are complete in themselves: style, scripts and data in one HTML file that asks nothing of any network."""
+"""Pages that are complete in themselves: style, scripts and data in one HTML file, no request."""
 
 from __future__ import annotations
 

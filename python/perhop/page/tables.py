@@ -131,7 +131,8 @@ def notebook(table: Table) -> str:
         + "</tr>"
         for row in table.rows
     )
-    return f"<table><caption>{escape(table.caption)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    caption = f"<caption>{escape(table.caption)}</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _sortable(value: float | None) -> float | None:

@@ -13,7 +13,11 @@ from perhop.quantity import number, scale
 from perhop.results import Results
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
+
+    _Distribution = tuple[str, str, npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 # Bars of a histogram, from the least delay to the one that few packets exceed.
 _BARS = 60
@@ -81,8 +85,8 @@ def delay_histogram(results: Results) -> Chart:
 def drop_curve(results: Results, port: str | None = None, queue: str | None = None) -> Chart:
     """Plot the drop probability of each drop precedence over the average queue, as the policy configures it.
 
-    The range that the averages visited is shaded, where `measure.queues` sampled the queue. `port` (`from->to`)
-    and `queue` choose among the queues that drop early; by default the first.
+    The range that the averages visited is shaded, where `measure.queues` sampled the queue. `port`
+    (`from->to`) and `queue` choose among the queues that drop early; by default the first.
     """
     all_curves = results.all_drop_curves()
     fitting = [
@@ -122,13 +126,13 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
                 name = f"precedence {precedence}{which}" if several else "drop probability"
                 marks.append(_curve(name, role, corners, end, divisor, own=bool(which)))
     said = (
-        f"averages were between {number(visited[0] / divisor, 3)} and {number(visited[1] / divisor, 3)} {unit}"
+        f"averages went from {number(visited[0] / divisor, 3)} to {number(visited[1] / divisor, 3)} {unit}"
         if visited
         else "the queue was not sampled (measure.queues): no visited range"
     )
     return Chart(
         kind="drop-curve",
-        title=f"Drop probability, queue {curves['queue']} at {curves['port']}",
+        title=f"Drop probability, queue {curves['queue']} at {curves['port'].replace('->', ' → ')}",
         x=Axis("Average queue", unit, least=0.0, greatest=end / divisor),
         y=Axis("Drop probability", "", least=0.0, greatest=1.0),
         marks=tuple(marks),
@@ -164,7 +168,8 @@ def _visited(samples: pl.DataFrame) -> tuple[float, float] | None:
     return float(averages.min()), float(averages.max())  # type: ignore[arg-type]
 
 
-def _delays(results: Results):  # noqa: ANN202 - the arrays' types would be longer than the function
+def _delays(results: Results) -> tuple[float, str, list[_Distribution]]:
+    """Return divisor, unit, and of each class name, color, delays and packets that took at most so long."""
     import polars as pl
 
     table = results.histogram.filter(pl.col("quantity") == "delay")

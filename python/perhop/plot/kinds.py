@@ -54,7 +54,8 @@ def possible(results: Results) -> list[Chart]:
     found: list[Chart] = []
     for make in KINDS.values():
         try:
-            found += make(results)
+            # One class alone makes no heap.
+            found += [one for one in make(results) if not (one.stacked and len(one.marks) < 2)]
         except InvalidInputError:
             continue
     return found

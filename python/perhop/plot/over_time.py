@@ -21,8 +21,8 @@ _TIME = Axis("Time", "s")
 def throughput(results: Results, *, stacked: bool = False) -> Chart:
     """Plot the throughput of each class over time; `stacked` heaps the classes upon each other.
 
-    Lines are means over the replications, bands their 95 % confidence intervals. The scenario asks for it with
-    `measure.throughput-every`.
+    Lines are means over the replications, bands their 95 % confidence intervals. The scenario asks for it
+    with `measure.throughput-every`.
     """
     import polars as pl
 
@@ -78,7 +78,7 @@ def queue(
     marks += _thresholds(curves, divisor)
     return Chart(
         kind="queue",
-        title=f"Queue {queue} at {port}",
+        title=f"Queue {queue} at {port.replace('->', ' → ')}",
         x=_TIME,
         y=Axis("Waiting", unit, least=0.0),
         marks=tuple(marks),

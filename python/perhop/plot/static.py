@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import textwrap
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,13 +25,13 @@ _INK, _FAINT = "#24292f", "#d8dee4"
 def write(chart: Chart, file: Path) -> None:
     """Write a chart to an SVG, PNG or PDF file."""
     # Neither date nor version: the same chart gives the same bytes.
-    metadata: dict[str, Any] = {
+    kinds: dict[str, dict[str, Any]] = {
         ".svg": {"Date": None, "Creator": "perhop"},
         ".pdf": {"CreationDate": None},
-    }.get(file.suffix, {})
+    }
     with _style():
         figure = _figure(chart)
-        figure.savefig(file, metadata=metadata, dpi=160)
+        figure.savefig(file, metadata=kinds.get(file.suffix, {}), dpi=160)
 
 
 def svg(chart: Chart) -> str:
@@ -41,7 +42,7 @@ def svg(chart: Chart) -> str:
     return text.getvalue()
 
 
-def _style():  # noqa: ANN202 - matplotlib's context
+def _style() -> AbstractContextManager[None]:
     """Return the settings of all pictures; says what to install where matplotlib is missing."""
     try:
         from matplotlib import rc_context

@@ -20,7 +20,7 @@ def check_suffix(file: Path) -> None:
 
 
 def write(charts: Sequence[Chart], file: Path) -> list[Path]:
-    """Write charts and return the files: one page in HTML, else a picture each, numbered from the second on."""
+    """Write charts and return the files: one page in HTML, else a picture each, numbered from 2 on."""
     check_suffix(file)
     if file.suffix == ".html":
         from perhop.page import charts_page

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from perhop import draw, plot
-from perhop.page.tables import Table, class_table, conditioner_table, described, port_table
+from perhop.page.tables import Table, class_table, conditioner_table, port_table
 from perhop.plot.chart import Chart
 from perhop.report.configuration import Configuration, configurations
 from perhop.results import Results
@@ -33,11 +33,6 @@ class Run:
     def description(self) -> str:
         """What the scenario says of itself."""
         return str(self.results.scenario.get("description") or "")
-
-    @property
-    def described(self) -> str:
-        """In a line, what was run."""
-        return described(self.results)
 
     @cached_property
     def network(self) -> str:

@@ -13,7 +13,7 @@ from perhop import draw
 from perhop.page.tables import Cell, Column, Table, figure_cell
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
-from perhop.quantity import interval, number
+from perhop.quantity import interval
 from perhop.report.configuration import Configuration, configurations
 from perhop.report.run import Run
 from perhop.results import Results
@@ -91,8 +91,7 @@ class Study:
     @property
     def said(self) -> str:
         """What stands under the study's plots: seed and assumptions."""
-        names = ", ".join(f"{one['name']} = {one['value']}" for one in self.data["assumptions"])
-        return f"seed {self.data['seed']}; assumptions: {names or 'none'}."
+        return f"seed {self.data['seed']}; {len(self.data['assumptions'])} assumptions, listed below."
 
     @cached_property
     def cases(self) -> dict[str, Case]:
@@ -114,7 +113,8 @@ class Study:
     @cached_property
     def networks(self) -> list[str]:
         """The distinct pictures of the network that the cases run on."""
-        return list(dict.fromkeys(draw.network(_bare(case.results.scenario)) for case in self.cases.values()))
+        distinct = {_network(case.results.scenario): case.results.scenario for case in self.cases.values()}
+        return [draw.network(scenario) for scenario in distinct.values()]
 
     @cached_property
     def configurations(self) -> list[Configuration]:
@@ -134,7 +134,9 @@ class Study:
             for one in self.data["claims"]
         ]
         return Table(
-            "What the paper says in words", [Column(name) for name in ("claim", "where", "verdict", "evidence")], rows
+            "What the paper says in words",
+            [Column(name) for name in ("claim", "where", "verdict", "evidence")],
+            rows,
         )
 
     @cached_property
@@ -144,7 +146,9 @@ class Study:
         if not said["rows"] or not said["highlights"]:
             return None
         heads = [Column("assumption"), Column("instead")]
-        heads += [Column(label, numeric=True) for label in said["highlights"]] + [Column("claims that change")]
+        heads += [Column(label, numeric=True) for label in said["highlights"]] + [
+            Column("claims that change")
+        ]
         rows = [
             [Cell("published", tone="strong"), Cell(""), *map(figure_cell, said["published"]), Cell("")],
             [Cell("as assumed", tone="strong"), Cell(""), *map(figure_cell, said["own"]), Cell("")],
@@ -152,7 +156,12 @@ class Study:
         for row in said["rows"]:
             changed = "; ".join(f"{id.rpartition('.')[2]} {verdict}" for id, verdict in row["claims"].items())
             rows.append(
-                [Cell(row["assumption"]), Cell(row["value"]), *map(figure_cell, row["measured"]), Cell(changed)]
+                [
+                    Cell(row["assumption"]),
+                    Cell(row["value"]),
+                    *map(figure_cell, row["measured"]),
+                    Cell(changed),
+                ]
             )
         return Table("Measured figures with another value of one assumption", heads, rows)
 
@@ -172,7 +181,12 @@ def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
     """Return published figures beside measured ones, given as they stand in `study.json`."""
     names = list(dict.fromkeys(name for row in rows for name in row["case"]))
     heads = [Column(name.replace("_", " ")) for name in (*names, "metric")]
-    heads += [Column("published", numeric=True), Column("measured", numeric=True), Column("unit"), Column("verdict")]
+    heads += [
+        Column("published", numeric=True),
+        Column("measured", numeric=True),
+        Column("unit"),
+        Column("verdict"),
+    ]
     cells = [
         [
             *(Cell(row["case"].get(name, "")) for name in names),
@@ -187,11 +201,6 @@ def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
     return Table(caption, heads, cells)
 
 
-def replications_of(rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return how often the figures were measured."""
-    return " or ".join(number(count) for count in sorted({row["replications"] for row in rows}))
-
-
 def _story(text: str) -> Iterable[tuple[str, str]]:
     begin, end = text.find(_QUOTED[0]), text.find(_QUOTED[1])
     if 0 <= begin < end:
@@ -201,6 +210,6 @@ def _story(text: str) -> Iterable[tuple[str, str]]:
         yield heading.strip(), body.strip()
 
 
-def _bare(scenario: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a scenario without what differs from case to case and is not the network."""
-    return {**scenario, "name": "network"}
+def _network(scenario: Mapping[str, Any]) -> str:
+    """Return what a network consists of; cases may differ in traffic and policies alone."""
+    return json.dumps([scenario["hosts"], scenario.get("routers"), scenario["links"]], sort_keys=True)

@@ -132,7 +132,7 @@
 
   // --- Axes, legend, tooltip ---
 
-  function axis(of, vertical, narrow) {
+  function axis(of, vertical, narrow, tight) {
     const ink = variable("--ink"), faint = variable("--line");
     const common = {
       nameTextStyle: { color: variable("--muted"), fontSize: 12 },
@@ -151,11 +151,11 @@
     const place = vertical ? {} : { name: of.title, nameLocation: "middle", nameGap: 28 };
     return {
       ...common, ...place, type: "value", scale: of.least === null,
-      min: of.least ?? (vertical ? null : "dataMin"), max: of.greatest ?? (vertical ? null : "dataMax"),
+      min: of.least ?? (tight ? "dataMin" : null), max: of.greatest ?? (tight ? "dataMax" : null),
       axisLabel: {
         ...common.axisLabel, formatter: short,
         // Where the data begin and end is rarely a round number.
-        showMinLabel: vertical || of.least !== null, showMaxLabel: vertical || of.greatest !== null && of.greatest % 1 === 0,
+        showMinLabel: !tight || of.least !== null, showMaxLabel: !tight || (of.greatest !== null && of.greatest % 1 === 0),
       },
     };
   }
@@ -193,21 +193,26 @@
       } };
   }
 
+  // What stands before a name in the legend: a stroke for a line, the symbol of a point.
+  function key(mark) {
+    const icon = mark.type === "line" ? "path://M0 4H16V7H0z" : mark.hollow ? "diamond" : "circle";
+    return { name: mark.name, icon };
+  }
+
   function option(chart, width) {
     const narrow = width < 520;
     const named = chart.marks.filter((mark) =>
       (mark.type === "line" || mark.type === "points") && !mark.name.endsWith(", measured"));
     const legend = named.length > 0;
-    const y = axis(chart.y, true, narrow);
+    const y = axis(chart.y, true, narrow, false);
     return {
       animation: false, aria: { enabled: false }, textStyle: { fontFamily: variable("--font") },
       legend: legend ? {
-        type: "scroll", top: 0, left: 0, right: 0, icon: "roundRect", itemWidth: 16, itemHeight: 4,
-        data: named.map((mark) => mark.name), textStyle: { color: variable("--ink"), fontSize: 12 },
+        type: "scroll", top: 0, left: 0, right: 0, itemWidth: 16, itemHeight: 10, data: named.map(key), textStyle: { color: variable("--ink"), fontSize: 12 },
         pageTextStyle: { color: variable("--muted") }, inactiveColor: variable("--line"),
       } : undefined,
       grid: { left: 10, right: narrow ? 12 : 24, top: legend ? 58 : 34, bottom: 34, containLabel: true },
-      xAxis: axis(chart.x, false, narrow), yAxis: y,
+      xAxis: axis(chart.x, false, narrow, chart.y.categories.length === 0), yAxis: y,
       tooltip: tooltip(chart),
       graphic: chart.y.title ? [{
         type: "text", left: 0, top: legend ? 34 : 8, silent: true,

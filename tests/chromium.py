@@ -1,0 +1,66 @@
+"""A real browser for the tests: Debian's Chromium; tests that need it skip where it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+
+CHROMIUM = Path("/usr/bin/chromium")
+# What was seen, for a person to look at; git ignores it.
+SCREENSHOTS = ROOT / "tests" / "screenshots"
+needs_chromium = pytest.mark.skipif(
+    not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install --no-install-recommends chromium"
+)
+
+
+@dataclass
+class Seen:
+    """What a page said and asked for while it was open."""
+
+    page: Any
+    errors: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def opened(file: Path, *, width: int, height: int, scheme: str) -> Iterator[Seen]:
+    """Open a file in Chromium; a page that logs an error or asks a network for anything is at fault."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        seen = Seen(page)
+        page.on("console", lambda said: seen.errors.append(said.text) if said.type != "log" else None)
+        page.on("pageerror", lambda error: seen.errors.append(str(error)))
+        page.on("request", lambda request: seen.requests.append(request.url))
+        page.goto(file.resolve().as_uri())
+        yield seen
+        browser.close()
+
+
+def scroll_through(page: Any) -> None:
+    """Bring every part of a page into view once: charts are drawn when they are seen."""
+    page.evaluate(
+        """async () => {
+          for (let y = 0; y < document.body.scrollHeight; y += 500) {
+            scrollTo(0, y);
+            await new Promise(requestAnimationFrame);
+            await new Promise(requestAnimationFrame);
+          }
+        }"""
+    )
+
+
+def screenshot(page: Any, name: str) -> None:
+    """Keep what a page looks like from top to bottom."""
+    SCREENSHOTS.mkdir(exist_ok=True)
+    page.evaluate("scrollTo(0, 0)")
+    page.screenshot(path=str(SCREENSHOTS / f"{name}.png"), full_page=True)

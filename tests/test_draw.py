@@ -1,0 +1,74 @@
+"""Pictures of networks and policies: everything in them, nothing on top of anything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import perhop
+from conftest import ROOT, Command
+from perhop.draw import draw
+from perhop.draw.layout import places
+
+SVG = "{http://www.w3.org/2000/svg}"
+SCENARIOS = sorted(ROOT.glob("examples/*.perhop.yaml")) + sorted(ROOT.glob("studies/*/*.perhop.yaml"))
+
+
+def said(picture: ElementTree.Element) -> list[str]:
+    return [text.text or "" for text in picture.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)
+def test_every_scenario_is_drawn(file: Path) -> None:
+    scenario = perhop.Scenario.load(file)
+    picture = ElementTree.fromstring(draw(scenario))
+    words = said(picture)
+    for name in [*scenario["hosts"], *scenario.get("routers", {})]:
+        assert name in words
+    for one in scenario["traffic"]:
+        assert one["name"] in words
+    at = list(places(scenario).values())
+    for index, (column, row) in enumerate(at):
+        for other, level in at[index + 1 :]:
+            assert column != other or abs(row - level) >= 0.999, "two nodes in one place"
+
+
+def test_a_port_with_its_numbers() -> None:
+    words = said(
+        ElementTree.fromstring(draw(perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")))
+    )
+    for expected in (
+        "Port router → sink, policy campus",
+        "classifier",
+        "dscp ef",
+        "data/physics/bulk",
+        "strict priority",
+        "WF²Q+",
+        "weight 2",
+        "transmit ring",
+        "1 packet",
+        "10 Mb/s",
+    ):
+        assert expected in words, expected
+    words = said(ElementTree.fromstring(draw(perhop.Scenario.load(ROOT / "examples" / "wred.perhop.yaml"))))
+    assert "0: 40 to 80 packets, up to 2 %" in words
+    assert "token-bucket rate 6 Mb/s, burst 30 kB, excess yellow" in words
+
+
+def test_names_are_text_not_markup(scenario: Path) -> None:
+    scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
+    picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))
+    assert '<b>&"steady' in said(picture)
+    assert not list(picture.iter(f"{SVG}b"))
+
+
+def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    ended = perhop("draw", scenario)
+    assert (ended.code, ended.out) == (0, "")
+    text = (tmp_path / "overload.svg").read_text()
+    assert perhop("draw", scenario, "-o", "-").out == text
+    faster = perhop("draw", scenario, "-o", "-", "--set", "links.1.rate=3Mb/s").out
+    assert "3 Mb/s" in faster
+    assert "3 Mb/s" not in text
