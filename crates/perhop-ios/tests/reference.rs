@@ -1,0 +1,69 @@
+//! The commands in `docs/ios.md` are those of the parser's tables. `BLESS=1` writes them.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use perhop_ios::{CommandReference, LineState, commands};
+
+const BEGIN: &str = "<!-- commands: kept true by a test of perhop-ios (BLESS=1 writes them) -->\n";
+const END: &str = "<!-- end of commands -->";
+
+#[test]
+fn the_page_lists_the_commands() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ios.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once(BEGIN).expect("the commands begin somewhere");
+    let (_, after) = rest.split_once(END).expect("the commands end somewhere");
+    let right = format!("{before}{BEGIN}{}{END}{after}", listing(&commands()));
+    if std::env::var_os("BLESS").is_some() {
+        fs::write(&path, right).unwrap();
+    } else {
+        assert!(page == right, "docs/ios.md does not list the commands of the tables: BLESS=1 writes them");
+    }
+}
+
+#[test]
+fn no_command_stands_twice() {
+    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for command in commands() {
+        *places.entry((command.block, command.words)).or_default() += 1;
+    }
+    let twice: Vec<_> = places.iter().filter(|(_, count)| **count > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+fn listing(commands: &[CommandReference]) -> String {
+    let mut text = String::new();
+    for of_block in commands.chunk_by(|a, b| a.block == b.block) {
+        writeln!(text, "\n### {}", title(of_block[0].block)).unwrap();
+        for (state, word) in [(LineState::Modelled, "Modelled"), (LineState::Irrelevant, "Irrelevant")] {
+            let words: Vec<String> = of_block
+                .iter()
+                .filter(|command| command.state == state)
+                .map(|command| format!("`{}`", command.words))
+                .collect();
+            if !words.is_empty() {
+                writeln!(text, "\n{word}: {}.", words.join(", ")).unwrap();
+            }
+        }
+        let others: Vec<_> = of_block.iter().filter(|command| command.effect.is_some()).collect();
+        if !others.is_empty() {
+            writeln!(text, "\n| not modelled | what it would change |\n|---|---|").unwrap();
+        }
+        for command in others {
+            writeln!(text, "| `{}` | {} |", command.words, command.effect.unwrap_or_default()).unwrap();
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn title(block: &str) -> String {
+    match block {
+        "global" => "Outside of all blocks".to_owned(),
+        "class in a policy-map" => "Under `class` in a `policy-map`".to_owned(),
+        block => format!("Under `{block}`"),
+    }
+}

@@ -1,0 +1,103 @@
+"""`perhop check` of routers' configurations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Command
+
+VECTORS = ROOT / "vectors" / "ios"
+
+CONFIGURATION = """\
+hostname edge
+class-map match-all voice
+ match ip dscp ef
+policy-map wan
+ class voice
+  priority 128
+ class nobody
+  bandwidth 64
+interface Serial0/0
+ bandwidth 512
+ ip address 192.0.2.1 255.255.255.252
+ ip nat outside
+ frobnicate
+ service-policy output wan
+"""
+
+
+@pytest.fixture
+def router(tmp_path: Path) -> Path:
+    file = tmp_path / "router.cfg"
+    file.write_text(CONFIGURATION)
+    return file
+
+
+def test_what_is_not_plain_is_listed_by_state(perhop: Command, router: Path) -> None:
+    ended = perhop("check", router)
+    assert ended.code == 0, "a report on a configuration is no failure"
+    counts = "10 modelled, 1 irrelevant, 1 not modelled, 1 suspicious, 1 not recognized"
+    assert ended.out.startswith(f"{router}: router, ok: 14 lines: {counts}\n")
+    sections = [line.partition(":")[0] for line in ended.out.splitlines()[1:] if line and line[0] != " "]
+    assert sections == ["suspicious", "not recognized", "not modelled"]
+    assert "     7  class nobody\n        error: class-map nobody is not defined\n" in ended.out
+    assert "    12  ip nat outside\n        addresses are translated" in ended.out
+    assert "priority 128" not in ended.out
+
+
+@pytest.mark.parametrize("option", ["--lines", "--all"])
+def test_every_line_is_listed_on_demand(perhop: Command, router: Path, option: str) -> None:
+    ended = perhop("check", router, option)
+    for number, line in enumerate(CONFIGURATION.splitlines(), 1):
+        assert f"{number:>6}  {line.strip()}\n" in ended.out
+
+
+def test_strict_refuses_what_may_change_the_result(perhop: Command, router: Path) -> None:
+    assert perhop("check", router, "--strict").code == 2
+    kept = [line for line in CONFIGURATION.splitlines() if "nat" not in line and "frob" not in line]
+    clean = "\n".join(line for line in kept if "nobody" not in line and "bandwidth 64" not in line)
+    router.write_text(clean)
+    ended = perhop("check", router, "--strict")
+    assert (ended.code, "router, ok" in ended.out) == (0, True)
+
+
+def test_json_has_lines_and_the_policies_they_amount_to(perhop: Command, router: Path) -> None:
+    ended = perhop("check", router, "--json")
+    (found,) = ended.json()["files"]
+    assert (ended.code, found["holds"], found["valid"]) == (0, "router", True)
+    assert [line["number"] for line in found["lines"]] == list(range(1, 15))
+    assert found["lines"][12] == {
+        "number": 13, "state": "not-recognized", "text": " frobnicate", "block": 9,
+    }  # fmt: skip
+    (diagnostic,) = found["diagnostics"]
+    assert (diagnostic["line"], diagnostic["severity"]) == (7, "error")
+    (port,) = found["router"]["ports"]
+    assert port["addresses"] == [["192.0.2.1", 30]]
+    voice, others = port["output"]["queueing"]["classes"]
+    assert voice["police"] == {"rate": "128kb/s", "burst": "3200B", "when": "congested"}
+    # 75 % of 512 kb/s less 128 kb/s.
+    assert others["queueing"]["classes"][0]["share"]["bandwidth"] == "256kb/s"
+
+
+def test_a_configuration_is_known_by_what_it_holds(perhop: Command, tmp_path: Path, scenario: Path) -> None:
+    renamed = tmp_path / "router.txt"
+    renamed.write_text(CONFIGURATION)
+    ended = perhop("check", renamed, scenario, "--json")
+    assert [file["holds"] for file in ended.json()["files"]] == ["router", "scenario"]
+
+
+def test_anything_in_a_cfg_is_accounted_for(perhop: Command, tmp_path: Path) -> None:
+    noise = tmp_path / "noise.cfg"
+    noise.write_bytes(bytes(range(256)) * 8)
+    ended = perhop("check", noise, "--json")
+    (found,) = ended.json()["files"]
+    assert (ended.code, found["counts"]["modelled"]) == (0, 0)
+    assert perhop("check", noise, "--strict").code == 2
+
+
+def test_the_papers_configurations_leave_nothing_out(perhop: Command) -> None:
+    files = [VECTORS / f"car-wfq-tcp-scenario-{number}.cfg" for number in (1, 3)]
+    ended = perhop("check", *files, "--strict")
+    assert ended.code == 0, ended.out
