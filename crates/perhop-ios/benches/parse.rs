@@ -18,7 +18,12 @@ fn main() {
         best = (best.0.min(read), best.1.min(start.elapsed().as_secs_f64() - read));
     }
     let megabytes = text.len() as f64 / 1e6;
-    println!("{megabytes:.2} MB, {} lines: read in {:.3} s, converted in {:.3} s", text.lines().count(), best.0, best.1);
+    println!(
+        "{megabytes:.2} MB, {} lines: read in {:.3} s, converted in {:.3} s",
+        text.lines().count(),
+        best.0,
+        best.1
+    );
 }
 
 /// A router with two thousand branches.

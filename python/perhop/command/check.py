@@ -28,7 +28,7 @@ def check(
     Parameters
     ----------
     files
-        Scenario files, or running-configurations of Cisco IOS routers; - is standard input.
+        Scenario files, or running-configurations of Cisco IOS routers; - is a scenario on standard input.
     json
         Print all findings as one JSON document.
     strict

@@ -202,8 +202,17 @@ fn of_criterion(configuration: &Configuration, criterion: &Criterion, depth: usi
             Some(map) if depth < DEEPEST => of_class_map(configuration, map, depth + 1),
             _ => Condition::Never,
         },
-        Criterion::QosGroup(_) | Criterion::NotModelled(_) => Condition::Never,
+        Criterion::QosGroup(group) => of_group(*group),
+        Criterion::NotModelled(_) => Condition::Never,
     }
+}
+
+/// The router's groups are labels here: both are forgotten when the packet leaves.
+fn of_group(group: u32) -> Condition {
+    let label = u8::try_from(group).map(OneOrMany::from);
+    label.map_or(Condition::Never, |label| {
+        Condition::when(MatchConfig { label: Some(label), ..MatchConfig::default() })
+    })
 }
 
 fn udp_to(ports: Vec<PortRange>) -> Condition {
@@ -338,6 +347,6 @@ pub(super) fn of_rate_limit(configuration: &Configuration, matches: &RateLimitMa
         RateLimitMatch::Dscp(dscp) => {
             Condition::when(MatchConfig { dscp: Some((*dscp).into()), ..MatchConfig::default() })
         }
-        RateLimitMatch::QosGroup(_) => Condition::Never,
+        RateLimitMatch::QosGroup(group) => of_group(*group),
     }
 }

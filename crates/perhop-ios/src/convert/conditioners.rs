@@ -291,7 +291,8 @@ fn actions(marks: &[&Marking], own: &[Action]) -> Vec<action::Action> {
         .filter_map(|marking| match marking {
             Marking::Precedence(precedence) => Some(action::Action::MarkPrecedence(*precedence)),
             Marking::Dscp(dscp) => Some(action::Action::Mark(*dscp)),
-            Marking::QosGroup(_) | Marking::NotModelled(_) => None,
+            Marking::QosGroup(group) => u8::try_from(*group).ok().map(action::Action::Label),
+            Marking::NotModelled(_) => None,
         })
         .collect();
     list.push(match own.last().map(|action| action.then) {

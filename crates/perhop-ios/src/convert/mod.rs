@@ -13,6 +13,7 @@ mod bandwidth;
 mod circuit;
 mod condition;
 mod conditioners;
+mod plain_queue;
 mod platform;
 mod queueing;
 mod random_detect;

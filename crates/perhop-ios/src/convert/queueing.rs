@@ -10,7 +10,6 @@ use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::queue::FairQueueingConfig;
 use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 use perhop_qos::units::QueueSize;
 use perhop_qos::{ByteSize, Rate};
@@ -20,11 +19,9 @@ use super::bandwidth::{Reservations, bytes_in, priority_rate, shaper};
 use super::circuit::Circuit;
 use super::condition::{Condition, of_class};
 use super::conditioners::{DEEPEST, matches};
+use super::plain_queue::fair_queueing;
 use super::random_detect::wred;
-use crate::ast::{
-    At, AtmService, CLASS_DEFAULT, FairQueue, Hardware, Interface, PolicyClass, PolicyMap, QueueLimit,
-    RandomDetect,
-};
+use crate::ast::{AtmService, CLASS_DEFAULT, Interface, PolicyClass, PolicyMap, QueueLimit};
 use crate::diagnostic::Diagnostic;
 
 /// What a port queues by, and the policy that stays attached to it.
@@ -50,9 +47,6 @@ enum Default<'a> {
 
 /// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
 const PRIORITY_BURST_MICROSECONDS: u64 = 200_000;
-
-/// Serial lines up to this rate serve flows fairly by themselves, bits per second.
-const FAIR_BY_DEFAULT: u64 = 2_048_000;
 
 impl<'a> Context<'a> {
     /// What `circuit` queues by.
@@ -322,61 +316,6 @@ impl<'a> Context<'a> {
         });
         self.fill(&mut config, class, rate.unwrap_or(bandwidth));
         config
-    }
-
-    /// What an interface or circuit queues by without a policy that queues.
-    fn without_classes(&self, interface: &Interface, circuit: &Circuit) -> QueueingConfig {
-        let pvc = circuit.pvc;
-        let hold = pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue).map(|hold| hold.value);
-        let detect = pvc.and_then(|pvc| pvc.random_detect.as_ref()).or(interface.random_detect.as_ref());
-        let fair = pvc.and_then(|pvc| pvc.fair_queue).or(interface.fair_queue);
-        let class = ClassConfig { name: "fifo".to_owned(), ..ClassConfig::default() };
-        let class = match (detect, fair) {
-            (Some(detect), _) => self.random_detect_only(class, detect, hold),
-            (None, Some(At { value: Some(fair), .. })) => fair_only(class, &fair, hold),
-            (None, None) if is_slow_serial(interface, circuit) => {
-                fair_only(class, &FairQueue::default(), hold)
-            }
-            _ => {
-                let limit = QueueSize::Packets(hold.unwrap_or(self.platform.hold_queue).max(1));
-                ClassConfig { buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })), ..class }
-            }
-        };
-        QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class] }
-    }
-
-    fn random_detect_only(
-        &self,
-        class: ClassConfig,
-        detect: &At<RandomDetect>,
-        hold: Option<u64>,
-    ) -> ClassConfig {
-        let (buffer, precedence) =
-            wred(&detect.value, &Condition::Always, hold.map(QueueSize::Packets), self.platform);
-        ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
-    }
-}
-
-fn is_slow_serial(interface: &Interface, circuit: &Circuit) -> bool {
-    interface.hardware == Hardware::Serial && circuit.bandwidth.as_bits_per_second() <= FAIR_BY_DEFAULT
-}
-
-fn fair_only(class: ClassConfig, fair: &FairQueue, hold: Option<u64>) -> ClassConfig {
-    let flows = FairQueueingConfig {
-        limit: hold.map_or(FairQueueingConfig::default().limit, QueueSize::Packets),
-        ..fair_queueing(fair, None, 64)
-    };
-    ClassConfig { name: "fair-queue".to_owned(), fair_queueing: Some(flows), ..class }
-}
-
-/// Fair queueing of flows; a class's queue limit is what each flow may hold.
-fn fair_queueing(fair: &FairQueue, limit: Option<u64>, default_limit: u64) -> FairQueueingConfig {
-    let flow_limit = fair.congestive_discard.or(limit).unwrap_or(default_limit);
-    let default = FairQueueingConfig::default();
-    FairQueueingConfig {
-        queues: fair.dynamic_queues.map_or(default.queues, |queues| queues.clamp(1, 4096) as u16),
-        flow_limit: QueueSize::Packets(flow_limit),
-        ..default
     }
 }
 

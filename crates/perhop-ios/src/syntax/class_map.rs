@@ -16,9 +16,6 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
         return Ok(Finding::MODELLED);
     }
     let finding = match &criterion {
-        Criterion::QosGroup(_) => {
-            Finding::not_modelled("perhop's packets carry no group: no packet meets this criterion")
-        }
         Criterion::Protocol(name) => protocol_finding(name),
         Criterion::NotModelled(what) => {
             Finding::not_modelled(format!("perhop does not look at {what}: no packet meets this criterion"))
@@ -127,5 +124,5 @@ pub(super) fn interface_name(reader: &mut Reader) -> Result<String, Finding> {
         Some(number) => format!("{name}{number}"),
         None => name.to_owned(),
     };
-    Ok(super::interface::full_name(&written).0)
+    Ok(super::interface_name::full_name(&written).0)
 }

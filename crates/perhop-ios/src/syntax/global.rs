@@ -1,7 +1,7 @@
 //! What stands outside of all blocks and is part of the model.
 
 use super::access_list::{named, numbered};
-use super::interface;
+use super::interface_name;
 use super::{Command, modelled};
 use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
 use crate::parser::Mode;
@@ -119,7 +119,7 @@ fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Rea
     }
     let link = reader.keyword(&["point-to-point", "multipoint", "l2transport"]);
     reader.end()?;
-    let interface = interface::new(&name, reader.line);
+    let interface = interface_name::new(&name, reader.line);
     let interfaces = &mut configuration.interfaces;
     if reader.negated() {
         interfaces.remove(&interface.name);

@@ -9,6 +9,7 @@ mod action;
 mod class_map;
 mod global;
 mod interface;
+mod interface_name;
 mod irrelevant;
 mod numbers;
 mod police;
@@ -189,7 +190,7 @@ fn begins(line: &[&str], command: &str, spelling: Spelling) -> bool {
 
 /// The name of an interface in full.
 pub(crate) fn interface_name(written: &str) -> String {
-    interface::full_name(written).0
+    interface_name::full_name(written).0
 }
 
 /// One row of the tables of commands, for documentation.

@@ -143,11 +143,7 @@ fn marking(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
         "dscp" if taken_back => Marking::Dscp(perhop_qos::Dscp::DEFAULT),
         "dscp" => Marking::Dscp(dscp(reader)?),
         "qos-group" if taken_back => Marking::QosGroup(0),
-        "qos-group" => {
-            let group = reader.number("a group", 0..=99)? as u32;
-            let finding = Finding::not_modelled("perhop's packets carry no group");
-            return Ok((Marking::QosGroup(group), finding));
-        }
+        "qos-group" => Marking::QosGroup(reader.number("a group", 0..=99)? as u32),
         other => {
             let finding =
                 Finding::not_modelled(format!("perhop's packets carry nothing that set {other} could set"));
