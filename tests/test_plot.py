@@ -116,6 +116,17 @@ def test_shares_against_a_parameter(scenario: Path) -> None:
         perhop.plot.share(runs, "links.1.rat")
 
 
+def test_congestion_windows(scenario: Path) -> None:
+    text = scenario.read_text().replace("cbr: { rate: 800kb/s, packet: { ip: 1000B } }", "bulk: {}")
+    scenario.write_text(text + "  connections: [{ traffic: steady, every: 50ms }]\n")
+    results = perhop.run(scenario)
+    chart = perhop.plot.congestion_window(results)
+    (line,) = chart.marks
+    assert isinstance(line, Line)
+    assert list(line.y) == results.table("connections")["cwnd_segments"].to_list()
+    assert (line.name, chart.y.unit) == ("steady", "segments")
+
+
 def test_fewer_points_show_the_same_extremes() -> None:
     values = np.sin(np.arange(100_000) / 50)
     values[77_777] = 5

@@ -74,9 +74,7 @@ def test_in_a_browser(report: Path, run_folder: Path, name: str, width: int, sch
     with opened(report, width=width, height=900, scheme=scheme) as seen:
         tab = seen.page
         scroll_through(tab)
-        tab.wait_for_function(
-            "[...document.querySelectorAll('figure.chart')].every(one => one.dataset.drawn)"
-        )
+        tab.wait_for_selector("figure.chart:not([data-drawn])", state="detached")
         drawn = tab.eval_on_selector_all(
             "figure.chart", "all => all.map(one => [one.dataset.kind, Number(one.dataset.drawn)])"
         )
@@ -147,7 +145,7 @@ def test_tables_are_copied_and_numbers_sort_as_numbers(
         tab = seen.page
         tab.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
         tab.locator("button.copy").first.click()
-        tab.wait_for_function("window.copied")
+        tab.get_by_text("Copied").wait_for()
         head, row = tab.evaluate("window.copied").splitlines()
         assert head.split("\t")[0] == "class"
         assert row.split("\t")[0] == "bursts"
@@ -186,7 +184,12 @@ def test_it_opens_in_under_a_second_of_work(report: Path) -> None:
 def test_a_study_and_a_run_in_one_report(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     study = make_study(tmp_path / "slow")
     (study / "README.md").write_text("# Slow\n\n## What the paper asked\n\nWhether **half** gets through.\n")
+    (study / "edge.cfg").write_text(
+        "policy-map WAN\n class class-default\n  fair-queue\nhostname edge\nnonsense\n"
+    )
     assert perhop("study", "run", study, "-o", "results", "-q").code == 0
+    lines = json.loads((tmp_path / "results" / "slow" / "configuration.json").read_text())[0]["lines"]
+    assert [line["state"] for line in lines][-2:] == ["irrelevant", "not recognized"]
     assert perhop("run", scenario, "-o", "results/mine", "-q").code == 0
     ended = perhop("report", "results", "-o", "all.html")
     assert ended.code == 0, ended.err
@@ -196,6 +199,7 @@ def test_a_study_and_a_run_in_one_report(perhop: Command, scenario: Path, tmp_pa
         "Whether <strong>half</strong> gets through.",
         "A heavy load loses half.",
         "the paper forgot to say",
+        "edge.cfg: 5 lines",
         "light loss",
         "4 Mb/s",
         'id="overload"',

@@ -103,33 +103,28 @@ def ipdv(results: Results) -> Chart:
 
 
 def congestion_window(results: Results, *, replication: int = 0) -> Chart:
-    """Plot the congestion windows of TCP connections over time."""
+    """Plot the congestion windows of TCP connections over time, one line per flow.
+
+    The scenario asks for it with `measure.connections`. Of flows with many short connections the line goes
+    through the windows of all of them.
+    """
     import polars as pl
 
-    table = _present(results, "congestion_windows", "TCP traffic and measure.congestion-windows-every")
+    table = _present(results, "connections", "measure.connections, as in [{traffic: bulk, every: 100ms}]")
     table = table.filter(pl.col("replication") == replication)
-    column = next(name for name in table.columns if name.startswith(("cwnd", "congestion_window")))
-    roles = of_classes(table["flow"].unique(maintain_order=True))
-    marks = []
-    for name, role in roles.items():
-        rows = table.filter(pl.col("flow") == name).sort("time_s")
-        marks.append(
-            thinned(
-                Line(
-                    str(name),
-                    role,
-                    rows["time_s"].to_numpy(),
-                    rows[column].to_numpy().astype(float),
-                    steps=True,
-                )
-            )
-        )
-    unit = results.units["congestion_windows"].get(column, "")
+    names = table.select("flow", "end").unique(maintain_order=True).rows()
+    roles = of_classes(str(flow) for flow, _ in names)
+    marks: list[Mark] = []
+    for flow, end in names:
+        rows = table.filter(pl.col("flow") == flow, pl.col("end") == end).sort("time_s")
+        times, windows = rows["time_s"].to_numpy(), rows["cwnd_segments"].to_numpy()
+        name = str(flow) if end == "client" else f"{flow}, {end}"
+        marks.append(thinned(Line(name, roles[str(flow)], times, windows, steps=True)))
     return Chart(
         kind="cwnd",
         title="Congestion windows",
         x=_TIME,
-        y=Axis("Congestion window", unit, least=0.0),
+        y=Axis("Congestion window", "segments", least=0.0),
         marks=tuple(marks),
         caption=caption(results, replication=replication),
     )

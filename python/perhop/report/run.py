@@ -7,9 +7,9 @@ from functools import cached_property
 from pathlib import Path
 
 from perhop import draw, plot
+from perhop.configuration import Configuration, configurations
 from perhop.page.tables import Table, class_table, conditioner_table, port_table
 from perhop.plot.chart import Chart
-from perhop.report.configuration import Configuration, configurations
 from perhop.results import Results
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from perhop import draw
+from perhop.configuration import Configuration, configurations
 from perhop.page.tables import Cell, Column, Table, figure_cell
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
 from perhop.quantity import interval
-from perhop.report.configuration import Configuration, configurations
 from perhop.report.run import Run
 from perhop.results import Results
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
+from perhop.configuration import FILE, kept
 from perhop.results import Results
 from perhop.saving import MANIFEST, whole_folder
 from perhop.study.definition import Assumption, Claim, Highlight, Study
@@ -110,6 +111,9 @@ class Report:
                 place = new / self._folders[case]
                 place.mkdir(parents=True)
                 results.write_into(place)
+            routers = kept(sorted(self.study.folder.glob("*.cfg")))
+            if routers is not None:
+                (new / FILE).write_text(routers, encoding="utf-8")
             story = self.study.folder / "README.md"
             if story.is_file():
                 (new / story.name).write_text(story.read_text(encoding="utf-8"), encoding="utf-8")

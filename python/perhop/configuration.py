@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,26 @@ class Configuration:
     def open(self) -> bool:
         """Whether it is short enough to be shown at once."""
         return len(self.lines) <= _SHORT
+
+
+def kept(routers: Iterable[Path]) -> str | None:
+    """Return what `configuration.json` is to hold of routers' configuration files; `None` of no files."""
+    from perhop import _core
+
+    found = []
+    for file in routers:
+        read = json.loads(_core.check_router(file.read_bytes().decode("utf-8", errors="replace")))
+        lines = [
+            {
+                "line": line["number"],
+                "text": line["text"],
+                "state": line["state"].replace("-", " "),
+                "message": line.get("note"),
+            }
+            for line in read["lines"]
+        ]
+        found.append({"file": file.name, "lines": lines})
+    return json.dumps(found, ensure_ascii=False, indent=2) + "\n" if found else None
 
 
 def configurations(folder: Path) -> list[Configuration]:
