@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -168,17 +167,15 @@ def test_in_print_everything_is_open_and_light(report: Path, tmp_path: Path) -> 
 
 
 @needs_chromium
-def test_it_opens_in_under_a_second_of_work(report: Path) -> None:
-    """What the page itself takes, on a machine that is busy with other things: the best of several."""
-    taken = []
-    for _ in range(3):
-        with opened(report, width=1280, height=900, scheme="light") as seen:
-            seen.page.wait_for_load_state("load")
-            taken.append(seen.page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd"))
-            if taken[-1] < 1000:
-                return
-            time.sleep(0.5)
-    pytest.fail(f"milliseconds to open: {taken}")
+def test_it_opens_in_under_a_second(report: Path) -> None:
+    """By the processor time of the page's own thread: other work on the machine does not count."""
+    with opened(report, width=1280, height=900, scheme="light") as seen:
+        tools = seen.page.context.new_cdp_session(seen.page)
+        tools.send("Performance.enable", {"timeDomain": "threadTicks"})
+        seen.page.reload(wait_until="load")
+        seen.page.wait_for_selector("figure.chart", state="attached")
+        metrics = {one["name"]: one["value"] for one in tools.send("Performance.getMetrics")["metrics"]}
+    assert 0 < metrics["TaskDuration"] < 1, metrics
 
 
 def test_a_study_and_a_run_in_one_report(perhop: Command, scenario: Path, tmp_path: Path) -> None:

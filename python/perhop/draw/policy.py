@@ -63,12 +63,14 @@ def port_picture(port: Port, curves: list[dict[str, Any]]) -> tuple[float, float
     for leaf in leaves:
         parts.append(_queue(leaf, x, width))
     right = _schedulers(root, x + width, parts)
-    return _ring(port, right, root.middle, parts), max(bottom, root.middle + 40) + 8, "".join(parts)
+    width = max(_ring(port, right, root.middle, parts), _title_width(title))
+    return width, max(bottom, root.middle + 40) + 8, "".join(parts)
 
 
 def conditioner_picture(name: str, where: str, stages: list[Mapping[str, Any]]) -> tuple[float, float, str]:
     """Return width, height and content of the picture of a chain of conditioners."""
-    parts = [svg.text(0, 16, f"{where}, policy {name}", size=13, kind="head")]
+    title = f"{where}, policy {name}"
+    parts = [svg.text(0, 16, title, size=13, kind="head")]
     blocks = [words.stage(stage, number) for number, stage in enumerate(stages)]
     height = max(_PAD * 2 + _LINE * len(lines) for lines in blocks)
     x, last = 0.0, None
@@ -78,7 +80,7 @@ def conditioner_picture(name: str, where: str, stages: list[Mapping[str, Any]]) 
         wide = _width(lines)
         parts.append(_block(x, _TOP, wide, height, lines))
         last, x = x + wide, x + wide + _GAP
-    return (last or 0.0), _TOP + height + 8, "".join(parts)
+    return max(last or 0.0, _title_width(title)), _TOP + height + 8, "".join(parts)
 
 
 def _tree(port: Port, curves: Mapping[str, dict[str, Any]]) -> _Node:
@@ -221,3 +223,7 @@ def _width(lines: Lines) -> float:
     return (
         max(svg.width_of(said, _SIZE) * (1.08 if kind == "head" else 1.0) for said, kind in lines) + 2 * _PAD
     )
+
+
+def _title_width(title: str) -> float:
+    return svg.width_of(title, 13) * 1.1

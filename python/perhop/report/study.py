@@ -126,10 +126,10 @@ class Study:
         """What the paper says in words, and whether it holds."""
         rows = [
             [
-                Cell(one["text"]),
+                Cell(one["text"], tone="wide"),
                 Cell(one["where"], tone="muted"),
                 Cell(one["verdict"], tone=one["verdict"]),
-                Cell(one["evidence"]),
+                Cell(one["evidence"], tone="wide"),
             ]
             for one in self.data["claims"]
         ]
