@@ -145,11 +145,15 @@ pub(super) fn looks_at_codepoint(config: &MatchConfig) -> bool {
 
 /// Whether all hold: one that does not is enough to say no.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    parts.fold(Some(true), |all, part| match (all, part) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (Some(true), Some(true)) => Some(true),
-        _ => None,
-    })
+    let mut all = Some(true);
+    for part in parts {
+        match part {
+            Some(true) => {}
+            Some(false) => return Some(false),
+            None => all = None,
+        }
+    }
+    all
 }
 
 /// The packets of the class called `name`; `None` where there is no such class-map.

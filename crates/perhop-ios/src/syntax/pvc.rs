@@ -51,7 +51,12 @@ fn service(
     let service = read(reader)?;
     reader.end()?;
     pvc.service = Some(At::new(reader.line, service));
-    Ok(Finding::MODELLED)
+    Ok(match service {
+        AtmService::VbrNrt { peak, sustained, .. } if peak > sustained => Finding::not_modelled(
+            "cells leave at the sustained rate: bursts at the peak rate are not modelled",
+        ),
+        _ => Finding::MODELLED,
+    })
 }
 
 fn cbr(reader: &mut Reader) -> Result<AtmService, Finding> {
