@@ -5,9 +5,8 @@ use perhop_ios::{Platform, convert, parse};
 
 /// A configuration as long as `blocks` says, with something of every kind in it.
 fn configuration(blocks: usize) -> String {
-    let mut text = String::from("version 12.4\nip cef\n");
-    for n in 0..blocks {
-        text += &format!(
+    let block = |n: usize| {
+        format!(
             "class-map match-any class-{n}\n match access-group name list-{n}\n match ip dscp ef\n!\n\
              policy-map policy-{n}\n class class-{n}\n  bandwidth 100\n  random-detect dscp-based\n class class-default\n  fair-queue\n!\n\
              interface Serial{n}/0\n description line {n}\n bandwidth 1544\n ip address 10.{}.{}.1 255.255.255.252\n\
@@ -18,9 +17,9 @@ fn configuration(blocks: usize) -> String {
             n % 256,
             n % 65535 + 1,
             n % 256,
-        );
-    }
-    text
+        )
+    };
+    "version 12.4\nip cef\n".to_owned() + &(0..blocks).map(block).collect::<String>()
 }
 
 #[test]
