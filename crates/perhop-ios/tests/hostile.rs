@@ -124,7 +124,7 @@ fn policies_and_classes_that_name_themselves_end() {
 
 #[test]
 fn access_lists_of_any_shape_end() {
-    let alternating: String = (0..5000)
+    let alternating: Vec<String> = (0..5000)
         .map(|n| {
             format!(
                 "access-list 101 {} tcp any any eq {}\n",
@@ -133,6 +133,7 @@ fn access_lists_of_any_shape_end() {
             )
         })
         .collect();
+    let alternating = alternating.concat();
     check(&format!(
         "{alternating}class-map c\n match access-group 101\npolicy-map p\n class c\n  set ip dscp ef\n\
          interface Ethernet0\n service-policy input p\n"
