@@ -47,20 +47,15 @@ def opened(file: Path, *, width: int, height: int, scheme: str) -> Iterator[Seen
 
 
 def scroll_through(page: Any) -> None:
-    """Bring every part of a page into view once: charts are drawn when they are seen."""
-    page.evaluate(
-        """async () => {
-          for (let y = 0; y < document.body.scrollHeight; y += 500) {
-            scrollTo(0, y);
-            await new Promise(requestAnimationFrame);
-            await new Promise(requestAnimationFrame);
-          }
-        }"""
-    )
+    """Bring every chart into view once, which draws it."""
+    figures = page.locator("figure.chart")
+    for number in range(figures.count()):
+        figures.nth(number).evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
+        page.wait_for_selector(f"figure.chart >> nth={number} >> .plot svg")
 
 
 def screenshot(page: Any, name: str) -> None:
     """Keep what a page looks like from top to bottom."""
     SCREENSHOTS.mkdir(exist_ok=True)
-    page.evaluate("scrollTo(0, 0)")
+    page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
     page.screenshot(path=str(SCREENSHOTS / f"{name}.png"), full_page=True)

@@ -11,6 +11,7 @@ from typing import Any
 
 from perhop import draw
 from perhop.configuration import Configuration, configurations
+from perhop.errors import InvalidInputError
 from perhop.page.tables import Cell, Column, Table, figure_cell
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
@@ -62,6 +63,8 @@ class Study:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.data: dict[str, Any] = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        if "tables" not in self.data:
+            raise InvalidInputError(f"{folder} was written by an earlier perhop", "run the study again")
 
     @property
     def name(self) -> str:
@@ -87,6 +90,11 @@ class Study:
     def claims_met(self) -> int:
         """How many claims agree."""
         return sum(one["verdict"] == "agrees" for one in self.data["claims"])
+
+    @property
+    def claims_differ(self) -> bool:
+        """Whether a claim is not met."""
+        return any(one["verdict"] == "differs" for one in self.data["claims"])
 
     @property
     def said(self) -> str:
