@@ -56,6 +56,8 @@ pub enum IdleConfig {
     /// It decays as before, and the arrival that ends the silence is also a sample of an empty queue:
     /// one packet more than `decay`, as in ns-2.
     DecayAndSample,
+    /// As `decay-and-sample`, but only whole packets count as gone by (ns-2).
+    DecayWholeAndSample,
     /// Nothing: the next arrival samples an empty queue once.
     None,
 }
@@ -159,6 +161,8 @@ impl QueueAverages {
             let samples = match idle {
                 IdleConfig::Decay => gone_by,
                 IdleConfig::DecayAndSample => gone_by + 1.0,
+                // ns-2: `m = int(ptc * (now - idletime))`.
+                IdleConfig::DecayWholeAndSample => libm::floor(gone_by) + 1.0,
                 IdleConfig::None => 1.0,
             };
             self.values[index] *= libm::pow(1.0 - weight, samples);

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 pub use average::{AveragingConfig, IdleConfig, UpdateConfig};
 pub use drop_spacing::DropSpacing;
 pub use mred::Mred;
-pub use mred_config::{Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig};
+pub use mred_config::{
+    AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
+};
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use thresholds::{
     AboveMaxConfig, ModelConfig, OverlappedConfig, PartiallyOverlappedConfig, PrecedenceConfig,

@@ -10,7 +10,9 @@
 
 use super::average::{Motion, QueueAverages};
 use super::drop_spacing::DropSpacing;
-use super::mred_config::{Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig};
+use super::mred_config::{
+    AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
+};
 use super::thresholds::{DropCurve, PrecedenceConfig};
 use super::{BufferManager, TailDrop};
 use crate::packet::{Color, Ecn, Packet};
@@ -52,7 +54,7 @@ pub struct Mred {
     shared: QueueAverages,
     /// Averages of each precedence's own packets, where a further test asks for them.
     own: Option<QueueAverages>,
-    drop_spacing: DropSpacing,
+    dropping: Dropping,
     /// One over the mean packet size, where long packets are dropped more often.
     packets_per_byte: Option<f64>,
     ecn: EcnConfig,
@@ -67,11 +69,31 @@ struct PrecedenceTests {
     own: Option<Test>,
 }
 
+/// How a drop probability becomes drops: what all tests share.
+#[derive(Clone, Copy, Debug)]
+struct Dropping {
+    spacing: DropSpacing,
+    spared: SparedConfig,
+    after_forced: AfterForcedConfig,
+}
+
 /// One set of thresholds and the packets kept since its last drop.
 #[derive(Clone, Copy, Debug)]
 struct Test {
     curve: DropCurve,
     kept: f64,
+    /// Whether the packet before was judged above `min`: ns-2's `old`.
+    above_min: bool,
+}
+
+/// What a test looks at.
+#[derive(Clone, Copy, Debug)]
+struct Sight {
+    average: f64,
+    /// Packets in the queue of those that the average counts, where it matters.
+    waiting: u64,
+    /// Factor of the probability for the length of the packet.
+    scale: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,16 +105,28 @@ enum Outcome {
 
 impl Test {
     fn new(curve: DropCurve) -> Test {
-        Test { curve, kept: 0.0 }
+        Test { curve, kept: 0.0, above_min: false }
     }
     #[inline]
-    fn judge(&mut self, average: f64, scale: f64, spacing: DropSpacing, random: &mut Stream) -> Outcome {
-        let outcome = if average < self.curve.min {
+    fn judge(&mut self, sight: Sight, dropping: Dropping, random: &mut Stream) -> Outcome {
+        let Sight { average, waiting, scale } = sight;
+        // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
+        let short = dropping.spared == SparedConfig::ShortQueueAndFirst && waiting <= 1;
+        if average < self.curve.min || short {
             self.kept = 0.0;
+            self.above_min = false;
             return Outcome::Keep;
-        } else if average >= self.curve.forced_from {
+        }
+        let first = !std::mem::replace(&mut self.above_min, true);
+        let outcome = if average >= self.curve.forced_from {
+            if dropping.after_forced == AfterForcedConfig::GoOn {
+                self.kept += 1.0;
+                return Outcome::Forced;
+            }
             Outcome::Forced
-        } else if spacing.drops(self.curve.probability(average) * scale, self.kept, random) {
+        } else if !(first && dropping.spared != SparedConfig::Nothing)
+            && dropping.spacing.drops(self.curve.probability(average) * scale, self.kept, random)
+        {
             Outcome::Drawn
         } else {
             self.kept += 1.0;
@@ -125,7 +159,11 @@ impl Mred {
             tests: tests.collect(),
             shared: QueueAverages::new(motion),
             own: further.then(|| QueueAverages::new(motion)),
-            drop_spacing: config.drop_spacing,
+            dropping: Dropping {
+                spacing: config.drop_spacing,
+                spared: config.spared,
+                after_forced: config.after_forced,
+            },
             packets_per_byte: match config.probability {
                 ProbabilityConfig::PerPacket => None,
                 ProbabilityConfig::PerByte => Some(1.0 / config.mean_packet_size.as_bytes() as f64),
@@ -220,15 +258,39 @@ impl Mred {
         }
     }
 
+    /// Packets in the queue of those that the average of precedence `index` counts.
     #[inline]
-    fn judge(&mut self, index: usize, packet: &Packet, average: f64) -> Outcome {
+    fn waiting(&self, index: usize, queue: &Occupancy) -> u64 {
+        let last = index + 1 == self.tests.len();
+        match self.averages {
+            Averages::Single => queue.packets,
+            Averages::Decoupled => self.own_waiting(index, queue),
+            _ if last => queue.packets,
+            _ => queue.packets_of[..=index].iter().sum(),
+        }
+    }
+    /// Packets in the queue of precedence `index`; of the last, all from there on.
+    #[inline]
+    fn own_waiting(&self, index: usize, queue: &Occupancy) -> u64 {
+        let packets = &queue.packets_of;
+        if index + 1 < self.tests.len() { packets[index] } else { packets[index..].iter().sum() }
+    }
+
+    #[inline]
+    fn judge(&mut self, index: usize, packet: &Packet, average: f64, queue: &Occupancy) -> Outcome {
         let scale = self.scale(packet.length);
+        let (waiting, own_waiting) = match self.dropping.spared {
+            SparedConfig::ShortQueueAndFirst => (self.waiting(index, queue), self.own_waiting(index, queue)),
+            SparedConfig::Nothing | SparedConfig::FirstAboveMin => (u64::MAX, u64::MAX),
+        };
         let tests = &mut self.tests[index];
-        let outcome = tests.shared.judge(average, scale, self.drop_spacing, &mut self.random);
+        let sight = Sight { average, waiting, scale };
+        let outcome = tests.shared.judge(sight, self.dropping, &mut self.random);
         match (&mut tests.own, &self.own) {
             // RI+O: a packet of the precedence that has passed is tested again on its own average.
             (Some(test), Some(own)) if outcome == Outcome::Keep => {
-                test.judge(own.values()[index], scale, self.drop_spacing, &mut self.random)
+                let sight = Sight { average: own.values()[index], waiting: own_waiting, scale };
+                test.judge(sight, self.dropping, &mut self.random)
             }
             _ => outcome,
         }
@@ -259,7 +321,7 @@ impl BufferManager for Mred {
         let index = self.index(precedence);
         self.for_each_average(index, queue, |averages, which, held| averages.arrival(which, now, held));
         let average = self.deciding_average(precedence, queue);
-        let stays = match self.judge(index, packet, average) {
+        let stays = match self.judge(index, packet, average, queue) {
             Outcome::Keep => Verdict::Pass,
             // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
             Outcome::Drawn if self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable => Verdict::MarkCe,

@@ -52,6 +52,32 @@ pub enum EcnConfig {
     Mark,
 }
 
+/// Which packets are spared early drops whatever their average says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SparedConfig {
+    /// None.
+    #[default]
+    Nothing,
+    /// The packet with which the average crosses `min` from below (Linux).
+    FirstAboveMin,
+    /// Packets that find at most one of those that the average counts in the queue, even where every
+    /// packet would be dropped, and the first packet above `min` after them or after a lower average (ns-2).
+    ShortQueueAndFirst,
+}
+
+/// What a drop above `max` does to the drop spacing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterForcedConfig {
+    /// It counts anew from there, as after any drop.
+    #[default]
+    Restart,
+    /// It goes on: the packet counts like one that was kept, so that the first packet below `max` is soon
+    /// drawn (ns-2 before May 1999).
+    GoOn,
+}
+
 /// Whether the length of a packet counts in the drop probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -100,6 +126,12 @@ pub struct MredConfig {
     /// How drops are spread over arrivals.
     #[serde(default)]
     pub drop_spacing: DropSpacing,
+    /// Which packets are spared early drops whatever their average says.
+    #[serde(default)]
+    pub spared: SparedConfig,
+    /// What a drop above `max` does to the drop spacing.
+    #[serde(default)]
+    pub after_forced: AfterForcedConfig,
     /// Whether long packets are dropped more often.
     #[serde(default)]
     pub probability: ProbabilityConfig,
@@ -145,6 +177,8 @@ impl Default for MredConfig {
             mean_packet_size: default_mean_packet_size(),
             above_max: AboveMaxConfig::default(),
             drop_spacing: DropSpacing::default(),
+            spared: SparedConfig::default(),
+            after_forced: AfterForcedConfig::default(),
             probability: ProbabilityConfig::default(),
             ecn: EcnConfig::default(),
             limit: None,
