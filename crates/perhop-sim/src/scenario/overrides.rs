@@ -10,8 +10,8 @@ use super::schema;
 
 impl Document {
     /// Puts the YAML `text` in at `path`: keys with dots between them, list elements by index or by
-    /// their `name` (`traffic.voice.source.cbr.rate`). A key that stands not in the document yet is
-    /// added where the language has one of that name.
+    /// their `name` (`traffic.voice.source.cbr.rate`), several by a `*` in it (`traffic.voice-*.dscp`). A key
+    /// that stands not in the document yet is added where the language has one of that name.
     ///
     /// # Errors
     /// Where there is no such place, or `text` is not YAML. Whether the value fits is found later.
@@ -28,10 +28,13 @@ impl Document {
             return Err(refuse(&path.into(), format!("`{path}` is not a path"), help));
         }
         let segments: Vec<&str> = path.split('.').collect();
-        let resolved = resolve(&self.value, &segments)
-            .map_err(|Nowhere { at, message, help }| refuse(&at, message, help))?;
-        *slot(&mut self.value, &resolved) = value;
-        self.overrides.push((resolved, set));
+        let nowhere = |Nowhere { at, message, help }| refuse(&at, message, help);
+        for segments in spread(&self.value, &segments).map_err(nowhere)? {
+            let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
+            let resolved = resolve(&self.value, &segments).map_err(nowhere)?;
+            *slot(&mut self.value, &resolved) = value.clone();
+            self.overrides.push((resolved, set.clone()));
+        }
         Ok(())
     }
 }
@@ -41,6 +44,51 @@ struct Nowhere {
     at: ValuePath,
     message: String,
     help: String,
+}
+
+/// The paths that `segments` mean: one, or one for each list element whose name fits a `*`.
+fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhere> {
+    let owned = |segments: &[&str]| segments.iter().map(|segment| (*segment).to_owned()).collect::<Vec<_>>();
+    let Some(place) = segments.iter().position(|segment| segment.contains('*')) else {
+        return Ok(vec![owned(segments)]);
+    };
+    let path = resolve(document, &segments[..place])?;
+    let pointer: String = path.segments().iter().map(|key| format!("/{key}")).collect();
+    let Some(Value::Array(elements)) = document.pointer(&pointer) else {
+        return Err(Nowhere {
+            at: path.join(segments[place]),
+            message: format!("`{path}` is not a list"),
+            help: "a `*` stands for the elements of a list, as in traffic.voice-*.dscp".into(),
+        });
+    };
+    let fits = |index: usize, element: &Value| match name_of(element) {
+        Some(name) => matches(segments[place], name),
+        None => matches(segments[place], &index.to_string()),
+    };
+    let mut paths = Vec::new();
+    for (index, _) in elements.iter().enumerate().filter(|(index, element)| fits(*index, element)) {
+        let index = index.to_string();
+        let one = [&segments[..place], &[index.as_str()], &segments[place + 1..]].concat();
+        paths.extend(spread(document, &one)?);
+    }
+    if paths.is_empty() {
+        return Err(Nowhere {
+            at: path.join(segments[place]),
+            message: format!("`{path}` has no element like `{}`", segments[place]),
+            help: elements_of(elements, segments[place]),
+        });
+    }
+    Ok(paths)
+}
+
+/// Whether `name` is spelled as `pattern` says, in which `*` stands for any text.
+fn matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((start, rest)) => name.strip_prefix(start).is_some_and(|name| {
+            (0..=name.len()).any(|from| name.get(from..).is_some_and(|tail| matches(rest, tail)))
+        }),
+    }
 }
 
 /// `segments` with every name of a list element replaced by its index.
@@ -175,6 +223,22 @@ mod tests {
             assert_eq!(document.value.pointer(pointer), Some(&"2Mb/s".into()), "{path}");
             assert_eq!(document.overrides[0].0.to_string(), resolved);
         }
+    }
+
+    #[test]
+    fn a_star_stands_for_several_elements() {
+        let named = |path: &str| -> Vec<String> {
+            let mut document = document();
+            document.set(path, "af11").unwrap();
+            document.overrides.iter().map(|(resolved, _)| resolved.to_string()).collect()
+        };
+        assert_eq!(named("traffic.*.dscp"), ["traffic.0.dscp", "traffic.1.dscp"]);
+        assert_eq!(named("traffic.*e*.dscp"), ["traffic.0.dscp", "traffic.1.dscp"]);
+        assert_eq!(named("traffic.y*w.dscp"), ["traffic.1.dscp"]);
+        assert_eq!(named("links.*.rate"), ["links.0.rate"]);
+        assert_eq!(refused("traffic.blue*.dscp").0, "`traffic` has no element like `blue*`");
+        assert_eq!(refused("hosts.*.address").0, "`hosts` is not a list");
+        assert_eq!(refused("traffic.*.dcsp").0, "there is no `dcsp` in `traffic.0`");
     }
 
     #[test]
