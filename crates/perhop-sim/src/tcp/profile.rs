@@ -95,7 +95,8 @@ impl Profile {
 
 /// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s
 /// (0.01 s since 2002), no least timeout (0.2 s since 2004) but two ticks, initial timeout 6 s (3 s since
-/// 2006), packets as large as packetSize (headers are added since 2001).
+/// 2006), no greatest timeout to speak of (maxrto 100,000 s in the ns-default.tcl of 1997 and of 2002) but 64
+/// times the timeout, packets as large as packetSize (headers are added since 2001).
 const NS2_RENO_1999: Parameters = Parameters {
     mss: 1000,
     headers: Headers::Included,
@@ -117,7 +118,7 @@ const NS2_RENO_1999: Parameters = Parameters {
     rto_rule: RtoRule::Rfc6298,
     minimum_rto: Time::from_milliseconds(200),
     initial_rto: Time::from_seconds(6),
-    maximum_rto: Time::from_seconds(64),
+    maximum_rto: Time::from_seconds(100_000),
     maximum_back_off: 64,
     reduction: Reduction::Window,
     repeated_timeout: RepeatedTimeout::Reduce,

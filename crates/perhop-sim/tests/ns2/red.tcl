@@ -7,7 +7,7 @@ set warmup [lindex $argv 2]
 Agent/TCP set windowInit_ 1
 Agent/TCP set tcpTick_ 0.1
 Agent/TCP set minrto_ 0
-Agent/TCP set maxrto_ 64
+Agent/TCP set maxrto_ 100000
 Agent/TCP set rtxcur_init_ 6.0
 Agent/TCP set rfc2988_ false
 Agent/TCP set useHeaders_ false
