@@ -110,8 +110,10 @@ def _print_assumptions(out: Console, report: Report) -> None:
 
 
 def _assumption(assumption: Assumption) -> str:
+    from rich.markup import escape
+
     said = f" ({assumption.sensitivity})" if assumption.sensitivity else ""
-    return f"{assumption.name} = [bold]{assumption.value}[/]: {assumption.why}{said}"
+    return f"{escape(assumption.name)} = [bold]{escape(assumption.value)}[/]: {escape(assumption.why + said)}"
 
 
 def _sensitivity(report: Report) -> Table:

@@ -29,7 +29,9 @@ def console(stream: TextIO | None = None) -> Console:
     from rich.console import Console
 
     stream = sys.stdout if stream is None else stream
-    return Console(file=stream, width=None if stream.isatty() else _WIDTH_OF_A_FILE, highlight=False)
+    width = None if stream.isatty() else _WIDTH_OF_A_FILE
+    # No emoji: names have colons, and ":two:" is a 2 in a box to rich.
+    return Console(file=stream, width=width, highlight=False, emoji=False)
 
 
 def show_warnings(warnings: Warnings | None) -> None:
