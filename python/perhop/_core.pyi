@@ -47,6 +47,10 @@ class Loaded:
         """The scenario with every default written out."""
 
     @property
+    def embedded(self) -> str:
+        """The same with the texts of routers' configurations in place of their files."""
+
+    @property
     def base(self) -> str:
         """The directory that relative paths in the scenario start from."""
 

@@ -152,6 +152,11 @@ class Results:
         return self.table("throughput")
 
     @property
+    def packets(self) -> pl.DataFrame:
+        """The delivered packets of some traffic, one by one: what `measure.packets` asks for."""
+        return self.table("packets")
+
+    @property
     def tcp(self) -> pl.DataFrame:
         """Transactions, goodput, retransmissions and timeouts of TCP traffic, per flow and replication."""
         return self.table("tcp")

@@ -84,7 +84,7 @@ def simulate(
     """Simulate a scenario as it is; `run` says what the arguments mean."""
     from perhop.results import Results
 
-    resolved = scenario.check()
+    resolved = scenario.embedded()
     resolved["seed"] = resolved["seed"] if seed is None else seed
     resolved["replications"] = resolved["replications"] if replications is None else replications
     _require("seed", resolved["seed"], 0, 2**64 - 1)

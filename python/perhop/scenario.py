@@ -77,6 +77,14 @@ class Scenario(MutableMapping[str, Any]):
         """Return the scenario as it would run, or raise `ScenarioError`."""
         return self._from(_core.load_json(self.to_json(), self._base, []))
 
+    def embedded(self) -> Scenario:
+        """Return the scenario as it would run, with the configurations of its routers written into it.
+
+        It needs no other file, traces left aside. Raises `ScenarioError`.
+        """
+        loaded = _core.load_json(self.to_json(), self._base, [])
+        return Scenario(json.loads(loaded.embedded), loaded.base)
+
     def run(
         self,
         seed: int | None = None,

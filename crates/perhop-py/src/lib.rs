@@ -5,6 +5,7 @@
 //! what to think of the result is said in the Python package.
 
 mod columns;
+mod configuration;
 mod diagnostics;
 mod drawing;
 mod loading;

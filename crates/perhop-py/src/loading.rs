@@ -6,6 +6,7 @@ use perhop_sim::scenario::{self, Checked, Coloring, Diagnostic, Document};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::configuration::loader;
 use crate::diagnostics;
 
 /// A scenario that was read, completed with its defaults and found to be sound.
@@ -14,6 +15,9 @@ pub(crate) struct Loaded {
     /// The scenario with every default written out.
     #[pyo3(get)]
     json: String,
+    /// The same with the texts of routers' configurations in place of their files.
+    #[pyo3(get)]
+    embedded: String,
     base: PathBuf,
     /// What is suspicious, though not wrong.
     #[pyo3(get)]
@@ -55,7 +59,8 @@ impl Warnings {
 
 fn loaded(py: Python<'_>, loaded: scenario::Loaded) -> PyResult<Loaded> {
     let json = to_text(&loaded.scenario, serde_json::to_string)?;
-    Ok(Loaded { json, base: loaded.base, warnings: Py::new(py, Warnings(loaded.warnings))? })
+    let embedded = to_text(&loaded.embedded(), serde_json::to_string)?;
+    Ok(Loaded { json, embedded, base: loaded.base, warnings: Py::new(py, Warnings(loaded.warnings))? })
 }
 
 fn to_text<T>(value: &T, write: impl Fn(&T) -> serde_json::Result<String>) -> PyResult<String> {
@@ -67,7 +72,7 @@ fn to_text<T>(value: &T, write: impl Fn(&T) -> serde_json::Result<String>) -> Py
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects
 pub(crate) fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Loaded> {
     let read =
-        py.detach(|| scenario::load(&path, &overrides)).map_err(|found| diagnostics::raise(py, &found))?;
+        py.detach(|| loader().load(&path, &overrides)).map_err(|found| diagnostics::raise(py, &found))?;
     loaded(py, read)
 }
 
@@ -95,14 +100,14 @@ pub(crate) fn parse(
     for (path, text) in overrides {
         document.set(path, text).map_err(|found| diagnostics::raise(py, &(*found).into()))?;
     }
-    scenario::load_document(&document, base).map_err(|found| diagnostics::raise(py, &found))
+    loader().load_document(&document, base).map_err(|found| diagnostics::raise(py, &found))
 }
 
 /// Checks a file that holds a scenario or policies alone; what it holds, and what is suspicious in it.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Warnings)> {
-    match py.detach(|| scenario::check(&path)).map_err(|found| diagnostics::raise(py, &found))? {
+    match py.detach(|| loader().check(&path)).map_err(|found| diagnostics::raise(py, &found))? {
         Checked::Scenario(loaded) => Ok(("scenario", Warnings(loaded.warnings))),
         Checked::Policies(_) => Ok(("policies", Warnings(Vec::new()))),
     }

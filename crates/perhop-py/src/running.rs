@@ -128,7 +128,7 @@ pub(crate) fn start(
     let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };
     thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {
         let outcome =
-            catch_unwind(AssertUnwindSafe(|| run::run(&loaded.scenario, &base, &options, &progress)));
+            catch_unwind(AssertUnwindSafe(|| run::run(&loaded.resolved, &base, &options, &progress)));
         *end.state() = State::Ended(outcome);
         end.bell.notify_all();
     })?;

@@ -102,6 +102,7 @@ impl<'a> Builder<'a> {
             colors: Vec::new(),
             queue_probes: Vec::new(),
             throughput: None,
+            packet_log: None,
             delays_over_time: Vec::new(),
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
@@ -141,7 +142,7 @@ impl<'a> Builder<'a> {
         let name = format!("{from}->{to}");
         let streams = self.streams.child("port").child(&name);
         let wire =
-            WireConfig { rate: near.rate.unwrap_or(config.rate), framing: config.framing, ring: near.ring };
+            WireConfig { rate: near.rate.unwrap_or(config.rate), framing: config.framing(), ring: near.ring };
         let (mut output, port, queue_names) = match &near.output {
             None => {
                 (TrafficConditioner::default(), Port::build(None, &wire, &[], &streams)?, queue_names(None))

@@ -9,7 +9,7 @@ use perhop_qos::verdict::{DropCause, Verdict};
 use crate::agenda::{Agenda, Slot};
 use crate::link::{Counters, Flight, Link, Loss, flow_of, payload, sequence_of};
 use crate::probe::{
-    ColorTallies, DelaySamples, Delays, FlowTally, PortTally, QueueSamples, ThroughputSamples,
+    ColorTallies, DelaySamples, Delays, FlowTally, PacketLog, PortTally, QueueSamples, ThroughputSamples,
 };
 use crate::routing::LinkId;
 use crate::session::Transport;
@@ -93,6 +93,7 @@ pub struct World {
     pub(crate) colors: Vec<ColorTallies>,
     pub(crate) queue_probes: Vec<QueueProbe>,
     pub(crate) throughput: Option<ThroughputSamples>,
+    pub(crate) packet_log: Option<PacketLog>,
     /// By class; empty where nothing is sampled.
     pub(crate) delays_over_time: Vec<DelaySamples>,
     pub(crate) warmup: Time,
@@ -341,6 +342,9 @@ impl World {
             color.deliver(packet.length, delay);
             let variation = tally.delay.record(number, delay);
             self.delays[distribution].record(delay, variation);
+            if let Some(log) = &mut self.packet_log {
+                log.record(flow, number, packet.length, packet.sent_at, delay);
+            }
             if let Some(samples) = self.delays_over_time.get_mut(class) {
                 samples.add(now, delay, variation);
             }

@@ -5,6 +5,13 @@ use std::path::{Path, PathBuf};
 use perhop_sim::run::{Progress, RunOptions, run};
 use perhop_sim::scenario::{Coloring, load, render};
 
+/// All but those with a router's own configuration: there is no language for it here, and `tests/test_examples.py`
+/// runs every one.
+fn readable() -> impl Iterator<Item = PathBuf> {
+    let configured = |path: &PathBuf| std::fs::read_to_string(path).unwrap().contains("configuration: {");
+    examples().into_iter().filter(move |path| !configured(path))
+}
+
 fn examples() -> Vec<PathBuf> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut files: Vec<PathBuf> = std::fs::read_dir(directory)
@@ -19,9 +26,8 @@ fn examples() -> Vec<PathBuf> {
 
 #[test]
 fn every_example_is_free_of_errors_and_warnings() {
-    let complaints: Vec<String> = examples()
-        .iter()
-        .filter_map(|path| match load(path, &[]) {
+    let complaints: Vec<String> = readable()
+        .filter_map(|path| match load(&path, &[]) {
             Ok(loaded) if loaded.warnings.is_empty() => None,
             Ok(loaded) => Some(render(&loaded.warnings, Coloring::Plain)),
             Err(diagnostics) => Some(diagnostics.render(Coloring::Plain)),
@@ -41,9 +47,9 @@ fn every_example_shows_the_schema_to_editors() {
 
 #[test]
 fn every_example_runs() {
-    for path in examples() {
+    for path in readable() {
         let loaded = load(&path, &[]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
         let options = RunOptions { seed: 1, replications: 1, threads: 1 };
-        run(&loaded.scenario, &loaded.base, &options, &Progress::new()).unwrap();
+        run(&loaded.resolved, &loaded.base, &options, &Progress::new()).unwrap();
     }
 }

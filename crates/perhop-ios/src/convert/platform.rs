@@ -30,6 +30,20 @@ pub struct Platform {
     pub wred_maximum: u64,
 }
 
+impl Platform {
+    /// The names of the profiles.
+    pub const PROFILES: [&'static str; 2] = ["cisco-7200-pa-a3", "cisco-7500-vip"];
+
+    /// The profile called `name`.
+    ///
+    /// The ATM port adapter PA-A3 is the same on both platforms. What a versatile interface processor
+    /// computes by itself from its memory, the limits of queues, is published nowhere: it has the
+    /// values of the other, and a scenario may say otherwise.
+    pub fn profile(name: &str) -> Option<Platform> {
+        Platform::PROFILES.contains(&name).then(Platform::default)
+    }
+}
+
 impl Default for Platform {
     fn default() -> Platform {
         Platform {

@@ -4,11 +4,11 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::probe::{DelaySamples, QueueSamples, ThroughputSamples};
+use crate::probe::{DelaySamples, PacketLog, QueueSamples, ThroughputSamples};
 use crate::routing::LinkId;
 use crate::scenario::{ConnectionEnd, ConnectionProbeConfig};
 use crate::session::{CLIENT, ConnectionProbe, SERVER, Session};
-use crate::world::{Event, QueueProbe};
+use crate::world::{Event, Flow, QueueProbe};
 
 impl Builder<'_> {
     /// Puts the probes of queues on the agenda, and makes room for throughput and delay over time.
@@ -40,6 +40,11 @@ impl Builder<'_> {
             let classes = self.world.class_names.len();
             let samples = ThroughputSamples::new(measure.warmup, self.scenario.duration, every, classes);
             self.world.throughput = Some(samples);
+        }
+        if !measure.packets.is_empty() {
+            let named = |flow: &Flow| measure.packets.contains(&self.scenario.traffic[flow.traffic].name);
+            let kept = self.world.flows.iter().map(named).collect();
+            self.world.packet_log = Some(PacketLog { kept, ..PacketLog::default() });
         }
         if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
             let samples = DelaySamples::new(measure.warmup, self.scenario.duration, every);

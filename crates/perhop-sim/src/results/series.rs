@@ -4,7 +4,7 @@ use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 
 use super::table::{Rows, Table};
-use super::tables::ClassRow;
+use super::tables::{ClassRow, FlowRow};
 use super::tcp::{TransactionRow, completion_histograms};
 use crate::world::World;
 
@@ -28,6 +28,16 @@ pub(super) struct ThroughputRow {
     ends: Time,
     received: Count,
     interval: Time,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct PacketRow {
+    replication: u64,
+    flow: String,
+    number: u32,
+    sent: Time,
+    bytes: u32,
+    delay: Time,
 }
 
 #[derive(Clone, Debug)]
@@ -108,6 +118,31 @@ pub(super) fn queue_table(rows: &[QueueRow]) -> Table {
         .float("average", "thresholds' unit", |row| row.average)
         .float("deciding_average", "thresholds' unit", |row| row.deciding_average)
         .table("queues")
+}
+
+/// The packets that the run kept one by one; `flows` are in the order of the world's.
+pub(super) fn packet_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<PacketRow> {
+    let Some(log) = &world.packet_log else { return Vec::new() };
+    let row = |index: usize| PacketRow {
+        replication,
+        flow: flows[log.flow[index] as usize].flow.clone(),
+        number: log.number[index],
+        sent: log.sent[index],
+        bytes: log.bytes[index],
+        delay: log.delay[index],
+    };
+    (0..log.flow.len()).map(row).collect()
+}
+
+pub(super) fn packet_table(rows: &[PacketRow]) -> Table {
+    Rows::new(rows)
+        .count("replication", "", |row| row.replication)
+        .text("flow", |row| &row.flow)
+        .count("number", "", |row| u64::from(row.number))
+        .float("sent_s", "s", |row| row.sent.as_seconds())
+        .count("bytes", "bytes", |row| u64::from(row.bytes))
+        .float("delay_s", "s", |row| row.delay.as_seconds())
+        .table("packets")
 }
 
 pub(super) fn throughput_table(rows: &[ThroughputRow]) -> Table {

@@ -8,8 +8,8 @@ use super::colors::{ColorRow, color_rows, color_table};
 use super::conditioners::{ConditionerRow, conditioner_rows, conditioner_table};
 use super::delays::{DelayRow, delay_rows, delay_table};
 use super::series::{
-    HistogramRow, QueueRow, ThroughputRow, histogram_rows, histogram_table, queue_rows, queue_table,
-    throughput_rows, throughput_table,
+    HistogramRow, PacketRow, QueueRow, ThroughputRow, histogram_rows, histogram_table, packet_rows,
+    packet_table, queue_rows, queue_table, throughput_rows, throughput_table,
 };
 use super::table::{Rows, Table};
 use super::tcp::{self, ConnectionRow, TcpRow, TransactionRow};
@@ -27,6 +27,7 @@ pub(crate) struct Replication {
     conditioners: Vec<ConditionerRow>,
     queues: Vec<QueueRow>,
     throughput: Vec<ThroughputRow>,
+    packets: Vec<PacketRow>,
     delays: Vec<DelayRow>,
     histogram: Vec<HistogramRow>,
     tcp: Vec<TcpRow>,
@@ -44,9 +45,9 @@ struct RunRow {
 }
 
 #[derive(Clone, Debug)]
-struct FlowRow {
+pub(super) struct FlowRow {
     replication: u64,
-    flow: String,
+    pub(super) flow: String,
     class: String,
     from: String,
     to: String,
@@ -89,6 +90,7 @@ impl Replication {
         let classes = class_rows(world, replication, &flows);
         let transactions = tcp::transaction_rows(world, replication);
         let histogram = histogram_rows(replication, &classes, &transactions);
+        let packets = packet_rows(world, replication, &flows);
         let rates = flows.iter().filter(|flow| !flow.answers).map(FlowRow::throughput);
         let run = RunRow { replication, packet_hops: world.packet_hops(), fairness: fairness(rates) };
         Replication {
@@ -100,6 +102,7 @@ impl Replication {
             conditioners: conditioner_rows(world, replication),
             queues: queue_rows(world, replication),
             throughput: throughput_rows(world, replication),
+            packets,
             delays: delay_rows(world, replication),
             tcp: tcp::tcp_rows(scenario, world, replication),
             transactions,
@@ -217,6 +220,7 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
         conditioner_table(&all(replications, |r| &r.conditioners)),
         queue_table(&all(replications, |r| &r.queues)),
         throughput_table(&all(replications, |r| &r.throughput)),
+        packet_table(&all(replications, |r| &r.packets)),
         delay_table(&all(replications, |r| &r.delays)),
         histogram_table(&all(replications, |r| &r.histogram)),
         tcp::tcp_table(&all(replications, |r| &r.tcp)),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Scenario;
+use super::configuration::{Assembled, ConfigurationLanguage, assemble};
 use super::decode::decode;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
@@ -18,12 +19,27 @@ use super::validate::{validate_policies, validate_scenario};
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// What to run, overrides put in.
+    /// The scenario as it was written, overrides put in.
     pub scenario: Scenario,
+    /// What to run: the same, in which the configurations of routers have become policies.
+    pub resolved: Scenario,
     /// The directory that paths in the scenario are relative to.
     pub base: PathBuf,
     /// What is probably not meant.
     pub warnings: Vec<Diagnostic>,
+}
+
+impl Loaded {
+    /// The scenario as it was written, with the texts of routers' configurations in place of their
+    /// files: it can be run elsewhere.
+    pub fn embedded(&self) -> Scenario {
+        let mut scenario = self.scenario.clone();
+        for configuration in scenario.routers.values_mut().filter_map(|router| router.configuration.as_mut())
+        {
+            *configuration = configuration.embedded(&self.base);
+        }
+        scenario
+    }
 }
 
 /// Policies without a scenario around them.
@@ -43,61 +59,106 @@ pub enum Checked {
     Policies(PolicySet),
 }
 
-/// The scenario in the file `path`, each of `overrides` (path, YAML text) put in, checked.
+/// Reads scenarios whose routers may have configurations of their own.
+#[derive(Clone, Copy, Default)]
+pub struct Loader<'a> {
+    language: Option<&'a dyn ConfigurationLanguage>,
+}
+
+impl<'a> Loader<'a> {
+    /// Reads the configurations of routers by `language`; [`Loader::default`] refuses them.
+    pub fn with(language: &'a dyn ConfigurationLanguage) -> Loader<'a> {
+        Loader { language: Some(language) }
+    }
+
+    /// The scenario in the file `path`, each of `overrides` (path, YAML text) put in, checked.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn load(self, path: &Path, overrides: &[(String, String)]) -> Result<Loaded, Diagnostics> {
+        let mut document = Document::read(path)?;
+        apply(&mut document, overrides)?;
+        self.load_document(&document, directory_of(path))
+    }
+
+    /// The scenario in `document`, whose paths are relative to `base`, checked.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn load_document(self, document: &Document, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
+        let base = base.into();
+        refuse_other_than_mapping(document)?;
+        let scenario: Scenario = decode(document)?;
+        let Assembled { scenario: resolved, found } = assemble(document, &scenario, &base, self.language);
+        let warnings = validate_scenario(document, &resolved, &base, found)?;
+        Ok(Loaded { scenario, resolved, base, warnings })
+    }
+
+    /// Checks the file `path`: a scenario, policies by name under `policies`, or one bare policy.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it.
+    pub fn check(self, path: &Path) -> Result<Checked, Diagnostics> {
+        let document = Document::read(path)?;
+        let has = |key: &str| document.value.get(key).is_some();
+        let set = match () {
+            () if ["perhop", "hosts", "links", "traffic"].into_iter().any(has) => None,
+            () if has("policies") => Some(decode::<PolicySet>(&document)?),
+            () if has("conditioners") || has("queueing") => {
+                return bare_policy(&document, path).map(Checked::Policies);
+            }
+            () => None,
+        };
+        let Some(set) = set else {
+            let loaded = self.load_document(&document, directory_of(path))?;
+            return Ok(Checked::Scenario(Box::new(loaded)));
+        };
+        let places =
+            set.policies.iter().map(|(name, policy)| (ValuePath::from("policies").join(name), policy));
+        validate_policies(&document, places)?;
+        Ok(Checked::Policies(set))
+    }
+}
+
+/// The scenario in the file `path`, each of `overrides` (path, YAML text) put in, checked; its routers
+/// have no configurations of their own ([`Loader`] reads those).
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, Diagnostics> {
-    let mut document = Document::read(path)?;
-    apply(&mut document, overrides)?;
-    load_document(&document, directory_of(path))
+    Loader::default().load(path, overrides)
 }
 
-/// The scenario `value`, whose paths are relative to `base`, checked.
+/// The scenario `value`, whose paths are relative to `base`, checked; as for [`load`].
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_json(value: Value, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
-    load_document(&Document::from_json(value), base.into())
+    load_document(&Document::from_json(value), base)
 }
 
-/// The scenario in `document`, whose paths are relative to `base`, checked.
+/// The scenario in `document`, whose paths are relative to `base`, checked; as for [`load`].
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn load_document(document: &Document, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
-    let base = base.into();
-    refuse_other_than_mapping(document)?;
-    let scenario: Scenario = decode(document)?;
-    let warnings = validate_scenario(document, &scenario, &base)?;
-    Ok(Loaded { scenario, base, warnings })
+    Loader::default().load_document(document, base)
 }
 
-/// Checks the file `path`: a scenario, policies by name under `policies`, or one bare policy.
+/// Checks the file `path`: a scenario, policies by name under `policies`, or one bare policy; as for [`load`].
 ///
 /// # Errors
 /// Everything that is wrong with it.
 pub fn check(path: &Path) -> Result<Checked, Diagnostics> {
-    let document = Document::read(path)?;
-    let has = |key: &str| document.value.get(key).is_some();
-    let set = match () {
-        () if ["perhop", "hosts", "links", "traffic"].into_iter().any(has) => None,
-        () if has("policies") => Some(decode::<PolicySet>(&document)?),
-        () if has("conditioners") || has("queueing") => {
-            let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-            let policy = decode::<PolicyConfig>(&document)?;
-            validate_policies(&document, [(ValuePath::root(), &policy)])?;
-            return Ok(Checked::Policies(PolicySet { policies: BTreeMap::from([(name, policy)]) }));
-        }
-        () => None,
-    };
-    let Some(set) = set else {
-        return load_document(&document, directory_of(path))
-            .map(|loaded| Checked::Scenario(Box::new(loaded)));
-    };
-    let places = set.policies.iter().map(|(name, policy)| (ValuePath::from("policies").join(name), policy));
-    validate_policies(&document, places)?;
-    Ok(Checked::Policies(set))
+    Loader::default().check(path)
+}
+
+/// The one policy that a document is.
+fn bare_policy(document: &Document, path: &Path) -> Result<PolicySet, Diagnostics> {
+    let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    let policy = decode::<PolicyConfig>(document)?;
+    validate_policies(document, [(ValuePath::root(), &policy)])?;
+    Ok(PolicySet { policies: BTreeMap::from([(name, policy)]) })
 }
 
 /// Puts every override in; what cannot be put in is reported together.

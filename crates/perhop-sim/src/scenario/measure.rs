@@ -20,6 +20,9 @@ pub struct MeasureConfig {
     /// Length of the intervals over which throughput per class is reported; without it, no time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throughput_every: Option<Time>,
+    /// Names of traffic whose delivered packets are reported one by one, with their delays.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub packets: Vec<String>,
     /// Length of the intervals over which delay and delay variation per class are reported; without it,
     /// no time series.
     #[serde(default, skip_serializing_if = "Option::is_none")]

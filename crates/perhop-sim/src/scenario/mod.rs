@@ -9,6 +9,7 @@
 //! and [`load`], which does all of it. [`Diagnostic`] is what any of them says about a mistake.
 
 mod application;
+mod configuration;
 mod decode;
 mod diagnostic;
 mod document;
@@ -36,9 +37,12 @@ pub use application::{
     BulkConfig, Closing, ConnectRequestResponseConfig, FileConnection, FileTransferConfig,
     RequestResponseConfig, WebConfig,
 };
+pub use configuration::{
+    ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, PlatformConfig, RouterConfiguration,
+};
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;
-pub use load::{Checked, Loaded, PolicySet, check, load, load_document, load_json};
+pub use load::{Checked, Loaded, Loader, PolicySet, check, load, load_document, load_json};
 pub use measure::{ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig};
 pub use path::ValuePath;
 pub use schema::scenario_schema;

@@ -9,6 +9,8 @@ use perhop_qos::units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::configuration::RouterConfiguration;
+
 /// An end system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -25,6 +27,9 @@ pub struct RouterConfig {
     /// What the router is, for readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
+    /// Its configuration as it stands in the router. Links then say by `name` which interface they lead to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub configuration: Option<RouterConfiguration>,
 }
 
 /// A point-to-point link: the same rate, delay and framing in both directions.
@@ -38,9 +43,10 @@ pub struct LinkConfig {
     /// Propagation delay, one way.
     #[serde(default)]
     pub delay: Time,
-    /// What the wire adds to an IP packet.
-    #[serde(default)]
-    pub framing: Framing,
+    /// What the wire adds to an IP packet; by default what the configuration of a router at one of its
+    /// ends says, else nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub framing: Option<Framing>,
     /// Probability with which the wire loses a packet, whatever it carries, in either direction.
     #[serde(default)]
     pub loss: f64,
@@ -52,6 +58,13 @@ pub struct LinkConfig {
     pub interfaces: BTreeMap<String, InterfaceConfig>,
 }
 
+impl LinkConfig {
+    /// What the wire adds to an IP packet.
+    pub fn framing(&self) -> Framing {
+        self.framing.unwrap_or_default()
+    }
+}
+
 fn default_cost() -> u32 {
     1
 }
@@ -60,6 +73,9 @@ fn default_cost() -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InterfaceConfig {
+    /// What the router's own `configuration` calls it: `ATM1/0.1`, or `ATM1/0.1 0/100` for one circuit of several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// Policy for packets that enter the node here: its conditioners.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,

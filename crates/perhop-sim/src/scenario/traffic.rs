@@ -1,5 +1,6 @@
 //! Traffic: flows and the sources that feed them.
 
+use perhop_qos::framing::Framing;
 use perhop_qos::packet::Dscp;
 use perhop_qos::units::{ByteSize, Rate, Time};
 use schemars::JsonSchema;
@@ -102,6 +103,14 @@ pub struct CbrConfig {
     pub rate: Rate,
     /// Packet size.
     pub packet: PacketSize,
+    /// What the rate counts in place of what `packet` says: the IP packet in this framing. Of a traffic
+    /// generator that is told a load of its Ethernet, that is `ethernet-wire`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_counts: Option<Framing>,
+    /// How far a gap may be off, as a part of it: with 0.1 gaps are uniform within 10 % of the exact one.
+    /// The rate is kept on average. Below 1.
+    #[serde(default)]
+    pub jitter: f64,
 }
 
 /// Constant bit rate in bursts.

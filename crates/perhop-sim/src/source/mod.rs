@@ -49,7 +49,7 @@ impl Source {
     /// of the file that a trace source names. `None` for applications on TCP: they react, and are no source.
     pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Option<Source> {
         Some(match config {
-            SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start)),
+            SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)),
             SourceConfig::OnOff(config) => Source::OnOff(OnOff::new(config, start, stream)),
             SourceConfig::Poisson(config) => Source::Poisson(Poisson::new(config, start, stream)),
             SourceConfig::Trace(_) => Source::Trace(Trace::new(trace, start)),

@@ -32,6 +32,15 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     for (index, probe) in measure.connections.iter().enumerate() {
         check_connections(scenario, &path.join("connections").join(index), probe, findings);
     }
+    for (index, name) in measure.packets.iter().enumerate() {
+        let mut names = scenario.traffic.iter().map(|traffic| traffic.name.as_str());
+        if !names.any(|known| known == name) {
+            let names = scenario.traffic.iter().map(|traffic| traffic.name.as_str());
+            let help = suggest("traffic", name, names);
+            let path = path.join("packets").join(index);
+            findings.error(&path, format!("there is no traffic `{name}`")).help = Some(help);
+        }
+    }
 }
 
 fn check_connections(

@@ -20,7 +20,7 @@ use super::path::ValuePath;
 /// The version of the language that this program reads.
 const LANGUAGE_VERSION: u32 = 1;
 
-/// Checks `scenario`, which `document` says: the warnings.
+/// Checks `scenario`, which `document` says; `found` was found before: the warnings.
 ///
 /// # Errors
 /// Everything that is wrong, warnings included.
@@ -28,8 +28,9 @@ pub(super) fn validate_scenario(
     document: &Document,
     scenario: &Scenario,
     base: &Path,
+    found: Vec<Diagnostic>,
 ) -> Result<Vec<Diagnostic>, Diagnostics> {
-    let mut findings = Findings::new(document);
+    let mut findings = Findings { document, all: found };
     run(scenario, &mut findings);
     let network = topology::check(scenario, &mut findings);
     traffic::check(scenario, &network, base, &mut findings);

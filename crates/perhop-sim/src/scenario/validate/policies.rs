@@ -37,7 +37,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             // An interface is called by the neighbor at its other end.
             let interfaces: Vec<String> = network.neighbors(node).map(str::to_owned).collect();
             let rate = interface.rate.unwrap_or(link.rate);
-            let wire = WireConfig { rate, framing: link.framing, ring: interface.ring };
+            let wire = WireConfig { rate, framing: link.framing(), ring: interface.ring };
             at_interface(scenario, &path, interface, &Place { interfaces: &interfaces, wire }, findings);
         }
     }

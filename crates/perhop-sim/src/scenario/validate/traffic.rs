@@ -156,6 +156,11 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
         SourceConfig::Cbr(cbr) => {
             rate(&path.join("cbr"), cbr.rate, findings);
             packet(&path.join("cbr"), cbr.packet, findings);
+            if !(0.0..1.0).contains(&cbr.jitter) {
+                let path = path.join("cbr").join("jitter");
+                let message = format!("gaps cannot be off by {} of themselves", cbr.jitter);
+                findings.error(&path, message).help = Some("from 0 to below 1; 0.1 is 10 %".into());
+            }
         }
         SourceConfig::OnOff(on_off) => {
             let path = path.join("on-off");

@@ -1,0 +1,112 @@
+//! Routers' configurations in a scenario: `perhop-ios` reads them, `perhop-sim` puts them in place.
+
+use perhop_ios::{LineState, Platform, Severity};
+use perhop_qos::ConfigError;
+use perhop_qos::framing::Framing;
+use perhop_qos::units::Rate;
+use perhop_sim::scenario::{
+    self, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, Loader, PlatformConfig,
+};
+
+/// Cisco IOS.
+struct Ios;
+
+/// Reads scenarios whose routers may have Cisco IOS configurations.
+pub(crate) fn loader() -> Loader<'static> {
+    Loader::with(&Ios)
+}
+
+impl ConfigurationLanguage for Ios {
+    fn read(&self, text: &str, platform: &PlatformConfig) -> Result<ConfiguredRouter, ConfigError> {
+        let slots_of = platform.slots_of.filter(|rate| rate.as_bits_per_second() > 0);
+        let platform = platform_of(platform)?;
+        let mut configuration = perhop_ios::parse(text);
+        let router = perhop_ios::convert(&mut configuration, &platform);
+        let severity = |severity| match severity {
+            Severity::Error => scenario::Severity::Error,
+            Severity::Warning => scenario::Severity::Warning,
+        };
+        let mut findings: Vec<Finding> = configuration
+            .diagnostics
+            .iter()
+            .map(|found| Finding {
+                severity: severity(found.severity),
+                line: found.line,
+                message: found.message.clone(),
+                help: found.router.clone(),
+            })
+            .collect();
+        findings.extend(not_simulated(&configuration));
+        let ports = router.ports.into_iter().map(|one| port(one, slots_of)).collect();
+        Ok(ConfiguredRouter { ports, findings })
+    }
+
+    fn interface_name(&self, written: &str) -> String {
+        perhop_ios::interface_name(written)
+    }
+}
+
+fn port(port: perhop_ios::Port, slots_of: Option<Rate>) -> ConfiguredPort {
+    let is_circuit = matches!(port.wire.framing, Some(Framing::Aal5Mux | Framing::Aal5Snap));
+    let slotted = |rate| slots_of.filter(|_| is_circuit).map_or(rate, |line| in_slots(rate, line));
+    ConfiguredPort {
+        name: port.name,
+        interface: port.interface,
+        line: port.line,
+        addresses: port.addresses,
+        input: port.input,
+        output: port.output,
+        rate: port.wire.rate.map(slotted),
+        framing: port.wire.framing,
+        ring: port.wire.ring,
+        shutdown: port.shutdown,
+    }
+}
+
+/// The greatest rate up to `rate` at which a cell goes out every so many slots of `line`.
+fn in_slots(rate: Rate, line: Rate) -> Rate {
+    let (rate, line) = (rate.as_bits_per_second().max(1), line.as_bits_per_second());
+    Rate::from_bits_per_second(line / line.div_ceil(rate))
+}
+
+/// One warning for all lines that would change what packets experience and that nobody simulates.
+fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
+    let not_simulated = |state| matches!(state, LineState::NotModelled | LineState::NotRecognized);
+    let lines: Vec<_> = configuration.lines.iter().filter(|line| not_simulated(line.state)).collect();
+    let first = lines.first()?;
+    let others = match lines.len() - 1 {
+        0 => String::new(),
+        1 => " and another line".to_owned(),
+        count => format!(" and {count} other lines"),
+    };
+    Some(Finding {
+        severity: scenario::Severity::Warning,
+        line: first.number,
+        message: format!("`{}`{others}: not simulated", first.text.trim()),
+        help: "`perhop check` of the configuration lists what became of every line".to_owned(),
+    })
+}
+
+fn platform_of(config: &PlatformConfig) -> Result<Platform, ConfigError> {
+    let profile = match &config.profile {
+        None => Platform::default(),
+        Some(name) => Platform::profile(name).ok_or_else(|| {
+            ConfigError::new("profile", format!("there is no platform `{name}`"))
+                .help(format!("platforms: {}", Platform::PROFILES.join(", ")))
+        })?,
+    };
+    if config.particle.is_some_and(|particle| particle.as_bytes() == 0) {
+        return Err(
+            ConfigError::new("particle", "a particle of 0 bytes holds nothing").help("for example 576B")
+        );
+    }
+    Ok(Platform {
+        particle: config.particle.unwrap_or(profile.particle),
+        circuit_ring: config.circuit_ring.unwrap_or(profile.circuit_ring),
+        ring_admission: config.ring_admission.unwrap_or(profile.ring_admission),
+        queue_limit: config.queue_limit.unwrap_or(profile.queue_limit),
+        reservable_percent: config.reservable_percent.unwrap_or(profile.reservable_percent),
+        drop_spacing: config.drop_spacing.unwrap_or(profile.drop_spacing),
+        ..profile
+    })
+}

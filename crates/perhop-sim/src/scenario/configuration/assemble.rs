@@ -1,0 +1,359 @@
+//! Puts what routers' configurations say into the scenario's own terms.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
+use perhop_qos::framing::Framing;
+use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+use perhop_qos::ring::RingConfig;
+
+use super::{ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, RouterConfiguration};
+use crate::scenario::diagnostic::{Diagnostic, Severity};
+use crate::scenario::document::Document;
+use crate::scenario::nearest::suggest;
+use crate::scenario::path::ValuePath;
+use crate::scenario::position::Excerpt;
+use crate::scenario::{InterfaceConfig, Scenario};
+
+/// A scenario whose routers' configurations have become policies.
+pub(in crate::scenario) struct Assembled {
+    pub(in crate::scenario) scenario: Scenario,
+    /// What was found on the way.
+    pub(in crate::scenario) found: Vec<Diagnostic>,
+}
+
+/// Puts the configurations of `scenario`'s routers in place, read by `language`; `document` says where
+/// what stands.
+pub(in crate::scenario) fn assemble(
+    document: &Document,
+    scenario: &Scenario,
+    base: &Path,
+    language: Option<&dyn ConfigurationLanguage>,
+) -> Assembled {
+    let mut assembly = Assembly { document, found: Vec::new(), scenario: scenario.clone() };
+    let mut routers = BTreeMap::new();
+    for (name, router) in &scenario.routers {
+        if let Some(configuration) = &router.configuration
+            && let Some(read) = assembly.read(name, configuration, base, language)
+        {
+            routers.insert(name.as_str(), read);
+        }
+    }
+    assembly.interfaces(scenario, &routers, language);
+    Assembled { scenario: assembly.scenario, found: assembly.found }
+}
+
+struct Assembly<'a> {
+    document: &'a Document,
+    found: Vec<Diagnostic>,
+    scenario: Scenario,
+}
+
+/// One end of a link: the link's number, the node, and what its interface is called.
+#[derive(Clone, Copy)]
+struct End<'a> {
+    link: usize,
+    node: &'a str,
+    neighbor: &'a str,
+}
+
+impl End<'_> {
+    fn path(&self) -> ValuePath {
+        ValuePath::from("links").join(self.link).join("interfaces").join(self.node)
+    }
+}
+
+impl Assembly<'_> {
+    fn error(&mut self, path: &ValuePath, message: impl Into<String>, help: impl Into<String>) {
+        self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
+    }
+
+    fn read(
+        &mut self,
+        name: &str,
+        configuration: &RouterConfiguration,
+        base: &Path,
+        language: Option<&dyn ConfigurationLanguage>,
+    ) -> Option<ConfiguredRouter> {
+        let path = ValuePath::from("routers").join(name).join("configuration");
+        let Some(language) = language else {
+            let message = "nothing here reads routers' configurations";
+            self.error(&path, message, "load the scenario with a configuration language");
+            return None;
+        };
+        let text = match configuration.read(base) {
+            Ok(text) => text,
+            Err((key, message)) => {
+                let path = if key.is_empty() { path } else { path.join(key) };
+                self.error(&path, message, "write `file: router.cfg`, relative to the scenario file");
+                return None;
+            }
+        };
+        // Each element is one line, whatever it holds, so that lines can be told apart again.
+        let added: String =
+            configuration.add.iter().map(|command| command.replace('\n', " ") + "\n").collect();
+        let whole = format!("{}\n{added}", text.trim_end_matches('\n'));
+        let read = match language.read(&whole, &configuration.platform) {
+            Ok(read) => read,
+            Err(error) => {
+                let path = path.join("platform").extend(&error.path);
+                self.error(&path, error.message, error.help.unwrap_or_default());
+                return None;
+            }
+        };
+        let file = configuration.file.as_ref().map(|file| base.join(file).display().to_string());
+        for finding in &read.findings {
+            self.report(&path, file.as_deref(), &text, finding);
+        }
+        Some(read)
+    }
+
+    /// Adds a finding about a line of `text`, or of what was added to it.
+    fn report(&mut self, path: &ValuePath, file: Option<&str>, text: &str, finding: &Finding) {
+        let Finding { severity, line, message, help } = finding;
+        let lines = text.trim_end_matches('\n').lines().count();
+        let diagnostic = match file {
+            _ if *line > lines => {
+                self.document.diagnostic(*severity, &path.join("add").join(line - lines - 1), message)
+            }
+            Some(file) => {
+                Diagnostic::new(*severity, path, message).in_file(file).at(Excerpt::of_line(text, *line))
+            }
+            None => {
+                let message = format!("line {line}: {message}");
+                self.document.diagnostic(*severity, &path.join("text"), message)
+            }
+        };
+        self.found.push(diagnostic.help(help));
+    }
+
+    fn interfaces(
+        &mut self,
+        scenario: &Scenario,
+        routers: &BTreeMap<&str, ConfiguredRouter>,
+        language: Option<&dyn ConfigurationLanguage>,
+    ) {
+        let mut taken: BTreeMap<(&str, &str), ValuePath> = BTreeMap::new();
+        let mut placed: Vec<(End, &ConfiguredPort)> = Vec::new();
+        for (index, link) in scenario.links.iter().enumerate() {
+            let [a, b] = &link.between;
+            for (node, neighbor) in [(a, b), (b, a)] {
+                let end = End { link: index, node, neighbor };
+                let written = link.interfaces.get(node).and_then(|interface| interface.name.as_deref());
+                let Some(router) = routers.get(node.as_str()) else {
+                    self.named_for_nothing(scenario, end, written);
+                    continue;
+                };
+                let Some(port) = self.port(end, router, written, language) else { continue };
+                match taken.get(&(node, &port.name)) {
+                    Some(_) => {
+                        let message = format!("two links lead to `{}` of `{node}`", port.name);
+                        self.error(&end.path().join("name"), message, "an interface has one link");
+                    }
+                    None => {
+                        taken.insert((node, &port.name), end.path());
+                        placed.push((end, port));
+                    }
+                }
+            }
+        }
+        for (end, port) in &placed {
+            let neighbors = placed.iter().filter(|(other, _)| other.node == end.node);
+            let neighbors: Vec<(&ConfiguredPort, &str)> =
+                neighbors.map(|(other, port)| (*port, other.neighbor)).collect();
+            self.place(*end, port, &neighbors);
+        }
+        self.addresses(scenario, &placed);
+    }
+
+    fn named_for_nothing(&mut self, scenario: &Scenario, end: End, written: Option<&str>) {
+        let configured = scenario.routers.get(end.node).is_some_and(|router| router.configuration.is_some());
+        if written.is_some() && !configured {
+            let message = format!("`{}` has no configuration with interfaces of that name", end.node);
+            let help = "leave `name` out, or give the router a `configuration`";
+            self.error(&end.path().join("name"), message, help);
+        }
+    }
+
+    /// The port that an end of a link is.
+    fn port<'r>(
+        &mut self,
+        end: End,
+        router: &'r ConfiguredRouter,
+        written: Option<&str>,
+        language: Option<&dyn ConfigurationLanguage>,
+    ) -> Option<&'r ConfiguredPort> {
+        let names = || router.ports.iter().map(|port| port.name.as_str());
+        let Some(written) = written else {
+            let message = format!("which interface of `{}` leads to `{}`?", end.node, end.neighbor);
+            let link = ValuePath::from("links").join(end.link);
+            let help = format!(
+                "write `interfaces: {{ {}: {{ name: … }} }}`; {}",
+                end.node,
+                suggest("interfaces", "", names())
+            );
+            self.error(&link, message, help);
+            return None;
+        };
+        let full = language.map_or_else(|| written.to_owned(), |language| language.interface_name(written));
+        let of_interface: Vec<_> = router.ports.iter().filter(|port| port.interface == full).collect();
+        let port = match (router.ports.iter().find(|port| port.name == full), of_interface.as_slice()) {
+            (Some(port), _) => port,
+            (None, [port]) => port,
+            _ => {
+                let message = format!("the configuration of `{}` has no interface `{written}`", end.node);
+                self.error(&end.path().join("name"), message, suggest("interfaces", &full, names()));
+                return None;
+            }
+        };
+        if port.shutdown {
+            let message = format!("`{}` is shut down in line {} of the configuration", port.name, port.line);
+            self.error(&end.path().join("name"), message, "add `no shutdown` to the configuration");
+        }
+        Some(port)
+    }
+
+    /// Makes `port` the interface at `end`.
+    fn place(&mut self, end: End, port: &ConfiguredPort, neighbors: &[(&ConfiguredPort, &str)]) {
+        self.refuse_contradictions(end, port);
+        let link = &mut self.scenario.links[end.link];
+        if let Some(framing) = port.framing {
+            link.framing.get_or_insert(framing);
+        }
+        let interface = link.interfaces.entry(end.node.to_owned()).or_default();
+        interface.rate = interface.rate.or(port.rate);
+        interface.ring = port.ring.unwrap_or(interface.ring);
+        let sides =
+            [("input", &port.input, &mut interface.input), ("output", &port.output, &mut interface.output)];
+        for (side, policy, named) in sides {
+            if named.is_some() || (policy.conditioners.is_empty() && policy.queueing.is_none()) {
+                continue;
+            }
+            let name = format!("{} {} {side}", end.node, port.name);
+            let mut policy = policy.clone();
+            by_neighbor(&mut policy, neighbors);
+            *named = Some(name.clone());
+            self.scenario.policies.insert(name, policy);
+        }
+    }
+
+    /// Says what the scenario says otherwise, or once more.
+    fn refuse_contradictions(&mut self, end: End, port: &ConfiguredPort) {
+        let link = &self.scenario.links[end.link];
+        let InterfaceConfig { input, output, ring, rate, .. } =
+            link.interfaces.get(end.node).cloned().unwrap_or_default();
+        let in_configuration = format!("line {} of the configuration of `{}`", port.line, end.node);
+        let says = |policy: &PolicyConfig| !policy.conditioners.is_empty() || policy.queueing.is_some();
+        let twice = [
+            ("input", input.is_some() && says(&port.input)),
+            ("output", output.is_some() && says(&port.output)),
+            ("ring", ring != RingConfig::default() && port.ring.is_some()),
+            ("rate", rate.is_some() && port.rate.is_some()),
+        ];
+        let framing = link.framing.zip(port.framing).filter(|(written, read)| written != read);
+        for (key, _) in twice.into_iter().filter(|(_, twice)| *twice) {
+            let message = format!("`{}` has its {key} twice: here and in {in_configuration}", port.name);
+            let help = format!("leave `{key}` out, or change the configuration by its `add`");
+            self.error(&end.path().join(key), message, help);
+        }
+        if let Some((written, read)) = framing {
+            let message =
+                format!("the framing is {} here and {} in {in_configuration}", word(written), word(read));
+            let path = ValuePath::from("links").join(end.link).join("framing");
+            self.error(&path, message, "both ends of a link have one framing: leave it out here");
+        }
+        let link = &self.scenario.links[end.link];
+        if let Some(rate) = port.rate.filter(|rate| *rate > link.rate) {
+            let message = format!("{rate} in {in_configuration} is more than the link's {}", link.rate);
+            let path = ValuePath::from("links").join(end.link).join("rate");
+            self.error(&path, message, "write the rate of the line, of which a circuit is a part");
+        }
+    }
+
+    /// Gives hosts without an address one of the subnet of the interface that they are linked to.
+    fn addresses(&mut self, scenario: &Scenario, placed: &[(End, &ConfiguredPort)]) {
+        let mut used: BTreeSet<IpAddr> = scenario.hosts.values().filter_map(|host| host.address).collect();
+        used.extend(
+            placed.iter().flat_map(|(_, port)| &port.addresses).map(|(address, _)| IpAddr::from(*address)),
+        );
+        for (end, port) in placed {
+            let Some(host) = scenario.hosts.get(end.neighbor) else { continue };
+            let subnets = &port.addresses;
+            match host.address {
+                Some(IpAddr::V4(address)) if !subnets.is_empty() => {
+                    if !subnets.iter().any(|subnet| contains(*subnet, address)) {
+                        let path = ValuePath::from("hosts").join(end.neighbor).join("address");
+                        let message =
+                            format!("{address} is in no subnet of `{}` of `{}`", port.name, end.node);
+                        let warning = self.document.diagnostic(Severity::Warning, &path, message);
+                        self.found.push(warning.help("access lists may miss its packets"));
+                    }
+                }
+                None => {
+                    let free = subnets.iter().find_map(|subnet| first_free(*subnet, &used));
+                    if let (Some(free), Some(host)) = (free, self.scenario.hosts.get_mut(end.neighbor)) {
+                        used.insert(free);
+                        host.address = Some(free);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A framing as it is written.
+fn word(framing: Framing) -> String {
+    let value = serde_json::to_value(framing).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+fn mask(length: u8) -> u32 {
+    u32::MAX.checked_shl(32 - u32::from(length.min(32))).unwrap_or(0)
+}
+
+fn contains((address, length): (Ipv4Addr, u8), other: Ipv4Addr) -> bool {
+    (address.to_bits() ^ other.to_bits()) & mask(length) == 0
+}
+
+/// The first address of a subnet that nobody has; neither its first nor its last, which are no host's.
+fn first_free((address, length): (Ipv4Addr, u8), used: &BTreeSet<IpAddr>) -> Option<IpAddr> {
+    let (first, last) = (address.to_bits() & mask(length), address.to_bits() | !mask(length));
+    let mut all = (first.saturating_add(1)..last).map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)));
+    all.find(|address| !used.contains(address))
+}
+
+/// Calls interfaces by the neighbors that they lead to: the scenario's name for them.
+fn by_neighbor(policy: &mut PolicyConfig, neighbors: &[(&ConfiguredPort, &str)]) {
+    let rename = |condition: &mut MatchConfig| rename(condition, neighbors);
+    policy.conditioners.iter_mut().filter_map(|one| one.matches.as_mut()).for_each(rename);
+    if let Some(queueing) = &mut policy.queueing {
+        in_classes(queueing, neighbors);
+    }
+}
+
+fn in_classes(queueing: &mut QueueingConfig, neighbors: &[(&ConfiguredPort, &str)]) {
+    for class in &mut queueing.classes {
+        if let Some(condition) = &mut class.matches {
+            rename(condition, neighbors);
+        }
+        if let Some(inner) = &mut class.queueing {
+            in_classes(inner, neighbors);
+        }
+    }
+}
+
+fn rename(condition: &mut MatchConfig, neighbors: &[(&ConfiguredPort, &str)]) {
+    if let Some(OneOrMany(names)) = &mut condition.input {
+        for name in names.iter_mut() {
+            let port = neighbors.iter().find(|(port, _)| port.name == *name || port.interface == *name);
+            if let Some((_, neighbor)) = port {
+                (*neighbor).clone_into(name);
+            }
+        }
+    }
+    let inner = condition.all.iter_mut().chain(condition.any.iter_mut()).flatten();
+    inner.chain(condition.not.as_deref_mut()).for_each(|inner| rename(inner, neighbors));
+}

@@ -1,0 +1,181 @@
+//! Routers with configurations: what is put in place, what is refused, and what is reported where.
+//! The language here is a toy, with ports given in Rust and one word that it complains about.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
+use perhop_qos::error::ConfigError;
+use perhop_qos::framing::Framing;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::ring::RingConfig;
+use perhop_qos::units::Rate;
+use perhop_sim::scenario::{
+    Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
+    PlatformConfig, Severity, load_document,
+};
+
+struct Toy;
+
+impl ConfigurationLanguage for Toy {
+    fn read(&self, text: &str, _: &PlatformConfig) -> Result<ConfiguredRouter, ConfigError> {
+        let from_lan =
+            MatchConfig { input: Some(OneOrMany(vec!["Ethernet0".into()])), ..MatchConfig::default() };
+        let classes = vec![
+            ClassConfig { name: "lan".into(), matches: Some(from_lan), ..ClassConfig::default() },
+            ClassConfig { name: "rest".into(), ..ClassConfig::default() },
+        ];
+        let queueing = QueueingConfig { classes, ..QueueingConfig::default() };
+        let wan = ConfiguredPort {
+            name: "ATM1.1".into(),
+            output: PolicyConfig { queueing: Some(queueing), ..PolicyConfig::default() },
+            rate: Some(Rate::from_bits_per_second(2_000_000)),
+            framing: Some(Framing::Aal5Mux),
+            ring: Some(RingConfig::Packets(3)),
+            ..port("ATM1", [192, 168, 0, 1], 30)
+        };
+        let complaint = |(index, _)| Finding {
+            severity: Severity::Warning,
+            line: index + 1,
+            message: "a bad word".into(),
+            help: "say it nicely".into(),
+        };
+        let findings = text.lines().enumerate().filter(|(_, line)| line.contains("bad")).map(complaint);
+        Ok(ConfiguredRouter {
+            ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan],
+            findings: findings.collect(),
+        })
+    }
+    fn interface_name(&self, written: &str) -> String {
+        written.replace("eth", "Ethernet")
+    }
+}
+
+fn port(name: &str, address: [u8; 4], prefix: u8) -> ConfiguredPort {
+    ConfiguredPort {
+        name: name.into(),
+        interface: name.into(),
+        line: 1,
+        addresses: vec![(Ipv4Addr::from(address), prefix)],
+        input: PolicyConfig::default(),
+        output: PolicyConfig::default(),
+        rate: None,
+        framing: None,
+        ring: None,
+        shutdown: false,
+    }
+}
+
+const SCENARIO: &str = "\
+perhop: 1
+name: configured
+duration: 1s
+hosts: { pc: {}, server: {} }
+routers:
+  edge: { configuration: { text: fine, add: [also fine] } }
+  core: {}
+links:
+  - { between: [pc, edge], rate: 10Mb/s, interfaces: { edge: { name: eth0 } } }
+  - { between: [edge, core], rate: 155Mb/s, interfaces: { edge: { name: ATM1 } } }
+  - { between: [core, server], rate: 10Mb/s }
+traffic:
+  - { name: data, from: pc, to: server, source: { cbr: { rate: 1Mb/s, packet: { ip: 1000B } } } }
+";
+
+fn load(source: &str) -> Result<Loaded, String> {
+    let document = Document::parse(source, "scenario.yaml").unwrap();
+    Loader::with(&Toy).load_document(&document, ".").map_err(|found| found.render(Coloring::Plain))
+}
+
+fn refused(old: &str, new: &str) -> String {
+    assert!(SCENARIO.contains(old), "{old}");
+    load(&SCENARIO.replacen(old, new, 1)).expect_err(new)
+}
+
+#[test]
+fn a_configuration_is_put_at_the_interfaces_that_links_name() {
+    let loaded = load(SCENARIO).unwrap();
+    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
+    let [lan, wan, _] = &loaded.resolved.links[..] else { panic!("three links") };
+    assert_eq!(lan.framing, None);
+    assert_eq!(wan.framing, Some(Framing::Aal5Mux));
+    let interface = &wan.interfaces["edge"];
+    assert_eq!(interface.rate, Some(Rate::from_bits_per_second(2_000_000)));
+    assert_eq!(interface.ring, RingConfig::Packets(3));
+    let policy = &loaded.resolved.policies[interface.output.as_ref().unwrap()];
+    let condition = policy.queueing.as_ref().unwrap().classes[0].matches.as_ref().unwrap();
+    assert_eq!(
+        condition.input,
+        Some(OneOrMany(vec!["pc".into()])),
+        "interfaces are called by their neighbors"
+    );
+    assert_eq!(
+        loaded.resolved.hosts["pc"].address,
+        Some(IpAddr::from([10, 0, 7, 2])),
+        "of the router's subnet"
+    );
+    assert!(loaded.scenario.policies.is_empty(), "what was written stays as it was");
+    // What results keep can be read again, and is the same.
+    let again = serde_json::to_value(loaded.embedded()).unwrap();
+    let again = Loader::with(&Toy).load_document(&Document::from_json(again), ".").unwrap();
+    assert_eq!(again.resolved, Loaded { scenario: loaded.embedded(), ..loaded.clone() }.resolved);
+}
+
+#[test]
+fn what_is_said_twice_is_refused() {
+    let name = "{ name: ATM1 }";
+    for (written, said) in [
+        ("{ name: ATM1, rate: 1Mb/s }", "`ATM1.1` has its rate twice"),
+        ("{ name: ATM1, ring: { packets: 5 } }", "`ATM1.1` has its ring twice"),
+        ("{ name: ATM1, output: other }", "`ATM1.1` has its output twice"),
+    ] {
+        assert!(refused(name, written).contains(said), "{}", refused(name, written));
+    }
+    let framed = refused("rate: 155Mb/s", "rate: 155Mb/s, framing: ppp");
+    assert!(framed.contains("the framing is ppp here and aal5-mux in line 1"), "{framed}");
+    assert!(
+        refused("rate: 155Mb/s", "rate: 1Mb/s").contains("2Mb/s in line 1"),
+        "a circuit is a part of a line"
+    );
+    assert!(refused("text: fine", "text: fine, file: x.cfg").contains("given twice, as a file and as text"));
+}
+
+#[test]
+fn interfaces_are_named_and_are_there() {
+    assert!(refused("{ edge: { name: eth0 } }", "{}").contains("which interface of `edge` leads to `pc`?"));
+    let misspelled = refused("name: eth0", "name: eth1");
+    assert!(misspelled.contains("no interface `eth1`"), "{misspelled}");
+    assert!(misspelled.contains("did you mean `Ethernet0`"), "{misspelled}");
+    assert!(refused("name: ATM1", "name: eth0").contains("two links lead to `Ethernet0`"));
+    let plain = refused(
+        "interfaces: { edge: { name: ATM1 } }",
+        "interfaces: { edge: { name: ATM1 }, core: { name: x } }",
+    );
+    assert!(plain.contains("`core` has no configuration"), "{plain}");
+    assert!(refused("text: fine", "file: missing.cfg").contains("there is no file `./missing.cfg`"));
+}
+
+#[test]
+fn findings_are_shown_where_they_stand() {
+    let loaded = load(&SCENARIO.replace("text: fine", "text: \"fine\\nbad\"")).unwrap();
+    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+    assert_eq!((warning.path.as_str(), warning.line), ("routers.edge.configuration.text", Some(6)));
+    assert_eq!(warning.message, "line 2: a bad word");
+    let loaded = load(&SCENARIO.replace("[also fine]", "[also fine, bad, good]")).unwrap();
+    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+    assert_eq!(warning.path, "routers.edge.configuration.add.1");
+    assert_eq!(warning.help.as_deref(), Some("say it nicely"));
+}
+
+#[test]
+fn a_host_outside_the_subnet_is_pointed_out() {
+    let loaded = load(&SCENARIO.replace("pc: {}", "pc: { address: 10.0.8.2 }")).unwrap();
+    let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
+    assert!(warning.message.contains("10.0.8.2 is in no subnet of `Ethernet0`"), "{}", warning.message);
+}
+
+#[test]
+fn without_a_language_nothing_is_guessed() {
+    let document = Document::parse(SCENARIO, "scenario.yaml").unwrap();
+    let refused = load_document(&document, ".").unwrap_err().render(Coloring::Plain);
+    assert!(refused.contains("nothing here reads routers' configurations"), "{refused}");
+}

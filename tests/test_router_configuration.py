@@ -1,0 +1,81 @@
+"""Scenarios whose routers bring a Cisco IOS configuration along."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import perhop as library
+from conftest import ROOT, Command
+
+EXAMPLE = ROOT / "examples" / "router-configuration.perhop.yaml"
+LINE = "routers.branch.configuration"
+
+
+def delay_ms(results: library.Results, name: str) -> float:
+    rows = results.classes.filter(**{"class": name})
+    return float(1e3 * rows["delay_mean_s"].mean())
+
+
+def test_the_configuration_becomes_behavior() -> None:
+    """Voice has priority; a command that is added takes it away, as it would in the router."""
+    usual = library.run(EXAMPLE, duration="6s")
+    add = ["policy-map leased-line", "class voice", "no priority", "bandwidth 32"]
+    without = library.run(EXAMPLE, duration="6s", set={f"{LINE}.add": add})
+    # Alone 0.8 ms of transmission and 8 ms of propagation, behind at most two packets of 1507 B in the ring.
+    assert 8.8 < delay_ms(usual, "voice") < 8.8 + 2 * 6.1
+    assert delay_ms(without, "voice") > delay_ms(usual, "voice") + 6
+    dropped = usual.classes.filter(**{"class": "voice"})["dropped_packets"].sum()
+    assert dropped == 0, "160 kb/s is within the priority of 256"
+
+
+def test_access_lists_match_addresses() -> None:
+    """The business class is known by the server's address: with another it has no share of its own."""
+    queues = {}
+    for address in ("10.1.0.20", "10.1.0.21"):
+        results = library.run(EXAMPLE, duration="4s", set={"hosts.server.address": address})
+        rows = results.ports.filter(port="branch->headquarters")
+        queues[address] = dict(zip(rows["queue"], rows["arrived_packets"], strict=True))
+    assert queues["10.1.0.20"]["business"] > 100
+    assert queues["10.1.0.21"]["business"] == 0
+
+
+def test_results_hold_the_configuration(tmp_path: Path) -> None:
+    results = library.run(EXAMPLE, duration="3s")
+    results.save(tmp_path / "out")
+    scenario = json.loads((tmp_path / "out" / "scenario.json").read_text())
+    kept = scenario["routers"]["branch"]["configuration"]
+    assert kept["text"] == (ROOT / "examples" / "router.cfg").read_text()
+    assert "file" not in kept
+    again = library.run(tmp_path / "out" / "scenario.json")
+    assert again.summary == results.summary, "it needs no other file"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("links.1.interfaces.branch.name=Serial0/1", "did you mean `Serial0/0`"),
+        ("links.1.interfaces.branch.rate=1Mb/s", "`Serial0/0` has its rate twice"),
+        (f"{LINE}.platform.profile=cisco-9000", "platforms: cisco-7200-pa-a3, cisco-7500-vip"),
+        (f"{LINE}.file=routr.cfg", "there is no file"),
+        (f"{LINE}.add=[interface Serial0/0, service-policy output nowhere]", "nowhere"),
+    ],
+)
+def test_what_is_wrong_is_said(perhop: Command, change: str, said: str) -> None:
+    ended = perhop("run", EXAMPLE, "--set", change)
+    assert ended.code == 2, ended.out
+    assert said in ended.err
+
+
+def test_lines_that_are_not_simulated_are_pointed_out(perhop: Command, tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "router.cfg").read_text()
+    (tmp_path / "router.cfg").write_text(text.replace(" tx-ring-limit 2", " frobnicate 2"))
+    (tmp_path / EXAMPLE.name).write_text(EXAMPLE.read_text())
+    ended = perhop("check", EXAMPLE.name, "--json")
+    assert ended.code == 0, ended.err
+    ((warning,),) = [file["diagnostics"] for file in ended.json()["files"]]
+    assert warning["file"].endswith("router.cfg")
+    assert warning["line"] == 1 + text.splitlines().index(" tx-ring-limit 2")
+    assert "`frobnicate 2`: not simulated" in warning["message"]
