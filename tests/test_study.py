@@ -227,6 +227,56 @@ def test_the_folder_and_its_bytes(perhop: Command, study: Path, tmp_path: Path) 
     assert leftovers(tmp_path / "one") == []
 
 
+# Losses of a link of 2 Mb/s: max(0, 1 - capacity / offered).
+SWEEP = """
+[metrics.lost]
+unit = "%"
+[sweeps.offered]
+1 = { "traffic.steady.source.cbr.rate" = "1Mb/s" }
+4 = { "traffic.steady.source.cbr.rate" = "4Mb/s" }
+8 = { "traffic.steady.source.cbr.rate" = "8Mb/s" }
+[sweeps.capacity]
+2 = { "links.1.rate" = "2Mb/s" }
+4 = { "links.1.rate" = "4Mb/s" }
+[[tables]]
+id = "figure-1"
+title = "Loss by load"
+sweep = { capacity = "all", offered = ["4", "8"] }
+curves = ["lost"]
+"""
+
+
+def test_a_sweep_gives_the_curves_of_a_figure(perhop: Command, study: Path, tmp_path: Path) -> None:
+    definition = study / "study.toml"
+    definition.write_text(STUDY.replace("[[tables]]", SWEEP + "[[tables]]", 1))
+    (study / "measures.py").write_text(MEASURES + "\nlost = dropped_percent\n")
+    ended = perhop("study", "run", study, "--only", "figure-1", "--no-sensitivity", "--json", "-o", "out")
+    assert ended.code == 0, ended.err
+    points = ended.json()["curves"]
+    assert [point["case"] for point in points] == [
+        {"capacity": capacity, "offered": offered} for capacity in ("2", "4") for offered in ("4", "8")
+    ]
+    assert [point["measured"] for point in points] == pytest.approx([50, 75, 0, 50], abs=0.5)
+    assert {point["unit"] for point in points} == {"%"}
+    curves = pl.read_parquet(tmp_path / "out" / "slow" / "curves.parquet")
+    assert curves["measured"].to_list() == [point["measured"] for point in points]
+    report = (tmp_path / "out" / "slow" / "report.md").read_text().splitlines()
+    assert "| capacity \\ offered | 4 | 8 |" in report
+    shown = perhop("study", "run", study, "--only", "figure-1", "--no-sensitivity")
+    assert "lost, %, by offered" in shown.out
+    assert "lost at 4 points" in perhop("study", "show", study).out
+    for old, new, said in [
+        ('curves = ["lost"]\n', "", "one of the two is missing"),
+        ('offered = ["4", "8"]', 'offered = ["5"]', "has no 5"),
+        ("capacity = ", "speed = ", "no [sweeps.speed]"),
+        ('unit = "%"', "absolute = 1", "no [metrics.lost] with a unit"),
+    ]:
+        definition.write_text(STUDY.replace("[[tables]]", SWEEP.replace(old, new) + "[[tables]]", 1))
+        refused = perhop("study", "run", study)
+        assert refused.code == 2
+        assert said in refused.err
+
+
 def test_several_studies_are_one_document(perhop: Command, study: Path) -> None:
     study.rename(study.with_name("slow2"))
     again = study.with_name("slow2")
@@ -266,7 +316,7 @@ def test_list_and_show(perhop: Command, study: Path) -> None:
             "study.toml",
             'rows = { load = "light" }\n\n[[ass',
             "[[ass",
-            "light loss: 2 published figures, not one",
+            "light loss: 2 figures, not one",
         ),
         ("claims.py", "def half", "def hlf", "claim slow.half has no function half"),
         ("measures.py", "def delivered", "def dlivered", "no function delivered"),

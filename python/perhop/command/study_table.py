@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from perhop.command.terminal import console
 from perhop.quantity import interval, number
 from perhop.study.definition import Assumption, Study
-from perhop.study.outcome import Answer, Figure
+from perhop.study.outcome import Answer, Figure, Point
 from perhop.study.report import Report, Trial
 
 if TYPE_CHECKING:
@@ -32,6 +32,9 @@ def show_report(report: Report) -> None:
         figures = [figure for figure in report.figures if figure.table == table.id]
         if figures:
             out.print(_figures(table.heading, figures))
+        points = [point for point in report.curves if point.table == table.id]
+        for metric in dict.fromkeys(point.metric for point in points):
+            out.print(_curves(table.heading, [point for point in points if point.metric == metric]))
     _print_claims(out, report)
     _print_assumptions(out, report)
     counted = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
@@ -47,8 +50,12 @@ def show_definition(study: Study) -> None:
     for table in study.tables:
         out.print(f"[bold]{table.heading}[/]")
         for case in table.cases:
-            count = len(study.figures_of(table, case))
-            out.print(f"    {case.name} ({case.scenario.name}, {count} published figures)", markup=False)
+            if not case.point:
+                count = len(study.figures_of(table, case))
+                out.print(f"    {case.name} ({case.scenario.name}, {count} published figures)", markup=False)
+        if table.curves:
+            count = sum(bool(case.point) for case in table.cases)
+            out.print(f"    {', '.join(table.curves)} at {count} points", markup=False)
     out.print()
     for claim in study.claims:
         out.print(f"[bold]{claim.id}[/] ({claim.where})\n    {claim.text}")
@@ -84,6 +91,24 @@ def _figures(title: str, figures: list[Figure]) -> Table:
             f"[{style}]{mark}[/]",
             style="dim" if figure.verdict == "not-comparable" else None,
         )
+    return table
+
+
+def _curves(title: str, points: list[Point]) -> Table:
+    """Return the points of one metric: the sweep's last column across, the others down."""
+    *left, across = points[0].case
+    heads = list(dict.fromkeys(point.case[across] for point in points))
+    words = [name.replace("_", " ") for name in left]
+    named = f"{points[0].metric.replace('_', ' ')}, {points[0].unit}, by {across.replace('_', ' ')}"
+    table = _grid(f"{title}\n{named}", *words)
+    for head in heads:
+        table.add_column(head, justify="right")
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for point in points:
+        key = tuple(point.case[name] for name in left)
+        lines.setdefault(key, {})[point.case[across]] = number(point.measured, 3)
+    for key, line in lines.items():
+        table.add_row(*key, *(line[head] for head in heads))
     return table
 
 

@@ -11,12 +11,13 @@ A study is a folder. `docs/studies.md` describes its files; in short:
 """
 
 from perhop.study.definition import Study, find, identifiers
-from perhop.study.outcome import Figure, Outcome, Verdict, agrees_if, not_comparable
+from perhop.study.outcome import Figure, Outcome, Point, Verdict, agrees_if, not_comparable
 from perhop.study.runner import run
 
 __all__ = [
     "Figure",
     "Outcome",
+    "Point",
     "Study",
     "Verdict",
     "agrees_if",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,6 +43,8 @@ class Metric:
     absolute: float | None
     #: Why the two cannot be compared, where they cannot.
     incomparable: str | None
+    #: Unit of a metric that figures show and no table publishes.
+    unit: str | None
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class Case:
     changes: dict[str, Any]
     #: The published figures it answers: those of its table with these values; None for none.
     rows: dict[str, str] | None
+    #: The point of a sweep that it is: a value in each of the sweep's columns.
+    point: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,8 @@ class Table:
     #: What all its cases change.
     changes: dict[str, Any]
     cases: tuple[Case, ...]
+    #: The metrics that are measured at each point of its sweep: what the paper draws.
+    curves: tuple[str, ...]
 
     def named(self, id: str) -> bool:
         """Whether `id` means this table: `11` also means its parts `11:a` and `11:b`."""
@@ -105,7 +112,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Highlight:
-    """A published figure that is worth a column of the sensitivity table."""
+    """A published figure, or a point of a curve, that is worth a column of the sensitivity table."""
 
     label: str
     table: str
@@ -190,7 +197,8 @@ def find(id: str) -> Study:
 
 def _read(folder: Path) -> Study:
     keys = Keys.of_file(folder / _FILE)
-    tables = tuple(_table(one, folder) for one in keys.tables("tables"))
+    sweeps = {name: one.values() for name, one in keys.named_tables("sweeps")}
+    tables = tuple(_table(one, folder, sweeps) for one in keys.tables("tables"))
     every_table = tuple(table.id for table in tables)
     study = Study(
         id=folder.name,
@@ -215,23 +223,69 @@ def _read(folder: Path) -> Study:
 
 def _metric(name: str, keys: Keys) -> Metric:
     metric = Metric(
-        name, keys.number("factor"), keys.number("absolute"), keys.optional_text("not-comparable")
+        name,
+        keys.number("factor"),
+        keys.number("absolute"),
+        keys.optional_text("not-comparable"),
+        keys.optional_text("unit"),
     )
     keys.finish()
-    if (metric.factor is None and metric.absolute is None) == (metric.incomparable is None):
-        raise keys.error("say how near is near (factor, absolute), or why it is not-comparable")
+    near = metric.factor is not None or metric.absolute is not None
+    if sum((near, metric.incomparable is not None, metric.unit is not None)) != 1:
+        raise keys.error(
+            "say how near is near (factor, absolute), or why it is not-comparable,"
+            " or, of a metric that nothing publishes, its unit"
+        )
     return metric
 
 
-def _table(keys: Keys, folder: Path) -> Table:
+def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table:
+    id = keys.text("id")
+    swept = keys.mapping("sweep", {}) or {}
+    scenario = folder / keys.text("scenario", "scenario.yaml")
     table = Table(
-        id=keys.text("id"),
+        id=id,
         title=keys.text("title"),
         changes=keys.mapping("set", {}) or {},
-        cases=tuple(_case(one, folder) for one in keys.tables("cases")),
+        cases=(
+            *(_case(one, folder) for one in keys.tables("cases")),
+            *_points(keys, id, scenario, swept, sweeps),
+        ),
+        curves=keys.texts("curves", ()),
     )
     keys.finish()
+    if bool(swept) != bool(table.curves):
+        raise keys.error("a sweep has curves, and curves a sweep: one of the two is missing")
     return table
+
+
+def _points(
+    keys: Keys, id: str, scenario: Path, swept: dict[str, Any], sweeps: dict[str, dict[str, Any]]
+) -> Iterator[Case]:
+    """Return a case for every combination of the values that a table's sweep names."""
+    for column, values in swept.items():
+        known = sweeps.get(column)
+        if known is None:
+            raise keys.error(f"no [sweeps.{column}]")
+        if values != "all" and (unknown := [value for value in values if value not in known]):
+            raise keys.error(f"[sweeps.{column}] has no {', '.join(unknown)}")
+    if not swept:
+        return
+    chosen = [list(sweeps[column]) if values == "all" else values for column, values in swept.items()]
+    for combination in product(*chosen):
+        point = dict(zip(swept, combination, strict=True))
+        changes: dict[str, Any] = {}
+        for column, value in point.items():
+            changes |= {_filled(path, point): new for path, new in sweeps[column][value].items()}
+        name = ", ".join(f"{column} {value}" for column, value in point.items())
+        yield Case(f"{id}: {name}", scenario, changes, None, point)
+
+
+def _filled(path: str, point: dict[str, str]) -> str:
+    """Return a path with the values of a point in the places of their columns: `traffic.{class}.count`."""
+    for column, value in point.items():
+        path = path.replace(f"{{{column}}}", value)
+    return path
 
 
 def _case(keys: Keys, folder: Path) -> Case:
@@ -326,10 +380,17 @@ def _unanswered(study: Study) -> Iterator[str]:
     for row in study.published:
         if row.metric not in study.metrics:
             yield f"no [metrics.{row.metric}], which table {row.table} publishes"
+        elif study.metrics[row.metric].unit is not None:
+            yield f"[metrics.{row.metric}] has a unit of its own, but table {row.table} publishes it"
+    for table in study.tables:
+        for metric in table.curves:
+            if metric not in study.metrics or study.metrics[metric].unit is None:
+                yield f"no [metrics.{metric}] with a unit, of which table {table.id} shows a curve"
 
 
 def _without_function(study: Study) -> Iterator[str]:
-    for metric in {row.metric: None for row in study.published}:
+    shown = [metric for table in study.tables for metric in table.curves]
+    for metric in dict.fromkeys([*(row.metric for row in study.published), *shown]):
         if not hasattr(study.measures, metric):
             yield f"measures.py has no function {metric}"
     for claim in study.claims:
@@ -349,8 +410,15 @@ def _wrong_names(study: Study) -> Iterator[str]:
             yield f"{who}: no table {table_id}"
     for highlight in study.highlights:
         count = sum(highlight.shows(row.table, row.metric, row.case) for row in study.published)
+        count += sum(
+            highlight.shows(table.id, metric, case.point)
+            for table in study.tables
+            for metric in table.curves
+            for case in table.cases
+            if case.point
+        )
         if count != 1:
-            yield f"highlight {highlight.label}: {count} published figures, not one"
+            yield f"highlight {highlight.label}: {count} figures, not one"
     names = [case.name for table in study.tables for case in table.cases]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"several cases are named {name}"

@@ -63,6 +63,10 @@ class Keys:
         value: dict[str, Any] | None = self._take(key, dict, default)
         return value
 
+    def values(self) -> dict[str, Any]:
+        """Take all keys, each with an inline table."""
+        return {key: self.mapping(key, None) for key in list(self._left)}
+
     def tables(self, key: str) -> list[Keys]:
         """Take an array of tables."""
         values: list[dict[str, Any]] = self._take(key, list, [])

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from perhop.study.outcome import Answer, Figure
+from perhop.study.outcome import Answer, Figure, Point
 
 if TYPE_CHECKING:
     from perhop.study.report import Report
@@ -22,9 +22,15 @@ _MARKS: dict[Answer, str] = {
 def as_markdown(report: Report) -> str:
     """Return the figures, the claims and the sensitivity of a report."""
     parts = [f"# {report.study.id}: {report.study.title}", f"{report.study.paper}. Seed {report.seed}."]
-    parts += ["## Published and measured", _tolerances(report), _figures(report.figures)]
+    if report.figures:
+        parts += ["## Published and measured", _tolerances(report), _figures(report.figures)]
     if report.claims:
         parts += ["## Claims", _claims(report)]
+    for table in report.study.tables:
+        points = [point for point in report.curves if point.table == table.id]
+        for metric in dict.fromkeys(point.metric for point in points):
+            chosen = [point for point in points if point.metric == metric]
+            parts += [f"## {table.heading}", f"{_words(metric)}, {chosen[0].unit}.", _curves(chosen)]
     if report.trials:
         parts += ["## Sensitivity", _sensitivity(report)]
     return "\n\n".join(parts) + "\n"
@@ -35,6 +41,8 @@ def tolerances(report: Report) -> dict[str, str]:
     found = {}
     units = {figure.metric: figure.unit for figure in report.figures}
     for name, metric in report.study.metrics.items():
+        if metric.unit is not None:
+            continue
         near = []
         if metric.factor is not None:
             near.append(f"within a factor of {metric.factor:g}")
@@ -71,6 +79,21 @@ def _figures(figures: list[Figure]) -> str:
     return _table(head, rows, right)
 
 
+def _curves(points: list[Point]) -> str:
+    """Return the last column of a sweep as columns of the table, the others as its rows."""
+    *left, across = points[0].case
+    head = list(dict.fromkeys(point.case[across] for point in points))
+    lines: dict[tuple[str, ...], dict[str, Point]] = {}
+    for point in points:
+        lines.setdefault(tuple(point.case[name] for name in left), {})[point.case[across]] = point
+    if not left:
+        rows = [[point.case[across], _interval(point)] for point in points]
+        return _table([_words(across), "measured"], rows, {1})
+    rows = [[*key, *(_number(line[one].measured) for one in head)] for key, line in lines.items()]
+    titles = [*map(_words, left[:-1]), f"{_words(left[-1])} \\ {_words(across)}"]
+    return _table([*titles, *head], rows, set(range(len(left), len(left) + len(head))))
+
+
 def _claims(report: Report) -> str:
     rows = [[f"`{id}`", _MARKS[one.verdict], one.evidence] for id, one in report.claims.items()]
     return _table(["claim", "verdict", "evidence"], rows, set())
@@ -80,20 +103,24 @@ def _sensitivity(report: Report) -> str:
     highlights = report.study.highlights
     head = ["assumption", "instead", *(one.label for one in highlights), "claims that change"]
     published = [
-        next(row.value for row in report.study.published if one.shows(row.table, row.metric, row.case))
+        next(
+            (row.value for row in report.study.published if one.shows(row.table, row.metric, row.case)), None
+        )
         for one in highlights
     ]
-    rows = [
-        ["published", "", *map(_number, published), ""],
-        ["the study's own", "", *map(_number, report.usual), ""],
-    ]
+    rows = [["the study's own", "", *map(_number, report.usual), ""]]
+    if any(value is not None for value in published):
+        rows.insert(0, ["published", "", *map(_number, published), ""])
     for moved in report.sensitivity_table():
         changed = "; ".join(f"{id.rpartition('.')[2]} {one.verdict}" for id, one in moved.claims.items())
         rows.append([moved.assumption, moved.value, *map(_number, moved.measured), changed])
     count = next(iter(report.trials.values())).replications
-    said = f"Mean of {count} replications, the study's own set of {report.figures[0].replications}."
     right = set(range(2, 2 + len(highlights)))
-    return (said if report.figures else "") + "\n\n" + _table(head, rows, right)
+    measured: list[Figure | Point] = [*report.figures, *report.curves]
+    said = [
+        f"Mean of {count} replications, the study's own set of {one.replications}." for one in measured[:1]
+    ]
+    return "\n\n".join([*said, _table(head, rows, right)])
 
 
 def _table(head: list[str], rows: Iterable[list[str]], right: set[int]) -> str:
@@ -101,7 +128,7 @@ def _table(head: list[str], rows: Iterable[list[str]], right: set[int]) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in chain([head, rule], rows))
 
 
-def _interval(figure: Figure) -> str:
+def _interval(figure: Figure | Point) -> str:
     text = _number(figure.measured)
     if figure.ci95 is None:
         return text

@@ -46,6 +46,33 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A point of a curve: what was measured at one combination of a sweep's values."""
+
+    table: str
+    case: dict[str, str]
+    metric: str
+    unit: str
+    #: Mean over the replications; NaN where nothing was measured.
+    measured: float
+    #: Its 95 % confidence interval, from two replications on.
+    ci95: tuple[float, float] | None
+    replications: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as it stands in the report."""
+        return {
+            "table": self.table,
+            "case": self.case,
+            "metric": self.metric,
+            "unit": self.unit,
+            "measured": None if math.isnan(self.measured) else self.measured,
+            "ci95": None if self.ci95 is None else list(self.ci95),
+            "replications": self.replications,
+        }
+
+
+@dataclass(frozen=True)
 class Verdict:
     """Whether a claim holds, and by what figures."""
 
@@ -64,10 +91,11 @@ def not_comparable(evidence: str) -> Verdict:
 
 
 class Outcome:
-    """What a claim is judged by: the figures of the study and the results of its cases."""
+    """What a claim is judged by: the figures and curves of the study and the results of its cases."""
 
-    def __init__(self, figures: list[Figure], results: Mapping[str, Results]) -> None:
+    def __init__(self, figures: list[Figure], curves: list[Point], results: Mapping[str, Results]) -> None:
         self.figures = figures
+        self.curves = curves
         self._results = results
 
     def results(self, case: str) -> Results:
@@ -85,12 +113,25 @@ class Outcome:
             raise LookupError(f"table {table} has {len(found)} figures {metric} {case}, not one")
         return found[0]
 
+    def curve(self, table: str, metric: str, **case: str) -> list[Point]:
+        """Return the points of a table with this metric and these values, in the order of the sweep."""
+        return [
+            point
+            for point in self.curves
+            if point.table == table and point.metric == metric and case.items() <= point.case.items()
+        ]
+
+    def point(self, table: str, metric: str, **case: str) -> Point:
+        """Return the one point of a table with this metric and these values."""
+        found = self.curve(table, metric, **case)
+        if len(found) != 1:
+            raise LookupError(f"table {table} has {len(found)} points {metric} {case}, not one")
+        return found[0]
+
 
 def figure(published: Published, metric: Metric, samples: list[float]) -> Figure:
     """Compare a published figure with what the replications measured."""
-    measured = [sample for sample in samples if not math.isnan(sample)]
-    mean = math.fsum(measured) / len(measured) if measured else math.nan
-    interval = _core.confidence_95(measured)
+    mean, ci95 = _mean(samples)
     return Figure(
         table=published.table,
         case=published.case,
@@ -98,10 +139,24 @@ def figure(published: Published, metric: Metric, samples: list[float]) -> Figure
         unit=published.unit,
         published=published.value,
         measured=mean,
-        ci95=None if interval is None else interval[1:],
+        ci95=ci95,
         replications=len(samples),
         verdict=_compare(published.value, mean, metric),
     )
+
+
+def point(table: str, case: dict[str, str], metric: Metric, samples: list[float]) -> Point:
+    """Return what the replications measured at one point of a sweep."""
+    mean, ci95 = _mean(samples)
+    return Point(table, case, metric.name, metric.unit or "", mean, ci95, len(samples))
+
+
+def _mean(samples: list[float]) -> tuple[float, tuple[float, float] | None]:
+    """Return the mean and its 95 % confidence interval."""
+    measured = [sample for sample in samples if not math.isnan(sample)]
+    mean = math.fsum(measured) / len(measured) if measured else math.nan
+    interval = _core.confidence_95(measured)
+    return mean, None if interval is None else interval[1:]
 
 
 def _compare(published: float, measured: float, metric: Metric) -> Answer:

@@ -14,7 +14,7 @@ from perhop.results import Results
 from perhop.saving import MANIFEST, whole_folder
 from perhop.study.definition import Assumption, Claim, Highlight, Study
 from perhop.study.markdown import as_markdown, tolerances
-from perhop.study.outcome import Figure, Verdict
+from perhop.study.outcome import Figure, Point, Verdict
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Trial:
 
     replications: int
     figures: list[Figure]
+    curves: list[Point]
     claims: dict[str, Verdict]
 
 
@@ -45,6 +46,8 @@ class Report:
     study: Study
     seed: int
     figures: list[Figure]
+    #: What the paper draws and prints no numbers of.
+    curves: list[Point]
     #: By claim id.
     claims: dict[str, Verdict]
     #: By name of the assumption and value tried.
@@ -71,7 +74,7 @@ class Report:
     @property
     def usual(self) -> list[float | None]:
         """The study's highlights under its own assumptions."""
-        return [_highlighted(highlight, self.figures) for highlight in self.study.highlights]
+        return [_highlighted(highlight, self.figures, self.curves) for highlight in self.study.highlights]
 
     def sensitivity_table(self) -> list[Moved]:
         """Return how highlights and claims move, one line for each value tried."""
@@ -79,7 +82,7 @@ class Report:
             Moved(
                 assumption.name,
                 value,
-                [_highlighted(highlight, trial.figures) for highlight in self.study.highlights],
+                [_highlighted(highlight, trial.figures, trial.curves) for highlight in self.study.highlights],
                 {
                     id: verdict
                     for id, verdict in trial.claims.items()
@@ -95,7 +98,7 @@ class Report:
         return self._reproducible() | {"seconds": round(self.seconds, 3)}
 
     def save(self, folder: Path) -> None:
-        """Write study.json, report.md, the figures as Parquet and the results of every case into a folder.
+        """Write study.json, report.md, figures, curves and the results of every case into a folder.
 
         How long it took is left out: the same study and seed give the same bytes.
         """
@@ -104,9 +107,11 @@ class Report:
         with whole_folder(folder) as new:
             _write(new / "study.json", self._reproducible())
             (new / "report.md").write_text(as_markdown(self), encoding="utf-8")
-            pl.DataFrame([_row(one) for one in self.figures], infer_schema_length=None).write_parquet(
-                new / "figures.parquet"
-            )
+            for name, rows in (("figures", self.figures), ("curves", self.curves)):
+                if rows:
+                    pl.DataFrame([_row(one) for one in rows], infer_schema_length=None).write_parquet(
+                        new / f"{name}.parquet"
+                    )
             for case, results in self.results.items():
                 place = new / self._folders[case]
                 place.mkdir(parents=True)
@@ -180,6 +185,7 @@ class Report:
             "paper": self.study.paper,
             "seed": self.seed,
             "figures": [figure.to_json() for figure in self.figures],
+            "curves": [point.to_json() for point in self.curves],
             "claims": [
                 one | {"where": claim.where, "text": claim.text}
                 for one, claim in zip(_claims(self.claims), self._claimed(), strict=True)
@@ -199,6 +205,7 @@ class Report:
             {
                 "value": value,
                 "figures": [figure.to_json() for figure in trial.figures],
+                "curves": [point.to_json() for point in trial.curves],
                 "claims": _claims(trial.claims),
             }
             for value, trial in self.sensitivity(assumption)
@@ -211,10 +218,11 @@ class Report:
         }
 
 
-def _highlighted(highlight: Highlight, figures: list[Figure]) -> float | None:
-    for figure in figures:
-        if highlight.shows(figure.table, figure.metric, figure.case):
-            return figure.measured
+def _highlighted(highlight: Highlight, figures: list[Figure], curves: list[Point]) -> float | None:
+    measured: list[Figure | Point] = [*figures, *curves]
+    for one in measured:
+        if highlight.shows(one.table, one.metric, one.case):
+            return one.measured
     return None
 
 
@@ -226,20 +234,13 @@ def _claims(claims: dict[str, Verdict]) -> list[dict[str, str]]:
     return [{"id": id, "verdict": one.verdict, "evidence": one.evidence} for id, one in claims.items()]
 
 
-def _row(figure: Figure) -> dict[str, Any]:
-    low, high = figure.ci95 or (None, None)
-    return {
-        "table": figure.table,
-        **figure.case,
-        "metric": figure.metric,
-        "unit": figure.unit,
-        "published": figure.published,
-        "measured": figure.measured,
-        "ci95_low": low,
-        "ci95_high": high,
-        "replications": figure.replications,
-        "verdict": figure.verdict,
-    }
+def _row(one: Figure | Point) -> dict[str, Any]:
+    low, high = one.ci95 or (None, None)
+    row: dict[str, Any] = {"table": one.table, **one.case, "metric": one.metric, "unit": one.unit}
+    if isinstance(one, Figure):
+        row["published"] = one.published
+    row |= {"measured": one.measured, "ci95_low": low, "ci95_high": high, "replications": one.replications}
+    return row | {"verdict": one.verdict} if isinstance(one, Figure) else row
 
 
 def _write(file: Path, value: object) -> None:

@@ -15,7 +15,7 @@ from perhop.results import Results
 from perhop.running import Progress, processors, simulate
 from perhop.scenario import Scenario
 from perhop.study.definition import Alternative, Case, Claim, Published, Study, Table
-from perhop.study.outcome import Figure, Outcome, Verdict, figure, not_comparable
+from perhop.study.outcome import Figure, Outcome, Point, Verdict, figure, not_comparable, point
 from perhop.study.report import Report, Trial
 
 
@@ -70,11 +70,12 @@ def run(
     done = _simulate(
         [job for plan in plans for job in plan.jobs.values()], seed, threads or processors(), progress
     )
-    figures, verdicts = _judge(study, main, done)
+    figures, curves, verdicts = _judge(study, main, done)
     return Report(
         study=study,
         seed=seed,
         figures=figures,
+        curves=curves,
         claims=verdicts,
         trials={name: Trial(fewer, *_judge(study, plan, done)) for name, plan in trials.items()},
         results={case: done[job.key] for case, job in main.jobs.items()},
@@ -160,7 +161,9 @@ def _raise_first(errors: Iterable[BaseException | None]) -> None:
             raise error
 
 
-def _judge(study: Study, plan: _Plan, done: dict[str, Results]) -> tuple[list[Figure], dict[str, Verdict]]:
+def _judge(
+    study: Study, plan: _Plan, done: dict[str, Results]
+) -> tuple[list[Figure], list[Point], dict[str, Verdict]]:
     results = {case: done[job.key] for case, job in plan.jobs.items()}
     figures = [
         _measure(study, published, results[case.name])
@@ -168,15 +171,27 @@ def _judge(study: Study, plan: _Plan, done: dict[str, Results]) -> tuple[list[Fi
         for case in table.cases
         for published in study.figures_of(table, case)
     ]
-    outcome = Outcome(figures, results)
+    curves = [
+        _point(study, table.id, metric, case.point, results[case.name])
+        for table in plan.tables
+        for metric in table.curves
+        for case in table.cases
+        if case.point
+    ]
+    outcome = Outcome(figures, curves, results)
     present = {table.id for table in plan.tables}
-    return figures, {claim.id: _verdict(study, claim, outcome, present) for claim in study.claims}
+    return figures, curves, {claim.id: _verdict(study, claim, outcome, present) for claim in study.claims}
 
 
 def _measure(study: Study, published: Published, results: Results) -> Figure:
     measure = getattr(study.measures, published.metric)
     samples = [float(sample) for sample in measure(results, published.case)]
     return figure(published, study.metrics[published.metric], samples)
+
+
+def _point(study: Study, table: str, metric: str, case: dict[str, str], results: Results) -> Point:
+    samples = [float(sample) for sample in getattr(study.measures, metric)(results, case)]
+    return point(table, case, study.metrics[metric], samples)
 
 
 def _verdict(study: Study, claim: Claim, outcome: Outcome, present: set[str]) -> Verdict:
