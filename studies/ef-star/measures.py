@@ -1,0 +1,61 @@
+"""Delay and delay variation of the EF stream, and jitter as RFC 2598 counts it."""
+
+import numpy as np
+
+from perhop import Results
+
+# Subscribed rate of the target microflows of RFC 2598, b/s.
+SUBSCRIBED = 56e3
+
+
+def delay_ms(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the mean one-way delay; per replication."""
+    return in_ms(results, "delay_mean_s")
+
+
+def delay_min_ms(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the least one-way delay; per replication."""
+    return in_ms(results, "delay_min_s")
+
+
+def ipdv_ms(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the mean of |IPDV| of consecutive packets; per replication."""
+    return in_ms(results, "ipdv_mean_abs_s")
+
+
+def ipdv_max_ms(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the greatest |IPDV|; per replication."""
+    pairs = zip(in_ms(results, "ipdv_max_s"), in_ms(results, "ipdv_min_s"), strict=True)
+    return [max(abs(most), abs(least)) for most, least in pairs]
+
+
+def jitter_p50_percent(results: Results, case: dict[str, str]) -> list[float]:
+    """Return the median jitter of the target flow in percent of a packet time; per replication."""
+    return jitter_percent(results, case, 50)
+
+
+def jitter_p90_percent(results: Results, case: dict[str, str]) -> list[float]:
+    """Return the 90th percentile of the same."""
+    return jitter_percent(results, case, 90)
+
+
+def jitter_percent(results: Results, case: dict[str, str], percentile: float) -> list[float]:
+    """Return a percentile of |(aj - dj) - (ai - di)| of adjacent packets in percent of their spacing."""
+    size = int(case["packet"])
+    jitters = variations(results, f"target-{size}")
+    return [float(np.percentile(np.abs(one), percentile)) * SUBSCRIBED / (8 * size) * 100 for one in jitters]
+
+
+def variations(results: Results, flow: str) -> list[np.ndarray]:
+    """Return the differences of the delays of adjacent packets; per replication."""
+    rows = results.packets.filter(flow=flow)
+    return [
+        np.diff(one["delay_s"].to_numpy())[np.diff(one["number"].cast(int).to_numpy()) == 1]
+        for one in (rows.filter(replication=number) for number in range(results.replications))
+    ]
+
+
+def in_ms(results: Results, column: str, name: str = "ef") -> list[float]:
+    """Return a column of `classes` in milliseconds; per replication."""
+    rows = results.classes.filter(**{"class": name}).sort("replication")
+    return [1e3 * value for value in rows[column]]

@@ -1,0 +1,50 @@
+"""What the receiver gets: payload of files and datagrams, and the three classes' shares in that of TCP."""
+
+from perhop import Results
+
+CLASSES = ("af11", "af12", "af13")
+DATAGRAM, PACKET = 576, 604
+
+
+def goodput_kbps(results: Results, case: dict[str, str]) -> list[float]:
+    """Return the payload that arrives, of UDP or of all TCP; per replication."""
+    if case["traffic"] == "udp":
+        rows = results.classes.filter(**{"class": "udp"}).sort("replication")
+        return [value / 1e3 * DATAGRAM / PACKET for value in rows["throughput_bps"]]
+    return [sum(one.values()) / 1e3 for one in goodputs(results)]
+
+
+def af11_percent(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the share of AF11 in TCP's goodput; per replication."""
+    return share(results, "af11")
+
+
+def af12_percent(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the share of AF12."""
+    return share(results, "af12")
+
+
+def af13_percent(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the share of AF13."""
+    return share(results, "af13")
+
+
+def udp_kbps(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return UDP's goodput."""
+    return goodput_kbps(results, {"traffic": "udp"})
+
+
+def share(results: Results, name: str) -> list[float]:
+    """Return the share of a class in TCP's goodput in percent; per replication."""
+    return [100 * one[name] / sum(one.values()) for one in goodputs(results)]
+
+
+def goodputs(results: Results) -> list[dict[str, float]]:
+    """Return the goodput of each class in b/s; per replication."""
+    return [
+        {
+            name: float(results.tcp.filter(**{"class": name, "replication": number})["goodput_bps"].sum())
+            for name in CLASSES
+        }
+        for number in range(results.replications)
+    ]

@@ -1,0 +1,76 @@
+"""The study ef-star, through the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import Command
+
+CLAIMS = {
+    f"ef-star.{name}"
+    for name in (
+        "bound",
+        "size",
+        "ipdv-flat",
+        "ipdv-max",
+        "periodic",
+        "delta",
+        "priority",
+        "tx-ring",
+        "rfc2598",
+    )
+}
+BE_MS = 22 * 424 / 2e6 * 1e3
+
+
+def test_delay_over_time(perhop: Command, tmp_path: Path) -> None:
+    """Figure 2 once: minima apart by whole best-effort packets, and the data of its curves."""
+    ended = perhop(
+        "study",
+        "run",
+        "ef-star",
+        "--only",
+        "figure-2",
+        "--no-sensitivity",
+        "--replications",
+        "1",
+        "--json",
+        "-o",
+        "out",
+    )
+    assert ended.code == 0, ended.err
+    report = ended.json()
+    assert pytest.approx(4.664) == BE_MS
+    least = {point["case"]["service_rate"]: point["measured"] for point in report["curves"]}
+    assert (least["300"] - least["900"]) / BE_MS == pytest.approx(3, abs=0.1)
+    assert (least["600"] - least["900"]) / BE_MS == pytest.approx(1, abs=0.1)
+    verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
+    assert set(verdicts) == CLAIMS
+    assert verdicts["ef-star.delta"] == verdicts["ef-star.tx-ring"] == "agrees"
+    (file,) = tmp_path.glob("out/ef-star/cases/*service_rate 300/packets.parquet")
+    packets = pl.read_parquet(file)
+    # 10 s of frames that come every 27.84 ms, none lost.
+    assert packets.height in (358, 359, 360)
+    assert packets["number"].cast(int).diff().drop_nulls().unique().to_list() == [1]
+
+
+@pytest.mark.slow
+def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
+    """At full length: every claim, and the README quotes what comes out."""
+    ended = perhop("study", "run", "ef-star", "--no-sensitivity", "--json", "-o", "results")
+    assert ended.code == 0, ended.err
+    report = ended.json()
+    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == dict.fromkeys(CLAIMS, "agrees")
+    delays = {
+        tuple(point["case"].values()): point["measured"]
+        for point in report["curves"]
+        if point["table"] == "figure-1"
+    }
+    assert len(delays) == 90
+    assert delays["1518", "300"] - delays["1518", "1450"] == pytest.approx(5 * BE_MS, abs=0.3)
+    readme = (Path(__file__).parents[1] / "studies" / "ef-star" / "README.md").read_text().splitlines()
+    for line in (tmp_path / "results" / "ef-star" / "report.md").read_text().splitlines()[4:]:
+        assert line in readme, "run `make quote-reports`"
