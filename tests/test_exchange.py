@@ -62,7 +62,9 @@ def test_iperf3_counts_like_the_tables(results: perhop.Results) -> None:
 
 def test_iperf3_tells_tcp_from_udp(scenario: Path) -> None:
     scenario.write_text(
-        scenario.read_text().replace("cbr: { rate: 800kb/s, packet: { ip: 1000B } }", "bulk: {}")
+        scenario.read_text().replace(
+            "cbr: { rate: 800kb/s, packet: { ip: 1000B } }", "bulk: { tcp: { profile: linux-modern } }"
+        )
     )
     results = perhop.run(scenario)
     tcp, udp = exchange.iperf3_document(results)["end"]["streams"]

@@ -117,7 +117,9 @@ def test_shares_against_a_parameter(scenario: Path) -> None:
 
 
 def test_congestion_windows(scenario: Path) -> None:
-    text = scenario.read_text().replace("cbr: { rate: 800kb/s, packet: { ip: 1000B } }", "bulk: {}")
+    text = scenario.read_text().replace(
+        "cbr: { rate: 800kb/s, packet: { ip: 1000B } }", "bulk: { tcp: { profile: linux-modern } }"
+    )
     scenario.write_text(text + "  connections: [{ traffic: steady, every: 50ms }]\n")
     results = perhop.run(scenario)
     chart = perhop.plot.congestion_window(results)
