@@ -11,10 +11,10 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 
 DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
 
-.PHONY: help setup ci-packages check format lint types test test-rust test-python docs reproduce quote-reports bench lock wheel clean
+.PHONY: help setup ci-packages check format lint types test test-rust test-python docs reproduce quote-reports bench bench-instructions lock wheel clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
 setup: $(VENV)/built ## make .venv with the pinned packages and build perhop into it
 
@@ -81,6 +81,9 @@ quote-reports: reproduce ## put the measured tables into the READMEs of the stud
 
 bench: ## speed of the engine, beside the peers that are installed (Debian: ns2)
 	$(PYTHON) benchmarks/compare.py
+
+bench-instructions: ## instructions that the engine takes, against a stored baseline (needs valgrind)
+	$(PYTHON) benchmarks/instructions.py
 
 lock: ## pin the development packages anew
 	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \

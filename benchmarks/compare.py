@@ -1,9 +1,9 @@
 """Speed of perhop's engine beside other simulators that are installed, run in turn on one core.
 
-    python benchmarks/compare.py [--runs N] [--output FILE]
+    python benchmarks/compare.py [--runs N] [--scenario NAME]... [--output FILE]
 
-A peer's time is that of its whole process; perhop's is the engine from the scenario's text to its
-results. On a shared machine only the ratio of runs side by side means anything, so every run of
+A time is the processor's, of the whole process: perhop's from the scenario's text to its results, on
+one core. On a shared machine only the ratio of runs side by side means anything, so every run of
 perhop is followed by one of each peer, and medians are compared.
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
+import re
 import shutil
 import statistics
 import subprocess
@@ -21,8 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _HERE = Path(__file__).parent
-_SCENARIOS = ("udp-50", "udp-500")
-_TIMEOUT_S = 300
+_SCENARIOS = ("udp-50", "udp-500", "tcp-50", "tcp-500")
 
 
 @dataclass(frozen=True)
@@ -30,25 +29,31 @@ class Run:
     """One run of one simulator."""
 
     seconds: float
-    packet_hops: int | None = None
+    packet_hops: int
+    peak_bytes: int
 
 
 def main() -> int:
     """Run the comparison, print its table, and store it."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=5, help="runs of each simulator (default: 5)")
+    parser.add_argument(
+        "--scenario", action="append", choices=_SCENARIOS, help="only this one (default: all; repeatable)"
+    )
     parser.add_argument("--output", type=Path, default=Path("results/bench.json"))
     arguments = parser.parse_args()
-    engine = _engine()
-    rows = [_compare(scenario, engine, max(1, arguments.runs)) for scenario in _SCENARIOS]
-    _print(rows)
+    engine = build_engine()
+    rows = []
+    for scenario in arguments.scenario or _SCENARIOS:
+        rows.append(_compare(scenario, engine, max(1, arguments.runs)))
+        _print(rows[-1], with_head=len(rows) == 1)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps({"runs": arguments.runs, "scenarios": rows}, indent=2) + "\n")
     sys.stdout.write(f"written to {arguments.output}\n")
     return 0
 
 
-def _engine() -> Path:
+def build_engine() -> Path:
     """Build the benchmark of the engine and say where it is."""
     command = [
         "cargo",
@@ -68,54 +73,66 @@ def _engine() -> Path:
 
 
 def _compare(scenario: str, engine: Path, runs: int) -> dict[str, object]:
-    perhop: list[Run] = []
-    peers: dict[str, list[Run]] = {"ns-2": []} if shutil.which("ns") else {}
+    simulators = {"perhop": lambda: _run_perhop(engine, scenario)}
+    if shutil.which("ns"):
+        simulators["ns-2"] = lambda: _run_ns2(scenario)
+    taken: dict[str, list[Run]] = {name: [] for name in simulators}
     for _ in range(runs):
-        perhop.append(_run_perhop(engine, scenario))
-        for name, own in peers.items():
-            own.append(_run_peer(name, scenario))
-    seconds = statistics.median(run.seconds for run in perhop)
-    hops = perhop[0].packet_hops or 0
-    row: dict[str, object] = {
-        "scenario": scenario,
-        "packet_hops": hops,
-        "perhop_seconds": seconds,
-        "million_packet_hops_per_second": hops / seconds / 1e6,
-    }
-    for name, own in peers.items():
-        ratios = [peer.seconds / mine.seconds for peer, mine in zip(own, perhop, strict=True)]
-        row[f"{name}_seconds"] = statistics.median(run.seconds for run in own)
-        row[f"{name}_ratio"] = statistics.median(ratios)
+        for name, run in simulators.items():
+            taken[name].append(run())
+    row: dict[str, object] = {"scenario": scenario}
+    for name, own in taken.items():
+        seconds = statistics.median(run.seconds for run in own)
+        paired = zip(own, taken["perhop"], strict=True)
+        row[name] = {
+            "seconds": seconds,
+            "packet_hops": own[0].packet_hops,
+            "million_packet_hops_per_second": own[0].packet_hops / seconds / 1e6,
+            "peak_megabytes": statistics.median(run.peak_bytes for run in own) / 1e6,
+            "times_as_long": statistics.median(run.seconds / mine.seconds for run, mine in paired),
+        }
     return row
 
 
 def _run_perhop(engine: Path, scenario: str) -> Run:
-    output = subprocess.run(
-        [engine, scenario], check=True, capture_output=True, text=True, timeout=_TIMEOUT_S
-    ).stdout
-    _, hops, _, seconds, *_ = output.split()
-    return Run(float(seconds), int(hops))
+    output, seconds, peak_bytes = _run([engine, scenario])
+    _, hops, *_ = output.split()
+    return Run(seconds, int(hops), peak_bytes)
 
 
-def _run_peer(name: str, scenario: str) -> Run:
+def _run_ns2(scenario: str) -> Run:
     kind, pairs = scenario.split("-")
-    command = {"ns-2": ["ns", str(_HERE / "ns2" / f"{kind}.tcl"), pairs]}[name]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=_TIMEOUT_S, env=os.environ)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return Run(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    output, seconds, peak_bytes = _run(["ns", _HERE / "ns2" / f"{kind}.tcl", pairs])
+    # What came to the bottleneck has crossed one link; what it let out crosses two, and so do
+    # the acknowledgments on three links.
+    arrived, sent = (int(count) for count in re.findall(r"^All\s+(\d+)\s+(\d+)", output, re.MULTILINE)[0])
+    return Run(seconds, arrived + {"udp": 2, "tcp": 5}[kind] * sent, peak_bytes)
 
 
-def _print(rows: list[dict[str, object]]) -> None:
-    for row in rows:
-        line = "{scenario:8} perhop {perhop_seconds:7.3f} s".format(**row)
-        line += " {million_packet_hops_per_second:6.2f} million packet-hops/s".format(**row)
-        peer = (
-            "ns-2 {ns-2_seconds:7.3f} s, {ns-2_ratio:.1f} times as long"
-            if "ns-2_ratio" in row
-            else "(ns-2 is not installed)"
-        )
-        sys.stdout.write(f"{line}   {peer.format(**row)}\n")
+def _run(command: list[str | Path]) -> tuple[str, float, int]:
+    """Output, processor time in seconds and peak memory in bytes of a process."""
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, process.args, output)
+    return output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def _print(row: dict[str, object], *, with_head: bool) -> None:
+    if with_head:
+        columns = ("scenario", "simulator", "seconds", "M packet-hops/s", "peak MB", "times as long")
+        sys.stdout.write("{:9} {:9} {:>9} {:>16} {:>9} {:>14}\n".format(*columns))
+    for name, figures in row.items():
+        if isinstance(figures, dict):
+            line = f"{row['scenario']:9} {name:9} {figures['seconds']:9.3f}"
+            line += f" {figures['million_packet_hops_per_second']:16.2f} {figures['peak_megabytes']:9.1f}"
+            sys.stdout.write(f"{line} {figures['times_as_long']:14.1f}\n")
+    if "ns-2" not in row:
+        sys.stdout.write(f"{row['scenario']:9} ns-2      (not installed)\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -38,6 +38,12 @@ pub trait Observer {
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         let _ = (now, place, packet, departure);
     }
+    /// `packet` arrived at an empty queue and went straight on to the transmit ring: three in one.
+    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        self.arrived(now, place, packet);
+        self.enqueued(now, place, packet);
+        self.dequeued(now, place, packet, departure);
+    }
 }
 
 /// The observer that sees nothing.

@@ -14,7 +14,7 @@ use crate::queue::{Queue, QueueId, Room};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
-use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use crate::units::{Rate, Time};
 use crate::verdict::{DropCause, Verdict};
 use leaves::Leaves;
 
@@ -63,6 +63,8 @@ pub struct Port {
     scheduler: SchedulerTree,
     ring: TransmitRing,
     pace: Pace,
+    /// A packet that finds its one queue empty meets nobody who would decide about it.
+    is_open: bool,
     /// Packets in all queues.
     backlog: u64,
     /// Where the scheduler found only packets that must wait: until when.
@@ -104,7 +106,13 @@ impl Port {
             }
         }
         let Leaves { queues, buffers, policers } = leaves;
+        let is_open = policers.is_empty()
+            && classifier.is_single()
+            && scheduler.is_single()
+            && queues[0].is_plain()
+            && buffers[0].ignores_an_empty_queue();
         Ok(Port {
+            is_open,
             classifier,
             queues,
             buffers,
@@ -130,11 +138,24 @@ impl Port {
 
     /// What [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit) do, without the
     /// detour through the queue where the packet would leave it at once.
+    #[inline]
     pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
+        self.ring.advance(now);
+        if self.is_open && self.backlog == 0 && self.ring.admits(packet.length) {
+            let place = Place { queue: QueueId(0), precedence: packet.color };
+            let departure = self.commit(now, packet.length);
+            observer.passed(now, place, packet, departure);
+            return Sent::Transmitted(departure);
+        }
+        self.send_by_queue(now, packet, observer)
+    }
+
+    /// Sends `packet` where a buffer manager is to be asked, or it must wait.
+    #[inline(never)]
+    fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
         let Ok(Admission { place, joins, .. }) = self.admit(now, packet, observer) else {
             return Sent::Dropped;
         };
-        self.ring.advance(now);
         if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
             return self.release(now, place, packet, observer).map_or(Sent::Dropped, Sent::Transmitted);
         }
@@ -145,9 +166,19 @@ impl Port {
     /// The next packet that enters the transmit ring at `now`, if there is one and the ring has room.
     ///
     /// From here on nothing can overtake or drop it, so its times are known.
+    #[inline]
     pub fn poll_transmit<O: Observer>(&mut self, now: Time, observer: &mut O) -> Option<Transmission> {
         self.ring.advance(now);
         self.shaped_until = None;
+        if self.backlog == 0 || !self.ring.has_room() {
+            return None;
+        }
+        self.serve(now, observer)
+    }
+
+    /// Lets the scheduler choose until a packet is in the ring.
+    #[inline(never)]
+    fn serve<O: Observer>(&mut self, now: Time, observer: &mut O) -> Option<Transmission> {
         while self.backlog > 0 && self.ring.has_room() {
             let id = match self.scheduler.select(now, &self.queues) {
                 Selection::Serve(id) => id,
@@ -252,11 +283,18 @@ impl Port {
         let occupancy = self.queues[index].occupancy();
         let verdict = self.buffers[index].release(now, packet, place.precedence, occupancy);
         judge(now, place, packet, verdict, observer).ok()?;
-        let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
-        let departure = Departure { starts, ends: starts + self.pace.time(packet.length) };
-        self.ring.push(packet.length, departure.ends);
+        let departure = self.commit(now, packet.length);
         observer.dequeued(now, place, packet, departure);
         Some(departure)
+    }
+
+    /// A packet of `length` IP bytes enters the ring: its times are known.
+    #[inline]
+    fn commit(&mut self, now: Time, length: u32) -> Departure {
+        let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
+        let departure = Departure { starts, ends: starts + self.pace.time(length) };
+        self.ring.push(length, departure.ends);
+        departure
     }
 
     /// When to poll again if nothing arrives before: `None` while nothing waits.
@@ -306,6 +344,7 @@ enum Joins {
 }
 
 /// Carries out a buffer manager's verdict.
+#[inline]
 fn judge<O: Observer>(
     now: Time,
     place: Place,
@@ -327,28 +366,26 @@ fn judge<O: Observer>(
     Ok(())
 }
 
-/// How long the wire takes for a packet.
+/// How long the wire takes for a packet. Most packets are as long as the one before, so a division is rare.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     rate: Rate,
     framing: Framing,
-    /// Picoseconds per wire byte where that is a whole number, else 0: a multiplication in place of a division.
-    picoseconds_per_byte: u64,
+    /// IP bytes of the last packet, and its time.
+    last: (u32, Time),
 }
 
 impl Pace {
     fn new(wire: &WireConfig) -> Pace {
-        let byte = 8 * PICOSECONDS_PER_SECOND;
-        let rate = wire.rate.as_bits_per_second();
-        let picoseconds_per_byte = if byte.is_multiple_of(rate) { byte / rate } else { 0 };
-        Pace { rate: wire.rate, framing: wire.framing, picoseconds_per_byte }
+        let of_nothing = wire.rate.transmission_time(wire.framing.wire_bytes(0));
+        Pace { rate: wire.rate, framing: wire.framing, last: (0, of_nothing) }
     }
-    fn time(&self, length: u32) -> Time {
-        let bytes = self.framing.wire_bytes(u64::from(length));
-        if self.picoseconds_per_byte == 0 {
-            self.rate.transmission_time(bytes)
-        } else {
-            Time::from_picoseconds(bytes * self.picoseconds_per_byte)
+    #[inline]
+    fn time(&mut self, length: u32) -> Time {
+        if self.last.0 != length {
+            let bytes = self.framing.wire_bytes(u64::from(length));
+            self.last = (length, self.rate.transmission_time(bytes));
         }
+        self.last.1
     }
 }

@@ -156,8 +156,7 @@ impl Queue {
     /// An empty queue, first in, first out, that counts by `precedence`.
     pub fn new(precedence: &PrecedenceSource) -> Queue {
         // It grows to its high-water mark once; after that the packet path allocates nothing.
-        let packets = VecDeque::with_capacity(64);
-        Queue { packets, flows: None, occupancy: Occupancy::default(), precedences: precedence.compiled() }
+        Queue { precedences: precedence.compiled(), ..Queue::default() }
     }
     /// An empty queue that serves `flows` fairly and counts by `precedence`.
     pub fn fair(precedence: &PrecedenceSource, flows: FlowQueues) -> Queue {
@@ -166,6 +165,10 @@ impl Queue {
     /// How full it is.
     pub fn occupancy(&self) -> &Occupancy {
         &self.occupancy
+    }
+    /// Whether it serves first in, first out, and colors are its drop precedences.
+    pub fn is_plain(&self) -> bool {
+        self.flows.is_none() && matches!(self.precedences, Precedences::Color)
     }
     /// The drop precedence under which it counts `packet`.
     pub fn precedence_of(&self, packet: &Packet) -> Color {

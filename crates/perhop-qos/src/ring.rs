@@ -118,10 +118,11 @@ impl TransmitRing {
     /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty one.
     #[inline]
     pub fn admits(&self, length: u32) -> bool {
-        match self.admission {
-            RingAdmission::Strict => self.used == 0 || self.used + self.particles(length) <= self.capacity,
-            RingAdmission::Overshoot => self.used < self.capacity,
-        }
+        self.used == 0
+            || match self.admission {
+                RingAdmission::Strict => self.used + self.particles(length) <= self.capacity,
+                RingAdmission::Overshoot => self.used < self.capacity,
+            }
     }
     /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its predecessor's.
     #[inline]

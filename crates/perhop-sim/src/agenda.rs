@@ -5,47 +5,52 @@
 //! under way. A wake-up cannot be taken back: its owner remembers the instant it waits for, and
 //! ignores any other.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use perhop_qos::units::Time;
 
-/// An entry: time, sequence and slot number in one integer, so that a comparison is one instruction
-/// pair without branches. Ties in time are broken by the order in which wake-ups were asked for.
+/// A wake-up: time, sequence and leaf in one integer, so that a comparison is one instruction pair
+/// without branches. Ties in time are broken by the order in which wake-ups were asked for.
 type Key = u128;
 
-const SLOT_BITS: u32 = 24;
+const LEAF_BITS: u32 = 24;
 const SEQUENCE_BITS: u32 = 40;
 /// Greater than every key.
 const NEVER: Key = Key::MAX;
-/// The root of the tournament.
-const WINNER: usize = 1;
+const ARITY: usize = 4;
+
+/// The four keys that meet in one match, in one cache line. The first family plays the final; the families
+/// whose winners meet in family f are 4 f + 1 to 4 f + 4.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Family([Key; ARITY]);
+
+impl Family {
+    const EMPTY: Family = Family([NEVER; ARITY]);
+
+    fn winner(&self) -> Key {
+        let [a, b, c, d] = self.0;
+        a.min(b).min(c.min(d))
+    }
+}
 
 /// Future events of type `E`, of which each is registered once and scheduled any number of times.
 ///
-/// A tournament: every slot has a leaf for its wake-up, and every node the earlier of its two children's.
-/// The nodes above a leaf are known beforehand, so no load and no branch waits for a match's outcome.
+/// A tournament: every wake-up has a leaf, and the earliest of four goes on to the next round. The matches
+/// above a leaf are known beforehand, so no load and no branch waits for another's outcome.
 #[derive(Debug)]
 pub struct Agenda<E> {
-    /// The children of node n are 2 n and 2 n + 1; the leaves are the upper half.
-    tree: Vec<Key>,
-    slots: Vec<Registered<E>>,
-    /// Leaves in use. Leaf 0 is that of `further`.
-    leaves: usize,
-    /// Wake-ups of slots whose leaf has an earlier one. Few slots ask for a second before the first.
-    further: BinaryHeap<Reverse<Key>>,
-    /// The leaf's node whose key was taken last. The matches above it are still to be played: mostly the
-    /// next wake-up is for the same slot.
-    vacant: Option<usize>,
-    pending: usize,
+    families: Vec<Family>,
+    /// The first family of leaves: those of the first round.
+    first_round: usize,
+    winner: Key,
+    /// By leaf in use: what happens.
+    happens: Vec<E>,
+    /// Leaves in use that have no wake-up.
+    free: Vec<u32>,
+    /// The leaf whose wake-up was taken last. The matches above it are still to be played: mostly another
+    /// wake-up takes its place.
+    vacant: Option<u32>,
+    registered: Vec<E>,
     sequence: u64,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Registered<E> {
-    event: E,
-    /// Its leaf; 0 until it is first scheduled.
-    leaf: u32,
 }
 
 /// A registered event.
@@ -56,128 +61,128 @@ impl<E: Copy> Agenda<E> {
     /// An empty agenda.
     pub fn new() -> Agenda<E> {
         Agenda {
-            tree: vec![NEVER; 2],
-            slots: Vec::new(),
-            leaves: 1,
-            further: BinaryHeap::new(),
+            families: vec![Family::EMPTY],
+            first_round: 0,
+            winner: NEVER,
+            happens: Vec::new(),
+            free: Vec::new(),
             vacant: None,
-            pending: 0,
+            registered: Vec::new(),
             sequence: 0,
         }
     }
     /// A slot for `event`.
-    ///
-    /// # Panics
-    /// Beyond 16 million slots.
     pub fn register(&mut self, event: E) -> Slot {
-        assert!(self.slots.len() < 1 << SLOT_BITS, "the agenda numbers events with {SLOT_BITS} bits");
-        self.slots.push(Registered { event, leaf: 0 });
-        Slot(self.slots.len() as u32 - 1)
+        self.registered.push(event);
+        Slot(self.registered.len() as u32 - 1)
     }
     /// Lets the event of `slot` happen at `time`, which must not lie before the event taken last.
+    ///
+    /// # Panics
+    /// Beyond 16 million wake-ups at a time.
     pub fn schedule(&mut self, slot: Slot, time: Time) {
+        let event = self.registered[slot.0 as usize];
         let sequence = u128::from(self.sequence & ((1 << SEQUENCE_BITS) - 1));
-        let key = u128::from(time.as_picoseconds()) << 64 | sequence << SLOT_BITS | u128::from(slot.0);
+        let key = u128::from(time.as_picoseconds()) << 64 | sequence << LEAF_BITS;
         self.sequence += 1;
-        self.pending += 1;
-        if self.slots[slot.0 as usize].leaf == 0 {
-            self.add_leaf(slot);
-        }
-        let node = self.tree.len() / 2 + self.slots[slot.0 as usize].leaf as usize;
-        if self.vacant == Some(node) {
-            self.vacant = None;
-            self.play(node, key);
+        if let Some(leaf) = self.vacant.take() {
+            self.happens[leaf as usize] = event;
+            self.play(leaf, key | Key::from(leaf));
         } else {
-            let pending = self.tree[node];
-            self.put_forward(node, key.min(pending));
-            if pending != NEVER {
-                self.postpone(key.max(pending));
-            }
+            let leaf = self.leaf_for(event);
+            self.put_forward(leaf, key | Key::from(leaf));
         }
     }
     /// Takes the next event if it happens no later than `limit`.
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
-        if let Some(node) = self.vacant.take() {
-            self.play(node, self.tree[node]);
+        if let Some(leaf) = self.vacant.take() {
+            self.free.push(leaf);
+            self.play(leaf, NEVER);
         }
-        let first = self.tree[WINNER];
-        let time = Time::from_picoseconds((first >> 64) as u64);
-        if time > limit || first == NEVER {
+        let time = Time::from_picoseconds((self.winner >> 64) as u64);
+        if time > limit || self.winner == NEVER {
             return None;
         }
-        self.pending -= 1;
-        let Registered { event, leaf } = self.slots[first as usize & ((1 << SLOT_BITS) - 1)];
-        let node = self.tree.len() / 2 + leaf as usize;
-        if self.tree[node] == first {
-            self.tree[node] = NEVER;
-            self.vacant = Some(node);
-        } else {
-            self.take_further();
-        }
-        Some((time, event))
+        let leaf = self.winner as u32 & ((1 << LEAF_BITS) - 1);
+        self.vacant = Some(leaf);
+        Some((time, self.happens[leaf as usize]))
     }
     /// How many wake-ups are pending.
     pub fn len(&self) -> usize {
-        self.pending
+        self.happens.len() - self.free.len() - usize::from(self.vacant.is_some())
     }
     /// Whether nothing will happen any more.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Puts `key` at the leaf's `node` and plays every match above it.
-    fn play(&mut self, mut node: usize, mut key: Key) {
-        let tree = self.tree.as_mut_slice();
-        tree[node] = key;
-        while node > WINNER {
-            key = key.min(tree[node ^ 1]);
-            node /= 2;
-            tree[node] = key;
-        }
+    /// The family in which `leaf` plays first, and its place there.
+    fn place(&self, leaf: u32) -> (usize, usize) {
+        (self.first_round + leaf as usize / ARITY, leaf as usize % ARITY)
     }
-    /// Puts `key`, no later than what stands there, at the leaf's `node`: it wins until it meets an earlier one.
-    fn put_forward(&mut self, mut node: usize, key: Key) {
-        while node >= WINNER && key < self.tree[node] {
-            self.tree[node] = key;
-            node /= 2;
+    /// Puts `key` at `leaf` and plays every match above it.
+    fn play(&mut self, leaf: u32, mut key: Key) {
+        let (mut family, mut place) = self.place(leaf);
+        let families = self.families.as_mut_slice();
+        loop {
+            families[family].0[place] = key;
+            key = families[family].winner();
+            if family == 0 {
+                break;
+            }
+            (family, place) = above(family);
         }
+        self.winner = key;
+    }
+    /// Puts `key` at `leaf`, which is free: it goes on until it meets an earlier one.
+    fn put_forward(&mut self, leaf: u32, key: Key) {
+        let (mut family, mut place) = self.place(leaf);
+        loop {
+            let stands = &mut self.families[family].0[place];
+            if *stands <= key {
+                return;
+            }
+            *stands = key;
+            if family == 0 {
+                break;
+            }
+            (family, place) = above(family);
+        }
+        self.winner = self.winner.min(key);
     }
 
-    /// Keeps `key` while its slot's leaf has an earlier one.
-    #[cold]
-    fn postpone(&mut self, key: Key) {
-        self.further.push(Reverse(key));
-        self.put_forward(self.tree.len() / 2, key);
+    /// A free leaf, at which `event` happens.
+    fn leaf_for(&mut self, event: E) -> u32 {
+        if let Some(leaf) = self.free.pop() {
+            self.happens[leaf as usize] = event;
+            return leaf;
+        }
+        let leaf = self.happens.len();
+        assert!(leaf < 1 << LEAF_BITS, "the agenda numbers wake-ups with {LEAF_BITS} bits");
+        if leaf == (self.families.len() - self.first_round) * ARITY {
+            self.add_round();
+        }
+        self.happens.push(event);
+        leaf as u32
     }
-    /// The winner came from `further`.
-    #[cold]
-    fn take_further(&mut self) {
-        self.further.pop();
-        let node = self.tree.len() / 2;
-        self.tree[node] = self.further.peek().map_or(NEVER, |Reverse(key)| *key);
-        self.vacant = Some(node);
+    /// Makes four times as many leaves, and plays all matches.
+    fn add_round(&mut self) {
+        let leaves = self.families.split_off(self.first_round);
+        self.first_round += leaves.len();
+        self.families.resize(self.first_round, Family::EMPTY);
+        self.families.extend_from_slice(&leaves);
+        self.families.resize(self.first_round + ARITY * leaves.len(), Family::EMPTY);
+        for family in (1..self.families.len()).rev() {
+            let (winners, place) = above(family);
+            self.families[winners].0[place] = self.families[family].winner();
+        }
+        self.winner = self.families[0].winner();
     }
+}
 
-    #[cold]
-    fn add_leaf(&mut self, slot: Slot) {
-        if self.leaves == self.tree.len() / 2 {
-            self.grow();
-        }
-        self.slots[slot.0 as usize].leaf = self.leaves as u32;
-        self.leaves += 1;
-    }
-    /// Doubles the leaves, and plays all matches.
-    fn grow(&mut self) {
-        let half = self.tree.len() / 2;
-        let mut tree = vec![NEVER; 2 * half];
-        tree.extend_from_slice(&self.tree[half..]);
-        tree.resize(4 * half, NEVER);
-        for node in (WINNER..2 * half).rev() {
-            tree[node] = tree[2 * node].min(tree[2 * node + 1]);
-        }
-        self.tree = tree;
-        self.vacant = None;
-    }
+/// The family and the place in it where the winner of `family` goes on.
+fn above(family: usize) -> (usize, usize) {
+    ((family - 1) / ARITY, (family - 1) % ARITY)
 }
 
 impl<E: Copy> Default for Agenda<E> {

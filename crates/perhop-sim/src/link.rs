@@ -120,6 +120,12 @@ impl Observer for Counters<'_> {
             tally.sent.add(packet.length);
         }
     }
+    fn passed(&mut self, now: Time, place: Place, packet: &Packet, _: Departure) {
+        if let Some(tally) = self.tally(now, place) {
+            tally.arrived.add(packet.length);
+            tally.sent.add(packet.length);
+        }
+    }
 }
 
 /// The flow that a packet belongs to: the high half of its payload word.

@@ -140,6 +140,7 @@ fn run_one(
         (now, hops) = (until, total);
     }
     world.finish();
+    progress.advance(Time::ZERO, world.packet_hops() - hops);
     if cfg!(debug_assertions) {
         world.assert_conservation();
     }

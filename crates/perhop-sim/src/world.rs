@@ -230,10 +230,19 @@ impl World {
     /// the ring, so while a port is busy something is in flight on its wire, and its arrival comes by
     /// here before the packet after the next could be late. Where packets are settled once they are on
     /// the wire nothing can be late.
+    #[inline]
     pub(crate) fn catch_up(&mut self, now: Time, link: LinkId) {
-        if !self.links[link.index()].feeders.is_empty() {
-            return self.run_ahead(now, link);
+        let Link { feeders, port, .. } = &self.links[link.index()];
+        if !feeders.is_empty() {
+            self.run_ahead(now, link);
+        } else if port.backlog() > 0 {
+            self.let_out(now, link);
         }
+    }
+
+    /// Lets `link`'s port send what is due by `now`.
+    #[inline(never)]
+    fn let_out(&mut self, now: Time, link: LinkId) {
         while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
             self.transmit(due, link);
         }
@@ -243,11 +252,12 @@ impl World {
     ///
     /// Nothing that happens elsewhere changes what these sources send or what the host's port does
     /// with it, so the packet's arrival at the router is the only event that the agenda needs.
+    #[inline(never)]
     fn run_ahead(&mut self, now: Time, link: LinkId) {
         loop {
             let Link { feeders, port, in_flight, .. } = &self.links[link.index()];
-            let emissions = feeders.iter().map(|sender| (self.senders[*sender].due.at, *sender));
-            let (emission, sender) = emissions.min().unwrap_or((Time::MAX, 0));
+            let sender = self.first_due(feeders);
+            let emission = self.senders[sender].due.at;
             let timeout = port.poll_timeout().unwrap_or(Time::MAX);
             let next = emission.min(timeout);
             if next > self.duration || (next > now && !in_flight.is_empty()) {
@@ -259,6 +269,14 @@ impl World {
                 let mut packet = self.take_packet(sender);
                 self.pass(emission, link, &mut packet);
             }
+        }
+    }
+
+    /// Which of `senders` sends next, the first of them where several do.
+    fn first_due(&self, senders: &[usize]) -> usize {
+        match senders {
+            [only] => *only,
+            _ => *senders.iter().min_by_key(|sender| self.senders[**sender].due.at).unwrap_or(&0),
         }
     }
 
@@ -275,6 +293,7 @@ impl World {
     }
 
     /// `packet` is on `link`'s wire until `ends`: it arrives when its last bit does.
+    #[inline]
     fn launch(&mut self, link: LinkId, packet: &mut Packet, ends: Time) {
         let Link { transmitted, delay, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
         *transmitted += 1;
@@ -289,15 +308,15 @@ impl World {
     }
 
     /// Asks for a wake-up where a shaper holds back all that waits at `link`: then nothing need be in flight.
+    #[inline]
     fn await_shaper(&mut self, link: LinkId) {
         let link = &mut self.links[link.index()];
+        let Some(time) = link.port.shaped_until() else { return };
         if link.settles || !link.feeders.is_empty() {
             return; // it may be late, or it runs ahead, and past its shaper too
         }
         // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
-        if let Some(time) = link.port.shaped_until()
-            && link.shaper_ready_at.is_none_or(|pending| time < pending)
-        {
+        if link.shaper_ready_at.is_none_or(|pending| time < pending) {
             self.agenda.schedule(link.shaper_ready, time);
             link.shaper_ready_at = Some(time);
         }
@@ -352,6 +371,7 @@ impl World {
     }
 
     /// `packet` ends at `link` outside its queues: counted for its flow and by the port's `counters`.
+    #[cold]
     fn drop_unqueued(
         &mut self,
         now: Time,

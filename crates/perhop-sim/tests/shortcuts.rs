@@ -1,6 +1,8 @@
-//! Sources that run ahead of the agenda give the results of sources that stand on it.
+//! What is not on the agenda gives the results of what is.
 //!
-//! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead.
+//! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead. A queue
+//! probe at a port behind a link puts that link's packets on the agenda; without one they may be settled
+//! as soon as they are on the wire.
 
 use std::path::Path;
 
@@ -50,6 +52,20 @@ fn tables(sources: &[(u8, u64, u64)], queueing: &Value, watched: bool, seed: u64
     results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
 }
 
+/// Tail drop, a shaper, priorities, and RED.
+fn policies_of_a_port() -> [Value; 4] {
+    let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
+    [
+        json!({"classes": [{"name": "all", "buffer": tail_drop}]}),
+        json!({"classes": [{"name": "all", "buffer": tail_drop, "shape": {"rate": "700kb/s", "burst": "3kB"}}]}),
+        json!({"scheduler": "priority", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop}, {"name": "rest", "buffer": tail_drop},
+        ]}),
+        json!({"classes": [{"name": "all", "buffer": {"red": {"precedences": [
+            {"min": "1 packets", "max": "5 packets", "max-probability": 0.5}], "averaging": {"weight": 0.1}}}}]}),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
@@ -58,18 +74,101 @@ proptest! {
         policy in 0usize..4,
         seed in any::<u64>(),
     ) {
-        let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
-        let policies = [
-            json!({"classes": [{"name": "all", "buffer": tail_drop}]}),
-            json!({"classes": [{"name": "all", "buffer": tail_drop, "shape": {"rate": "700kb/s", "burst": "3kB"}}]}),
-            json!({"scheduler": "priority", "classes": [
-                {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop}, {"name": "rest", "buffer": tail_drop},
-            ]}),
-            json!({"classes": [{"name": "all", "buffer": {"red": {"precedences": [
-                {"min": "1 packets", "max": "5 packets", "max-probability": 0.5}], "averaging": {"weight": 0.1}}}}]}),
-        ];
+        let policies = policies_of_a_port();
         let ahead = tables(&sources, &policies[policy], false, seed);
         prop_assert_eq!(ahead, tables(&sources, &policies[policy], true, seed));
+    }
+}
+
+/// Who watches the ports of a network.
+#[derive(Clone, Copy, PartialEq)]
+enum Watch {
+    Nobody,
+    /// A queue probe at every port of the routers that packets leave by.
+    Routers,
+}
+
+/// Three hosts at the first of three routers, two sinks at the last and one at the second, with everything on
+/// the way that may happen to a packet: the tables without those of the probes.
+fn chain(
+    sources: &[(u8, u64, u64)],
+    queueing: [&Value; 2],
+    loss: f64,
+    watch: Watch,
+    seed: u64,
+) -> Vec<String> {
+    let traffic: Vec<Value> = sources
+        .iter()
+        .enumerate()
+        .map(|(index, &(kind, rate, size))| {
+            let (from, to) = (["a", "b", "c"][index % 3], ["s", "t", "u"][index / 2 % 3]);
+            let dscp = if index % 2 == 0 { "af11" } else { "default" };
+            // The first sources start together: ties.
+            let within = if index < 2 { "0s" } else { "50ms" };
+            json!({"name": format!("flow{index}"), "from": from, "to": to, "dscp": dscp,
+                   "start-within": within, "source": source(kind, rate, size)})
+        })
+        .collect();
+    let links = [
+        ("a", "r1"),
+        ("b", "r1"),
+        ("c", "r1"),
+        ("r1", "r2"),
+        ("r2", "r3"),
+        ("r3", "s"),
+        ("r3", "t"),
+        ("r2", "u"),
+    ];
+    let probes: Vec<Value> = match watch {
+        Watch::Nobody => Vec::new(),
+        Watch::Routers => {
+            let ports = links.iter().filter(|(from, _)| from.starts_with('r'));
+            ports.map(|(from, to)| json!({"from": from, "to": to, "every": "7ms"})).collect()
+        }
+    };
+    let links: Vec<Value> = links
+        .iter()
+        .map(|&(from, to)| match (from, to) {
+            ("r1", _) => json!({"between": [from, to], "rate": "2Mb/s", "delay": "9ms", "loss": loss,
+                "interfaces": {"r1": {"output": "first"}, "r2": {"input": "police"}}}),
+            ("r2", "r3") => json!({"between": [from, to], "rate": "1Mb/s", "delay": "3ms",
+                "interfaces": {"r2": {"output": "second"}}}),
+            ("r3", "s") => json!({"between": [from, to], "rate": "600kb/s", "delay": "1ms", "loss": loss}),
+            _ => json!({"between": [from, to], "rate": "3Mb/s", "delay": "2ms"}),
+        })
+        .collect();
+    let scenario = json!({
+        "perhop": 1, "name": "chain", "duration": "3s",
+        "hosts": {"a": {}, "b": {}, "c": {}, "s": {}, "t": {}, "u": {}}, "routers": {"r1": {}, "r2": {}, "r3": {}},
+        "links": links, "traffic": traffic,
+        "policies": {
+            "first": {"queueing": queueing[0]}, "second": {"queueing": queueing[1]},
+            "police": {"conditioners": [{
+                "match": {"dscp": "af11"}, "meter": {"token-bucket": {"rate": "500kb/s", "burst": "4kB"}},
+                "red": ["drop"],
+            }]},
+        },
+        "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
+    });
+    let options = RunOptions { seed, replications: 1, threads: 1 };
+    let results =
+        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
+    results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn settling_changes_nothing(
+        sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..9),
+        policies in [0usize..4, 0usize..4],
+        loss in prop::sample::select(vec![0.0, 0.03]),
+        seed in any::<u64>(),
+    ) {
+        let all = policies_of_a_port();
+        let queueing = policies.map(|policy| &all[policy]);
+        let settled = chain(&sources, queueing, loss, Watch::Nobody, seed);
+        prop_assert_eq!(settled, chain(&sources, queueing, loss, Watch::Routers, seed));
     }
 }
 

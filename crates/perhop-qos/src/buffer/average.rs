@@ -118,6 +118,12 @@ impl QueueAverages {
         &self.values
     }
 
+    /// Whether a departure that leaves something of what an average counts moves that average.
+    #[inline]
+    pub(super) fn samples_departures(&self) -> bool {
+        self.motion.update == UpdateConfig::ArrivalsAndDepartures
+    }
+
     /// A packet arrives and finds `held` of what average `index` counts.
     #[inline]
     pub(super) fn arrival(&mut self, index: usize, now: Time, held: u64) {
@@ -131,7 +137,7 @@ impl QueueAverages {
     /// A packet has left and leaves `held` of what average `index` counts.
     #[inline]
     pub(super) fn departure(&mut self, index: usize, now: Time, held: u64) {
-        if self.motion.update == UpdateConfig::ArrivalsAndDepartures {
+        if self.samples_departures() {
             self.sample(index, held);
         }
         if held == 0 {

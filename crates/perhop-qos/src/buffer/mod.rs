@@ -41,6 +41,11 @@ pub trait BufferManager {
         let _ = (now, packet, precedence, queue);
         Verdict::Pass
     }
+    /// Whether it lets pass, and remembers nothing of, every packet that finds the queue empty and leaves
+    /// it at once: then it need not be asked about such a packet.
+    fn ignores_an_empty_queue(&self) -> bool {
+        false
+    }
 }
 
 /// A buffer manager as written in a policy.
@@ -145,6 +150,12 @@ impl BufferManager for AnyBuffer {
         match self {
             AnyBuffer::TailDrop(buffer) => buffer.release(now, packet, precedence, queue),
             AnyBuffer::Mred(buffer) => buffer.release(now, packet, precedence, queue),
+        }
+    }
+    fn ignores_an_empty_queue(&self) -> bool {
+        match self {
+            AnyBuffer::TailDrop(buffer) => buffer.ignores_an_empty_queue(),
+            AnyBuffer::Mred(buffer) => buffer.ignores_an_empty_queue(),
         }
     }
 }

@@ -239,9 +239,9 @@ impl Mred {
             Averages::Coupled => {
                 let (last, by_precedence) = (self.tests.len() - 1, self.unit.held_by_precedence(queue));
                 let mut held: u64 = by_precedence[..index].iter().sum();
-                for (higher, more) in by_precedence.iter().enumerate().take(last).skip(index) {
+                for (further, more) in by_precedence[index..last].iter().enumerate() {
                     held += more;
-                    update(&mut self.shared, higher, held);
+                    update(&mut self.shared, index + further, held);
                 }
                 update(&mut self.shared, last, self.unit.held(queue));
             }
@@ -339,6 +339,10 @@ impl BufferManager for Mred {
     #[inline]
     fn release(&mut self, now: Time, _: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let index = self.index(precedence);
+        // Every average that counts this packet counts the others of its precedence as well.
+        if !self.shared.samples_departures() && self.unit.held_by_precedence(queue)[index] > 0 {
+            return Verdict::Pass;
+        }
         self.for_each_average(index, queue, |averages, which, held| averages.departure(which, now, held));
         Verdict::Pass
     }

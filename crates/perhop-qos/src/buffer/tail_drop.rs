@@ -68,6 +68,10 @@ impl BufferManager for TailDrop {
             Verdict::Drop(DropCause::QueueFull)
         }
     }
+    fn ignores_an_empty_queue(&self) -> bool {
+        // A limit in bytes may be less than one packet.
+        matches!(self.limit, QueueSize::Packets(_))
+    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,10 @@ impl PortClassifier {
         });
         Ok(PortClassifier(Compiled::ByDscp(table)))
     }
+    /// Whether the first queue takes everything.
+    pub fn is_single(&self) -> bool {
+        matches!(&self.0, Compiled::ByDscp(table) if *table == [Some(QueueId(0)); 64])
+    }
     /// The queue of `packet`; `None` where no class takes it.
     pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
         match &self.0 {

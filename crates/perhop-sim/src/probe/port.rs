@@ -19,8 +19,9 @@ pub struct Tally {
 /// What is counted at one port.
 #[derive(Clone, Debug, Default)]
 pub struct PortTally {
-    /// By queue, then by drop precedence as far as one was seen.
-    queues: Vec<Vec<Tally>>,
+    queues: usize,
+    /// By drop precedence as far as one was seen, then by queue.
+    tallies: Vec<Tally>,
     /// Dropped before any queue was chosen, by cause.
     pub unqueued: [Count; DropCause::COUNT],
     /// Dropped after they were sent, by cause: lost on the link, or refused by the input conditioners at its far end.
@@ -30,25 +31,28 @@ pub struct PortTally {
 impl PortTally {
     /// Nothing counted at `queues` queues.
     pub fn new(queues: usize) -> PortTally {
-        PortTally {
-            queues: vec![Vec::new(); queues],
-            unqueued: Default::default(),
-            beyond: Default::default(),
-        }
+        PortTally { queues, ..PortTally::default() }
     }
     /// The counters of `queue` for packets of drop precedence `precedence`.
+    #[inline]
     pub fn of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
-        let tallies = &mut self.queues[queue];
-        if tallies.len() <= precedence {
-            tallies.resize_with(precedence + 1, Tally::default);
+        let index = precedence * self.queues + queue;
+        if self.tallies.len() <= index {
+            self.see(precedence);
         }
-        &mut tallies[precedence]
+        &mut self.tallies[index]
+    }
+    #[cold]
+    fn see(&mut self, precedence: usize) {
+        self.tallies.resize_with((precedence + 1) * self.queues, Tally::default);
     }
     /// Queue, drop precedence and counters of all that was seen.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &Tally)> {
-        let all = self.queues.iter().enumerate().flat_map(|(queue, tallies)| {
-            tallies.iter().enumerate().map(move |(precedence, tally)| (queue, precedence, tally))
-        });
+        let of_queue = |queue: usize| {
+            let tallies = self.tallies.iter().skip(queue).step_by(self.queues).enumerate();
+            tallies.map(move |(precedence, tally)| (queue, precedence, tally))
+        };
+        let all = (0..self.queues).flat_map(of_queue);
         all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
     }
 }

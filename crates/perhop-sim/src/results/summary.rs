@@ -1,5 +1,7 @@
 //! The summary of a run: means over replications, with confidence intervals.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
 use super::table::{Table, Values};
@@ -18,22 +20,24 @@ pub(super) fn summary(scenario: &Scenario, options: &RunOptions, tables: &[Table
             .find(|table| table.name == name)
             .map_or(Value::Null, |table| Value::Array(groups(table, keys)))
     };
-    json!({
-        "schema_version": SCHEMA_VERSION,
-        "perhop": env!("CARGO_PKG_VERSION"),
-        "scenario": scenario.name,
-        "seed": options.seed,
-        "replications": options.replications,
-        "duration_s": scenario.duration.as_seconds(),
-        "warmup_s": scenario.measure.warmup.as_seconds(),
-        "classes": of("classes", &["class"]),
-        "ports": of("ports", &["port", "queue", "precedence"]),
-        "conditioners": of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
-        "colors": of("colors", &["class", "color"]),
-        "tcp": of("transactions", &["class"]),
-        "fairness": samples(tables, "runs", "fairness"),
-        "packet_hops": total(tables, "runs", "packet_hops"),
-    })
+    // Not one `json!`, which would copy the groups.
+    let entries = [
+        ("schema_version", json!(SCHEMA_VERSION)),
+        ("perhop", json!(env!("CARGO_PKG_VERSION"))),
+        ("scenario", json!(scenario.name)),
+        ("seed", json!(options.seed)),
+        ("replications", json!(options.replications)),
+        ("duration_s", json!(scenario.duration.as_seconds())),
+        ("warmup_s", json!(scenario.measure.warmup.as_seconds())),
+        ("classes", of("classes", &["class"])),
+        ("ports", of("ports", &["port", "queue", "precedence"])),
+        ("conditioners", of("conditioners", &["node", "neighbor", "side", "stage", "color"])),
+        ("colors", of("colors", &["class", "color"])),
+        ("tcp", of("transactions", &["class"])),
+        ("fairness", samples(tables, "runs", "fairness")),
+        ("packet_hops", json!(total(tables, "runs", "packet_hops"))),
+    ];
+    entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// Mean and interval of one column with a row per replication.
@@ -57,9 +61,11 @@ fn total(tables: &[Table], table: &str, column: &str) -> u64 {
 /// mean and 95 % confidence interval over the replications.
 fn groups(table: &Table, keys: &[&str]) -> Vec<Value> {
     let mut order: Vec<(Vec<Value>, Vec<usize>)> = Vec::new();
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for row in 0..table.rows() {
         let key: Vec<Value> = keys.iter().map(|key| cell(table.column(key), row)).collect();
-        match order.iter_mut().find(|(known, _)| *known == key) {
+        let place = *places.entry(json!(key).to_string()).or_insert(order.len());
+        match order.get_mut(place) {
             Some((_, rows)) => rows.push(row),
             None => order.push((key, vec![row])),
         }

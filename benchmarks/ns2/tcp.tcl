@@ -1,0 +1,46 @@
+# The scenario `tcp` of crates/perhop-sim/benches/engine.rs in ns-2 with its DiffServ module: bulk
+# transfers with NewReno in packets of 1000 bytes, every one acknowledged, RIO-C with two precedences on
+# the 100 Mb/s bottleneck, 1 Gb/s access links, 100 s.   ns tcp.tcl PAIRS
+#
+# All sources share one token bucket at the bottleneck, for the reasons that udp.tcl gives.
+set pairs [lindex $argv 0]
+set ns [new Simulator]
+set r1 [$ns node]
+set r2 [$ns node]
+$ns simplex-link $r1 $r2 100Mb 20ms dsRED/edge
+$ns simplex-link $r2 $r1 100Mb 20ms DropTail
+$ns queue-limit $r2 $r1 64
+set bottleneck [[$ns link $r1 $r2] queue]
+
+$bottleneck meanPktSize 1000
+$bottleneck set numQueues_ 1
+$bottleneck setNumPrec 2
+$bottleneck setMREDMode RIO-C 0
+$bottleneck addPolicyEntry -1 -1 TokenBucket 10 60000000 10000
+$bottleneck addPolicerEntry TokenBucket 10 11
+$bottleneck addPHBEntry 10 0 0
+$bottleneck addPHBEntry 11 0 1
+$bottleneck configQ 0 0 40 70 0.02
+$bottleneck configQ 0 1 10 40 0.10
+
+set random [new RNG]
+$random seed 1
+for {set pair 0} {$pair < $pairs} {incr pair} {
+    set source [$ns node]
+    set sink [$ns node]
+    $ns duplex-link $source $r1 1000Mb 1ms DropTail
+    $ns duplex-link $r2 $sink 1000Mb 1ms DropTail
+    set tcp [new Agent/TCP/Newreno]
+    $tcp set packetSize_ 960
+    # 65,535 bytes of receive buffer.
+    $tcp set window_ 68
+    set acknowledger [new Agent/TCPSink]
+    $ns attach-agent $source $tcp
+    $ns attach-agent $sink $acknowledger
+    $ns connect $tcp $acknowledger
+    set transfer [new Application/FTP]
+    $transfer attach-agent $tcp
+    $ns at [$random uniform 0 0.01] "$transfer start"
+}
+$ns at 100.0 "$bottleneck printStats; exit 0"
+$ns run
