@@ -57,14 +57,18 @@ def _compiler() -> str:
 
 def _compare(found: dict, baseline: dict) -> int:
     if found["compiler"] != baseline["compiler"]:
-        sys.stdout.write(f"the baseline is of {baseline['compiler']}, not compared with {found['compiler']}\n")
+        sys.stdout.write(
+            f"the baseline is of {baseline['compiler']}, not compared with {found['compiler']}\n"
+        )
         return 0
     failed = False
     for scenario, count in found["instructions"].items():
         before = baseline["instructions"][scenario]
         percent = 100 * (count - before) / before
         failed |= percent > _TOLERANCE_PERCENT
-        sys.stdout.write(f"{scenario:9} {count:>13,} instructions, baseline {before:>13,}, {percent:+.1f} %\n")
+        sys.stdout.write(
+            f"{scenario:9} {count:>13,} instructions, baseline {before:>13,}, {percent:+.1f} %\n"
+        )
     if failed:
         sys.stdout.write(f"more than {_TOLERANCE_PERCENT:g} % above the baseline; if it must be: --bless\n")
     return int(failed)

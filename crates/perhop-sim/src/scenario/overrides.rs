@@ -53,7 +53,7 @@ fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhe
         return Ok(vec![owned(segments)]);
     };
     let path = resolve(document, &segments[..place])?;
-    let pointer: String = path.segments().iter().map(|key| format!("/{key}")).collect();
+    let pointer = path.segments().iter().fold(String::new(), |pointer, key| pointer + "/" + key);
     let Some(Value::Array(elements)) = document.pointer(&pointer) else {
         return Err(Nowhere {
             at: path.join(segments[place]),

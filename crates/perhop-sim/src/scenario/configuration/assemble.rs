@@ -135,7 +135,7 @@ impl Assembly<'_> {
         routers: &BTreeMap<&str, ConfiguredRouter>,
         language: Option<&dyn ConfigurationLanguage>,
     ) {
-        let mut taken: BTreeMap<(&str, &str), ValuePath> = BTreeMap::new();
+        let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
         let mut placed: Vec<(End, &ConfiguredPort)> = Vec::new();
         for (index, link) in scenario.links.iter().enumerate() {
             let [a, b] = &link.between;
@@ -147,15 +147,11 @@ impl Assembly<'_> {
                     continue;
                 };
                 let Some(port) = self.port(end, router, written, language) else { continue };
-                match taken.get(&(node, &port.name)) {
-                    Some(_) => {
-                        let message = format!("two links lead to `{}` of `{node}`", port.name);
-                        self.error(&end.path().join("name"), message, "an interface has one link");
-                    }
-                    None => {
-                        taken.insert((node, &port.name), end.path());
-                        placed.push((end, port));
-                    }
+                if taken.insert((node, &port.name)) {
+                    placed.push((end, port));
+                } else {
+                    let message = format!("two links lead to `{}` of `{node}`", port.name);
+                    self.error(&end.path().join("name"), message, "an interface has one link");
                 }
             }
         }
@@ -281,15 +277,13 @@ impl Assembly<'_> {
         for (end, port) in placed {
             let Some(host) = scenario.hosts.get(end.neighbor) else { continue };
             let subnets = &port.addresses;
+            let outside = |address| !subnets.iter().any(|subnet| contains(*subnet, address));
             match host.address {
-                Some(IpAddr::V4(address)) if !subnets.is_empty() => {
-                    if !subnets.iter().any(|subnet| contains(*subnet, address)) {
-                        let path = ValuePath::from("hosts").join(end.neighbor).join("address");
-                        let message =
-                            format!("{address} is in no subnet of `{}` of `{}`", port.name, end.node);
-                        let warning = self.document.diagnostic(Severity::Warning, &path, message);
-                        self.found.push(warning.help("access lists may miss its packets"));
-                    }
+                Some(IpAddr::V4(address)) if !subnets.is_empty() && outside(address) => {
+                    let path = ValuePath::from("hosts").join(end.neighbor).join("address");
+                    let message = format!("{address} is in no subnet of `{}` of `{}`", port.name, end.node);
+                    let warning = self.document.diagnostic(Severity::Warning, &path, message);
+                    self.found.push(warning.help("access lists may miss its packets"));
                 }
                 None => {
                     let free = subnets.iter().find_map(|subnet| first_free(*subnet, &used));
