@@ -185,7 +185,8 @@ def ef(results: Results, column: str) -> np.ndarray:
 
 def packets(results: Results, name: str, ip_bytes: int) -> float:
     """Return the packets of a class that arrive in a second."""
-    return float(results.classes.filter(**{"class": name})["throughput_bps"].mean()) / 8 / ip_bytes
+    rates = results.classes.filter(**{"class": name})["throughput_bps"].to_numpy()
+    return float(rates.mean()) / 8 / ip_bytes
 
 
 def time_series(outcome: Outcome, rate: str) -> list[tuple[np.ndarray, np.ndarray]]:
