@@ -33,13 +33,14 @@ def test_the_configuration_becomes_behavior() -> None:
 
 def test_access_lists_match_addresses() -> None:
     """The business class is known by the server's address: with another it has no share of its own."""
-    queues = {}
+    arrived = {}
     for address in ("10.1.0.20", "10.1.0.21"):
         results = library.run(EXAMPLE, duration="4s", set={"hosts.server.address": address})
-        rows = results.ports.filter(port="branch->headquarters")
-        queues[address] = dict(zip(rows["queue"], rows["arrived_packets"], strict=True))
-    assert queues["10.1.0.20"]["business"] > 100
-    assert queues["10.1.0.21"]["business"] == 0
+        port = results.ports.filter(port="branch->headquarters")
+        queues = zip(port["queue"], port["arrived_packets"], strict=True)
+        arrived[address] = sum(count for name, count in queues if name.endswith("business"))
+    assert arrived["10.1.0.20"] > 100
+    assert arrived["10.1.0.21"] == 0
 
 
 def test_results_hold_the_configuration(tmp_path: Path) -> None:
