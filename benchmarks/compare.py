@@ -17,6 +17,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def build_engine() -> Path:
 
 
 def _compare(scenario: str, engine: Path, runs: int) -> dict[str, object]:
-    simulators = {"perhop": lambda: _run_perhop(engine, scenario)}
+    simulators: dict[str, Callable[[], Run]] = {"perhop": lambda: _run_perhop(engine, scenario)}
     if shutil.which("ns"):
         simulators["ns-2"] = lambda: _run_ns2(scenario)
     taken: dict[str, list[Run]] = {name: [] for name in simulators}
