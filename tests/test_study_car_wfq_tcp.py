@@ -26,7 +26,7 @@ DIFFER = {
 
 
 def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
-    """Its window is all that it gets per round trip; the queue limit has no part in it, and CAR none either."""
+    """It gets its window per round trip; the queue limit and CAR have no part in it."""
     tables = ("scenario-1", "mechanism", "queue-limit")
     only = [argument for table in tables for argument in ("--only", table)]
     ended = perhop("study", "run", "car-wfq-tcp", *only, "--no-sensitivity", "--replications", "2", "--json")
