@@ -103,7 +103,10 @@ impl<'a> Context<'a> {
     /// The stages of `policy` for the packets that meet `outer`; with `outer` doing something itself, they go on to it.
     fn stages(&mut self, policy: &PolicyMap, bandwidth: Rate, outer: &Outer) -> Vec<ConditionerConfig> {
         let (mut stages, mut before) = (Vec::new(), Vec::new());
-        for class in &policy.classes {
+        // Wherever it stands, class-default takes what the others leave.
+        let (default, others): (Vec<_>, Vec<_>) =
+            policy.classes.iter().partition(|class| class.name == CLASS_DEFAULT);
+        for class in others.into_iter().chain(default) {
             let Some(own) = of_class(self.configuration, &class.name) else { continue };
             let condition = Condition::all(vec![outer.condition.clone(), own]);
             // A packet that goes on must not fall to the next class of this policy.
@@ -329,7 +332,7 @@ fn unique(mut stages: Vec<ConditionerConfig>) -> Vec<ConditionerConfig> {
     let ends = |stage: &ConditionerConfig| {
         let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
         let going_on = all.iter().any(|actions| actions.last() == Some(&action::Action::Continue));
-        stage.matches.is_none() && !going_on && stage.name.as_deref() != Some(CLASS_DEFAULT)
+        stage.matches.is_none() && !going_on
     };
     if let Some(end) = stages.iter().position(ends) {
         stages.truncate(end + 1);
