@@ -72,9 +72,10 @@ docs: setup ## the Rust and the Python documentation, warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
 reproduce: setup ## run the published studies: published beside measured, and results/ with everything
-	@# A claim that is not met must not cost the report: its exit code comes last.
-	code=0; $(BIN)/perhop study run --all --output results || code=$$?; \
-	if [ $$code = 0 ] || [ $$code = 4 ]; then $(BIN)/perhop report results --output results/report.html; fi; exit $$code
+	@# Exit code 4 is a claim that is not met: a result, which the table and the report show, and no failure.
+	@code=0; $(BIN)/perhop study run --all --output results || code=$$?; \
+	if [ $$code != 0 ] && [ $$code != 4 ]; then exit $$code; fi
+	$(BIN)/perhop report results --output results/report.html
 
 quote-reports: reproduce ## put the measured tables into the READMEs of the studies
 	$(BIN)/python docs/quote_reports.py results
