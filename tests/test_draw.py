@@ -9,7 +9,7 @@ import pytest
 
 import perhop
 from conftest import ROOT, Command
-from perhop.draw import draw
+from perhop.draw import draw, policies
 from perhop.draw.layout import places
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -72,3 +72,11 @@ def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     faster = perhop("draw", scenario, "-o", "-", "--set", "links.1.rate=3Mb/s").out
     assert "3 Mb/s" in faster
     assert "3 Mb/s" not in text
+
+
+def test_routers_configurations_are_drawn_as_the_policies_they_amount_to() -> None:
+    scenario = perhop.Scenario.load(ROOT / "examples/router-configuration.perhop.yaml")
+    for shown in (scenario, scenario.embedded()):
+        names = [name for name, _ in policies(shown)]
+        assert any(name.startswith("port ") for name in names), names
+        assert "class-default" in draw(shown)

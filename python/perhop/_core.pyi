@@ -51,6 +51,10 @@ class Loaded:
         """The same with the texts of routers' configurations in place of their files."""
 
     @property
+    def resolved(self) -> str:
+        """The same with what routers' configurations say put in place as policies, rates and rings."""
+
+    @property
     def base(self) -> str:
         """The directory that relative paths in the scenario start from."""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 #: The kinds of buffer managers with thresholds.
@@ -79,6 +81,7 @@ def _leaves(port: str, queueing: Mapping[str, Any], prefix: str) -> Iterator[Que
 
 def ports(scenario: Mapping[str, Any]) -> list[Port]:
     """Return both ports of every link, in the order of the scenario."""
+    scenario = resolved(scenario)
     found = []
     for link in scenario["links"]:
         first, second = link["between"]
@@ -87,6 +90,19 @@ def ports(scenario: Mapping[str, Any]) -> list[Port]:
             name = interface.get("output")
             policy = scenario.get("policies", {}).get(name) if name else None
             found.append(Port(sender, receiver, link, interface, policy, name))
+    return found
+
+
+def resolved(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the scenario with the policies that its routers' configurations amount to."""
+    if not any(router.get("configuration") for router in scenario.get("routers", {}).values()):
+        return scenario
+    from perhop import _core
+
+    base = getattr(scenario, "base", Path())
+    found: dict[str, Any] = json.loads(_core.load_json(json.dumps(dict(scenario)), base, []).resolved)
+    for router in found["routers"].values():
+        router.pop("configuration", None)
     return found
 
 

@@ -97,7 +97,9 @@ class Results:
         Each is `{"port", "queue", "unit", "precedences": [{"shared", "own"}]}`; a curve is a list of corners
         `[average, probability]`.
         """
-        return _core.drop_curves(json.dumps(self.scenario))
+        from perhop.ports import resolved
+
+        return _core.drop_curves(json.dumps(dict(resolved(self.scenario))))
 
     def drop_curves(self, port: str, queue: str) -> dict[str, Any] | None:
         """Return those of one queue, `None` if it does not drop early."""

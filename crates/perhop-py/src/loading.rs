@@ -18,6 +18,9 @@ pub(crate) struct Loaded {
     /// The same with the texts of routers' configurations in place of their files.
     #[pyo3(get)]
     embedded: String,
+    /// The same with what routers' configurations say put in place as policies, rates and rings: what is simulated.
+    #[pyo3(get)]
+    resolved: String,
     base: PathBuf,
     /// What is suspicious, though not wrong.
     #[pyo3(get)]
@@ -60,7 +63,9 @@ impl Warnings {
 fn loaded(py: Python<'_>, loaded: scenario::Loaded) -> PyResult<Loaded> {
     let json = to_text(&loaded.scenario, serde_json::to_string)?;
     let embedded = to_text(&loaded.embedded(), serde_json::to_string)?;
-    Ok(Loaded { json, embedded, base: loaded.base, warnings: Py::new(py, Warnings(loaded.warnings))? })
+    let resolved = to_text(&loaded.resolved, serde_json::to_string)?;
+    let warnings = Py::new(py, Warnings(loaded.warnings))?;
+    Ok(Loaded { json, embedded, resolved, base: loaded.base, warnings })
 }
 
 fn to_text<T>(value: &T, write: impl Fn(&T) -> serde_json::Result<String>) -> PyResult<String> {

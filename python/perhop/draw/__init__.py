@@ -9,7 +9,7 @@ from typing import Any
 from perhop.draw import svg
 from perhop.draw.policy import conditioner_picture, port_picture
 from perhop.draw.topology import topology
-from perhop.ports import ports
+from perhop.ports import ports, resolved
 
 __all__ = ["draw", "network", "policies"]
 
@@ -51,6 +51,7 @@ def _policy_parts(scenario: Mapping[str, Any]) -> list[tuple[float, float, str]]
 def _places(scenario: Mapping[str, Any]) -> list[tuple[str, tuple[float, float, str]]]:
     from perhop import _core
 
+    scenario = resolved(scenario)
     curves = _core.drop_curves(json.dumps(dict(scenario)))
     found = []
     for port in ports(scenario):
