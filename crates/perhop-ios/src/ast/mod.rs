@@ -1,7 +1,7 @@
 //! The syntax tree: what a configuration says, command by command, with line numbers.
 //!
 //! It speaks the router's language and units. What it amounts to is the business of
-//! [`convert`](crate::convert).
+//! [`convert`](crate::convert()).
 
 mod access_list;
 mod class_map;
