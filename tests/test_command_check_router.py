@@ -101,3 +101,11 @@ def test_the_papers_configurations_leave_nothing_out(perhop: Command) -> None:
     files = [VECTORS / f"car-wfq-tcp-scenario-{number}.cfg" for number in (1, 3)]
     ended = perhop("check", *files, "--strict")
     assert ended.code == 0, ended.out
+
+
+def test_a_scenario_is_none_whatever_its_words_and_its_name(perhop: Command, tmp_path: Path) -> None:
+    scenario = (ROOT / "examples" / "class-based-wfq.perhop.yaml").read_text()
+    for name in ("class-based.yaml", "class-based"):
+        (tmp_path / name).write_text(scenario)
+        ended = perhop("check", tmp_path / name, "--strict")
+        assert (ended.code, ended.out) == (0, f"{tmp_path / name}: scenario, ok\n"), ended.err

@@ -22,7 +22,7 @@ def test_there_are_examples() -> None:
 def test_it_is_accepted_and_runs(perhop: Command, file: Path) -> None:
     ended = perhop("check", file, "--strict")
     assert ended.code == 0, ended.err
-    ended = perhop("run", file, "--json", "--duration", "11s")
+    ended = perhop("run", file, "--json", "--duration", "14s")
     assert ended.code == 0, ended.err
     assert sum(one["delivered_packets"]["mean"] for one in ended.json()["classes"]) > 0
 
