@@ -61,6 +61,9 @@ const SLOW_BURST_BITS: u64 = 8000;
 /// Bits per second up to which a shaper is a slow one.
 const SLOW: u64 = 320_000;
 
+/// Bytes in the greatest burst of a shaper: routers take far less, and time to send more would not end.
+const GREATEST_BURST: u64 = u32::MAX as u64;
+
 /// A shaper on a circuit of `bandwidth`.
 pub(super) fn shaper(shape: &Shape, bandwidth: Rate) -> ShapeConfig {
     let rate = rate_of(shape.rate, bandwidth);
@@ -69,9 +72,9 @@ pub(super) fn shaper(shape: &Shape, bandwidth: Rate) -> ShapeConfig {
         TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)),
     };
     let default = if rate.as_bits_per_second() < SLOW { SLOW_BURST_BITS / 8 } else { bytes_in(rate, 25_000) };
-    let burst = shape.burst.map_or(default, written).max(1);
+    let burst = shape.burst.map_or(default, written).clamp(1, GREATEST_BURST);
     // The router's own choice for the excess burst is the committed burst.
-    let excess = shape.excess_burst.map_or(burst, written);
+    let excess = shape.excess_burst.map_or(burst, written).min(GREATEST_BURST);
     let (form, excess) = match shape.kind {
         ShapeKind::Peak if excess > 0 => (ShapeForm::Peak, excess),
         ShapeKind::Peak | ShapeKind::Average => (ShapeForm::Average, excess),

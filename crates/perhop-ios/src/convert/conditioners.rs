@@ -322,11 +322,11 @@ fn is_idle(stage: &ConditionerConfig) -> bool {
 
 /// The same stages, each with a name of its own, up to the one that leaves nothing for those behind it.
 fn unique(mut stages: Vec<ConditionerConfig>) -> Vec<ConditionerConfig> {
-    for index in 0..stages.len() {
-        let name = stages[index].name.clone();
-        let same = stages[..index].iter().filter(|stage| stage.name == name).count();
+    let names: Vec<Option<String>> = stages.iter().map(|stage| stage.name.clone()).collect();
+    for (index, stage) in stages.iter_mut().enumerate() {
+        let same = names[..index].iter().filter(|name| **name == stage.name).count();
         if same > 0 {
-            stages[index].name = name.map(|name| format!("{name} ({})", same + 1));
+            stage.name = stage.name.take().map(|name| format!("{name} ({})", same + 1));
         }
     }
     let ends = |stage: &ConditionerConfig| {

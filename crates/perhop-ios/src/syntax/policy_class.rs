@@ -101,6 +101,10 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let mut bursts = [None, None];
     for burst in &mut bursts {
         *burst = reader.maybe_number();
+        if burst.is_some_and(|burst| burst > u64::from(u32::MAX)) {
+            reader.error("a burst of 2^32 or more", "the router refuses the line: the class is not shaped");
+            return Ok(Finding::MODELLED);
+        }
         reader.keyword(&["ms"]);
     }
     account(reader)?;
