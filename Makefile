@@ -11,7 +11,7 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 
 DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
 
-.PHONY: help setup ci-packages check format lint types test test-rust test-python docs reproduce quote-reports bench bench-instructions lock wheel clean
+.PHONY: help setup quick ci-packages check format lint types test test-rust test-python docs reproduce quote-reports bench bench-instructions lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
@@ -34,6 +34,10 @@ $(VENV)/packages: requirements/dev.lock
 $(VENV)/built: $(VENV)/packages pyproject.toml $(RUST_SOURCES)
 	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --release --locked --quiet
 	@touch $@
+
+quick: $(VENV)/packages ## build perhop into .venv without the last optimisations: for working on it, not for measuring
+	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --profile quick --locked --quiet
+	@touch $(VENV)/built
 
 ci-packages: ## install the peers of requirements/debian.txt where that is possible (root on Debian)
 	@if dpkg-query --show $(DEBIAN_PACKAGES) > /dev/null 2>&1; then exit 0; fi; \
