@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from conftest import ROOT
+from conftest import HANGS_AFTER_S, ROOT
 
 CHROMIUM = Path("/usr/bin/chromium")
 # What was seen, for a person to look at; git ignores it.
@@ -35,8 +35,11 @@ def opened(file: Path, *, width: int, height: int, scheme: str) -> Iterator[Seen
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=str(CHROMIUM), args=["--no-sandbox"], timeout=HANGS_AFTER_S * 1000
+        )
         page = browser.new_page(viewport={"width": width, "height": height}, color_scheme=scheme)
+        page.set_default_timeout(HANGS_AFTER_S * 1000)
         seen = Seen(page)
         page.on("console", lambda said: seen.errors.append(said.text) if said.type != "log" else None)
         page.on("pageerror", lambda error: seen.errors.append(str(error)))

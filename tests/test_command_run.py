@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import Command, Ended, command_line, leftovers
+from conftest import HANGS_AFTER_S, Command, Ended, command_line, leftovers
 
 
 def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
@@ -117,7 +117,7 @@ def test_a_scenario_may_be_piped_in(perhop: Command, scenario: Path, tmp_path: P
             input=text,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=HANGS_AFTER_S,
             check=False,
         )
         return Ended(ended.returncode, ended.stdout, ended.stderr)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import command_line, leftovers
+from conftest import HANGS_AFTER_S, command_line, leftovers
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -20,7 +20,7 @@ def test_a_long_run_is_interrupted(scenario: Path, number: signal.Signals, code:
     time.sleep(2)
     assert process.poll() is None, process.communicate()
     process.send_signal(number)
-    said, complained = process.communicate(timeout=30)
+    said, complained = process.communicate(timeout=HANGS_AFTER_S)
     assert process.returncode == code
     assert "Traceback" not in complained
     assert '"error"' in said
@@ -37,6 +37,6 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=HANGS_AFTER_S)
     assert process.returncode == 130
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
