@@ -8,9 +8,9 @@ from perhop.study import Outcome, Verdict, agrees_if
 GUARANTEE = 1.3 * 1460 / 1500
 # What CAR lets pass, in kb/s of IP bytes.
 COMMITTED = 1296.0
-# Ratios that the paper calls equal or about some value are judged like the figures that they are made of, within a
-# quarter: "an even split", "about 2:1" (published 1.17/0.57 and 1.09/0.45). "More than 10:1" is a bound, and taken at
-# its word.
+# Ratios that the paper calls equal or about some value are judged like the figures that they are made of,
+# within a quarter: "an even split", "about 2:1" (published 1.17/0.57 and 1.09/0.45). "More than 10:1" is a
+# bound, and taken at its word.
 NEAR = 1.25
 ABOUT_TWO = (1.17 / 0.57 / NEAR, 1.09 / 0.45 * NEAR)
 MORE_THAN = 10.0
