@@ -34,7 +34,7 @@ struct End {
 enum State {
     #[default]
     Running,
-    Ended(Outcome),
+    Ended(Box<Outcome>),
     Taken,
 }
 
@@ -81,7 +81,7 @@ impl Run {
         let State::Ended(outcome) = taken else {
             return Err(PyRuntimeError::new_err("the result was taken before"));
         };
-        let results = match outcome {
+        let results = match *outcome {
             Ok(Ok(results)) => results,
             Ok(Err(RunError::Cancelled)) => return Err(PyKeyboardInterrupt::new_err("cancelled")),
             Ok(Err(RunError::Config(error))) => return Err(diagnostics::raise_config(py, error)),
@@ -94,7 +94,7 @@ impl Run {
             tables.set_item(name, columns)?;
             units.set_item(name, column_units)?;
         }
-        Ok((results.summary.to_string(), tables, units))
+        Ok((results.summary.to_json(), tables, units))
     }
 }
 
@@ -129,7 +129,7 @@ pub(crate) fn start(
     thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {
         let outcome =
             catch_unwind(AssertUnwindSafe(|| run::run(&loaded.resolved, &base, &options, &progress)));
-        *end.state() = State::Ended(outcome);
+        *end.state() = State::Ended(Box::new(outcome));
         end.bell.notify_all();
     })?;
     Ok(run)

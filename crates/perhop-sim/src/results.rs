@@ -12,6 +12,7 @@ mod table;
 mod tables;
 mod tcp;
 
+pub use summary::Summary;
 pub use table::{Column, Table, Values};
 pub(crate) use tables::Replication;
 
@@ -21,8 +22,8 @@ use crate::scenario::Scenario;
 /// Everything a run found.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// Means over replications with their confidence intervals, as one JSON object.
-    pub summary: serde_json::Value,
+    /// Means over replications with their confidence intervals.
+    pub summary: Summary,
     /// The tables, each over all replications.
     pub tables: Vec<Table>,
 }
@@ -30,7 +31,7 @@ pub struct Results {
 impl Results {
     pub(crate) fn new(scenario: &Scenario, options: &RunOptions, replications: &[Replication]) -> Results {
         let tables = tables::tables(replications);
-        Results { summary: summary::summary(scenario, options, &tables), tables }
+        Results { summary: Summary::new(scenario, options, &tables), tables }
     }
     /// The table called `name`.
     pub fn table(&self, name: &str) -> Option<&Table> {

@@ -35,7 +35,8 @@ fn fifo(limit: u64) -> Value {
 }
 
 fn mean(results: &Results, class: &str, metric: &str) -> f64 {
-    let classes = results.summary["classes"].as_array().unwrap();
+    let summary = serde_json::to_value(&results.summary).unwrap();
+    let classes = summary["classes"].as_array().unwrap();
     classes.iter().find(|row| row["class"] == class).unwrap()[metric]["mean"].as_f64().unwrap()
 }
 

@@ -192,7 +192,8 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
     let options = RunOptions { seed: 1, replications: 1, threads: 1 };
     let scenario = serde_json::from_value(scenario).unwrap();
     let results = run(&scenario, Path::new("."), &options, &Progress::new()).unwrap();
-    let of = |metric: &str| results.summary["classes"][0][metric]["mean"].as_f64().unwrap();
+    let summary = serde_json::to_value(&results.summary).unwrap();
+    let of = |metric: &str| summary["classes"][0][metric]["mean"].as_f64().unwrap();
     // A packet takes 0.1 ms on each wire, and the tokens for it take 100 ms.
     assert_eq!((of("offered_packets"), of("delivered_packets")), (20.0, 20.0));
     // Packet k of 20 is sent at 0.1 k ms, and its tokens are there 100 k ms after the first reached the shaper.

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
 
 use super::table::{Table, Values};
 use crate::run::RunOptions;
@@ -12,41 +14,91 @@ use crate::statistics::confidence_95;
 /// Version of the summary's and the tables' layout.
 const SCHEMA_VERSION: u32 = 1;
 
-/// The summary of `tables`. Everything in it is a function of scenario, seed and replications.
-pub(super) fn summary(scenario: &Scenario, options: &RunOptions, tables: &[Table]) -> Value {
-    let of = |name: &str, keys: &[&str]| {
-        tables
-            .iter()
-            .find(|table| table.name == name)
-            .map_or(Value::Null, |table| Value::Array(groups(table, keys)))
-    };
-    // Not one `json!`, which would copy the groups.
-    let entries = [
-        ("schema_version", json!(SCHEMA_VERSION)),
-        ("perhop", json!(env!("CARGO_PKG_VERSION"))),
-        ("scenario", json!(scenario.name)),
-        ("seed", json!(options.seed)),
-        ("replications", json!(options.replications)),
-        ("duration_s", json!(scenario.duration.as_seconds())),
-        ("warmup_s", json!(scenario.measure.warmup.as_seconds())),
-        ("classes", of("classes", &["class"])),
-        ("ports", of("ports", &["port", "queue", "precedence"])),
-        ("conditioners", of("conditioners", &["node", "neighbor", "side", "stage", "color"])),
-        ("colors", of("colors", &["class", "color"])),
-        ("tcp", of("transactions", &["class"])),
-        ("fairness", samples(tables, "runs", "fairness")),
-        ("packet_hops", json!(total(tables, "runs", "packet_hops"))),
-    ];
-    entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+/// Means over replications with their confidence intervals; what it says in JSON is in `docs/results.md`.
+///
+/// Everything in it is a function of scenario, seed and replications.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    schema_version: u32,
+    perhop: &'static str,
+    scenario: Value,
+    seed: u64,
+    replications: u32,
+    duration_s: f64,
+    warmup_s: f64,
+    classes: Option<Vec<Group>>,
+    ports: Option<Vec<Group>>,
+    conditioners: Option<Vec<Group>>,
+    colors: Option<Vec<Group>>,
+    tcp: Option<Vec<Group>>,
+    fairness: Option<Metric>,
+    packet_hops: u64,
+}
+
+/// The rows of a table that have the same keys.
+#[derive(Clone, Debug)]
+struct Group {
+    keys: Vec<(&'static str, Value)>,
+    metrics: Vec<(&'static str, Metric)>,
+}
+
+/// Mean over replications and its 95 % confidence interval; none where nothing was measured.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Metric {
+    mean: Option<f64>,
+    ci95: Option<[f64; 2]>,
+    unit: &'static str,
+}
+
+/// One object: the keys, then the metrics.
+impl Serialize for Group {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_map(Some(self.keys.len() + self.metrics.len()))?;
+        for (name, key) in &self.keys {
+            object.serialize_entry(name, key)?;
+        }
+        for (name, metric) in &self.metrics {
+            object.serialize_entry(name, metric)?;
+        }
+        object.end()
+    }
+}
+
+impl Summary {
+    pub(super) fn new(scenario: &Scenario, options: &RunOptions, tables: &[Table]) -> Summary {
+        let of = |name: &str, keys: &[&'static str]| {
+            tables.iter().find(|table| table.name == name).map(|table| groups(table, keys))
+        };
+        Summary {
+            schema_version: SCHEMA_VERSION,
+            perhop: env!("CARGO_PKG_VERSION"),
+            scenario: json!(scenario.name),
+            seed: options.seed,
+            replications: options.replications,
+            duration_s: scenario.duration.as_seconds(),
+            warmup_s: scenario.measure.warmup.as_seconds(),
+            classes: of("classes", &["class"]),
+            ports: of("ports", &["port", "queue", "precedence"]),
+            conditioners: of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
+            colors: of("colors", &["class", "color"]),
+            tcp: of("transactions", &["class"]),
+            fairness: samples(tables, "runs", "fairness"),
+            packet_hops: total(tables, "runs", "packet_hops"),
+        }
+    }
+    /// The summary as JSON text: one object. (Written as it goes: as a tree it would be the largest thing in memory.)
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).expect("names and numbers always make JSON")
+    }
 }
 
 /// Mean and interval of one column with a row per replication.
-fn samples(tables: &[Table], table: &str, column: &str) -> Value {
+fn samples(tables: &[Table], table: &str, column: &str) -> Option<Metric> {
     let column =
         tables.iter().find(|candidate| candidate.name == table).and_then(|table| table.column(column));
     match column {
-        Some(Values::Float(values)) => metric(values, ""),
-        _ => Value::Null,
+        Some(Values::Float(values)) => Some(metric(values, "")),
+        _ => None,
     }
 }
 
@@ -57,9 +109,9 @@ fn total(tables: &[Table], table: &str, column: &str) -> u64 {
     }
 }
 
-/// One object per distinct `keys`, in order of first appearance: the keys, and per other column its
+/// One group per distinct `keys`, in order of first appearance: the keys, and per other column its
 /// mean and 95 % confidence interval over the replications.
-fn groups(table: &Table, keys: &[&str]) -> Vec<Value> {
+fn groups(table: &Table, keys: &[&'static str]) -> Vec<Group> {
     let mut order: Vec<(Vec<Value>, Vec<usize>)> = Vec::new();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     for row in 0..table.rows() {
@@ -70,26 +122,28 @@ fn groups(table: &Table, keys: &[&str]) -> Vec<Value> {
             None => order.push((key, vec![row])),
         }
     }
-    order.into_iter().map(|(key, rows)| group(table, keys, key, &rows)).collect()
+    let group = |(key, rows): (Vec<Value>, Vec<usize>)| Group {
+        keys: keys.iter().copied().zip(key).collect(),
+        metrics: metrics(table, keys, &rows),
+    };
+    order.into_iter().map(group).collect()
 }
 
-fn group(table: &Table, keys: &[&str], key: Vec<Value>, rows: &[usize]) -> Value {
-    let mut object: Map<String, Value> = keys.iter().map(|name| (*name).to_owned()).zip(key).collect();
-    for column in &table.columns {
-        if keys.contains(&column.name) || column.name == "replication" {
-            continue;
-        }
-        let samples: Vec<f64> = rows.iter().filter_map(|row| column.values.number(*row)).collect();
-        object.insert(column.name.to_owned(), metric(&samples, column.unit));
-    }
-    Value::Object(object)
+fn metrics(table: &Table, keys: &[&str], rows: &[usize]) -> Vec<(&'static str, Metric)> {
+    let measured = |name: &str| !keys.contains(&name) && name != "replication";
+    let columns = table.columns.iter().filter(|column| measured(column.name));
+    columns
+        .map(|column| {
+            let samples: Vec<f64> = rows.iter().filter_map(|row| column.values.number(*row)).collect();
+            (column.name, metric(&samples, column.unit))
+        })
+        .collect()
 }
 
-fn metric(samples: &[f64], unit: &str) -> Value {
+fn metric(samples: &[f64], unit: &'static str) -> Metric {
     let measured: Vec<f64> = samples.iter().copied().filter(|sample| !sample.is_nan()).collect();
     let mean = (!measured.is_empty()).then(|| measured.iter().sum::<f64>() / measured.len() as f64);
-    let interval = confidence_95(&measured).map(|interval| json!([interval.low, interval.high]));
-    json!({ "mean": mean, "ci95": interval, "unit": unit })
+    Metric { mean, ci95: confidence_95(&measured).map(|interval| [interval.low, interval.high]), unit }
 }
 
 fn cell(values: Option<&Values>, row: usize) -> Value {
