@@ -83,6 +83,15 @@ class Run:
     def progress(self) -> tuple[float, float, int]:
         """`(fraction done, simulated seconds over all replications, packet-hops)`."""
 
+    def snapshot(
+        self,
+    ) -> tuple[float, list[tuple[str, str, int, int]], list[tuple[str, int]]] | None:
+        """`(seconds, [(port, queue, packets, bytes)], [(class, bytes received since the warm-up)])`.
+
+        What the first replication looked like when it was last asked for; asks for the next. None where
+        nothing is new, or the run is not watched.
+        """
+
     def cancel(self) -> None:
         """Ask the simulation to stop; `wait` says when it has."""
 
@@ -123,8 +132,16 @@ def is_router_configuration(text: str) -> bool:
 def schema() -> str:
     """Return the JSON Schema of scenario files, as text."""
 
-def start(scenario_json: str, base: str | PathLike[str], seed: int, replications: int, threads: int) -> Run:
-    """Start a simulation in a thread of its own."""
+def start(
+    scenario_json: str,
+    base: str | PathLike[str],
+    seed: int,
+    replications: int,
+    threads: int,
+    *,
+    watched: bool = False,
+) -> Run:
+    """Start a simulation in a thread of its own; `watched` where its snapshots will be asked for."""
 
 def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None:
     """Mean and 95 % confidence interval of the mean of independent samples, by Student's t.

@@ -8,12 +8,15 @@ use std::time::Duration;
 
 use perhop_sim::results::Results;
 use perhop_sim::run::{self, Progress, RunError, RunOptions};
+use perhop_sim::snapshot::Snapshot;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::{columns, diagnostics, loading};
 
+/// A [`Snapshot`] as Python takes it.
+type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<(String, u64)>);
 type Outcome = thread::Result<Result<Results, RunError>>;
 
 /// A simulation that is running, or has ended.
@@ -50,6 +53,14 @@ impl Run {
     /// `(fraction done, simulated seconds over all replications, packet-hops)`.
     fn progress(&self) -> (f64, f64, u64) {
         (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
+    }
+    /// What the first replication looked like when it was last asked for, `(seconds, [(port, queue, packets,
+    /// bytes)], [(class, bytes received since the warm-up)])`; asks for the next. `None` where nothing is new.
+    fn snapshot(&self) -> Option<Seen> {
+        let Snapshot { time, queues, classes } = self.progress.snapshot()?;
+        let queues = queues.into_iter().map(|one| (one.port, one.queue, one.packets, one.bytes)).collect();
+        let classes = classes.into_iter().map(|one| (one.class, one.received_bytes)).collect();
+        Some((time.as_seconds(), queues, classes))
     }
     /// Asks the simulation to stop; `wait` says when it has.
     fn cancel(&self) {
@@ -111,8 +122,9 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
 }
 
-/// Starts a simulation in a thread of its own.
+/// Starts a simulation in a thread of its own; `watched` where its snapshots will be asked for.
 #[pyfunction]
+#[pyo3(signature = (scenario_json, base, seed, replications, threads, *, watched = false))]
 pub(crate) fn start(
     py: Python<'_>,
     scenario_json: &str,
@@ -120,10 +132,11 @@ pub(crate) fn start(
     seed: u64,
     replications: u32,
     threads: usize,
+    watched: bool,
 ) -> PyResult<Run> {
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
     let options = RunOptions { seed, replications, threads };
-    let progress = Arc::new(Progress::default());
+    let progress = Arc::new(if watched { Progress::watched() } else { Progress::new() });
     let end = Arc::new(End::default());
     let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };
     thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {

@@ -39,19 +39,22 @@ pub fn build_world(
     seed: u64,
     replication: u64,
 ) -> Result<World, ConfigError> {
-    let mut builder = Builder::new(scenario, base, Streams::new(seed, replication));
-    for (index, link) in scenario.links.iter().enumerate() {
-        builder.add_link(link).map_err(|error| rooted(error, "links", index))?;
-    }
-    for (index, traffic) in scenario.traffic.iter().enumerate() {
-        builder.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
-    }
-    builder.add_probes().map_err(|error| error.within("queues").within("measure"))?;
-    builder.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
-    builder.await_warmup();
-    builder.settle();
-    builder.start_senders();
-    Ok(builder.world)
+    Builder::new(scenario, base, Streams::new(seed, replication)).assemble()
+}
+
+/// The same world with nothing ahead of the agenda: between two calls of [`World::run_until`] every port and
+/// counter is at the time that was asked for. It is slower, and ends with the same results.
+///
+/// # Errors
+/// Those of [`build_world`].
+pub fn build_watched_world(
+    scenario: &Scenario,
+    base: &Path,
+    seed: u64,
+    replication: u64,
+) -> Result<World, ConfigError> {
+    let builder = Builder::new(scenario, base, Streams::new(seed, replication));
+    Builder { watched: true, ..builder }.assemble()
 }
 
 /// Errors of policies already lead from the scenario's root.
@@ -75,6 +78,8 @@ struct Builder<'a> {
     /// Names of each node's interfaces: the neighbors, in order of the scenario's links.
     interfaces: BTreeMap<&'a str, Vec<String>>,
     routes: Routes,
+    /// Somebody looks at the world while it runs: no packet may be settled, and no source run, ahead of time.
+    watched: bool,
     world: World,
 }
 
@@ -116,8 +121,28 @@ impl<'a> Builder<'a> {
             addresses,
             interfaces,
             routes: Routes::new(forwards),
+            watched: false,
             world,
         }
+    }
+
+    /// Builds it all, in the order in which one part needs another.
+    fn assemble(mut self) -> Result<World, ConfigError> {
+        let scenario = self.scenario;
+        for (index, link) in scenario.links.iter().enumerate() {
+            self.add_link(link).map_err(|error| rooted(error, "links", index))?;
+        }
+        for (index, traffic) in scenario.traffic.iter().enumerate() {
+            self.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
+        }
+        self.add_probes().map_err(|error| error.within("queues").within("measure"))?;
+        self.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
+        self.await_warmup();
+        if !self.watched {
+            self.settle();
+        }
+        self.start_senders();
+        Ok(self.world)
     }
 
     fn add_link(&mut self, config: &'a LinkConfig) -> Result<(), ConfigError> {
@@ -296,7 +321,7 @@ impl<'a> Builder<'a> {
             let watched = self.world.queue_probes.iter().any(|probe| probe.link.index() == link);
             let Link { feeders, leads_to_host, reacts, .. } = &self.world.links[link];
             // A link from host to host has no event that could call a halt to running ahead.
-            if watched || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS {
+            if watched || self.watched || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS {
                 for sender in std::mem::take(&mut self.world.links[link].feeders) {
                     let slot = self.world.agenda.register(Event::Emission(sender));
                     self.world.agenda.schedule(slot, self.world.senders[sender].due.at);

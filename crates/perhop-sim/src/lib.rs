@@ -18,6 +18,7 @@ pub mod routing;
 pub mod run;
 pub mod scenario;
 mod session;
+pub mod snapshot;
 pub mod source;
 pub mod statistics;
 pub mod tcp;

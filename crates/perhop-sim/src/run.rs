@@ -7,9 +7,10 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 use rayon::prelude::*;
 
-use crate::build::build_world;
+use crate::build::{build_watched_world, build_world};
 use crate::results::{Replication, Results};
 use crate::scenario::Scenario;
+use crate::snapshot::{Snapshot, Viewing};
 
 /// How a scenario is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +30,22 @@ pub struct Progress {
     planned: AtomicU64,
     packet_hops: AtomicU64,
     cancelled: AtomicBool,
+    viewing: Viewing,
 }
 
 impl Progress {
     /// Nothing simulated yet.
     pub fn new() -> Progress {
         Progress::default()
+    }
+    /// Nothing simulated yet, and somebody will look into the first replication while it runs.
+    pub fn watched() -> Progress {
+        Progress { viewing: Viewing::asked_for(), ..Progress::default() }
+    }
+    /// What the network of the first replication looked like when it was last asked for, and asks anew. `None`
+    /// where there is nothing new, and unless the run is [`watched`](Progress::watched).
+    pub fn snapshot(&self) -> Option<Snapshot> {
+        self.viewing.take()
     }
     /// Share of the planned simulated time that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
@@ -125,7 +136,9 @@ fn run_one(
     number: u32,
     progress: &Progress,
 ) -> Result<Replication, RunError> {
-    let mut world = build_world(scenario, base, seed, u64::from(number)).map_err(RunError::Config)?;
+    let watched = number == 0 && progress.viewing.is_possible();
+    let build = if watched { build_watched_world } else { build_world };
+    let mut world = build(scenario, base, seed, u64::from(number)).map_err(RunError::Config)?;
     let (mut now, mut hops) = (Time::ZERO, 0);
     for slice in 1..=SLICES {
         if progress.is_cancelled() {
@@ -135,6 +148,9 @@ fn run_one(
             (u128::from(scenario.duration.as_picoseconds()) * u128::from(slice) / u128::from(SLICES)) as u64,
         );
         world.run_until(until);
+        if watched {
+            progress.viewing.show(until, &mut world);
+        }
         let total = world.packet_hops();
         progress.advance(until - now, total - hops);
         (now, hops) = (until, total);

@@ -309,7 +309,7 @@ impl World {
 
     /// Asks for a wake-up where a shaper holds back all that waits at `link`: then nothing need be in flight.
     #[inline]
-    fn await_shaper(&mut self, link: LinkId) {
+    pub(crate) fn await_shaper(&mut self, link: LinkId) {
         let link = &mut self.links[link.index()];
         let Some(time) = link.port.shaped_until() else { return };
         if link.settles || !link.feeders.is_empty() {

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perhop.draw import svg
 from perhop.draw.policy import conditioner_picture, port_picture
+from perhop.draw.svg import Picture
 from perhop.draw.topology import topology
 from perhop.ports import ports, resolved
 
-__all__ = ["draw", "network", "policies"]
+__all__ = ["Picture", "draw", "network", "policies"]
 
 _MARGIN = 28.0
 
@@ -19,36 +20,26 @@ _MARGIN = 28.0
 def draw(scenario: Mapping[str, Any]) -> str:
     """Return one SVG: the network, and below it every policy at work in it."""
     width, height, content = topology(scenario)
-    parts, y = [content], height + 12
-    for part_width, part_height, part in _policy_parts(scenario):
-        parts.append(svg.moved(_MARGIN, y, part))
-        width, y = max(width, part_width + 2 * _MARGIN), y + part_height + 28
-    return svg.picture(width, y, str(scenario["name"]), "".join(parts))
+    return stacked(str(scenario["name"]), Picture(width, height, "", content), policies(scenario)).svg()
 
 
-def network(scenario: Mapping[str, Any]) -> str:
-    """Return the SVG of nodes, links and traffic."""
+def stacked(title: str, first: Picture | None, below: Sequence[Picture]) -> Picture:
+    """Return pictures one below the other, those `below` with a margin."""
+    parts, width, y = ([first.content], first.width, first.height + 12) if first else ([], 0.0, _MARGIN)
+    for one in below:
+        parts.append(svg.moved(_MARGIN, y, one.content))
+        width, y = max(width, one.width + 2 * _MARGIN), y + one.height + 28
+    return Picture(width, y, title, "".join(parts))
+
+
+def network(scenario: Mapping[str, Any]) -> Picture:
+    """Return the picture of nodes, links and traffic."""
     width, height, content = topology(scenario)
-    return svg.picture(width, height, f"{scenario['name']}: the network", content)
+    return Picture(width, height, f"{scenario['name']}: the network", content)
 
 
-def policies(scenario: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return name and SVG of every port and every conditioner that a policy configures."""
-    found = []
-    for name, (width, height, content) in zip(_policy_names(scenario), _policy_parts(scenario), strict=True):
-        found.append((name, svg.picture(width + 2, height, name, svg.moved(1, 0, content))))
-    return found
-
-
-def _policy_names(scenario: Mapping[str, Any]) -> list[str]:
-    return [name for name, _ in _places(scenario)]
-
-
-def _policy_parts(scenario: Mapping[str, Any]) -> list[tuple[float, float, str]]:
-    return [part for _, part in _places(scenario)]
-
-
-def _places(scenario: Mapping[str, Any]) -> list[tuple[str, tuple[float, float, str]]]:
+def policies(scenario: Mapping[str, Any]) -> list[Picture]:
+    """Return the picture of every port and every conditioner that a policy configures."""
     from perhop import _core
 
     scenario = resolved(scenario)
@@ -59,7 +50,7 @@ def _places(scenario: Mapping[str, Any]) -> list[tuple[str, tuple[float, float, 
         stages = scenario["policies"][entering].get("conditioners") if entering else None
         if stages:
             where = f"{port.sender}, entering from {port.receiver}"
-            found.append((where, conditioner_picture(str(entering), where, stages)))
+            found.append(conditioner_picture(str(entering), where, stages))
         if port.policy:
-            found.append((f"port {port.sender} to {port.receiver}", port_picture(port, curves)))
+            found.append(port_picture(port, curves))
     return found

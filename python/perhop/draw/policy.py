@@ -8,6 +8,7 @@ from typing import Any
 
 from perhop import _core
 from perhop.draw import svg, words
+from perhop.draw.svg import Picture
 from perhop.ports import Port, Queue
 
 _PAD = 10.0
@@ -43,8 +44,8 @@ class _Node:
         return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
 
 
-def port_picture(port: Port, curves: list[dict[str, Any]]) -> tuple[float, float, str]:
-    """Return width, height and content of the picture of a port; `curves` are the scenario's drop curves."""
+def port_picture(port: Port, curves: list[dict[str, Any]]) -> Picture:
+    """Return the picture of a port; `curves` are the scenario's drop curves."""
     root = _tree(port, {one["queue"]: one for one in curves if one["port"] == port.name})
     leaves = root.leaves()
     top = _TOP
@@ -64,11 +65,12 @@ def port_picture(port: Port, curves: list[dict[str, Any]]) -> tuple[float, float
         parts.append(_queue(leaf, x, width))
     right = _schedulers(root, x + width, parts)
     width = max(_ring(port, right, root.middle, parts), _title_width(title))
-    return width, max(bottom, root.middle + 40) + 8, "".join(parts)
+    height = max(bottom, root.middle + 40) + 8
+    return Picture(width + 2, height, f"port {port.sender} to {port.receiver}", _inset(parts))
 
 
-def conditioner_picture(name: str, where: str, stages: list[Mapping[str, Any]]) -> tuple[float, float, str]:
-    """Return width, height and content of the picture of a chain of conditioners."""
+def conditioner_picture(name: str, where: str, stages: list[Mapping[str, Any]]) -> Picture:
+    """Return the picture of a chain of conditioners."""
     title = f"{where}, policy {name}"
     parts = [svg.text(0, 16, title, size=13, kind="head")]
     blocks = [words.stage(stage, number) for number, stage in enumerate(stages)]
@@ -80,7 +82,7 @@ def conditioner_picture(name: str, where: str, stages: list[Mapping[str, Any]]) 
         wide = _width(lines)
         parts.append(_block(x, _TOP, wide, height, lines))
         last, x = x + wide, x + wide + _GAP
-    return max(last or 0.0, _title_width(title)), _TOP + height + 8, "".join(parts)
+    return Picture(max(last or 0.0, _title_width(title)) + 2, _TOP + height + 8, where, _inset(parts))
 
 
 def _tree(port: Port, curves: Mapping[str, dict[str, Any]]) -> _Node:
@@ -223,6 +225,11 @@ def _width(lines: Lines) -> float:
     return (
         max(svg.width_of(said, _SIZE) * (1.08 if kind == "head" else 1.0) for said, kind in lines) + 2 * _PAD
     )
+
+
+def _inset(parts: list[str]) -> str:
+    """Return what is drawn, moved so far that no stroke is cut off at the edge."""
+    return svg.moved(1, 0, "".join(parts))
 
 
 def _title_width(title: str) -> float:

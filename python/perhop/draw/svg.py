@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
 # Width of a letter at font size 1, on the safe side for sans-serif fonts.
 _LETTER = 0.57
 # Classes in place of attributes: a page in the dark gives the variables other values.
-_STYLE = """
+STYLE = """
 .pd { font-family: Inter, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; fill: var(--ink, #24292f); }
 .pd .paper { fill: var(--paper, #ffffff); }
 .pd .box { fill: var(--card, #f6f8fa); stroke: var(--line, #afb8c1); stroke-width: 1; }
@@ -26,7 +27,7 @@ _STYLE = """
 .pd .red { fill: var(--red, #c8501a); stroke: none; }
 .pd .arrow { fill: var(--muted, #6e7781); }
 """
-_ARROW = (
+ARROW = (
     '<defs><marker id="pd-arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" '
     'orient="auto-start-reverse"><path class="arrow" d="M0 0L8 4L0 8z"/></marker></defs>'
 )
@@ -68,14 +69,28 @@ def moved(x: float, y: float, content: str) -> str:
     return f'<g transform="translate({x:.1f} {y:.1f})">{content}</g>'
 
 
-def picture(width: float, height: float, title: str, content: str) -> str:
-    """Return a whole SVG document."""
-    size = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" height="{height:.0f}"'
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="pd" {size} role="img" aria-label={quoteattr(title)}>'
-        f"<title>{escape(title)}</title><style>{_STYLE}</style>{_ARROW}"
-        f'<rect class="paper" width="100%" height="100%"/>{content}</svg>\n'
-    )
+@dataclass(frozen=True)
+class Picture:
+    """A picture: its size, its title for those who hear it, and what is drawn."""
+
+    width: float
+    height: float
+    title: str
+    content: str
+
+    @property
+    def frame(self) -> str:
+        """The attributes of the element that shows it."""
+        size = f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}"'
+        return f'class="pd" {size} height="{self.height:.0f}" role="img" aria-label={quoteattr(self.title)}'
+
+    def svg(self) -> str:
+        """Return it as a whole SVG document."""
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" {self.frame}>'
+            f"<title>{escape(self.title)}</title><style>{STYLE}</style>{ARROW}"
+            f'<rect class="paper" width="100%" height="100%"/>{self.content}</svg>\n'
+        )
 
 
 def _class(kind: str) -> str:

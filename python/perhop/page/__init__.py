@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
+from perhop.page.pictures import Pictures
 from perhop.plot.palette import PALETTE
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def render(template: str, **context: object) -> str:
         echarts=_asset("echarts.min.js"),
         charts_script=_asset("charts.js"),
         page_script=_asset("page.js"),
+        picture=Pictures(),
         **context,
     )
 
@@ -58,6 +60,8 @@ def _environment() -> Environment:
     )
     environment.filters["json"] = _script_json
     environment.filters["markdown"] = _markdown
+    # A page of many tables is made of digits: these are more than any cell shows.
+    environment.filters["short"] = lambda value: f"{value:.8g}"
     return environment
 
 

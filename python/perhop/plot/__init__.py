@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from perhop.plot.chart import Axis, Chart, Line, Points, Rule, Span
 from perhop.plot.comparisons import published, share
+from perhop.plot.curves import curves
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
 from perhop.plot.kinds import KINDS, charts, possible
 from perhop.plot.over_time import congestion_window, delay, ipdv, queue, throughput
@@ -25,6 +26,7 @@ __all__ = [
     "Span",
     "charts",
     "congestion_window",
+    "curves",
     "delay",
     "delay_cdf",
     "delay_histogram",

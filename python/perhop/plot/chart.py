@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,8 @@ class Line:
     filled: bool = False
     #: Thin lines stay behind those that matter.
     thin: bool = False
+    #: A dot at every point: between them nothing was measured.
+    marked: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,9 +163,7 @@ def thinned(line: Line) -> Line:
     def some(values: Numbers | None) -> npt.NDArray[np.float64] | None:
         return None if values is None else np.asarray(values)[kept]
 
-    x = np.asarray(line.x)[kept]
-    low, high = some(line.low), some(line.high)
-    return Line(line.name, line.color, x, y[kept], low, high, line.stroke, line.steps, line.filled, line.thin)
+    return replace(line, x=np.asarray(line.x)[kept], y=y[kept], low=some(line.low), high=some(line.high))
 
 
 def _axis(axis: Axis) -> dict[str, Any]:
@@ -177,12 +177,12 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
+    """Return a mark; what is as by default is left out, which a script reads as false."""
     found: dict[str, Any] = {"type": type(mark).__name__.lower()}
     for name, value in vars(mark).items():
-        if name in ("x", "y", "low", "high"):
-            found[name] = None if value is None else [_number(one) for one in value]
-        else:
-            found[name] = value
+        if value is None or value is False:
+            continue
+        found[name] = [_number(one) for one in value] if name in ("x", "y", "low", "high") else value
     return found
 
 

@@ -45,3 +45,12 @@ def of_classes(names: Iterable[str]) -> dict[str, str]:
         taken = sum(role in _CLASSES for role in roles.values())
         roles[name] = named if named and named not in roles.values() else _CLASSES[taken % len(_CLASSES)]
     return roles
+
+
+def of_lines(count: int) -> list[tuple[str, str]]:
+    """Return role and stroke for lines without a color of their own: no two are alike up to 24."""
+    strokes = list(dict.fromkeys(STROKES.values()))
+    return [
+        (_CLASSES[number % len(_CLASSES)], strokes[number // len(_CLASSES) % len(strokes)])
+        for number in range(count)
+    ]

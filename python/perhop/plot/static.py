@@ -134,6 +134,8 @@ def _line(axes: Axes, mark: Line) -> None:
         linestyle=_DASHES[mark.stroke],
         linewidth=0.8 if mark.thin else 1.7,
         drawstyle="steps-post" if mark.steps else "default",
+        marker="o" if mark.marked else None,
+        markersize=4,
         zorder=2 if mark.thin else 3,
     )
 

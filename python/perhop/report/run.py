@@ -8,6 +8,7 @@ from pathlib import Path
 
 from perhop import draw, plot
 from perhop.configuration import Configuration, configurations
+from perhop.draw import Picture
 from perhop.page.tables import Table, class_table, conditioner_table, port_table
 from perhop.plot.chart import Chart
 from perhop.results import Results
@@ -35,13 +36,13 @@ class Run:
         return str(self.results.scenario.get("description") or "")
 
     @cached_property
-    def network(self) -> str:
+    def network(self) -> Picture:
         """The picture of the network."""
         return draw.network(self.results.scenario)
 
     @cached_property
-    def policies(self) -> list[tuple[str, str]]:
-        """Names and pictures of the policies at work."""
+    def policies(self) -> list[Picture]:
+        """The pictures of the policies at work."""
         return draw.policies(self.results.scenario)
 
     @cached_property

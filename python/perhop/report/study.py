@@ -11,10 +11,12 @@ from typing import Any
 
 from perhop import draw
 from perhop.configuration import Configuration, configurations
+from perhop.draw import Picture
 from perhop.errors import InvalidInputError
 from perhop.page.tables import Cell, Column, Table, figure_cell
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
+from perhop.plot.curves import curve_chart
 from perhop.quantity import interval
 from perhop.report.run import Run
 from perhop.results import Results
@@ -32,7 +34,7 @@ class Part:
     """One table or figure of the paper."""
 
     heading: str
-    table: Table | None
+    tables: list[Table]
     charts: list[Chart]
     cases: list[Case]
 
@@ -119,7 +121,7 @@ class Study:
         return [self._part(table) for table in self.data["tables"] if table["cases"]]
 
     @cached_property
-    def networks(self) -> list[str]:
+    def networks(self) -> list[Picture]:
         """The distinct pictures of the network that the cases run on."""
         distinct = {_network(case.results.scenario): case.results.scenario for case in self.cases.values()}
         return [draw.network(scenario) for scenario in distinct.values()]
@@ -181,8 +183,15 @@ class Study:
             for metric in metrics
             if len(points := [one for one in rows if one["metric"] == metric]) >= _FEWEST_POINTS
         ]
+        points = [one for one in self.data["curves"] if one["table"] == table["id"]]
+        for metric in dict.fromkeys(one["metric"] for one in points):
+            of_it = [one for one in points if one["metric"] == metric]
+            charts.append(curve_chart(of_it, table["heading"], self.said))
+        tables = [figure_table(rows, table["heading"])] if rows else []
+        if points:
+            tables.append(curve_table(points, f"{table['heading']}: every point of the sweep"))
         cases = [self.cases[one["name"]] for one in table["cases"]]
-        return Part(table["heading"], figure_table(rows, table["heading"]) if rows else None, charts, cases)
+        return Part(table["heading"], tables, charts, cases)
 
 
 def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
@@ -207,6 +216,30 @@ def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
         for row in rows
     ]
     return Table(caption, heads, cells)
+
+
+def curve_table(points: Sequence[Mapping[str, Any]], caption: str) -> Table:
+    """Return the points of curves, a row for each and a column for each metric, as they stand in `study.json`."""
+    metrics = {point["metric"]: point["unit"] for point in points}
+    names = list(dict.fromkeys(name for point in points for name in point["case"]))
+    heads = [Column(name.replace("_", " "), numeric=_numeric(points, name)) for name in names]
+    heads += [
+        Column(f"{metric.replace('_', ' ')} ({unit})", numeric=True) for metric, unit in metrics.items()
+    ]
+    rows: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for point in points:
+        key = tuple(point["case"].get(name, "") for name in names)
+        shown = Cell(interval(point["measured"], point["ci95"]), point["measured"])
+        rows.setdefault(key, {})[point["metric"]] = shown
+    missing = Cell("")
+    cells = [
+        [*map(Cell, key), *(row.get(metric, missing) for metric in metrics)] for key, row in rows.items()
+    ]
+    return Table(caption, heads, cells)
+
+
+def _numeric(points: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return all(point["case"].get(name, "").replace(".", "", 1).isdigit() for point in points)
 
 
 def _story(text: str) -> Iterable[tuple[str, str]]:

@@ -53,7 +53,7 @@
   function line(mark, chart) {
     const data = mark.x.map((x, index) => [x, mark.y[index]]);
     const series = {
-      type: "line", name: mark.name, data, showSymbol: false, symbol: "circle", symbolSize: 6,
+      type: "line", name: mark.name, data, showSymbol: Boolean(mark.marked), symbol: "circle", symbolSize: 6,
       step: mark.steps ? "end" : false, z: mark.thin ? 2 : 3,
       lineStyle: { color: color(mark.color), width: mark.thin ? 1 : 2, type: dashes[mark.stroke] },
       itemStyle: { color: color(mark.color) },

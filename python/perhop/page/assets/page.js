@@ -1,4 +1,4 @@
-// Tables that sort and copy, and the choice between light and dark.
+// Tables that sort and copy, pictures that are shown again, and the choice between light and dark.
 (() => {
   "use strict";
 
@@ -64,9 +64,26 @@
     const next = themes[(themes.indexOf(root.dataset.theme ?? "auto") + 1) % themes.length];
     show(next);
   });
+  // A picture like one before it is drawn when it comes into view.
+  const drawLike = (picture) => {
+    const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
+    use.setAttribute("href", `#${picture.dataset.like}`);
+    picture.replaceChildren(use);
+  };
+  const alike = [...document.querySelectorAll("svg[data-like]")];
+  const watcher = new IntersectionObserver((entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (!isIntersecting) continue;
+      watcher.unobserve(target);
+      drawLike(target);
+    }
+  }, { rootMargin: "300px" });
+  alike.forEach((picture) => watcher.observe(picture));
+
   // What is folded away is printed all the same.
   let folded = [];
   addEventListener("beforeprint", () => {
+    alike.forEach(drawLike);
     folded = [...document.querySelectorAll("details:not([open])")];
     folded.forEach((one) => { one.open = true; });
   });

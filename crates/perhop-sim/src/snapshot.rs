@@ -1,0 +1,111 @@
+//! [`Snapshot`]: the network of a run at one instant, for whoever watches it from another thread.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use perhop_qos::units::Time;
+
+use crate::routing::LinkId;
+use crate::world::World;
+
+/// What waits in every queue, and what each class received so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Simulated time of it.
+    pub time: Time,
+    /// By port, then by queue.
+    pub queues: Vec<QueueState>,
+    /// In the order of results.
+    pub classes: Vec<ClassState>,
+}
+
+/// What waits in one queue.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueueState {
+    /// The port, as results call it.
+    pub port: String,
+    /// The queue, as results call it.
+    pub queue: String,
+    /// Packets waiting.
+    pub packets: u64,
+    /// IP bytes waiting.
+    pub bytes: u64,
+}
+
+/// What one class received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassState {
+    /// The class.
+    pub class: String,
+    /// IP bytes received since the warm-up ended.
+    pub received_bytes: u64,
+}
+
+/// Where the run leaves a snapshot when one is asked for. The viewer sets the pace: the run reads no clock, and a
+/// snapshot that nobody asked for is not made.
+#[derive(Debug, Default)]
+pub(crate) struct Viewing {
+    is_possible: bool,
+    is_asked_for: AtomicBool,
+    latest: Mutex<Option<Snapshot>>,
+}
+
+impl Viewing {
+    /// Somebody will look.
+    pub(crate) fn asked_for() -> Viewing {
+        Viewing { is_possible: true, is_asked_for: AtomicBool::new(true), latest: Mutex::default() }
+    }
+    /// Whether anybody will look.
+    pub(crate) fn is_possible(&self) -> bool {
+        self.is_possible
+    }
+    /// Takes what was left here, and asks for the next.
+    pub(crate) fn take(&self) -> Option<Snapshot> {
+        let taken = self.latest().take();
+        if taken.is_some() {
+            self.is_asked_for.store(true, Ordering::Relaxed);
+        }
+        taken
+    }
+    /// Leaves what `world` looks like at `now`, if that was asked for.
+    pub(crate) fn show(&self, now: Time, world: &mut World) {
+        if self.is_asked_for.swap(false, Ordering::Relaxed) {
+            let snapshot = world.snapshot(now);
+            *self.latest() = Some(snapshot);
+        }
+    }
+    /// A thread that panicked while it held the lock left nothing half-done behind.
+    fn latest(&self) -> MutexGuard<'_, Option<Snapshot>> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl World {
+    /// The network at `now`, to which it was run.
+    fn snapshot(&mut self, now: Time) -> Snapshot {
+        let mut queues = Vec::new();
+        for index in 0..self.links.len() {
+            // As a probe does: a port is not woken when its wire is free.
+            let link = LinkId(index as u32);
+            self.catch_up(now, link);
+            self.await_shaper(link);
+            let link = &self.links[index];
+            for (name, queue) in link.queue_names.iter().zip(link.port.queues()) {
+                queues.push(QueueState {
+                    port: link.name.clone(),
+                    queue: name.clone(),
+                    packets: queue.occupancy().packets,
+                    bytes: queue.occupancy().bytes,
+                });
+            }
+        }
+        let mut received = vec![0; self.class_names.len()];
+        for (flow, tally) in self.flows.iter().zip(&self.tallies) {
+            received[flow.class] += tally.received.bytes;
+        }
+        let classes = self.class_names.iter().zip(received);
+        let state =
+            |(class, received_bytes): (&String, u64)| ClassState { class: class.clone(), received_bytes };
+        Snapshot { time: now, queues, classes: classes.map(state).collect() }
+    }
+}

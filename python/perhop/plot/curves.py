@@ -1,0 +1,89 @@
+"""Plots of what a study measured at every point of a sweep."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from perhop.errors import InvalidInputError
+from perhop.plot.chart import Axis, Chart, Line, Mark
+from perhop.plot.palette import of_lines
+
+if TYPE_CHECKING:
+    from perhop.study.report import Report
+
+
+def curves(report: Report, table: str, metric: str) -> Chart:
+    """Plot what a study measured at the points of a table's sweep: a line for each combination of the others."""
+    rows = [one.to_json() for one in report.curves if (one.table, one.metric) == (table, metric)]
+    if not rows:
+        raise InvalidInputError(f"{report.study.id} has no curve of {metric} in table {table}")
+    heading = next(one.heading for one in report.study.tables if one.id == table)
+    return curve_chart(
+        rows, heading, f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."
+    )
+
+
+def curve_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) -> Chart:
+    """Plot the points of a curve, given as they stand in `study.json`."""
+    swept = _swept(rows)
+    lines: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        others = {name: value for name, value in row["case"].items() if name != swept}
+        # A number says nothing without what it is the number of.
+        said_of = [
+            value if _number(value) is None else f"{_words(name)} {value}" for name, value in others.items()
+        ]
+        lines.setdefault(", ".join(said_of) or "measured", []).append(row)
+    names = list(dict.fromkeys(str(row["case"][swept]) for row in rows))
+    numeric = all(_number(name) is not None for name in names)
+    metric, unit = _words(str(rows[0]["metric"])), str(rows[0]["unit"])
+    times = rows[0]["replications"]
+    banded = f"mean of {times} replications, band: 95 % confidence" if times > 1 else "1 replication"
+    return Chart(
+        kind="curve",
+        title=f"{heading}: {metric}",
+        x=Axis(_words(swept)) if numeric else Axis(_words(swept), categories=tuple(names)),
+        y=Axis(metric.capitalize(), unit),
+        marks=tuple(_lines(lines, swept, names if not numeric else None)),
+        caption=f"{banded}; {said}",
+    )
+
+
+def _lines(
+    lines: Mapping[str, list[Mapping[str, Any]]], swept: str, names: list[str] | None
+) -> Sequence[Mark]:
+    found = []
+    for (name, rows), (role, stroke) in zip(lines.items(), of_lines(len(lines)), strict=True):
+        points = []
+        for row in rows:
+            at = str(row["case"][swept])
+            mean = math.nan if row["measured"] is None else float(row["measured"])
+            points.append(
+                (float(at) if names is None else names.index(at), mean, *(row["ci95"] or (mean, mean)))
+            )
+        x, mean, low, high = (list(column) for column in zip(*sorted(points), strict=True))
+        banded = any(row["ci95"] for row in rows)
+        found.append(
+            Line(name, role, x, mean, low if banded else None, high if banded else None, stroke, marked=True)
+        )
+    return found
+
+
+def _swept(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the column along which the lines run: of those with numbers the one with most values."""
+    values = {name: dict.fromkeys(str(row["case"][name]) for row in rows) for name in rows[0]["case"]}
+    numeric = [name for name, found in values.items() if all(_number(one) is not None for one in found)]
+    return max(numeric or values, key=lambda name: len(values[name]))
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
