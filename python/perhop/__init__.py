@@ -14,14 +14,17 @@ if TYPE_CHECKING:
     from perhop.results import Results
     from perhop.running import run
     from perhop.scenario import Scenario, schema
+    from perhop.sweeping import Sweep, sweep
 
-__all__ = ["Results", "Scenario", "ScenarioError", "__version__", "run", "schema"]
+__all__ = ["Results", "Scenario", "ScenarioError", "Sweep", "__version__", "run", "schema", "sweep"]
 
 _HOMES = {
     "Results": "perhop.results",
     "Scenario": "perhop.scenario",
+    "Sweep": "perhop.sweeping",
     "run": "perhop.running",
     "schema": "perhop.scenario",
+    "sweep": "perhop.sweeping",
 }
 
 

@@ -47,6 +47,16 @@ def scale(unit: str, largest: float) -> tuple[float, str]:
     return next((pair for pair in scales if largest >= pair[0]), scales[-1])
 
 
+def quantity(text: str) -> tuple[float, str] | None:
+    """Return a number or a quantity as a scenario writes it in its base unit; `None` of other text."""
+    from perhop import _core
+
+    try:
+        return float(text), ""
+    except ValueError:
+        return _core.quantity(text)
+
+
 def column(values: list[dict[str, Any]]) -> tuple[str, list[str]]:
     """Return metrics of a summary (`mean`, `ci95`, `unit`) as texts in one unit that suits the largest."""
     largest = max((abs(value["mean"]) for value in values if value["mean"] is not None), default=0.0)

@@ -34,6 +34,29 @@ class Progress:
     packet_hops: int
 
 
+@dataclass(frozen=True)
+class QueueState:
+    """What waits in one queue."""
+
+    port: str
+    queue: str
+    packets: int
+    #: IP bytes.
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The network of the first replication at one instant of a run."""
+
+    #: Simulated time.
+    time_s: float
+    #: By port, then by queue.
+    queues: list[QueueState]
+    #: IP bytes that each class received since the warm-up ended.
+    received_bytes: dict[str, int]
+
+
 def run(
     scenario: str | PathLike[str] | Scenario,
     *,
@@ -43,6 +66,7 @@ def run(
     set: Mapping[str, object] | None = None,
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[Snapshot], None] | None = None,
 ) -> Results:
     """Simulate a scenario, given as a file or as a `Scenario`.
 
@@ -54,6 +78,8 @@ def run(
         set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
         threads: how many replications run at the same time; by default one for each processor.
         progress: called several times a second.
+        watch: called several times a second with what the network of the first replication looks like. That
+            replication takes longer for it; its results are the same.
 
     Raises:
         ScenarioError: the scenario is wrong; it says what and where.
@@ -65,12 +91,12 @@ def run(
     if duration is not None:
         changes["duration"] = duration
     if isinstance(scenario, Scenario):
-        changed = Scenario(json.loads(scenario.to_json()), scenario.base)
-        for path, value in changes.items():
-            changed.set(path, value)
+        changed = scenario.changed(changes)
     else:
         changed = Scenario.load(scenario, changes)
-    return simulate(changed, seed=seed, replications=replications, threads=threads, progress=progress)
+    return simulate(
+        changed, seed=seed, replications=replications, threads=threads, progress=progress, watch=watch
+    )
 
 
 def simulate(
@@ -80,6 +106,7 @@ def simulate(
     replications: int | None = None,
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[Snapshot], None] | None = None,
 ) -> Results:
     """Simulate a scenario as it is; `run` says what the arguments mean."""
     from perhop.results import Results
@@ -96,16 +123,24 @@ def simulate(
         resolved["seed"],
         resolved["replications"],
         processors() if threads is None else threads,
+        watched=watch is not None,
     )
+
+    def look() -> None:
+        if progress is not None:
+            progress(Progress(*running.progress()))
+        seen = running.snapshot() if watch is not None else None
+        if watch is not None and seen is not None:
+            time_s, queues, received = seen
+            watch(Snapshot(time_s, [QueueState(*one) for one in queues], dict(received)))
+
     try:
         while not running.wait(_WATCH_EVERY_S):
-            if progress is not None:
-                progress(Progress(*running.progress()))
+            look()
+        look()
     except BaseException:
         running.cancel()
         raise
-    if progress is not None:
-        progress(Progress(*running.progress()))
     summary, tables, units = running.result()
     return Results(
         summary=json.loads(summary),

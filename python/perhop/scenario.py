@@ -69,9 +69,14 @@ class Scenario(MutableMapping[str, Any]):
 
         Returns the scenario, so that changes can be chained; raises `ScenarioError` if it does not fit.
         """
-        changed = self._from(_core.load_json(self.to_json(), self._base, [(path, _as_text(value))]))
+        changed = self.changed({path: value})
         self._data, self.warnings = changed._data, changed.warnings
         return self
+
+    def changed(self, changes: Mapping[str, object]) -> Scenario:
+        """Return another scenario with values at some paths replaced, all at once; this one stays as is."""
+        overrides = [(path, _as_text(value)) for path, value in changes.items()]
+        return self._from(_core.load_json(self.to_json(), self._base, overrides))
 
     def check(self) -> Scenario:
         """Return the scenario as it would run, or raise `ScenarioError`."""

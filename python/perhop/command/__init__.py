@@ -55,6 +55,13 @@ def _add(group: App, name: str, function: str, help: str, epilogue: str) -> None
 _add(app, "run", "run:run", "Simulate a scenario and show what each class of traffic got.", examples.RUN)
 _add(
     app,
+    "sweep",
+    "sweep:sweep",
+    "Simulate a scenario for several values of its parameters.",
+    examples.SWEEP,
+)
+_add(
+    app,
     "check",
     "check:check",
     "Say what is wrong with scenarios and routers' configurations, without running them.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from perhop.command.terminal import console
+from perhop.command.columns import Column, show
 from perhop.quantity import NOTHING, column, number
 from perhop.results import Results
 
@@ -36,9 +36,6 @@ _FAIRNESS = ("fairness", "fairness")
 
 def show_classes(results: Results) -> None:
     """Print the classes of `results`, one row each."""
-    from rich import box
-    from rich.table import Table
-
     classes: list[dict[str, Any]] = results.summary["classes"]
     # Shares of one flow are always equal.
     several = any(_mean(group["flows"]) > 1 for group in classes)
@@ -49,39 +46,31 @@ def show_classes(results: Results) -> None:
         and name not in _NOT_CAUSES
         and any(_mean(group[name]) for group in classes)
     ]
-    table = Table(box=box.SIMPLE_HEAD, title=_title(results), title_justify="left", title_style="bold")
-    table.add_column("class")
-    columns = [[group["class"] for group in classes]]
+    columns = []
     for name, key in [*_METRICS, *([_FAIRNESS] if several else [])]:
-        unit, texts = column([group[key] for group in classes])
-        table.add_column(f"{name}\n{unit}" if unit else name, justify="right")
-        columns.append(texts)
+        columns.append(_column(name, key, classes))
         if key == "dropped_percent":
             for cause in causes:
-                table.add_column(f"{_words(cause)}\n%", justify="right")
-                columns.append([_share(group[cause], group["offered_packets"]) for group in classes])
-    for row in zip(*columns, strict=True):
-        table.add_row(*row)
-    console().print(table)
+                shares = [_share(group[cause], group["offered_packets"]) for group in classes]
+                columns.append(Column(f"{_words(cause)}\n%", shares))
+    show(_title(results), [_names(classes)], columns)
     if results.summary["tcp"]:
         _show_tcp(results.summary["tcp"])
 
 
 def _show_tcp(groups: list[dict[str, Any]]) -> None:
-    from rich import box
-    from rich.table import Table
-
     timed = any(_mean(group["transactions"]) for group in groups)
-    table = Table(box=box.SIMPLE_HEAD, title="TCP", title_justify="left", title_style="bold")
-    table.add_column("class")
-    columns = [[group["class"] for group in groups]]
-    for name, key in [*_TCP, *(_TRANSACTIONS if timed else [])]:
-        unit, texts = column([group[key] for group in groups])
-        table.add_column(f"{name}\n{unit}" if unit else name, justify="right")
-        columns.append(texts)
-    for row in zip(*columns, strict=True):
-        table.add_row(*row)
-    console().print(table)
+    metrics = [*_TCP, *(_TRANSACTIONS if timed else [])]
+    show("TCP", [_names(groups)], [_column(name, key, groups) for name, key in metrics])
+
+
+def _names(groups: list[dict[str, Any]]) -> Column:
+    return Column("class", [group["class"] for group in groups], numeric=False)
+
+
+def _column(name: str, key: str, groups: list[dict[str, Any]]) -> Column:
+    unit, texts = column([group[key] for group in groups])
+    return Column(f"{name}\n{unit}" if unit else name, texts)
 
 
 def _title(results: Results) -> str:

@@ -17,8 +17,18 @@ Examples:
   perhop run edge.perhop.yaml --set links.0.rate=2Mb/s --duration 60s
   perhop run edge.perhop.yaml --replications 10 -o results/edge
   perhop run edge.perhop.yaml --plot queue --plot delay-cdf=delay.html
+  perhop run edge.perhop.yaml --watch    queues and shares as they evolve
   perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
   generate-scenario | perhop run -
+"""
+
+SWEEP = """\
+Examples:
+  perhop sweep edge.perhop.yaml --set links.1.rate=1Mb/s,2Mb/s,4Mb/s
+  perhop sweep edge.perhop.yaml --set traffic.voice.count=1,5,10 \\
+    --replications 10 -o results/sweep --plot share.svg
+  perhop sweep edge.perhop.yaml --set policies.wan.queueing.scheduler=wfq,drr
+  perhop plot share results/sweep -o share.html
 """
 
 CHECK = """\
@@ -33,7 +43,8 @@ PLOT = """\
 Examples:
   perhop plot queue results/edge
   perhop plot throughput results/edge -o throughput.html
-  perhop plot share results/rate-* --against links.1.rate -o share.pdf
+  perhop plot share results/sweep -o share.pdf
+  perhop plot share results/rate-* --against links.1.rate
 """
 
 DRAW = """\

@@ -27,19 +27,24 @@ def plot(
         throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram, cwnd;
         or share, of several runs.
     folders
-        A folder of results; for share several, which differ in a parameter.
+        A folder of results; for share that of a sweep, or several, which differ in a parameter.
     output
         File to write, .svg, .png, .pdf, or .html to zoom and point into; by default KIND.svg.
     against
-        For share: the path of the parameter that differs, as for `perhop run --set`.
+        For share: the path of the parameter that differs, as for `perhop run --set`; of a sweep by default
+        the first.
 
     """
     from perhop import plot as plots
     from perhop.plot.writing import check_suffix, write
     from perhop.results import Results
+    from perhop.sweeping import FILE as SWEEP
+    from perhop.sweeping import Sweep
 
     file = output or Path(f"{kind}.svg")
     check_suffix(file)
+    if kind == "share" and len(folders) == 1 and (folders[0] / SWEEP).is_file():
+        return _written(write(Sweep.load(folders[0]).share(against=against), file))
     results = [Results.load(folder) for folder in folders]
     if kind == "share":
         if against is None:
@@ -53,6 +58,10 @@ def plot(
         )
     else:
         charts = plots.charts(results[0], kind)
-    for written in write(charts, file):
-        print(f"written to {written}", file=sys.stderr)
+    return _written(write(charts, file))
+
+
+def _written(files: list[Path]) -> Exit:
+    for file in files:
+        print(f"written to {file}", file=sys.stderr)
     return Exit.OK

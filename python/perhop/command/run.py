@@ -27,6 +27,7 @@ def run(
     duration: str | None = None,
     output: Output = None,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
+    watch: Annotated[bool, Parameter(negative=())] = False,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
@@ -50,6 +51,8 @@ def run(
     plot
         Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg in the output
         folder, or here. May be given several times; `perhop plot --help` names the kinds.
+    watch
+        Show queues and shares as they evolve, in a terminal; the first replication takes longer for it.
     json
         Print the summary as one JSON document.
     quiet
@@ -59,6 +62,7 @@ def run(
 
     """
     from perhop.command.terminal import progress_bar, show_warnings
+    from perhop.command.watching import watching
     from perhop.running import simulate
     from perhop.scenario import Scenario
 
@@ -68,8 +72,11 @@ def run(
     changes = pairs(set_) | ({} if duration is None else {"duration": duration})
     loaded = Scenario.load(scenario, changes)
     show_warnings(loaded.warnings)
-    with progress_bar(loaded["name"], quiet=quiet) as watch:
-        results = simulate(loaded, seed=seed, replications=replications, threads=threads, progress=watch)
+    with watching(loaded, quiet=quiet) if watch else progress_bar(loaded["name"], quiet=quiet) as shown:
+        progress, see = shown if isinstance(shown, tuple) else (shown, None)
+        results = simulate(
+            loaded, seed=seed, replications=replications, threads=threads, progress=progress, watch=see
+        )
     if output is not None:
         results.save(output)
         if not quiet:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class Pictures:
     """The pictures that a page has shown so far.
 
-    The cases of a study differ in a number or two. Most of their pictures are the same, and would fill the page;
-    as references that are followed at once they would still delay its opening: the script follows each when it
+    The cases of a study differ in a number or two. Most of their pictures are the same, and would fill the
+    page; references that are followed at once would still delay its opening: the script follows each when it
     comes into view.
     """
 

@@ -6,10 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from perhop.quantity import NOTHING, column, number
+from perhop.quantity import NOTHING, column, interval, number
 from perhop.results import Results
+
+if TYPE_CHECKING:
+    from perhop.sweeping import Sweep
 
 _CAUSE = "dropped_"
 _NOT_CAUSES = ("dropped_packets", "dropped_percent")
@@ -101,6 +104,35 @@ def summary_table(
             [Cell(text, _sortable(value["mean"])) for text, value in zip(texts, values, strict=True)]
         )
     return Table(caption, heads, list(zip(*cells, strict=True)))
+
+
+def sweep_table(sweep: Sweep) -> Table:
+    """Return what each class got at each point of a sweep."""
+    from perhop.plot.comparisons import shares
+
+    metrics = [("throughput", "throughput_bps"), ("dropped %", "dropped_percent")]
+    metrics += [("delay mean", "delay_mean_s"), ("delay p99", "delay_p99_s")]
+    heads = [*(Column(path) for path in sweep.parameters), Column("class")]
+    heads.append(Column("share of throughput (%)", numeric=True))
+    rows: list[list[Cell]] = []
+    groups = []
+    for point in sweep.points:
+        part = shares(point.results, "throughput_bps")
+        for group in point.results.summary["classes"]:
+            mean, low, high = part[group["class"]]
+            ends = (low, high) if point.results.replications > 1 else None
+            values = [Cell(point.values[path]) for path in sweep.parameters]
+            rows.append([*values, Cell(group["class"]), Cell(interval(mean, ends), _sortable(mean))])
+            groups.append(group)
+    for name, key in metrics:
+        unit, texts = column([group[key] for group in groups])
+        heads.append(Column(f"{name} ({unit})" if unit else name, numeric=True))
+        for row, group, text in zip(rows, groups, texts, strict=True):
+            row.append(Cell(text, _sortable(group[key]["mean"])))
+    times = (
+        f"{sweep.replications} replications, ± 95 % confidence" if sweep.replications > 1 else "1 replication"
+    )
+    return Table(f"{sweep.scenario}: {len(sweep.points)} points, {times}, seed {sweep.seed}", heads, rows)
 
 
 def described(results: Results) -> str:

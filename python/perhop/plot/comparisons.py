@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.plot.captions import caption
 from perhop.plot.chart import Axis, Chart, Line, Mark, Points
 from perhop.plot.palette import STROKES, of_classes
+from perhop.quantity import quantity, scale
 from perhop.results import Results
 
 if TYPE_CHECKING:
@@ -29,31 +32,57 @@ def share(runs: Sequence[Results], parameter: str, *, of: str = "throughput_bps"
     `parameter` is the path of a value in the scenarios, as for `perhop run --set`. Bands are 95 % confidence
     intervals over the replications of each run.
     """
-    points = sorted(((*_value(run, parameter), run) for run in runs), key=lambda point: point[0])
-    if len({value for value, *_ in points}) < 2:
+    return share_of([(_said(run, parameter), run) for run in runs], parameter, of=of)
+
+
+def share_of(
+    runs: Sequence[tuple[str, Results]], parameter: str, *, of: str = "throughput_bps", where: str = ""
+) -> Chart:
+    """Plot shares against a parameter, given its value in each run; `where` says what else holds of all."""
+    texts = list(dict.fromkeys(text for text, _ in runs))
+    if len(texts) < 2:
         raise InvalidInputError(f"{parameter} has the same value in all runs", "give runs that differ in it")
+    axis, places = _axis(parameter, texts)
+    points = sorted(((places[text], run) for text, run in runs), key=lambda point: point[0])
+    found = [(place, shares(run, of)) for place, run in points]
     marks: list[Mark] = []
-    names = {name: None for *_, run in points for name in run.classes["class"]}
-    divisor, unit = _scaled(points)
-    for name, role in of_classes(names).items():
-        rows = [(value / divisor, *_share(run, str(name), of)) for value, _, run in points]
+    banded = all(run.replications > 1 for _, run in points)
+    for name, role in of_classes(name for _, parts in found for name in parts).items():
+        nothing = (0.0, 0.0, 0.0)
+        rows = [(place, *parts.get(name, nothing)) for place, parts in found]
         x, mean, low, high = (list(column) for column in zip(*rows, strict=True))
-        banded = all(run.replications > 1 for *_, run in points)
         stroke = STROKES.get(role, "solid")
-        marks.append(
-            Line(str(name), role, x, mean, low if banded else None, high if banded else None, stroke)
-        )
-        marks.append(Points(f"{name}, measured", role, x, mean))
-    last = points[-1][2]
-    said = "bands: 95 % confidence" if last.replications > 1 else "one replication: no confidence band"
+        # Between names there is nothing to draw a line through.
+        if axis.categories:
+            marks.append(Points(name, role, x, mean, low if banded else None, high if banded else None))
+        else:
+            line = Line(name, role, x, mean, stroke=stroke, marked=True)
+            marks.append(replace(line, low=low, high=high) if banded else line)
+    said = ("bars" if axis.categories else "bands") + ": 95 % confidence"
+    what = _PARTS.get(of, of)
     return Chart(
         kind="share",
-        title=f"Share of {_PARTS.get(of, of)} against {parameter}",
-        x=Axis(parameter, unit),
-        y=Axis(f"Share of {_PARTS.get(of, of)}", "%", least=0.0, greatest=100.0),
+        title=f"Share of {what} against {parameter}" + (f", {where}" if where else ""),
+        x=axis,
+        y=Axis(f"Share of {what}", "%", least=0.0, greatest=100.0),
         marks=tuple(marks),
-        caption=caption(last, said),
+        caption=caption(points[-1][1], said if banded else "one replication: no confidence band"),
     )
+
+
+def shares(run: Results, of: str) -> dict[str, tuple[float, float, float]]:
+    """Return of each class the mean share in percent and its 95 % confidence interval."""
+    import polars as pl
+
+    from perhop import _core
+
+    whole = pl.col(of).sum().over("replication")
+    table = run.classes.with_columns(pl.col("class").cast(pl.String), share=100.0 * pl.col(of) / whole)
+    found = {}
+    for (name,), rows in table.group_by("class", maintain_order=True):
+        samples = rows["share"].to_list()
+        found[str(name)] = _core.confidence_95(samples) or (samples[0], samples[0], samples[0])
+    return found
 
 
 def published(report: Report, table: str, metric: str) -> Chart:
@@ -99,10 +128,19 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) 
     )
 
 
-def _value(run: Results, parameter: str) -> tuple[float, str]:
-    """Return the value of a parameter in a run as a number in its base unit."""
-    from perhop import _core
+def _axis(parameter: str, texts: Sequence[str]) -> tuple[Axis, dict[str, float]]:
+    """Return the axis of a parameter, and where its values are on it: names stand in the order given."""
+    quantities = [quantity(text) for text in texts]
+    units = {unit for _, unit in filter(None, quantities)}
+    if None in quantities or len(units) != 1:
+        return Axis(parameter, categories=tuple(texts)), {text: float(at) for at, text in enumerate(texts)}
+    numbers = [value for value, _ in filter(None, quantities)]
+    divisor, unit = scale(units.pop(), max(numbers))
+    return Axis(parameter, unit), {text: value / divisor for text, value in zip(texts, numbers, strict=True)}
 
+
+def _said(run: Results, parameter: str) -> str:
+    """Return the value of a parameter in a run as its scenario says it."""
     found: Any = run.scenario
     for step in parameter.split("."):
         try:
@@ -112,14 +150,7 @@ def _value(run: Results, parameter: str) -> tuple[float, str]:
                 f"{parameter}: the scenario of {run.summary['scenario']!r} has no {step}",
                 "give a path as for `perhop run --set`, as in links.0.rate",
             ) from error
-    if isinstance(found, (int, float)) and not isinstance(found, bool):
-        return float(found), ""
-    quantity = _core.quantity(str(found))
-    if quantity is None:
-        raise InvalidInputError(
-            f"{parameter} is {found!r}, which is no number", "sweep a quantity or a number"
-        )
-    return quantity
+    return found if isinstance(found, str) else json.dumps(found)
 
 
 def _member(found: Any, step: str) -> Any:  # noqa: ANN401 - whatever a scenario holds
@@ -130,23 +161,3 @@ def _member(found: Any, step: str) -> Any:  # noqa: ANN401 - whatever a scenario
             else found[int(step)]
         )
     return found[int(step)] if isinstance(found, list) else found[step]
-
-
-def _scaled(points: list[tuple[float, str, Results]]) -> tuple[float, str]:
-    from perhop.quantity import scale
-
-    return scale(points[0][1], max(value for value, *_ in points))
-
-
-def _share(run: Results, name: str, of: str) -> tuple[float, float, float]:
-    """Return mean and confidence interval of a class's share in percent."""
-    import polars as pl
-
-    from perhop import _core
-
-    totals = run.classes.group_by("replication", maintain_order=True).agg(
-        part=pl.col(of).filter(pl.col("class").cast(pl.String) == name).sum(), whole=pl.col(of).sum()
-    )
-    samples = (100.0 * totals["part"] / totals["whole"]).to_list()
-    interval = _core.confidence_95(samples)
-    return interval or (samples[0], samples[0], samples[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def curves(report: Report, table: str, metric: str) -> Chart:
-    """Plot what a study measured at the points of a table's sweep: a line for each combination of the others."""
+    """Plot what a study measured at the points of a table's sweep, along the column with most values."""
     rows = [one.to_json() for one in report.curves if (one.table, one.metric) == (table, metric)]
     if not rows:
         raise InvalidInputError(f"{report.study.id} has no curve of {metric} in table {table}")
@@ -63,11 +64,9 @@ def _lines(
             points.append(
                 (float(at) if names is None else names.index(at), mean, *(row["ci95"] or (mean, mean)))
             )
-        x, mean, low, high = (list(column) for column in zip(*sorted(points), strict=True))
-        banded = any(row["ci95"] for row in rows)
-        found.append(
-            Line(name, role, x, mean, low if banded else None, high if banded else None, stroke, marked=True)
-        )
+        x, means, low, high = (list(column) for column in zip(*sorted(points), strict=True))
+        line = Line(name, role, x, means, stroke=stroke, marked=True)
+        found.append(replace(line, low=low, high=high) if any(row["ci95"] for row in rows) else line)
     return found
 
 
@@ -75,7 +74,7 @@ def _swept(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the column along which the lines run: of those with numbers the one with most values."""
     values = {name: dict.fromkeys(str(row["case"][name]) for row in rows) for name in rows[0]["case"]}
     numeric = [name for name, found in values.items() if all(_number(one) is not None for one in found)]
-    return max(numeric or values, key=lambda name: len(values[name]))
+    return str(max(numeric or values, key=lambda name: len(values[name])))
 
 
 def _words(name: str) -> str:

@@ -153,7 +153,7 @@ def _points(axes: Axes, mark: Points, *, upright: bool) -> None:
         mark.y,
         xerr=None if upright else errors,
         yerr=errors if upright else None,
-        label=None if mark.name.endswith(", measured") else mark.name,
+        label=mark.name,
         linestyle="none",
         marker="D" if mark.hollow else "o",
         markersize=6.5 if mark.hollow else 5,
@@ -175,6 +175,9 @@ def _label(axes: Axes, chart: Chart) -> None:
         axes.set_xlim(left=chart.x.least, right=chart.x.greatest)
     elif not chart.y.categories:
         axes.margins(x=0.01)
+    if chart.x.categories:
+        axes.set_xticks(range(len(chart.x.categories)), labels=list(chart.x.categories))
+        axes.set_xlim(-0.5, len(chart.x.categories) - 0.5)
     if chart.y.categories:
         axes.set_yticks(range(len(chart.y.categories)), labels=list(chart.y.categories))
         axes.set_ylim(-0.6, len(chart.y.categories) - 0.4)

@@ -9,21 +9,34 @@ from perhop.errors import InvalidInputError
 from perhop.page import render
 from perhop.report.run import Run
 from perhop.report.study import Study
+from perhop.report.sweep import Swept
+from perhop.sweeping import FILE as SWEEP
 
 __all__ = ["page", "write"]
 
+# What says of a folder that it holds results.
+_KINDS = ("study.json", SWEEP, "summary.json")
+
 
 def page(folders: Sequence[Path]) -> str:
-    """Return the report of results that `perhop run -o` and `perhop study run -o` wrote, as HTML."""
+    """Return the report of results of runs, sweeps and studies, as HTML."""
     found = [one for folder in folders for one in _sections(folder)]
     names = [one.name for one in found]
     for one in found:
         # Two runs of one scenario have the same name, not the same anchor.
         one.anchor = _anchor(one.name) + (f"-{found.index(one) + 1}" if names.count(one.name) > 1 else "")
-    studies, runs = ([one for one in found if isinstance(one, kind)] for kind in (Study, Run))
-    title = found[0].title if len(found) == 1 else _title(len(studies), len(runs))
+    studies, sweeps, runs = ([one for one in found if isinstance(one, kind)] for kind in (Study, Swept, Run))
+    title = found[0].title if len(found) == 1 else _title(len(studies), len(sweeps), len(runs))
     parts = [(one.anchor, one.name) for one in found]
-    return render("report.html", title=title, parts=parts, studies=studies, runs=runs)
+    return render(
+        "report.html",
+        title=title,
+        parts=parts,
+        alone=len(found) == 1,
+        studies=studies,
+        sweeps=sweeps,
+        runs=runs,
+    )
 
 
 def write(folders: Sequence[Path], file: Path) -> None:
@@ -33,25 +46,32 @@ def write(folders: Sequence[Path], file: Path) -> None:
     replace_file(file, page(folders))
 
 
-def _sections(folder: Path) -> list[Study | Run]:
-    """Return what a folder holds: a study, a run, or folders of them."""
+def _sections(folder: Path) -> list[Study | Swept | Run]:
+    """Return what a folder holds: a study, a sweep, a run, or folders of them."""
     if (folder / "study.json").is_file():
         return [Study(folder)]
+    if (folder / SWEEP).is_file():
+        return [Swept(folder)]
     if (folder / "summary.json").is_file():
         return [Run(folder)]
     inside = [one for one in sorted(folder.glob("*/")) if not one.name.startswith(".")]
-    within = [one for one in inside if any((one / name).is_file() for name in ("study.json", "summary.json"))]
+    within = [one for one in inside if any((one / name).is_file() for name in _KINDS)]
     if not within:
         raise InvalidInputError(
-            f"{folder} holds no results", "give folders that `perhop run -o` or `perhop study run -o` wrote"
+            f"{folder} holds no results",
+            "give folders that `perhop run`, `sweep` or `study run` wrote with -o",
         )
     return [section for one in within for section in _sections(one)]
 
 
-def _title(studies: int, runs: int) -> str:
-    counted = [(studies, "study", "studies"), (runs, "run", "runs")]
+def _title(studies: int, sweeps: int, runs: int) -> str:
+    counted = [(studies, "study", "studies"), (sweeps, "sweep", "sweeps"), (runs, "run", "runs")]
     said = [f"{count} {one if count == 1 else many}" for count, one, many in counted if count]
-    return f"Report: {' and '.join(said)}"
+    return f"Report: {_listed(said)}"
+
+
+def _listed(said: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
 
 
 def _anchor(name: str) -> str:

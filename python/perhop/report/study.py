@@ -219,7 +219,7 @@ def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
 
 
 def curve_table(points: Sequence[Mapping[str, Any]], caption: str) -> Table:
-    """Return the points of curves, a row for each and a column for each metric, as they stand in `study.json`."""
+    """Return the points of curves as they stand in `study.json`: a column for each metric."""
     metrics = {point["metric"]: point["unit"] for point in points}
     names = list(dict.fromkeys(name for point in points for name in point["case"]))
     heads = [Column(name.replace("_", " "), numeric=_numeric(points, name)) for name in names]

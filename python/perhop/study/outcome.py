@@ -15,20 +15,18 @@ Answer = Literal["agrees", "differs", "not-comparable"]
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A published figure and the measured one."""
+class Point:
+    """What was measured at one place of a study: of a curve at one combination of a sweep's values."""
 
     table: str
     case: dict[str, str]
     metric: str
     unit: str
-    published: float
     #: Mean over the replications; NaN where nothing was measured.
     measured: float
     #: Its 95 % confidence interval, from two replications on.
     ci95: tuple[float, float] | None
     replications: int
-    verdict: Answer
 
     def to_json(self) -> dict[str, Any]:
         """Return it as it stands in the report."""
@@ -37,39 +35,24 @@ class Figure:
             "case": self.case,
             "metric": self.metric,
             "unit": self.unit,
-            "published": self.published,
             "measured": None if math.isnan(self.measured) else self.measured,
             "ci95": None if self.ci95 is None else list(self.ci95),
             "replications": self.replications,
-            "verdict": self.verdict,
         }
 
 
 @dataclass(frozen=True)
-class Point:
-    """A point of a curve: what was measured at one combination of a sweep's values."""
+class Figure(Point):
+    """A measured figure beside the published one."""
 
-    table: str
-    case: dict[str, str]
-    metric: str
-    unit: str
-    #: Mean over the replications; NaN where nothing was measured.
-    measured: float
-    #: Its 95 % confidence interval, from two replications on.
-    ci95: tuple[float, float] | None
-    replications: int
+    published: float
+    verdict: Answer
 
     def to_json(self) -> dict[str, Any]:
         """Return it as it stands in the report."""
-        return {
-            "table": self.table,
-            "case": self.case,
-            "metric": self.metric,
-            "unit": self.unit,
-            "measured": None if math.isnan(self.measured) else self.measured,
-            "ci95": None if self.ci95 is None else list(self.ci95),
-            "replications": self.replications,
-        }
+        measured = super().to_json()
+        identity = {name: measured.pop(name) for name in ("table", "case", "metric", "unit")}
+        return {**identity, "published": self.published, **measured, "verdict": self.verdict}
 
 
 @dataclass(frozen=True)

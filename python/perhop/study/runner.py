@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from threading import Event
 from typing import Any
 
+from perhop.batch import Job, simulate_all
 from perhop.errors import InvalidInputError
 from perhop.results import Results
-from perhop.running import Progress, processors, simulate
+from perhop.running import Progress, processors
 from perhop.scenario import Scenario
 from perhop.study.definition import Alternative, Case, Claim, Published, Study, Table
 from perhop.study.outcome import Figure, Outcome, Point, Verdict, figure, not_comparable, point
@@ -20,24 +18,11 @@ from perhop.study.report import Report, Trial
 
 
 @dataclass(frozen=True)
-class _Job:
-    """One scenario to be simulated, whatever number of cases it serves."""
-
-    scenario: Scenario
-    key: str
-    replications: int
-
-
-@dataclass(frozen=True)
 class _Plan:
     """The cases of some tables under one set of assumptions, and the jobs that answer them."""
 
     tables: tuple[Table, ...]
-    jobs: dict[str, _Job]  # by case
-
-
-class _Stopped(Exception):  # noqa: N818 - not an error: what a worker is told when the user stops
-    """The study was stopped."""
+    jobs: dict[str, Job]  # by case
 
 
 def run(
@@ -59,16 +44,18 @@ def run(
     seed = study.seed if seed is None else seed
     replications = study.replications if replications is None else replications
     fewer = min(replications, study.sensitivity_replications)
-    main = _plan(study, tables, replications)
+    main = _plan(study, tables, seed, replications)
     trials = {
-        (assumption.name, alternative.value): _plan(study, _touched(tables, alternative), fewer, alternative)
+        (assumption.name, alternative.value): _plan(
+            study, _touched(tables, alternative), seed, fewer, alternative
+        )
         for assumption in study.assumptions
         for alternative in assumption.alternatives
         if sensitivity and _touched(tables, alternative)
     }
     plans = [main, *trials.values()]
-    done = _simulate(
-        [job for plan in plans for job in plan.jobs.values()], seed, threads or processors(), progress
+    done = simulate_all(
+        [job for plan in plans for job in plan.jobs.values()], threads or processors(), progress
     )
     figures, curves, verdicts = _judge(study, main, done)
     return Report(
@@ -96,9 +83,13 @@ def _touched(tables: tuple[Table, ...], alternative: Alternative) -> tuple[Table
 
 
 def _plan(
-    study: Study, tables: tuple[Table, ...], replications: int, alternative: Alternative | None = None
+    study: Study,
+    tables: tuple[Table, ...],
+    seed: int,
+    replications: int,
+    alternative: Alternative | None = None,
 ) -> _Plan:
-    def job(table: Table, case: Case) -> _Job:
+    def job(table: Table, case: Case) -> Job:
         changes: dict[str, Any] = {}
         for assumption in study.assumptions:
             changes |= assumption.changes
@@ -109,56 +100,9 @@ def _plan(
         if alternative is not None:
             changes |= alternative.changes_in_table.get(table.id, {})
         scenario = Scenario.load(case.scenario, changes)
-        return _Job(scenario, f"{replications} {scenario.to_json()}", replications)
+        return Job(scenario, seed, replications)
 
     return _Plan(tables, {case.name: job(table, case) for table in tables for case in table.cases})
-
-
-def _simulate(
-    jobs: list[_Job], seed: int, threads: int, progress: Callable[[Progress], None] | None
-) -> dict[str, Results]:
-    """Simulate each distinct job once; threads work on different jobs, so that all are busy to the end."""
-    distinct = list({job.key: job for job in jobs}.values())
-    total = sum(job.replications for job in distinct)
-    state = {job.key: Progress(0.0, 0.0, 0) for job in distinct}
-    stop = Event()
-
-    def one(job: _Job) -> Results:
-        def watch(now: Progress) -> None:
-            if stop.is_set():
-                raise _Stopped
-            state[job.key] = now
-
-        watch(state[job.key])
-        return simulate(job.scenario, seed=seed, replications=job.replications, threads=1, progress=watch)
-
-    def so_far() -> Progress:
-        now = [(job, state[job.key]) for job in distinct]
-        return Progress(
-            sum(job.replications * at.fraction for job, at in now) / max(total, 1),
-            math.fsum(at.simulated_s for _, at in now),
-            sum(at.packet_hops for _, at in now),
-        )
-
-    with ThreadPoolExecutor(max_workers=threads) as pool:
-        futures = [pool.submit(one, job) for job in distinct]
-        try:
-            while not all(future.done() for future in futures):
-                _raise_first(future.exception() for future in futures if future.done())
-                if progress is not None:
-                    progress(so_far())
-                time.sleep(0.05)
-        except BaseException:
-            stop.set()
-            pool.shutdown(cancel_futures=True)
-            raise
-    return {job.key: future.result() for job, future in zip(distinct, futures, strict=True)}
-
-
-def _raise_first(errors: Iterable[BaseException | None]) -> None:
-    for error in errors:
-        if error is not None:
-            raise error
 
 
 def _judge(

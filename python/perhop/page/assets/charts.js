@@ -68,7 +68,6 @@
 
   function points(mark, chart) {
     const data = mark.x.map((x, index) => [x, mark.y[index]]);
-    const quiet = mark.name.endsWith(", measured");
     const series = {
       type: "scatter", name: mark.name, data, z: 5,
       symbol: mark.hollow ? "diamond" : "circle", symbolSize: mark.hollow ? 14 : 9,
@@ -76,7 +75,6 @@
         ? { color: "transparent", borderColor: color(mark.color), borderWidth: 2 }
         : { color: color(mark.color) },
       emphasis: { scale: 1.3 },
-      silent: quiet, tooltip: { show: !quiet },
     };
     if (!mark.low) return [series];
     const upright = chart.y.categories.length === 0;
@@ -202,7 +200,7 @@
   function option(chart, width) {
     const narrow = width < 520;
     const named = chart.marks.filter((mark) =>
-      (mark.type === "line" || mark.type === "points") && !mark.name.endsWith(", measured"));
+      mark.type === "line" || mark.type === "points");
     const legend = named.length > 0;
     const y = axis(chart.y, true, narrow, false);
     return {

@@ -1,0 +1,90 @@
+"""Many scenarios simulated side by side."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Event
+
+from perhop.results import Results
+from perhop.running import Progress, simulate
+from perhop.scenario import Scenario
+
+# How often the work is looked at.
+_LOOK_EVERY_S = 0.05
+
+
+@dataclass(frozen=True)
+class Job:
+    """One scenario to be simulated, whatever number of places it serves."""
+
+    scenario: Scenario
+    seed: int
+    replications: int
+
+    @cached_property
+    def key(self) -> str:
+        """What tells it from jobs with other results."""
+        return f"{self.seed} {self.replications} {self.scenario.to_json()}"
+
+
+class _Stopped(Exception):  # noqa: N818 - not an error: what a worker is told when the user stops
+    """The work was stopped."""
+
+
+def simulate_all(
+    jobs: Sequence[Job], threads: int, progress: Callable[[Progress], None] | None
+) -> dict[str, Results]:
+    """Simulate each distinct job once and return the results by key.
+
+    Threads work on different jobs, so that all are busy to the end; where there are fewer jobs, on their
+    replications. The results depend on neither.
+    """
+    distinct = list({job.key: job for job in jobs}.values())
+    total = sum(job.replications for job in distinct)
+    state = {job.key: Progress(0.0, 0.0, 0) for job in distinct}
+    each = max(1, threads // max(len(distinct), 1))
+    stop = Event()
+
+    def one(job: Job) -> Results:
+        def watch(now: Progress) -> None:
+            if stop.is_set():
+                raise _Stopped
+            state[job.key] = now
+
+        watch(state[job.key])
+        return simulate(
+            job.scenario, seed=job.seed, replications=job.replications, threads=each, progress=watch
+        )
+
+    def so_far() -> Progress:
+        now = [(job, state[job.key]) for job in distinct]
+        return Progress(
+            sum(job.replications * at.fraction for job, at in now) / max(total, 1),
+            math.fsum(at.simulated_s for _, at in now),
+            sum(at.packet_hops for _, at in now),
+        )
+
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        futures = [pool.submit(one, job) for job in distinct]
+        try:
+            while not all(future.done() for future in futures):
+                _raise_first(future.exception() for future in futures if future.done())
+                if progress is not None:
+                    progress(so_far())
+                time.sleep(_LOOK_EVERY_S)
+        except BaseException:
+            stop.set()
+            pool.shutdown(cancel_futures=True)
+            raise
+    return {job.key: future.result() for job, future in zip(distinct, futures, strict=True)}
+
+
+def _raise_first(errors: Iterable[BaseException | None]) -> None:
+    for error in errors:
+        if error is not None:
+            raise error

@@ -1,0 +1,57 @@
+"""Tables on a terminal: whole on a wide one, one part below the other on a narrow one, never with half a number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from perhop.command.terminal import console
+
+# What a column takes beside its text.
+_PADDING = 2
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: its heading, which may have several lines, and a text for each row."""
+
+    name: str
+    cells: Sequence[str]
+    numeric: bool = True
+
+    @property
+    def width(self) -> int:
+        """The columns of the terminal that it takes."""
+        return max(map(len, [*self.name.split("\n"), *self.cells])) + _PADDING
+
+
+def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
+    """Print a table; in parts that fit the terminal, each with its `keys`, where it is too wide for it."""
+    from rich import box
+    from rich.table import Table
+
+    screen = console()
+    for number, part in enumerate(_parts(keys, columns, screen.width)):
+        table = Table(
+            box=box.SIMPLE_HEAD,
+            title=None if number else title,
+            title_justify="left",
+            title_style="bold",
+            pad_edge=False,
+        )
+        for column in (*keys, *part):
+            table.add_column(column.name, justify="right" if column.numeric else "left", no_wrap=True)
+        for row in zip(*(column.cells for column in (*keys, *part)), strict=True):
+            table.add_row(*row)
+        screen.print(table)
+
+
+def _parts(keys: Sequence[Column], columns: Sequence[Column], width: int) -> list[list[Column]]:
+    """Return the columns in as few parts as fit, in their order."""
+    room = width - sum(key.width for key in keys)
+    parts: list[list[Column]] = [[]]
+    for column in columns:
+        if parts[-1] and sum(one.width for one in (*parts[-1], column)) > room:
+            parts.append([])
+        parts[-1].append(column)
+    return parts

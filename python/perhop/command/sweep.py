@@ -1,0 +1,114 @@
+"""`perhop sweep`."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
+from perhop.errors import Exit, InvalidInputError
+from perhop.saving import check_target
+
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+def sweep(
+    scenario: Path,
+    /,
+    *,
+    set_: Overrides = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    output: Output = None,
+    plot: Annotated[list[Path] | None, Parameter(negative=())] = None,
+    against: str | None = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    threads: Threads = None,
+) -> Exit:
+    """Simulate a scenario for every combination of the values of some of its parameters.
+
+    Parameters
+    ----------
+    scenario
+        The scenario file; - is standard input.
+    set_
+        The values of a parameter, as path=value,value,...; may be given several times. One value alone is set
+        at every point.
+    seed
+        Of every random stream, the same at every point; by default the scenario's own.
+    replications
+        How often each point is simulated with other random draws; from two on, with confidence bands.
+    output
+        Folder for sweep.json, sweep.csv and the results of every point; it appears as a whole or not at all.
+    plot
+        File to plot each class's share into, .svg, .png, .pdf or .html; may be given several times.
+    against
+        The parameter along the plot; by default the first with several values.
+    json
+        Print values and classes of all points as one JSON document.
+    quiet
+        Show neither progress nor table.
+    threads
+        How many simulations run at the same time; the results do not depend on it.
+
+    """
+    from perhop.command.sweep_table import show_sweep
+    from perhop.command.terminal import progress_bar, show_warnings
+    from perhop.plot.writing import check_suffix, write
+    from perhop.scenario import Scenario
+    from perhop.sweeping import sweep as simulate
+
+    values = {path: split(value) for path, value in pairs(set_).items()}
+    for file in plot or []:
+        check_suffix(file)
+    if against is not None and len(values.get(against, [])) < 2:
+        raise InvalidInputError(
+            f"--against {against}: it does not differ", f"give --set {against}=value,value"
+        )
+    if output is not None:
+        check_target(output)
+    # Read once: it may be standard input.
+    loaded = Scenario.load(scenario)
+    show_warnings(loaded.warnings)
+    with progress_bar(loaded["name"], quiet=quiet) as watch:
+        found = simulate(
+            loaded, values, seed=seed, replications=replications, threads=threads, progress=watch
+        )
+    if output is not None:
+        found.save(output)
+        if not quiet:
+            print(f"written to {output}", file=sys.stderr)
+    if json:
+        print(json_text.dumps(found.to_json(), ensure_ascii=False, allow_nan=False))
+    elif not quiet:
+        show_sweep(found)
+    for file in plot or []:
+        for written in write(found.share(against=against), file):
+            if not quiet:
+                print(f"written to {written}", file=sys.stderr)
+    return Exit.OK
+
+
+def split(text: str) -> list[str]:
+    """Return values that commas separate; a comma within brackets or quotes is part of its value."""
+    values, depth, quote = [""], 0, ""
+    for letter in text:
+        if letter == "," and not depth and not quote:
+            values.append("")
+            continue
+        values[-1] += letter
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += (letter in _OPENING) - (letter in _CLOSING)
+    values = [value.strip() for value in values]
+    if not all(values):
+        raise InvalidInputError(f"{text}: an empty value", "separate values by single commas")
+    return values

@@ -1,0 +1,19 @@
+"""The table at the end of a sweep: what each class got at each point."""
+
+from __future__ import annotations
+
+from perhop.command.columns import Column, show
+from perhop.page.tables import sweep_table
+from perhop.sweeping import Sweep
+
+
+def show_sweep(sweep: Sweep) -> None:
+    """Print what each class got at each point, one row each."""
+    table = sweep_table(sweep)
+    columns = [
+        # The unit below the name keeps the table narrow.
+        Column(head.name.replace(" (", "\n("), [cell.text for cell in cells], head.numeric)
+        for head, cells in zip(table.columns, zip(*table.rows, strict=True), strict=True)
+    ]
+    keys = len(sweep.parameters) + 1
+    show(table.caption, columns[:keys], columns[keys:])

@@ -1,0 +1,132 @@
+"""`perhop run --watch`: drawn in a terminal, without a trace in the results."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import termios
+from pathlib import Path
+
+import perhop
+from conftest import ROOT, Command, command_line
+from perhop.command.watching import View, heights
+from perhop.running import QueueState, Snapshot
+
+EXAMPLE = ROOT / "examples" / "wred.perhop.yaml"
+BLOCKS = "▁▂▃▄▅▆▇█"
+
+
+def in_a_terminal(
+    arguments: list[str | Path], *, columns: int, rows: int, **environment: str
+) -> tuple[int, str]:
+    """Run the command line in a pseudo-terminal and return its exit code and all that it drew."""
+    child, terminal = pty.fork()
+    if child == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        line = command_line(arguments)
+        os.execve(line[0], line, os.environ | {"TERM": "xterm-256color", "LANG": "C.UTF-8"} | environment)
+    drawn = b""
+    while True:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # what Linux says when the other side is gone
+            break
+        if not part:
+            break
+        drawn += part
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), drawn.decode()
+
+
+def test_queues_and_shares_are_drawn_in_place() -> None:
+    code, drawn = in_a_terminal(
+        ["run", EXAMPLE, "--watch", "--duration", "1500s", "--json"], columns=100, rows=30
+    )
+    assert code == 0, drawn
+    frames = re.split(r"Weighted RED: ", drawn)
+    seen = [frame for frame in frames if "edge->core af1" in frame]
+    assert len(seen) >= 2, "it was looked at several times"
+    row = next(line for line in seen[-1].splitlines() if "edge->core af1" in line)
+    assert any(block in row for block in BLOCKS)
+    assert re.search(r"\d+ packets", row)
+    assert re.search(r"bursts.*100 %.*Mb/s", seen[-1].replace("\n", " "))
+    assert "\x1b[?25l" in drawn, "the cursor is hidden,"
+    assert drawn.rindex("\x1b[?25h") > drawn.rindex("█"), "and shown again in the end"
+    # What was drawn is wiped away: what remains is the result.
+    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
+    summary = json.loads(said[said.rindex('{"schema_version"') :])
+    plain = perhop.run(EXAMPLE, duration="1500s")
+    assert summary["classes"] == plain.summary["classes"]
+
+
+def test_a_terminal_that_cannot_show_it_shows_results() -> None:
+    code, drawn = in_a_terminal(
+        ["run", EXAMPLE, "--watch", "--duration", "10s"], columns=100, rows=30, TERM="dumb"
+    )
+    assert code == 0
+    assert "there is no terminal to draw on" in drawn
+    assert "bursts" in drawn
+
+
+def test_without_a_terminal_the_run_goes_on(perhop: Command) -> None:
+    ended = perhop("run", EXAMPLE, "--watch", "--duration", "10s", "--json")
+    assert ended.code == 0
+    assert "no terminal" in ended.err
+    assert ended.json()["classes"]
+
+
+def test_from_python_the_network_is_seen() -> None:
+    seen: list[Snapshot] = []
+    results = perhop.run(EXAMPLE, duration="600s", replications=2, watch=seen.append)
+    assert seen
+    assert {(one.port, one.queue) for one in seen[-1].queues} >= {("edge->core", "af1")}
+    assert [one.time_s for one in seen] == sorted(one.time_s for one in seen)
+    received = results.classes["throughput_bps"][0] * (600 - 5) / 8
+    assert 0 < seen[-1].received_bytes["bursts"] <= received * (1 + 1e-9)
+    assert results.classes.equals(perhop.run(EXAMPLE, duration="600s", replications=2).classes)
+
+
+def test_a_view_fits_its_screen() -> None:
+    from io import StringIO
+
+    from rich.console import Console
+
+    queues = [QueueState(f"router-{number}->core", "fifo", number, 1000 * number) for number in range(50)]
+    view = View({"name": "many", "measure": {"warmup": "1s"}})
+    view.add(Snapshot(2.0, queues, {"gold": 125_000, "silver": 375_000}))
+    screen = Console(file=StringIO(), width=60, height=20, force_terminal=True, color_system=None)
+    screen.print(view.drawn(screen))
+    lines = screen.file.getvalue().splitlines()  # type: ignore[attr-defined]
+    assert len(lines) < 20
+    assert max(map(len, lines)) <= 60
+    text = "\n".join(lines)
+    assert "router-49->core" in text, "those that hold most are shown"
+    assert "router-1->core" not in text
+    # 125 kB in the second since the warm-up.
+    assert re.search(r"gold .*25 %\s+1 Mb/s", text), text
+    assert re.search(r"silver .*75 %\s+3 Mb/s", text), text
+
+
+def test_lines_of_blocks() -> None:
+    assert heights([0, 4, 8], 10) == "▁▄█"
+    assert heights([0, 0], 10) == "▁▁"
+    assert heights([*range(100)], 4) == "▂▄▆█", "the greatest of each stretch"
+    assert heights([1, 1000], 2) == "▁█"
+
+
+def test_a_narrow_terminal_shows_whole_numbers() -> None:
+    """Twelve columns do not fit 60: they stand in several tables, each with the classes' names."""
+    code, drawn = in_a_terminal(["run", EXAMPLE, "--duration", "10s", "-q"], columns=60, rows=30)
+    assert (code, drawn) == (0, "")
+    _, drawn = in_a_terminal(["run", EXAMPLE, "--duration", "10s"], columns=60, rows=30, NO_COLOR="1")
+    table = drawn[drawn.index("Weighted RED: 10 s simulated") :]
+    assert "…" not in table
+    lines = [line.rstrip() for line in table.splitlines()]
+    assert max(map(len, lines)) <= 60
+    assert sum(line.lstrip().startswith("bursts") for line in lines) >= 2
+    offered = perhop.run(EXAMPLE, duration="10s").summary["classes"][0]["offered_packets"]["mean"]
+    assert f"{offered:,.0f}" in table
