@@ -77,6 +77,6 @@ def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
 def test_routers_configurations_are_drawn_as_the_policies_they_amount_to() -> None:
     scenario = perhop.Scenario.load(ROOT / "examples/router-configuration.perhop.yaml")
     for shown in (scenario, scenario.embedded()):
-        names = [name for name, _ in policies(shown)]
+        names = [picture.title for picture in policies(shown)]
         assert any(name.startswith("port ") for name in names), names
         assert "class-default" in draw(shown)

@@ -102,7 +102,8 @@ def test_shares_against_a_parameter(scenario: Path) -> None:
     runs = [perhop.run(scenario, replications=3, set={"links.1.rate": rate}) for rate in reversed(rates)]
     chart = perhop.plot.share(runs, "links.1.rate")
     assert (chart.x.unit, chart.y.unit) == ("Mb/s", "%")
-    steady, _, random, _ = chart.marks
+    steady, random = chart.marks
+    assert steady.marked, "a dot at what was measured"
     assert list(steady.x) == [1, 2, 4]
     assert [a + b for a, b in zip(steady.y, random.y, strict=True)] == pytest.approx([100] * 3)
     (rates,) = (run.classes for run in runs if run.scenario["links"][1]["rate"] == "4Mb/s")

@@ -68,7 +68,7 @@ _add(
     examples.CHECK,
 )
 _add(app, "plot", "plot:plot", "Plot results: throughput, queues, delays, drop probabilities.", examples.PLOT)
-_add(app, "draw", "draw:draw", "Draw a scenario's network and policies.", examples.DRAW)
+_add(app, "draw", "draw:draw", "Draw a scenario's network and policies, or a router's.", examples.DRAW)
 _add(app, "report", "report:report", "Write results as one HTML file that needs no network.", examples.REPORT)
 _add(app, "export", "export:export", "Write results in the format of other programs.", examples.EXPORT)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)

@@ -1,4 +1,4 @@
-"""Tables on a terminal: whole on a wide one, one part below the other on a narrow one, never with half a number."""
+"""Tables on a terminal: whole on a wide one, in parts on a narrow one, never with half a number."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from perhop.command.terminal import console
 
-# What a column takes beside its text.
-_PADDING = 2
+# What a column takes beside its text: a space on both sides, and one to the next.
+_PADDING = 3
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,13 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
     """Print a table; in parts that fit the terminal, each with its `keys`, where it is too wide for it."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     screen = console()
-    for number, part in enumerate(_parts(keys, columns, screen.width)):
-        table = Table(
-            box=box.SIMPLE_HEAD,
-            title=None if number else title,
-            title_justify="left",
-            title_style="bold",
-            pad_edge=False,
-        )
+    # A table's own title would be as narrow as the table.
+    screen.print(Text(title, "bold"))
+    for part in _parts(keys, columns, screen.width):
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for column in (*keys, *part):
             table.add_column(column.name, justify="right" if column.numeric else "left", no_wrap=True)
         for row in zip(*(column.cells for column in (*keys, *part)), strict=True):

@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.options import Overrides, pairs
-from perhop.errors import Exit
+from perhop.errors import Exit, InvalidInputError
 
 
 def draw(
@@ -19,23 +19,31 @@ def draw(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Overrides = None,
 ) -> Exit:
-    """Draw a scenario's network and policies as SVG.
+    """Draw a scenario's network and policies, or what a router's configuration amounts to, as SVG.
 
     Parameters
     ----------
     scenario
-        The scenario file.
+        The scenario file, or a running-configuration of a Cisco IOS router.
     output
-        File to write, - for standard output; by default the scenario's name with .svg.
+        File to write, - for standard output; by default the name of the file with .svg.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
 
     """
+    from perhop.command import router_report
     from perhop.draw import draw as picture
+    from perhop.draw.router import router
     from perhop.saving import replace_file
     from perhop.scenario import Scenario
 
-    text = picture(Scenario.load(scenario, pairs(set_)))
+    configuration = router_report.read(scenario)
+    if configuration is None:
+        text = picture(Scenario.load(scenario, pairs(set_)))
+    elif set_:
+        raise InvalidInputError("--set replaces values of a scenario, not of a router's configuration")
+    else:
+        text = router(configuration)
     if output == Path("-"):
         print(text, end="")
         return Exit.OK

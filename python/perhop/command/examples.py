@@ -50,6 +50,7 @@ Examples:
 DRAW = """\
 Examples:
   perhop draw edge.perhop.yaml       writes edge.svg
+  perhop draw router.cfg             each interface: queues, scheduler, ring
   perhop draw edge.perhop.yaml -o - | rsvg-convert > edge.png
 """
 

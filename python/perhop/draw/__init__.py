@@ -50,7 +50,7 @@ def policies(scenario: Mapping[str, Any]) -> list[Picture]:
         stages = scenario["policies"][entering].get("conditioners") if entering else None
         if stages:
             where = f"{port.sender}, entering from {port.receiver}"
-            found.append(conditioner_picture(str(entering), where, stages))
+            found.append(conditioner_picture(where, stages, str(entering)))
         if port.policy:
             found.append(port_picture(port, curves))
     return found

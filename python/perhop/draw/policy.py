@@ -44,7 +44,7 @@ class _Node:
         return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
 
 
-def port_picture(port: Port, curves: list[dict[str, Any]]) -> Picture:
+def port_picture(port: Port, curves: list[dict[str, Any]], title: str | None = None) -> Picture:
     """Return the picture of a port; `curves` are the scenario's drop curves."""
     root = _tree(port, {one["queue"]: one for one in curves if one["port"] == port.name})
     leaves = root.leaves()
@@ -53,9 +53,9 @@ def port_picture(port: Port, curves: list[dict[str, Any]]) -> Picture:
         leaf.top, leaf.height = top, _PAD * 2 + _LINE * len(leaf.lines)
         top += leaf.height + _QUEUE_GAP
     bottom = top - _QUEUE_GAP
-    title = f"Port {port.sender} → {port.receiver}" + (
-        f", policy {port.policy_name}" if port.policy_name else ""
-    )
+    named = f", policy {port.policy_name}" if port.policy_name else ""
+    name = title or f"port {port.sender} to {port.receiver}"
+    title = title or f"Port {port.sender} → {port.receiver}{named}"
     parts = [svg.text(0, 16, title, size=13, kind="head")]
     middle = (_TOP + bottom) / 2
     x, before = _conditioners(port, middle, parts)
@@ -66,12 +66,12 @@ def port_picture(port: Port, curves: list[dict[str, Any]]) -> Picture:
     right = _schedulers(root, x + width, parts)
     width = max(_ring(port, right, root.middle, parts), _title_width(title))
     height = max(bottom, root.middle + 40) + 8
-    return Picture(width + 2, height, f"port {port.sender} to {port.receiver}", _inset(parts))
+    return Picture(width + 2, height, name, _inset(parts))
 
 
-def conditioner_picture(name: str, where: str, stages: list[Mapping[str, Any]]) -> Picture:
+def conditioner_picture(where: str, stages: list[Mapping[str, Any]], policy: str | None = None) -> Picture:
     """Return the picture of a chain of conditioners."""
-    title = f"{where}, policy {name}"
+    title = f"{where}, policy {policy}" if policy else where
     parts = [svg.text(0, 16, title, size=13, kind="head")]
     blocks = [words.stage(stage, number) for number, stage in enumerate(stages)]
     height = max(_PAD * 2 + _LINE * len(lines) for lines in blocks)
@@ -107,7 +107,7 @@ def _tree(port: Port, curves: Mapping[str, dict[str, Any]]) -> _Node:
 
 def _queue_lines(queue: Queue, curve: Mapping[str, Any] | None) -> Lines:
     precedences = [{**one, "unit": curve["unit"]} for one in curve["precedences"]] if curve else None
-    return [(queue.name, "head"), *words.buffer(queue, precedences)]
+    return [(queue.name, "head"), *words.policer(queue), *words.buffer(queue, precedences)]
 
 
 def _conditioners(port: Port, middle: float, parts: list[str]) -> tuple[float, float | None]:

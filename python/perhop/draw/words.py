@@ -41,6 +41,9 @@ def share(config: Mapping[str, Any]) -> str:
 
 def buffer(queue: Queue, precedences: list[dict[str, Any]] | None) -> list[tuple[str, str]]:
     """Return lines about who may join a queue, each with the role of its color."""
+    fair = queue.config.get("fair-queueing")
+    if fair is not None:
+        return _fair(fair)
     kind, config = queue.buffer
     limit = quantity(queue.limit) if queue.limit else None
     if kind not in RED_FAMILY:
@@ -56,6 +59,28 @@ def buffer(queue: Queue, precedences: list[dict[str, Any]] | None) -> list[tuple
             (f"{number}: {low / divisor:g} to {high / divisor:g} {unit}, up to {100 * probability:g} %", role)
         )
     return lines
+
+
+def policer(queue: Queue) -> list[tuple[str, str]]:
+    """Return a line about what may not join a queue at all."""
+    police = queue.config.get("police")
+    if not police:
+        return []
+    when = ", while packets wait" if police.get("when") == "congested" else ""
+    said = {key: value for key, value in police.items() if key != "when"}
+    return [(f"policed: {values(said)}{when}", "muted")]
+
+
+def _fair(config: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return lines about a queue that consists of one for each flow."""
+    said = {key: value for key, value in config.items() if key not in ("limit", "flow-limit")}
+    limits = [
+        f"at most {quantity(str(config[key]))}{of}"
+        for key, of in (("flow-limit", " of a flow"), ("limit", " in all"))
+        if config.get(key)
+    ]
+    lines = [" ".join(filter(None, ["fair queueing", values(said)])), ", ".join(limits)]
+    return [(line, "muted") for line in lines if line]
 
 
 def stage(config: Mapping[str, Any], number: int) -> list[tuple[str, str]]:
