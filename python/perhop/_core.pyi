@@ -22,6 +22,7 @@ __all__ = [
     "load",
     "load_json",
     "quantity",
+    "resolve",
     "schema",
     "start",
 ]
@@ -115,6 +116,9 @@ def load(path: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loa
 
 def load_json(json: str, base: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
     """Read a scenario from JSON text, overrides as for a file; relative paths in it start from `base`."""
+
+def resolve(json: str, base: str | PathLike[str]) -> str:
+    """Return a scenario, unchecked, with what its routers' configurations say put in place."""
 
 def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
     """Check a file that holds a scenario or policies alone; what it holds, and what is suspicious in it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -97,10 +98,15 @@ def resolved(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the scenario with the policies that its routers' configurations amount to."""
     if not any(router.get("configuration") for router in scenario.get("routers", {}).values()):
         return scenario
+    return _resolved(json.dumps(dict(scenario)), str(getattr(scenario, "base", Path())))
+
+
+@lru_cache(maxsize=8)
+def _resolved(text: str, base: str) -> Mapping[str, Any]:
+    """Return the scenario in `text`, resolved; its plots ask one after the other."""
     from perhop import _core
 
-    base = getattr(scenario, "base", Path())
-    found: dict[str, Any] = json.loads(_core.load_json(json.dumps(dict(scenario)), base, []).resolved)
+    found: dict[str, Any] = json.loads(_core.resolve(text, base))
     for router in found["routers"].values():
         router.pop("configuration", None)
     return found

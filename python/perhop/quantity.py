@@ -10,6 +10,8 @@ _SCALES = {
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")],
 }
 
+# How names of metrics say their units.
+_UNIT_WORDS = ("percent", "s", "ms", "us", "bps", "kbps", "mbps", "packets", "bytes")
 # Shown where nothing was measured.
 NOTHING = "-"
 
@@ -45,6 +47,14 @@ def scale(unit: str, largest: float) -> tuple[float, str]:
     if scales is None:
         return 1.0, unit
     return next((pair for pair in scales if largest >= pair[0]), scales[-1])
+
+
+def metric_words(metric: str, unit: str) -> str:
+    """Return the name of a study's metric as words, without the unit that its name may end in."""
+    words = metric.split("_")
+    if unit and len(words) > 1 and words[-1] in _UNIT_WORDS:
+        words.pop()
+    return " ".join(words)
 
 
 def quantity(text: str) -> tuple[float, str] | None:

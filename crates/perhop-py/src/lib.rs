@@ -32,6 +32,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<running::Run>()?;
     module.add_function(wrap_pyfunction!(loading::load, module)?)?;
     module.add_function(wrap_pyfunction!(loading::load_json, module)?)?;
+    module.add_function(wrap_pyfunction!(loading::resolve, module)?)?;
     module.add_function(wrap_pyfunction!(loading::check, module)?)?;
     module.add_function(wrap_pyfunction!(loading::schema, module)?)?;
     module.add_function(wrap_pyfunction!(router::check_router, module)?)?;

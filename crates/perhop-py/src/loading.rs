@@ -93,6 +93,17 @@ pub(crate) fn load_json(
     loaded(py, parse(py, json, &base, &overrides)?)
 }
 
+/// A scenario with what its routers' configurations say put in place, as JSON. It is not checked: what was run
+/// once may be drawn where its traces are not.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+pub(crate) fn resolve(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<String> {
+    let value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let document = Document::from_json(value);
+    let resolved = loader().resolve(&document, &base).map_err(|found| diagnostics::raise(py, &found))?;
+    to_text(&resolved, serde_json::to_string)
+}
+
 /// The scenario in `json`, or the Python exception that says what is wrong with it.
 pub(crate) fn parse(
     py: Python<'_>,

@@ -24,10 +24,10 @@ def plot(
     Parameters
     ----------
     kind
-        throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram, cwnd;
-        or share, of several runs.
+        Of a run: throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram,
+        cwnd; share of a sweep or of several runs; published (beside measured) and curve of a study.
     folders
-        A folder of results; for share that of a sweep, or several, which differ in a parameter.
+        A folder of results; for share that of a sweep, or several runs, which differ in a parameter.
     output
         File to write, .svg, .png, .pdf, or .html to zoom and point into; by default KIND.svg.
     against
@@ -36,6 +36,7 @@ def plot(
 
     """
     from perhop import plot as plots
+    from perhop.plot.studies import STUDY_KINDS, study_charts
     from perhop.plot.writing import check_suffix, write
     from perhop.results import Results
     from perhop.sweeping import FILE as SWEEP
@@ -43,6 +44,8 @@ def plot(
 
     file = output or Path(f"{kind}.svg")
     check_suffix(file)
+    if kind in STUDY_KINDS:
+        return _written(write([one for folder in folders for one in study_charts(folder, kind)], file))
     if kind == "share" and len(folders) == 1 and (folders[0] / SWEEP).is_file():
         return _written(write(Sweep.load(folders[0]).share(against=against), file))
     results = [Results.load(folder) for folder in folders]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from perhop.plot.palette import PRECEDENCES, of_precedences
 from perhop.ports import RED_FAMILY, Queue
 from perhop.quantity import scale
 
@@ -50,14 +51,13 @@ def buffer(queue: Queue, precedences: list[dict[str, Any]] | None) -> list[tuple
         return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
     name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"
     lines = [(f"{name}{f', at most {limit}' if limit else ''}", "muted")]
-    for number, one in enumerate(precedences or []):
+    roles = of_precedences(len(precedences or []))
+    for number, (one, (role, _)) in enumerate(zip(precedences or [], roles, strict=True)):
         (low, _), (high, probability) = one["shared"][1], one["shared"][2]
         unit = "KiB" if one["unit"] == "bytes" else "packets"
         divisor = 1024.0 if one["unit"] == "bytes" else 1.0
-        role = ("green", "yellow", "red")[min(number, 2)]
-        lines.append(
-            (f"{number}: {low / divisor:g} to {high / divisor:g} {unit}, up to {100 * probability:g} %", role)
-        )
+        said = f"{number}: {low / divisor:g} to {high / divisor:g} {unit}, up to {100 * probability:g} %"
+        lines.append((said, role if role in PRECEDENCES else "muted"))
     return lines
 
 

@@ -12,7 +12,7 @@ from perhop.errors import InvalidInputError
 from perhop.plot.captions import caption
 from perhop.plot.chart import Axis, Chart, Line, Mark, Points
 from perhop.plot.palette import STROKES, of_classes
-from perhop.quantity import quantity, scale
+from perhop.quantity import metric_words, quantity, scale
 from perhop.results import Results
 
 if TYPE_CHECKING:
@@ -104,8 +104,9 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) 
     """Plot published figures beside measured ones, given as they stand in `study.json`."""
     # The first is drawn at the top.
     rows = list(reversed(rows))
-    metric, unit = str(rows[0]["metric"]).replace("_", " "), str(rows[0]["unit"])
-    names = tuple(" ".join(row["case"].values()) or str(row["table"]) for row in rows)
+    unit = str(rows[0]["unit"])
+    metric = metric_words(str(rows[0]["metric"]), unit)
+    names = tuple(", ".join(row["case"].values()) or str(row["table"]) for row in rows)
     measured = [math.nan if row["measured"] is None else float(row["measured"]) for row in rows]
     ends = [row["ci95"] or (value, value) for row, value in zip(rows, measured, strict=True)]
     places = list(range(len(rows)))
@@ -117,7 +118,7 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) 
         kind="published",
         title=f"{heading}: {metric}",
         x=Axis(metric.capitalize(), unit, least=0.0),
-        y=Axis("", categories=names),
+        y=Axis(", ".join(column.replace("_", " ") for column in rows[0]["case"]), categories=names),
         marks=(
             Points("published", "published", [float(row["published"]) for row in rows], places, hollow=True),
             Points(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from perhop.errors import InvalidInputError
 from perhop.plot.chart import Axis, Chart, Line, Mark
 from perhop.plot.palette import of_lines
+from perhop.quantity import metric_words
 
 if TYPE_CHECKING:
     from perhop.study.report import Report
@@ -39,7 +40,8 @@ def curve_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) -> C
         lines.setdefault(", ".join(said_of) or "measured", []).append(row)
     names = list(dict.fromkeys(str(row["case"][swept]) for row in rows))
     numeric = all(_number(name) is not None for name in names)
-    metric, unit = _words(str(rows[0]["metric"])), str(rows[0]["unit"])
+    unit = str(rows[0]["unit"])
+    metric = metric_words(str(rows[0]["metric"]), unit)
     times = rows[0]["replications"]
     banded = f"mean of {times} replications, band: 95 % confidence" if times > 1 else "1 replication"
     return Chart(

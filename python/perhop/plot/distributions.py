@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from perhop.errors import InvalidInputError
 from perhop.plot.captions import caption
 from perhop.plot.chart import Axis, Chart, Line, Mark, Span, thinned
 from perhop.plot.over_time import size_unit
-from perhop.plot.palette import STROKES, of_classes, of_precedence
+from perhop.plot.palette import STROKES, of_classes, of_precedences
 from perhop.quantity import number, scale
 from perhop.results import Results
 
@@ -26,11 +27,15 @@ _FEW = 0.999
 
 def delay_cdf(results: Results) -> Chart:
     """Plot the share of each class's packets that took at most so long, over all replications."""
+    import numpy as np
+
     marks: list[Mark] = []
     divisor, unit, distributions = _delays(results)
     for name, role, up_to, packets in distributions:
         share = 100.0 * packets.cumsum() / packets.sum()
-        line = Line(name, role, up_to / divisor, share, stroke=STROKES.get(role, "solid"), steps=True)
+        # From nothing on: where all packets take the same time there would be no line at all.
+        times, share = np.insert(up_to, 0, up_to[0]) / divisor, np.insert(share, 0, 0.0)
+        line = Line(name, role, times, share, stroke=STROKES.get(role, "solid"), steps=True)
         marks.append(thinned(line))
     return Chart(
         kind="delay-cdf",
@@ -119,12 +124,13 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
     if visited:
         marks.append(Span("visited", visited[0] / divisor, visited[1] / divisor))
     several = len(curves["precedences"]) > 1
-    for precedence, one in enumerate(curves["precedences"]):
-        role = of_precedence(precedence)
+    roles = of_precedences(len(curves["precedences"]))
+    for precedence, (one, (role, stroke)) in enumerate(zip(curves["precedences"], roles, strict=True)):
         for which, corners in (("", one["shared"]), (", own packets", one["own"])):
             if corners:
                 name = f"precedence {precedence}{which}" if several else "drop probability"
-                marks.append(_curve(name, role, corners, end, divisor, own=bool(which)))
+                line = _curve(name, role, corners, end, divisor)
+                marks.append(replace(line, stroke="dotted" if which else stroke))
     said = (
         f"averages went from {number(visited[0] / divisor, 3)} to {number(visited[1] / divisor, 3)} {unit}"
         if visited
@@ -140,16 +146,13 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
     )
 
 
-def _curve(
-    name: str, role: str, corners: list[list[float]], end: float, divisor: float, *, own: bool
-) -> Line:
+def _curve(name: str, role: str, corners: list[list[float]], end: float, divisor: float) -> Line:
     points = [*corners, [max(end, corners[-1][0]), 1.0]]
     return Line(
         name,
         role,
         [average / divisor for average, _ in points],
         [probability for _, probability in points],
-        stroke="dotted" if own else STROKES.get(role, "solid"),
     )
 
 

@@ -39,7 +39,8 @@ def check_kind(kind: str) -> None:
     """Refuse a kind that there is not."""
     if kind not in KINDS:
         near = get_close_matches(kind, KINDS, n=1)
-        help = f"did you mean {near[0]}?" if near else f"there are: {', '.join(KINDS)}"
+        others = "share of a sweep, published and curve of a study"
+        help = f"did you mean {near[0]}?" if near else f"of a run there are: {', '.join(KINDS)}; {others}"
         raise InvalidInputError(f"no plot is called {kind}", help)
 
 

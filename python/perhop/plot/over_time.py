@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.plot.captions import caption
 from perhop.plot.chart import Axis, Chart, Line, Mark, Rule, thinned
-from perhop.plot.palette import STROKES, of_classes, of_precedence
+from perhop.plot.palette import STROKES, of_classes, of_precedences
 from perhop.ports import find_queue
 from perhop.quantity import scale
 from perhop.results import Results
@@ -150,28 +151,34 @@ def _averages(rows: pl.DataFrame, divisor: float) -> list[Mark]:
 
     marks: list[Mark] = []
     precedences = rows["precedence"].unique().sort().to_list()
-    for precedence in precedences:
+    for precedence, (role, stroke) in zip(precedences, _roles(precedences), strict=True):
         of_it = rows.filter(pl.col("precedence") == precedence)
         values = of_it["deciding_average"].to_numpy() / divisor
         if of_it["deciding_average"].is_nan().all():
             continue
-        role = of_precedence(precedence) if len(precedences) > 1 else "measured"
         name = f"average, precedence {precedence}" if len(precedences) > 1 else "average"
-        stroke = STROKES.get(role, "solid")
         marks.append(thinned(Line(name, role, of_it["time_s"].to_numpy(), values, stroke=stroke)))
     return marks
 
 
-def _thresholds(curves: dict[str, object] | None, divisor: float) -> list[Mark]:
+def _roles(precedences: Sequence[int]) -> list[tuple[str, str]]:
+    """Return role and stroke of the averages of some drop precedences."""
+    every = of_precedences(max(precedences) + 1) if len(precedences) > 1 else [("measured", "solid")]
+    return [every[one] for one in precedences] if len(precedences) > 1 else every
+
+
+def _thresholds(curves: dict[str, Any] | None, divisor: float) -> list[Mark]:
     marks: list[Mark] = []
     seen: set[float] = set()
-    for precedence, curve in enumerate(curves["precedences"] if curves else []):  # type: ignore[arg-type, var-annotated]
+    every: Sequence[Mapping[str, Any]] = curves["precedences"] if curves else []
+    roles = of_precedences(len(every))
+    for precedence, (curve, (role, _)) in enumerate(zip(every, roles, strict=True)):
         for name, corner in (("min", 1), ("max", 2)):
             at = curve["shared"][corner][0] / divisor
             # One range for several precedences: one rule, in the color of the first.
             if at not in seen:
                 seen.add(at)
-                marks.append(Rule(f"{name} {precedence}", of_precedence(precedence), at, stroke="dotted"))
+                marks.append(Rule(f"{name} {precedence}", role, at, stroke="dotted"))
     return marks
 
 

@@ -26,15 +26,21 @@ PALETTE: dict[str, tuple[str, str]] = {
     "published": ("#5b6470", "#aab4c0"),
     "measured": ("#0067a8", "#56b4e9"),
 }
-#: Role of each drop precedence, 0 first; those beyond the third are dropped like the third.
+#: Role of each drop precedence, 0 first.
 PRECEDENCES = ("green", "yellow", "red")
 STROKES = {"green": "solid", "yellow": "dashed", "red": "dotted"}
 _CLASSES = tuple(role for role in PALETTE if role.startswith("class"))
 
 
-def of_precedence(precedence: int) -> str:
-    """Return the role of a drop precedence."""
-    return PRECEDENCES[min(precedence, len(PRECEDENCES) - 1)]
+def of_precedences(count: int) -> list[tuple[str, str]]:
+    """Return role and stroke of each drop precedence, 0 first.
+
+    More than three are no drop precedences but, say, the eight of IP, of which a higher one is dropped
+    less: they have colors that promise nothing.
+    """
+    if count > len(PRECEDENCES):
+        return of_lines(count)
+    return [(role, STROKES[role]) for role in PRECEDENCES[:count]]
 
 
 def of_classes(names: Iterable[str]) -> dict[str, str]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DASHES = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1.5, 2))}
 _WIDTH, _HEIGHT = 7.2, 4.2
-_CAPTION_COLUMNS = 138
+_CAPTION_COLUMNS, _TITLE_COLUMNS = 138, 68
 _INK, _FAINT = "#24292f", "#d8dee4"
 
 
@@ -82,7 +82,9 @@ def _figure(chart: Chart) -> Figure:
     height = rows + 0.16 * len(caption)
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_title(chart.title, loc="left", fontsize=11.5, fontweight="bold", pad=10)
+    axes.set_title(
+        textwrap.fill(chart.title, _TITLE_COLUMNS), loc="left", fontsize=11.5, fontweight="bold", pad=10
+    )
     _draw(axes, chart)
     _label(axes, chart)
     figure.supxlabel("\n".join(caption), fontsize=7.5, x=0.01, ha="left", color="#57606a")

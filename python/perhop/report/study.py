@@ -15,9 +15,8 @@ from perhop.draw import Picture
 from perhop.errors import InvalidInputError
 from perhop.page.tables import Cell, Column, Table, figure_cell
 from perhop.plot.chart import Chart
-from perhop.plot.comparisons import published_chart
-from perhop.plot.curves import curve_chart
-from perhop.quantity import interval
+from perhop.plot.studies import table_charts
+from perhop.quantity import interval, metric_words
 from perhop.report.run import Run
 from perhop.results import Results
 
@@ -25,8 +24,6 @@ from perhop.results import Results
 _QUOTED = ("<!-- report: begin", "<!-- report: end -->")
 # The plots of a case that the report shows; distributions would be the same story once more.
 _KINDS = ("queue", "drop-curve", "throughput", "delay", "cwnd")
-# A published figure and a measured one are a comparison; with one point a plot says no more than its row.
-_FEWEST_POINTS = 2
 
 
 @dataclass(frozen=True)
@@ -177,21 +174,12 @@ class Study:
 
     def _part(self, table: Mapping[str, Any]) -> Part:
         rows = [one for one in self.data["figures"] if one["table"] == table["id"]]
-        metrics = dict.fromkeys(one["metric"] for one in rows if one["verdict"] != "not-comparable")
-        charts = [
-            published_chart(points, table["heading"], self.said)
-            for metric in metrics
-            if len(points := [one for one in rows if one["metric"] == metric]) >= _FEWEST_POINTS
-        ]
         points = [one for one in self.data["curves"] if one["table"] == table["id"]]
-        for metric in dict.fromkeys(one["metric"] for one in points):
-            of_it = [one for one in points if one["metric"] == metric]
-            charts.append(curve_chart(of_it, table["heading"], self.said))
         tables = [figure_table(rows, table["heading"])] if rows else []
         if points:
             tables.append(curve_table(points, f"{table['heading']}: every point of the sweep"))
         cases = [self.cases[one["name"]] for one in table["cases"]]
-        return Part(table["heading"], tables, charts, cases)
+        return Part(table["heading"], tables, table_charts(self.data, table, self.said), cases)
 
 
 def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
@@ -224,7 +212,7 @@ def curve_table(points: Sequence[Mapping[str, Any]], caption: str) -> Table:
     names = list(dict.fromkeys(name for point in points for name in point["case"]))
     heads = [Column(name.replace("_", " "), numeric=_numeric(points, name)) for name in names]
     heads += [
-        Column(f"{metric.replace('_', ' ')} ({unit})", numeric=True) for metric, unit in metrics.items()
+        Column(f"{metric_words(metric, unit)} ({unit})", numeric=True) for metric, unit in metrics.items()
     ]
     rows: dict[tuple[str, ...], dict[str, Cell]] = {}
     for point in points:

@@ -94,6 +94,19 @@ impl<'a> Loader<'a> {
         Ok(Loaded { scenario, resolved, base, warnings })
     }
 
+    /// The scenario in `document` with the configurations of its routers in place, not checked: of what was run
+    /// once neither traces nor anything else need be there any more.
+    ///
+    /// # Errors
+    /// What is wrong with its form or with those configurations.
+    pub fn resolve(self, document: &Document, base: &Path) -> Result<Scenario, Diagnostics> {
+        refuse_other_than_mapping(document)?;
+        let Assembled { scenario, found } = assemble(document, &decode(document)?, base, self.language);
+        let wrong: Vec<Diagnostic> =
+            found.into_iter().filter(|one| one.severity == Severity::Error).collect();
+        if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
+    }
+
     /// Checks the file `path`: a scenario, policies by name under `policies`, or one bare policy.
     ///
     /// # Errors

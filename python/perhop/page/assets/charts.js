@@ -21,6 +21,8 @@
     if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(2);
     return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
   };
+  // A place on an axis in words: its name where it has names, else the number.
+  const valueAt = (of, at) => of.categories[at] ?? short(at);
   const escaped = (text) => {
     const element = document.createElement("span");
     element.textContent = text;
@@ -139,14 +141,14 @@
       axisLabel: { color: ink, fontSize: 11, hideOverlap: true },
       splitLine: { show: true, lineStyle: { color: faint, opacity: 0.5 } },
     };
-    if (of.categories.length) {
-      return {
-        ...common, type: "category", data: of.categories,
-        axisLabel: { ...common.axisLabel, width: narrow ? 92 : 190, overflow: "break", interval: 0 },
-      };
-    }
     // The name of the vertical axis stands above the plot, where it is read without turning the head.
     const place = vertical ? {} : { name: of.title, nameLocation: "middle", nameGap: 28 };
+    if (of.categories.length) {
+      return {
+        ...common, ...place, type: "category", data: of.categories,
+        axisLabel: { ...common.axisLabel, width: narrow ? 104 : 190, lineHeight: 13, overflow: "break", interval: 0 },
+      };
+    }
     return {
       ...common, ...place, type: "value", scale: of.least === null,
       min: of.least ?? (tight ? "dataMin" : null), max: of.greatest ?? (tight ? "dataMax" : null),
@@ -179,15 +181,15 @@
     return { ...common, trigger: "axis", axisPointer: { type: "line", lineStyle: { color: variable("--muted") } },
       formatter: (items) => {
         const seen = new Set();
-        const rows = items.filter((item) => item.seriesType === "line" && item.seriesName && !seen.has(item.seriesName)
+        const rows = items.filter((item) => item.seriesType !== "custom" && item.seriesName && !seen.has(item.seriesName)
             && seen.add(item.seriesName)).map((item) => {
-          const mark = chart.marks.find((one) => one.type === "line" && one.name === item.seriesName);
+          const mark = chart.marks.find((one) => one.x && one.name === item.seriesName);
           const index = item.dataIndex;
           const ends = mark.low ? ` (${short(mark.low[index])} to ${short(mark.high[index])})` : "";
           return row(mark, short(mark.y[index]) + unit(chart.y) + ends);
         });
         return rows.length
-          ? `<div class="tip-head">${escaped(chart.x.title)}: ${short(items[0].axisValue)}</div>${rows.join("")}` : "";
+          ? `<div class="tip-head">${escaped(`${chart.x.title}: ${valueAt(chart.x, items[0].data[0])}`)}</div>${rows.join("")}` : "";
       } };
   }
 
@@ -230,7 +232,8 @@
 
   function height(chart, width) {
     const rows = chart.y.categories.length;
-    return rows ? rows * 30 + 110 : width < 520 ? 280 : 340;
+    // On a phone a name may take two lines.
+    return rows ? rows * (width < 520 ? 40 : 30) + 110 : width < 520 ? 280 : 340;
   }
 
   function draw(figure) {
@@ -301,9 +304,8 @@
   // Walks along the points of the first line (or the points of a comparison) and shows their tooltip.
   function step(figure, by) {
     const one = drawn.get(figure);
-    const wanted = one.chart.y.categories.length ? "scatter" : "line";
     const all = one.instance.getOption().series;
-    const index = all.findIndex((each) => each.type === wanted && each.data.length);
+    const index = all.findIndex((each) => each.type !== "custom" && each.data.length);
     if (index < 0) return;
     const count = all[index].data.length;
     const stride = Math.max(1, Math.round(count / 100));
@@ -313,7 +315,7 @@
     const [x, y] = mark.data[one.at];
     const said = one.chart.y.categories.length
       ? `${one.chart.y.categories[y]}: ${short(x)} ${one.chart.x.unit}`
-      : `${short(x)} ${one.chart.x.unit}: ${mark.name} ${short(y)} ${one.chart.y.unit}`;
+      : `${valueAt(one.chart.x, x)} ${one.chart.x.unit}: ${mark.name} ${short(y)} ${one.chart.y.unit}`;
     figure.querySelector(".says").textContent = said;
   }
 
@@ -336,8 +338,8 @@
       if (mark.type === "rule") lines.push([mark.name, "", mark.at, "", ""].join("\t"));
       else if (mark.type === "span") lines.push([mark.name, `${mark.begin} to ${mark.end}`, "", "", ""].join("\t"));
       else mark.x.forEach((x, index) => {
-        const y = chart.y.categories.length ? chart.y.categories[mark.y[index]] : mark.y[index];
-        lines.push([mark.name, x, y, mark.low?.[index] ?? "", mark.high?.[index] ?? ""].join("\t"));
+        const y = chart.y.categories[mark.y[index]] ?? mark.y[index];
+        lines.push([mark.name, chart.x.categories[x] ?? x, y, mark.low?.[index] ?? "", mark.high?.[index] ?? ""].join("\t"));
       });
     }
     return lines.join("\n");
