@@ -1,0 +1,165 @@
+"""One plot of every kind in a real browser: all marks there, on phone and desktop, by day and night."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import perhop
+import perhop.plot
+from chromium import needs_chromium, opened, screenshot, scroll_through
+from conftest import ROOT, SCENARIO
+from perhop.page import charts_page
+from perhop.plot import Chart, Line, Points, Rule, Span
+from perhop.plot.curves import curve_chart
+from perhop.plot.studies import STUDY_KINDS, study_charts
+from test_study import make_study
+
+SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", "duration": "10s"}
+ZOOM = (
+    "one => { const at = echarts.getInstanceByDom(one).getOption().dataZoom[0]; return at.end - at.start; }"
+)
+# How ECharts is asked what it draws: series by type, rules, spans, and whether a number is missing from any.
+SERIES = """one => {
+  const { series } = echarts.getInstanceByDom(one.querySelector('.plot')).getOption();
+  const of = (type) => series.filter((each) => each.type === type && each.name).length;
+  const marks = (name) => series.flatMap((each) => each[name]?.data ?? []).length;
+  const [rule, span] = [marks('markLine'), marks('markArea')];
+  return { line: of('line'), scatter: of('scatter'), custom: of('custom'), rule, span };
+}"""
+
+
+def every_kind(folder: Path) -> list[Chart]:
+    """Plots of every kind, the smallest runs that there is something to see on."""
+    file = folder / "overload.perhop.yaml"
+    bulk = "bulk: { tcp: { profile: linux-modern } }"
+    text = SCENARIO.replace("cbr: { rate: 800kb/s, packet: { ip: 1000B } }", bulk)
+    file.write_text(text + "  connections: [{ traffic: steady, every: 50ms }]\n  delay-every: 500ms\n")
+    wred = perhop.run(ROOT / "examples" / "wred.perhop.yaml", replications=2, set=SAMPLED)
+    sweep = perhop.sweep(file, {"links.1.rate": ["1Mb/s", "2Mb/s", "4Mb/s"]}, replications=3)
+    named = perhop.sweep(file, {"traffic.steady.dscp": ["ef", "af11"], "duration": "2s"}, replications=2)
+    charts = [*perhop.plot.possible(wred), *perhop.plot.possible(perhop.run(file))]
+    study = perhop_study(folder)
+    charts += [*sweep.share(), *named.share(), *study_charts(study, "published")]
+    return [*charts, curve()]
+
+
+def perhop_study(folder: Path) -> Path:
+    from perhop.study import definition, runner
+
+    runner.run(definition.find(str(make_study(folder / "slow")))).save(folder / "saved")
+    return folder / "saved"
+
+
+def curve() -> Chart:
+    """Two curves with bands, and one point that was not measured."""
+    row = {"table": "2", "metric": "delay_ms", "unit": "ms", "replications": 3}
+    rows = [
+        row | {"case": {"size": size, "rate": rate}, "measured": mean, "ci95": mean and [mean - 1, mean + 1]}
+        for size, rate, mean in [("64", "1", 3.0), ("64", "2", 2.0), ("64", "4", None), ("1500", "1", 9.0)]
+    ]
+    return curve_chart(
+        [*rows, rows[-1] | {"case": {"size": "1500", "rate": "2"}}], "Figure 2: Delay", "seed 1."
+    )
+
+
+@pytest.fixture(scope="module")
+def charts(tmp_path_factory: pytest.TempPathFactory) -> list[Chart]:
+    return every_kind(tmp_path_factory.mktemp("kinds"))
+
+
+@pytest.fixture(scope="module")
+def page(charts: list[Chart], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("page") / "charts.html"
+    file.write_text(charts_page(charts))
+    return file
+
+
+def test_there_is_one_of_every_kind(charts: list[Chart]) -> None:
+    assert {chart.kind for chart in charts} == {*perhop.plot.KINDS, "share", *STUDY_KINDS}
+
+
+@needs_chromium
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("name", "width"), [("desktop", 1280), ("phone", 390)])
+def test_all_marks_are_drawn(page: Path, charts: list[Chart], name: str, width: int, scheme: str) -> None:
+    with opened(page, width=width, height=900, scheme=scheme) as seen:
+        tab = seen.page
+        scroll_through(tab)
+        figures = tab.locator("figure.chart")
+        for number, chart in enumerate(charts):
+            expected = drawn(chart)
+            assert figures.nth(number).evaluate(SERIES) == expected, chart.title
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width, "nothing sticks out of the page"
+        assert overlapping(tab) == []
+        screenshot(tab, f"plots-{name}-{scheme}")
+        assert seen.errors == []
+        assert all(url.startswith(("file:", "data:")) for url in seen.requests)
+
+
+def drawn(chart: Chart) -> dict[str, int]:
+    """What a browser is to draw of a chart."""
+    lines = [mark for mark in chart.marks if isinstance(mark, Line)]
+    points = [mark for mark in chart.marks if isinstance(mark, Points)]
+    banded = [mark for mark in (*lines, *points) if mark.low is not None]
+    return {
+        "line": len(lines),
+        "scatter": len(points),
+        "custom": len(banded),
+        "rule": sum(isinstance(mark, Rule) for mark in chart.marks),
+        "span": sum(isinstance(mark, Span) for mark in chart.marks),
+    }
+
+
+def overlapping(tab: Any) -> list[str]:
+    """Names of cases that lie upon each other, in the comparisons."""
+    found: list[str] = tab.evaluate(
+        """() => [...document.querySelectorAll('figure[data-kind=published] .plot svg')].flatMap((svg) => {
+          const left = svg.getBoundingClientRect();
+          const texts = [...svg.querySelectorAll('text')];
+          const names = texts.map((one) => [one.textContent, one.getBoundingClientRect()])
+            .filter(([, box]) => box.right < left.left + left.width / 2 && box.width > 0);
+          return names.flatMap(([name, a], index) => names.slice(index + 1)
+            .filter(([, b]) => a.left < b.right && b.left < a.right)
+            .filter(([, b]) => a.top + 1 < b.bottom && b.top + 1 < a.bottom)
+            .map(([other]) => `${name} / ${other}`));
+        })"""
+    )
+    return found
+
+
+@needs_chromium
+def test_every_kind_is_read_and_zoomed_with_the_keyboard(page: Path, charts: list[Chart]) -> None:
+    with opened(page, width=1280, height=900, scheme="light") as seen:
+        tab = seen.page
+        scroll_through(tab)
+        for number, chart in enumerate(charts):
+            plot = tab.locator("figure.chart .plot").nth(number)
+            plot.focus()
+            tab.keyboard.press("ArrowRight")
+            tab.keyboard.press("ArrowRight")
+            said = tab.locator("figure.chart .says").nth(number).text_content()
+            names = [mark.name for mark in chart.marks if isinstance(mark, (Line, Points))]
+            assert said.strip()
+            assert any(word in said for word in (*names, *chart.y.categories)), (chart.title, said)
+            tab.keyboard.press("+")
+            assert plot.evaluate(ZOOM) == 50
+            tab.keyboard.press("Escape")
+            assert plot.evaluate(ZOOM) == 100
+        assert seen.errors == []
+
+
+@needs_chromium
+def test_in_print(page: Path, charts: list[Chart]) -> None:
+    with opened(page, width=900, height=1200, scheme="dark") as seen:
+        tab = seen.page
+        tab.emulate_media(media="print", color_scheme="dark")
+        tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+        count = tab.locator("figure.chart[data-drawn] .plot svg").count()
+        assert count == len(charts), "those that never came into view too"
+        assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert not tab.locator("figure .tools").first.is_visible()
+        screenshot(tab, "plots-print")
+        assert seen.errors == []
