@@ -80,3 +80,59 @@ def test_routers_configurations_are_drawn_as_the_policies_they_amount_to() -> No
         names = [picture.title for picture in policies(shown)]
         assert any(name.startswith("port ") for name in names), names
         assert "class-default" in draw(shown)
+
+
+def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command, tmp_path: Path) -> None:
+    ended = perhop("draw", ROOT / "examples" / "router.cfg")
+    assert (ended.code, ended.out) == (0, ""), ended.err
+    words = said(ElementTree.fromstring((tmp_path / "router.svg").read_text()))
+    for expected in (
+        "branch, and what its 2 interfaces do with packets",
+        "FastEthernet0/0: what leaves",
+        "Serial0/0: what leaves",
+        "dscp ef",
+        "policed: rate 256 kb/s, burst 6400 B, while packets wait",
+        "others/class-default",
+        "fair queueing queues 256, flows exact, weights by-precedence",
+        "at most 64 packets of a flow, at most 1000 packets in all",
+        "strict priority",
+        "bandwidth 768 kb/s",
+        "2 packets",
+        "2 Mb/s",
+        "hdlc",
+        "192.168.1.2/30",
+    ):
+        assert expected in words, expected
+    marked = ROOT / "studies" / "wred-bottleneck" / "router.cfg"
+    words = said(ElementTree.fromstring(perhop("draw", marked, "-o", "-").out))
+    assert "FastEthernet3/1: what enters" in words
+    assert "mark-precedence flash, transmit" in words
+    assert "3: 15 to 30 packets, up to 50 %" in words, "thresholds of every precedence"
+    assert "40 particles of 576 B" in words
+
+
+def test_what_is_no_picture_of_a_router_is_said(perhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "bare.cfg").write_text("hostname bare\n")
+    for arguments, expected in [
+        (("bare.cfg",), "has no interface"),
+        (
+            (ROOT / "examples" / "router.cfg", "--set", "links.0.rate=1Mb/s"),
+            "not of a router's configuration",
+        ),
+    ]:
+        ended = perhop("draw", *arguments)
+        assert (ended.code, ended.out) == (2, "")
+        assert expected in ended.err
+
+
+@pytest.mark.parametrize("file", sorted(ROOT.glob("vectors/ios/**/*.cfg")), ids=lambda file: file.stem)
+def test_every_configuration_is_drawn(file: Path) -> None:
+    from perhop.draw.router import router
+    from perhop.errors import InvalidInputError
+
+    try:
+        picture = ElementTree.fromstring(router(file.read_text(errors="replace")))
+    except InvalidInputError as error:
+        assert "no interface" in str(error)
+        return
+    assert said(picture)

@@ -80,3 +80,27 @@ def test_lines_that_are_not_simulated_are_pointed_out(perhop: Command, tmp_path:
     assert warning["file"].endswith("router.cfg")
     assert warning["line"] == 1 + text.splitlines().index(" tx-ring-limit 2")
     assert "`frobnicate 2`: not simulated" in warning["message"]
+
+
+def test_results_are_plotted_where_their_traces_are_not(tmp_path: Path) -> None:
+    """What was run is drawn from what was saved: neither its traces nor its configurations need be there."""
+    import perhop.plot
+    from perhop.draw import policies
+
+    there = tmp_path / "there"
+    there.mkdir()
+    (there / "trace.csv").write_text((ROOT / "examples" / "trace.csv").read_text())
+    (there / "router.cfg").write_text((ROOT / "examples" / "router.cfg").read_text())
+    traced = EXAMPLE.read_text().replace(
+        "poisson: { rate: 2Mb/s, packet: { ip: 1500B } }", "trace: { file: trace.csv }"
+    )
+    assert "trace.csv" in traced
+    probe = "measure:\n  queues: [{ from: branch, to: headquarters, every: 100ms }]"
+    (there / "own.perhop.yaml").write_text(traced.replace("measure:", probe))
+    library.run(there / "own.perhop.yaml", duration="5s").save(tmp_path / "out")
+    for file in there.iterdir():
+        file.unlink()
+    results = library.Results.load(tmp_path / "out")
+    shown = perhop.plot.queue(results, queue="voice")
+    assert shown.title.startswith("Queue voice")
+    assert any(picture.title == "port branch to headquarters" for picture in policies(results.scenario))
