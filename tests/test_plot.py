@@ -205,4 +205,4 @@ def test_published_beside_measured() -> None:
     assert chart.y.categories == ("heavy", "light"), "the first row is drawn at the top"
     assert list(published.x) == [50, 1]
     assert chart.to_json()["marks"][1]["x"] == [None, 1.1]
-    assert chart.x.title == "Dropped percent (%)"
+    assert chart.x.title == "Dropped (%)", "the unit is said once"

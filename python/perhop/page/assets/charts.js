@@ -31,18 +31,22 @@
 
   // --- From a chart's marks to series ---
 
+  // What reaches beyond the axes is cut off there.
+  function plotArea({ coordSys: { x, y, width, height } }) {
+    return { type: "rect", shape: { x, y, width, height } };
+  }
+
   function band(mark) {
     const points = mark.x.map((x, index) => [x, mark.low[index], mark.high[index]]);
     // One polygon for the whole band, drawn with its first point; the others draw nothing.
     const renderItem = (parameters, api) => {
       if (parameters.dataIndexInside !== 0) return null;
       const edge = (column) => points.filter((p) => p[column] !== null).map((p) => api.coord([p[0], p[column]]));
-      const area = parameters.coordSys;
       return {
         type: "polygon",
         shape: { points: [...edge(1), ...edge(2).reverse()] },
         style: { fill: color(mark.color), opacity: 0.18 },
-        clipPath: { type: "rect", shape: { x: area.x, y: area.y, width: area.width, height: area.height } },
+        clipPath: plotArea(parameters),
         silent: true,
       };
     };
@@ -94,7 +98,7 @@
       });
       const style = { stroke: color(mark.color), lineWidth: 1.5 };
       const bar = { type: "line", style, shape: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] } };
-      return { type: "group", children: [bar, cap(from), cap(to)], silent: true };
+      return { type: "group", children: [bar, cap(from), cap(to)], silent: true, clipPath: plotArea(parameters) };
     };
     return [
       { type: "custom", name: mark.name, data, renderItem, silent: true, z: 4, itemStyle: { color: color(mark.color) } },
