@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from perhop import _core
@@ -14,31 +15,76 @@ _COLUMN, _ROW = 210.0, 92.0
 _NODE_HEIGHT = 44.0
 _MARGIN = 28.0
 _LINE = 19.0
+# Height of a chip with the gap below it, how far it begins below its node, and what is free beside others.
+_CHIP, _UNDER, _APART = 17.0, 14.0, 24.0
+
+
+@dataclass(frozen=True)
+class _Chip:
+    """The mark of a policy at one end of a link."""
+
+    label: str
+    title: str
+
+    @property
+    def width(self) -> float:
+        return svg.width_of(self.label, 10) + 10
+
+
+# The policies of a node on one of its sides: true is the right one.
+_Chips = Mapping[tuple[str, bool], list[_Chip]]
 
 
 def topology(scenario: Mapping[str, Any]) -> tuple[float, float, str]:
     """Return width, height and content of the picture of a scenario's network and traffic."""
     at = places(scenario)
     widths = {node: max(svg.width_of(node, 13) + 30, 86.0) for node in at}
-    center = {
-        node: (_MARGIN + _COLUMN * column + 60, _MARGIN + _ROW * row + _NODE_HEIGHT / 2)
-        for node, (column, row) in at.items()
-    }
+    chips = _policy_chips(scenario, at)
+    center, right = _centers(at, widths, chips)
     slowest = min((_rate(link) for link in scenario["links"]), default=0.0)
     several = any(_rate(link) > slowest for link in scenario["links"])
     parts = [
-        _link(link, center, widths, slow=several and _rate(link) == slowest) for link in scenario["links"]
+        _link(link, center, widths, chips, slow=several and _rate(link) == slowest)
+        for link in scenario["links"]
     ]
-    parts += [_policy_chips(scenario, center, widths)]
+    parts += [_drawn(chips[end], center[end[0]], widths[end[0]], right=end[1]) for end in chips]
     parts += [_node(scenario, node, center[node], widths[node]) for node in at]
-    width = max(x + widths[node] / 2 for node, (x, _) in center.items()) + _MARGIN
-    bottom = max(y for _, y in center.values()) + _NODE_HEIGHT / 2 + _MARGIN
+    deepest = {node: max(len(chips.get((node, side), [])) for side in (False, True)) for node in at}
+    bottom = max(y + _CHIP * max(deepest[node] - 1, 0) for node, (_, y) in center.items())
+    bottom += _NODE_HEIGHT / 2 + _MARGIN
     lines, longest = _traffic(scenario, bottom + 6)
     return (
-        max(width, longest + _MARGIN),
+        max(right, longest) + _MARGIN,
         bottom + 12 + _LINE * len(scenario["traffic"]) + 12,
         "".join([*parts, *lines]),
     )
+
+
+def _centers(
+    at: Mapping[str, tuple[int, float]], widths: Mapping[str, float], chips: _Chips
+) -> tuple[dict[str, tuple[float, float]], float]:
+    """Return where each node stands, with room for chips at its sides, and where the last of all ends."""
+
+    def reach(node: str, side: bool) -> float:
+        beyond = max((chip.width for chip in chips.get((node, side), [])), default=0.0) - _UNDER
+        return widths[node] / 2 + max(beyond, 0.0)
+
+    columns: dict[int, list[str]] = {}
+    for node, (column, _) in at.items():
+        columns.setdefault(column, []).append(node)
+    x, before, places_of = _MARGIN, 0.0, dict[int, float]()
+    for number, column in enumerate(sorted(columns)):
+        left = max(reach(node, False) for node in columns[column])
+        x += left if number == 0 else max(_COLUMN, before + left + _APART)
+        places_of[column] = x
+        before = max(reach(node, True) for node in columns[column])
+    most = max((len(some) for some in chips.values()), default=0)
+    row = max(_ROW, _NODE_HEIGHT + _CHIP * most + _APART)
+    center = {
+        node: (places_of[column], _MARGIN + row * level + _NODE_HEIGHT / 2)
+        for node, (column, level) in at.items()
+    }
+    return center, max(center[node][0] + reach(node, True) for node in at)
 
 
 def _rate(link: Mapping[str, Any]) -> float:
@@ -50,6 +96,7 @@ def _link(
     link: Mapping[str, Any],
     center: Mapping[str, tuple[float, float]],
     widths: Mapping[str, float],
+    chips: _Chips,
     *,
     slow: bool,
 ) -> str:
@@ -60,6 +107,7 @@ def _link(
         bend = (x2 - x1) * 0.45
         way = f"M{x1:.1f} {y1:.1f}C{x1 + bend:.1f} {y1:.1f} {x2 - bend:.1f} {y2:.1f} {x2:.1f} {y2:.1f}"
     else:
+        bend = 0.0
         way = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
     said = [words.quantity(str(link["rate"]))]
     if (_core.quantity(str(link.get("delay", ""))) or (0.0,))[0]:
@@ -67,7 +115,11 @@ def _link(
     if link.get("loss"):
         said.append(f"loses {100 * link['loss']:g} %")
     label = " · ".join(said)
-    middle_x, middle_y = (x1 + x2) / 2, (y1 + y2) / 2
+    # A link that climbs comes by the chips of its ends: its label keeps away from them.
+    crowded = (first, True) in chips, (second, False) in chips
+    t = {(True, False): 0.7, (False, True): 0.3}.get(crowded, 0.5) if abs(y2 - y1) > 1 else 0.5
+    middle_x = _bezier(t, x1, x1 + bend, x2 - bend, x2)
+    middle_y = _bezier(t, y1, y1, y2, y2)
     return svg.group(
         f"link {first} to {second}: {label}, {words.values(link.get('framing', 'raw'))}",
         [
@@ -85,35 +137,41 @@ def _link(
     )
 
 
-def _policy_chips(
-    scenario: Mapping[str, Any],
-    center: Mapping[str, tuple[float, float]],
-    widths: Mapping[str, float],
-) -> str:
-    """Return a mark for each policy, under the end of the link that it works at."""
-    parts, used = [], dict[tuple[str, bool], int]()
+def _bezier(t: float, *points: float) -> float:
+    """Return a coordinate of a cubic curve at `t` of its way."""
+    a, b, c, d = points
+    s = 1.0 - t
+    return s**3 * a + 3 * s * s * t * b + 3 * s * t * t * c + t**3 * d
+
+
+def _policy_chips(scenario: Mapping[str, Any], at: Mapping[str, tuple[int, float]]) -> _Chips:
+    """Return a mark for each policy, by node and the side of it that the link is on."""
+    found: dict[tuple[str, bool], list[_Chip]] = {}
     for port in ports(scenario):
         for side in ("output", "input"):
             name = port.interface.get(side)
-            if not name:
-                continue
-            x, y = center[port.sender]
-            right = center[port.receiver][0] >= x
-            place = used.setdefault((port.sender, right), 0)
-            used[port.sender, right] += 1
-            label = f"{'▸' if side == 'output' else '◂'} {name}"
-            wide = svg.width_of(label, 10) + 10
-            left = x + widths[port.sender] / 2 - 14 if right else x - widths[port.sender] / 2 + 14 - wide
-            top = y + _NODE_HEIGHT / 2 - 5 + 17 * place
-            parts.append(
-                svg.group(
+            if name:
+                right = at[port.receiver][0] >= at[port.sender][0]
+                # A router's own policies are called by its name, which stands above them.
+                short = str(name).removeprefix(f"{port.sender} ")
+                chip = _Chip(
+                    f"{'▸' if side == 'output' else '◂'} {short}",
                     f"{side} policy of {port.sender} towards {port.receiver}: {name}",
-                    [
-                        svg.rectangle(left, top, wide, 15, "chip", radius=7.5),
-                        svg.text(left + 5, top + 11, label, size=10, kind="chip-text"),
-                    ],
                 )
-            )
+                found.setdefault((port.sender, right), []).append(chip)
+    return found
+
+
+def _drawn(chips: list[_Chip], center: tuple[float, float], width: float, *, right: bool) -> str:
+    """Draw the chips of a node under the end of the links on one side of it."""
+    (x, y), parts = center, []
+    for number, chip in enumerate(chips):
+        left = x + width / 2 - _UNDER if right else x - width / 2 + _UNDER - chip.width
+        top = y + _NODE_HEIGHT / 2 - 5 + _CHIP * number
+        box = svg.rectangle(left, top, chip.width, 15, "chip", radius=7.5)
+        parts.append(
+            svg.group(chip.title, [box, svg.text(left + 5, top + 11, chip.label, size=10, kind="chip-text")])
+        )
     return "".join(parts)
 
 
