@@ -9,7 +9,7 @@ import pytest
 
 import perhop
 from conftest import ROOT, Command
-from perhop.draw import draw, policies
+from perhop.draw import draw, network, policies
 from perhop.draw.layout import places
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -136,3 +136,26 @@ def test_every_configuration_is_drawn(file: Path) -> None:
         assert "no interface" in str(error)
         return
     assert said(picture)
+
+
+@pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)
+def test_no_mark_of_a_policy_hides_a_label_or_another_node(file: Path) -> None:
+    picture = ElementTree.fromstring(network(perhop.Scenario.load(file)).svg())
+
+    def boxes(kind: str, radius: str) -> list[tuple[float, float, float, float]]:
+        found = [one.attrib for one in picture.iter(f"{SVG}rect") if one.get("class") == kind]
+        sized = [
+            [float(one[name]) for name in ("x", "y", "width", "height")]
+            for one in found
+            if one.get("rx") == radius
+        ]
+        return [(x, y, x + width, y + height) for x, y, width, height in sized]
+
+    chips = boxes("chip", "7.5")
+    nodes = [*boxes("host", "6"), *boxes("router", "22")]
+    for left, top, right, bottom in chips:
+        for label in boxes("paper", "3"):
+            apart = right <= label[0] or label[2] <= left or bottom <= label[1] or label[3] <= top
+            assert apart, f"a chip at {left}, {top} on the label at {label}"
+        over = [one for one in nodes if left < one[2] and one[0] < right and top < one[3] and one[1] < bottom]
+        assert len(over) <= 1, "it touches its own node and no other"

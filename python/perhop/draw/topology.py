@@ -40,11 +40,12 @@ def topology(scenario: Mapping[str, Any]) -> tuple[float, float, str]:
     at = places(scenario)
     widths = {node: max(svg.width_of(node, 13) + 30, 86.0) for node in at}
     chips = _policy_chips(scenario, at)
-    center, right = _centers(at, widths, chips)
+    reach = _reach(widths, chips)
+    center = _centers(scenario, at, reach, chips)
     slowest = min((_rate(link) for link in scenario["links"]), default=0.0)
     several = any(_rate(link) > slowest for link in scenario["links"])
     parts = [
-        _link(link, center, widths, chips, slow=several and _rate(link) == slowest)
+        _link(link, center, widths, reach, slow=several and _rate(link) == slowest)
         for link in scenario["links"]
     ]
     parts += [_drawn(chips[end], center[end[0]], widths[end[0]], right=end[1]) for end in chips]
@@ -53,6 +54,7 @@ def topology(scenario: Mapping[str, Any]) -> tuple[float, float, str]:
     bottom = max(y + _CHIP * max(deepest[node] - 1, 0) for node, (_, y) in center.items())
     bottom += _NODE_HEIGHT / 2 + _MARGIN
     lines, longest = _traffic(scenario, bottom + 6)
+    right = max(x + reach[node, True] for node, (x, _) in center.items())
     return (
         max(right, longest) + _MARGIN,
         bottom + 12 + _LINE * len(scenario["traffic"]) + 12,
@@ -60,31 +62,54 @@ def topology(scenario: Mapping[str, Any]) -> tuple[float, float, str]:
     )
 
 
+def _reach(widths: Mapping[str, float], chips: _Chips) -> dict[tuple[str, bool], float]:
+    """Return how far a node with its chips reaches on either side of its middle."""
+    found = {}
+    for node, width in widths.items():
+        for side in (False, True):
+            beyond = max((chip.width for chip in chips.get((node, side), [])), default=0.0) - _UNDER
+            found[node, side] = width / 2 + max(beyond, 0.0)
+    return found
+
+
 def _centers(
-    at: Mapping[str, tuple[int, float]], widths: Mapping[str, float], chips: _Chips
-) -> tuple[dict[str, tuple[float, float]], float]:
-    """Return where each node stands, with room for chips at its sides, and where the last of all ends."""
-
-    def reach(node: str, side: bool) -> float:
-        beyond = max((chip.width for chip in chips.get((node, side), [])), default=0.0) - _UNDER
-        return widths[node] / 2 + max(beyond, 0.0)
-
+    scenario: Mapping[str, Any],
+    at: Mapping[str, tuple[int, float]],
+    reach: Mapping[tuple[str, bool], float],
+    chips: _Chips,
+) -> dict[str, tuple[float, float]]:
+    """Return where each node stands: between columns there is room for their chips and the links' labels."""
     columns: dict[int, list[str]] = {}
     for node, (column, _) in at.items():
         columns.setdefault(column, []).append(node)
+    # Where a link climbs, its label stands beside the chips; else above them.
+    labels: dict[int, float] = {}
+    for link in scenario["links"]:
+        (_, first), (column, second) = sorted((at[node] for node in link["between"]), key=lambda one: one[0])
+        if first != second:
+            labels[column] = max(labels.get(column, 0.0), svg.width_of(_label(link), 11))
     x, before, places_of = _MARGIN, 0.0, dict[int, float]()
     for number, column in enumerate(sorted(columns)):
-        left = max(reach(node, False) for node in columns[column])
-        x += left if number == 0 else max(_COLUMN, before + left + _APART)
+        left = max(reach[node, False] for node in columns[column])
+        apart = labels.get(column, 0.0) + _APART
+        x += left if number == 0 else max(_COLUMN, before + left + apart)
         places_of[column] = x
-        before = max(reach(node, True) for node in columns[column])
+        before = max(reach[node, True] for node in columns[column])
     most = max((len(some) for some in chips.values()), default=0)
     row = max(_ROW, _NODE_HEIGHT + _CHIP * most + _APART)
-    center = {
+    return {
         node: (places_of[column], _MARGIN + row * level + _NODE_HEIGHT / 2)
         for node, (column, level) in at.items()
     }
-    return center, max(center[node][0] + reach(node, True) for node in at)
+
+
+def _label(link: Mapping[str, Any]) -> str:
+    said = [words.quantity(str(link["rate"]))]
+    if (_core.quantity(str(link.get("delay", ""))) or (0.0,))[0]:
+        said.append(words.quantity(str(link["delay"])))
+    if link.get("loss"):
+        said.append(f"loses {100 * link['loss']:g} %")
+    return " · ".join(said)
 
 
 def _rate(link: Mapping[str, Any]) -> float:
@@ -96,7 +121,7 @@ def _link(
     link: Mapping[str, Any],
     center: Mapping[str, tuple[float, float]],
     widths: Mapping[str, float],
-    chips: _Chips,
+    reach: Mapping[tuple[str, bool], float],
     *,
     slow: bool,
 ) -> str:
@@ -109,15 +134,10 @@ def _link(
     else:
         bend = 0.0
         way = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
-    said = [words.quantity(str(link["rate"]))]
-    if (_core.quantity(str(link.get("delay", ""))) or (0.0,))[0]:
-        said.append(words.quantity(str(link["delay"])))
-    if link.get("loss"):
-        said.append(f"loses {100 * link['loss']:g} %")
-    label = " · ".join(said)
-    # A link that climbs comes by the chips of its ends: its label keeps away from them.
-    crowded = (first, True) in chips, (second, False) in chips
-    t = {(True, False): 0.7, (False, True): 0.3}.get(crowded, 0.5) if abs(y2 - y1) > 1 else 0.5
+    label = _label(link)
+    # In the middle of what the chips of its ends leave free.
+    free = x1 - widths[first] / 2 + reach[first, True], x2 + widths[second] / 2 - reach[second, False]
+    t = _place_of(sum(free) / 2, x1, x1 + bend, x2 - bend, x2) if abs(y2 - y1) > 1 and bend else 0.5
     middle_x = _bezier(t, x1, x1 + bend, x2 - bend, x2)
     middle_y = _bezier(t, y1, y1, y2, y2)
     return svg.group(
@@ -135,6 +155,15 @@ def _link(
             svg.text(middle_x, middle_y - 8, label, size=11, kind="muted", anchor="middle"),
         ],
     )
+
+
+def _place_of(wanted: float, *points: float) -> float:
+    """Return where on its way a cubic curve that goes to the right comes by `wanted`."""
+    low, high = 0.0, 1.0
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _bezier(middle, *points) < wanted else (low, middle)
+    return low
 
 
 def _bezier(t: float, *points: float) -> float:
