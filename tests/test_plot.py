@@ -175,14 +175,24 @@ def test_the_command_plots_what_was_saved(perhop: Command, scenario: Path, tmp_p
         assert said in ended.err
 
 
-def test_without_matplotlib_the_results_are_kept(scenario: Path, tmp_path: Path) -> None:
+def without_matplotlib(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = (
-        "import sys; sys.modules['matplotlib'] = None\n"
-        f"from perhop.command import main; main(['run', {str(scenario)!r}, '-o', 'out', '--plot', 'queue'])"
+        f"import sys; sys.modules['matplotlib'] = None\nfrom perhop.command import main; main({arguments!r})"
     )
-    ended = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    line = [sys.executable, "-c", program]
+    return subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_without_matplotlib_plots_are_pages(scenario: Path, tmp_path: Path) -> None:
+    ended = without_matplotlib(tmp_path, "run", str(scenario), "-o", "out", "--plot", "queue")
+    assert ended.returncode == 0, ended.stderr
+    assert "written to out/queue.html" in ended.stderr
+    assert without_matplotlib(tmp_path, "plot", "throughput", "out").returncode == 0
+    assert (tmp_path / "throughput.html").is_file()
+
+
+def test_without_matplotlib_the_results_are_kept(scenario: Path, tmp_path: Path) -> None:
+    ended = without_matplotlib(tmp_path, "run", str(scenario), "-o", "out", "--plot", "queue=queue.svg")
     assert ended.returncode == 5
     assert "pip install 'perhop[plot]'" in ended.stderr
     assert "Traceback" not in ended.stderr

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+import sys
+import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +19,42 @@ _QUIET = ("modelled", "irrelevant")
 # Longer ones are folded away.
 _SHORT = 40
 
+# How perhop's own files begin; words such as `class-default` stand in both kinds.
+_SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
+#: How standard input is called.
+STANDARD_INPUT = Path("-")
+
+
+def router_text(file: Path) -> str | None:
+    """Return the text of `file` if it is a router's configuration, by its name or by what it holds.
+
+    `-` is standard input, of which nothing is taken away if it is none.
+    """
+    from perhop import _core
+
+    if file.suffix in (".yaml", ".yml", ".json"):
+        return None
+    try:
+        read = _looked_at() if file == STANDARD_INPUT else file.read_bytes()
+    except OSError:
+        # Whoever reads it as a scenario says what is wrong.
+        return None
+    text = read.decode("utf-8", errors="replace")
+    is_router = file.suffix == ".cfg" or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
+    return text if is_router else None
+
+
+def _looked_at() -> bytes:
+    """Return what stands on standard input, and put it back for who reads it next."""
+    descriptor = sys.__stdin__.fileno() if sys.__stdin__ else 0
+    with os.fdopen(os.dup(descriptor), "rb") as given:
+        text = given.read()
+    with tempfile.TemporaryFile() as again:
+        again.write(text)
+        again.seek(0)
+        os.dup2(again.fileno(), descriptor)
+    return text
+
 
 @dataclass(frozen=True)
 class Configuration:
@@ -23,6 +63,45 @@ class Configuration:
     file: str
     #: Each `{"line": number, "text", "state", "message" or null}`.
     lines: list[dict[str, Any]]
+
+    @classmethod
+    def read(cls, file: str | os.PathLike[str]) -> Configuration:
+        """Read a router's configuration and say of each line what becomes of it."""
+        from perhop import _core
+
+        path = Path(file)
+        read = json.loads(_core.check_router(path.read_bytes().decode("utf-8", errors="replace")))
+        wrong: dict[int, list[str]] = {}
+        for one in read["diagnostics"]:
+            wrong.setdefault(one["line"], []).append(f"{one['severity']}: {one['message']}; {one['router']}")
+        lines = [
+            {
+                "line": line["number"],
+                "text": line["text"],
+                "state": line["state"].replace("-", " "),
+                "message": "; ".join([*wrong.get(line["number"], []), *filter(None, [line.get("note")])])
+                or None,
+            }
+            for line in read["lines"]
+        ]
+        return cls(path.name, lines)
+
+    def _repr_html_(self) -> str:
+        """Show every line with its state in a notebook; in the order of the file."""
+        from perhop.page.tables import Cell, Column, Table, notebook
+
+        heads = [Column("line", numeric=True), Column("text"), Column("state"), Column("")]
+        rows = [
+            [
+                Cell(str(line["line"])),
+                Cell(line["text"].strip()),
+                Cell(line["state"]),
+                Cell(line["message"] or ""),
+            ]
+            for line in self.lines
+        ]
+        counts = f"{len(rows)} lines, {self.remarks} to be looked at"
+        return notebook(Table(f"{self.file}: {counts}", heads, rows))
 
     @property
     def remarks(self) -> int:
@@ -37,21 +116,7 @@ class Configuration:
 
 def kept(routers: Iterable[Path]) -> str | None:
     """Return what `configuration.json` is to hold of routers' configuration files; `None` of no files."""
-    from perhop import _core
-
-    found = []
-    for file in routers:
-        read = json.loads(_core.check_router(file.read_bytes().decode("utf-8", errors="replace")))
-        lines = [
-            {
-                "line": line["number"],
-                "text": line["text"],
-                "state": line["state"].replace("-", " "),
-                "message": line.get("note"),
-            }
-            for line in read["lines"]
-        ]
-        found.append({"file": file.name, "lines": lines})
+    found = [vars(Configuration.read(file)) for file in routers]
     return json.dumps(found, ensure_ascii=False, indent=2) + "\n" if found else None
 
 

@@ -39,15 +39,53 @@ class Scenario(MutableMapping[str, Any]):
         self._base = Path(base)
         #: What was suspicious, though not wrong, when it was read.
         self.warnings: _core.Warnings | None = None
+        #: What was guessed, where it was made around a router's configuration.
+        self.guessed: str | None = None
 
     @classmethod
     def load(cls, path: str | PathLike[str], set: Mapping[str, object] | None = None) -> Scenario:
         """Read a scenario file; `set` replaces values in it by their path.
 
+        Given a router's configuration, it returns what `around` makes of it.
         Raises `ScenarioError`, which says what is wrong and where.
         """
+        from perhop.configuration import router_text
+
         overrides = [(where, _as_text(value)) for where, value in (set or {}).items()]
-        return cls._from(_core.load(path, overrides))
+        text = router_text(Path(path))
+        if text is None:
+            return cls._from(_core.load(path, overrides))
+        surrounded = cls._around(Path(path), text, None)
+        loaded = cls._from(_core.load_json(surrounded.to_json(), surrounded.base, overrides))
+        loaded.guessed = surrounded.guessed
+        return loaded
+
+    @classmethod
+    def around(cls, path: str | PathLike[str], interface: str | None = None) -> Scenario:
+        """Put hosts, links and traffic around a router's configuration, one kind of traffic for each class.
+
+        Packets leave by `interface`; by default by the one whose policy has most classes. `guessed` says what
+        was assumed; it is a scenario like any other, to be changed to what is there. Raises `ScenarioError`
+        where the router itself would refuse its configuration.
+        """
+        from perhop.configuration import router_text
+
+        file = Path(path)
+        text = router_text(file)
+        return cls._around(
+            file, file.read_bytes().decode("utf-8", errors="replace") if text is None else text, interface
+        )
+
+    @classmethod
+    def _around(cls, file: Path, text: str, interface: str | None) -> Scenario:
+        from perhop.around import around
+        from perhop.configuration import STANDARD_INPUT
+
+        configuration = {"text": text} if file == STANDARD_INPUT else {"file": file.name}
+        made = around(text, configuration, file.parent, interface=interface)
+        scenario = cls(made.data, file.parent).check()
+        scenario.guessed = made.summary
+        return scenario
 
     @classmethod
     def _from(cls, loaded: _core.Loaded) -> Scenario:
@@ -121,7 +159,8 @@ class Scenario(MutableMapping[str, Any]):
         """Draw its network and policies in a notebook."""
         from perhop.draw import draw
 
-        return draw(self)
+        # A wide policy is scrolled, not shrunk until nobody can read it.
+        return f'<div style="overflow-x:auto">{draw(self)}</div>'
 
     def __repr__(self) -> str:
         return f"<Scenario {self._data.get('name', 'without a name')!r}>"

@@ -28,7 +28,7 @@ def check(
     Parameters
     ----------
     files
-        Scenario files, or running-configurations of Cisco IOS routers; - is a scenario on standard input.
+        Scenario files, or running-configurations of Cisco IOS routers; - is standard input.
     json
         Print all findings as one JSON document.
     strict
@@ -39,10 +39,11 @@ def check(
 
     """
     from perhop.command import router_report
+    from perhop.configuration import router_text
 
     findings: list[dict[str, Any]] = []
     for file in files:
-        text = router_report.read(file)
+        text = router_text(file)
         if text is None:
             findings.append(_check_scenario(file, json=json, strict=strict))
         else:

@@ -31,13 +31,13 @@ def draw(
         Replace a value of the scenario, as path=value; may be given several times.
 
     """
-    from perhop.command import router_report
+    from perhop.configuration import router_text
     from perhop.draw import draw as picture
     from perhop.draw.router import router
     from perhop.saving import replace_file
     from perhop.scenario import Scenario
 
-    configuration = router_report.read(scenario)
+    configuration = router_text(scenario)
     if configuration is None:
         text = picture(Scenario.load(scenario, pairs(set_)))
     elif set_:

@@ -20,6 +20,7 @@ Examples:
   perhop run edge.perhop.yaml --watch    queues and shares as they evolve
   perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
   generate-scenario | perhop run -
+  perhop run router.cfg              hosts and traffic guessed, and said
 """
 
 SWEEP = """\
@@ -36,6 +37,7 @@ Examples:
   perhop check edge.perhop.yaml
   perhop check examples/*.yaml --strict
   perhop check router.cfg            what perhop makes of each line of it
+  ssh router show running-config | perhop check -
   perhop check router.cfg --json | jq '.files[].router.ports[].output'
 """
 
@@ -76,6 +78,8 @@ INIT = """\
 Examples:
   perhop init                        first.perhop.yaml in this folder
   perhop init lab/edge               lab/edge.perhop.yaml
+  perhop init --from router.cfg      router.perhop.yaml around that configuration
+  perhop init lab --from router.cfg --interface Serial0/0
 """
 
 COMPLETION = """\

@@ -29,7 +29,8 @@ def plot(
     folders
         A folder of results; for share that of a sweep, or several runs, which differ in a parameter.
     output
-        File to write, .svg, .png, .pdf, or .html to zoom and point into; by default KIND.svg.
+        File to write, .svg, .png, .pdf, or .html to zoom and point into; by default KIND.svg, or
+        KIND.html where matplotlib is not installed.
     against
         For share: the path of the parameter that differs, as for `perhop run --set`; of a sweep by default
         the first.
@@ -37,12 +38,12 @@ def plot(
     """
     from perhop import plot as plots
     from perhop.plot.studies import STUDY_KINDS, study_charts
-    from perhop.plot.writing import check_suffix, write
+    from perhop.plot.writing import check_suffix, usual_suffix, write
     from perhop.results import Results
     from perhop.sweeping import FILE as SWEEP
     from perhop.sweeping import Sweep
 
-    file = output or Path(f"{kind}.svg")
+    file = output or Path(kind + usual_suffix())
     check_suffix(file)
     if kind in STUDY_KINDS:
         return _written(write([one for folder in folders for one in study_charts(folder, kind)], file))

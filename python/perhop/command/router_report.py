@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,25 +15,8 @@ MEANINGS = {
     "modelled": "part of the policy that perhop runs",
     "irrelevant": "known commands without influence on packets",
 }
-# How perhop's own files begin; words such as `class-default` stand in both kinds.
-_SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
 # A simulation may differ from the router because of these.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
-
-
-def read(file: Path) -> str | None:
-    """Return the text of `file` if it is a router's configuration, by its name or by what it holds."""
-    from perhop import _core
-
-    if file.suffix in (".yaml", ".yml", ".json"):
-        return None
-    try:
-        text = file.read_bytes().decode("utf-8", errors="replace")
-    except OSError:
-        # Whoever reads it as a scenario says what is wrong.
-        return None
-    is_router = file.suffix == ".cfg" or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
-    return text if is_router else None
 
 
 def findings(file: Path, text: str, *, strict: bool) -> dict[str, Any]:

@@ -37,7 +37,8 @@ def run(
     Parameters
     ----------
     scenario
-        The scenario file; - is standard input.
+        The scenario file, or a router's configuration, around which hosts and traffic are then guessed;
+        - is standard input.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     seed
@@ -50,7 +51,8 @@ def run(
         Folder for summary.json and the tables as Parquet; it appears as a whole or not at all.
     plot
         Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg in the output
-        folder, or here. May be given several times; `perhop plot --help` names the kinds.
+        folder, or here (KIND.html where matplotlib is not installed). May be given several times;
+        `perhop plot --help` names the kinds.
     watch
         Show queues and shares as they evolve, in a terminal; the first replication takes longer for it.
     json
@@ -61,7 +63,7 @@ def run(
         How many replications run at the same time; the results do not depend on it.
 
     """
-    from perhop.command.terminal import progress_bar, show_warnings
+    from perhop.command.terminal import progress_bar, show_guess, show_warnings
     from perhop.command.watching import watching
     from perhop.running import simulate
     from perhop.scenario import Scenario
@@ -71,6 +73,7 @@ def run(
         check_target(output)
     changes = pairs(set_) | ({} if duration is None else {"duration": duration})
     loaded = Scenario.load(scenario, changes)
+    show_guess(loaded, scenario)
     show_warnings(loaded.warnings)
     with watching(loaded, quiet=quiet) if watch else progress_bar(loaded["name"], quiet=quiet) as shown:
         progress, see = shown if isinstance(shown, tuple) else (shown, None)
@@ -95,11 +98,11 @@ def run(
 def _plot(argument: str, output: Path | None) -> tuple[str, Path]:
     """Return kind and file of `KIND` or `KIND=FILE`; refuses what could not be written in the end."""
     from perhop.plot.kinds import check_kind
-    from perhop.plot.writing import check_suffix
+    from perhop.plot.writing import check_suffix, usual_suffix
 
     kind, equals, file = argument.partition("=")
     check_kind(kind)
-    target = Path(file) if equals else (output or Path()) / f"{kind}.svg"
+    target = Path(file) if equals else (output or Path()) / (kind + usual_suffix())
     check_suffix(target)
     return kind, target
 

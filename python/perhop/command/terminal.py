@@ -10,10 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from perhop._core import Warnings
     from perhop.running import Progress
+    from perhop.scenario import Scenario
 
 # A table that goes into a file or a pipe is as wide as it needs to be.
 _WIDTH_OF_A_FILE = 200
@@ -38,6 +41,16 @@ def show_warnings(warnings: Warnings | None) -> None:
     """Print what is suspicious about a scenario on stderr."""
     if warnings:
         print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
+
+
+def show_guess(scenario: Scenario, file: Path) -> None:
+    """Print on stderr what was guessed around a router's configuration, and how it is changed."""
+    from perhop.configuration import STANDARD_INPUT
+
+    if scenario.guessed:
+        print(scenario.guessed, file=sys.stderr)
+        if file != STANDARD_INPUT:
+            print(f"to change any of it: perhop init --from {file}", file=sys.stderr)
 
 
 @contextmanager

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
 
 _STILL = (".svg", ".png", ".pdf")
+
+
+def usual_suffix() -> str:
+    """Return how a plot's file name ends where nobody says: `.svg`, or `.html` where nothing draws SVG."""
+    return ".svg" if find_spec("matplotlib") else ".html"
 
 
 def check_suffix(file: Path) -> None:

@@ -1,0 +1,215 @@
+"""Scenarios around routers' configurations: `perhop run router.cfg`, `perhop init --from router.cfg`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from ipaddress import ip_address, ip_network
+from pathlib import Path
+
+import pytest
+
+import perhop
+from conftest import ROOT, Command, command_line
+from perhop import Scenario, _core
+from perhop.around import around
+from perhop.around.headers import Header, candidates
+from perhop.around.network import chosen
+from perhop.around.text import as_yaml
+
+VECTORS = sorted((ROOT / "vectors" / "ios").glob("*.cfg"))
+
+# What a branch router has: marking from the LAN, four classes to the WAN. What phones send is marked; what
+# comes with cs3 loses its mark, so that no packet reaches the class of signalling.
+BRANCH = """\
+hostname Branch-17
+class-map match-all VOICE
+ match ip dscp ef
+class-map match-any SIGNALLING
+ match ip dscp cs3
+class-map match-any BUSINESS
+ match access-group name SAP
+class-map match-all PHONES
+ match access-group name PHONES
+policy-map MARK
+ class PHONES
+  set ip dscp ef
+ class class-default
+  set ip dscp default
+policy-map WAN
+ class VOICE
+  priority 512
+ class SIGNALLING
+  bandwidth 64
+ class BUSINESS
+  bandwidth 768
+ class class-default
+  fair-queue
+interface FastEthernet0/0
+ ip address 10.17.0.1 255.255.255.0
+ service-policy input MARK
+interface Serial0/0/0
+ bandwidth 2048
+ ip address 192.0.2.18 255.255.255.252
+ encapsulation ppp
+ clock rate 2048000
+ service-policy output WAN
+interface Serial0/0/1
+ shutdown
+ bandwidth 2048
+ service-policy output WAN
+ip access-list extended PHONES
+ permit udp 10.17.0.128 0.0.0.127 any range 16384 32767
+ip access-list extended SAP
+ permit tcp any 10.1.20.0 0.0.0.255 range 3200 3299
+"""
+
+
+@pytest.fixture
+def branch(tmp_path: Path) -> Path:
+    file = tmp_path / "branch.cfg"
+    file.write_text(BRANCH)
+    return file
+
+
+def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, tmp_path: Path) -> None:
+    assert perhop("check", branch).code == 0
+    ran = perhop("run", branch, "-o", "results")
+    assert ran.code == 0
+    assert "guessed: traffic from FastEthernet0/0 to Serial0/0/0, one kind for each class: PHONES" in ran.err
+    assert f"to change any of it: perhop init --from {branch}" in ran.err
+    assert all(name in ran.out for name in ("PHONES", "BUSINESS", "class-default"))
+    assert perhop("plot", "throughput", "results").code == 0
+    assert (tmp_path / "throughput.svg").read_text().count("Mb/s")
+
+
+def test_headers_are_those_that_the_access_lists_ask_for(branch: Path) -> None:
+    scenario = Scenario.around(branch)
+    traffic = {one["name"]: one for one in scenario["traffic"]}
+    addresses = {name: host["address"] for name, host in scenario["hosts"].items()}
+    phones, business = traffic["PHONES"], traffic["BUSINESS"]
+    assert phones["destination-port"] == 16384
+    assert ip_address(addresses[phones["from"]]) in ip_network("10.17.0.128/25")
+    assert phones["source"]["cbr"]["rate"] == "256kb/s", "half of what the class may send"
+    assert business["destination-port"] == 3200
+    assert addresses[business["to"]].startswith("10.1.20.")
+    assert "bulk" in business["source"]
+    # What is nobody's in particular comes from the subnet of the LAN.
+    assert addresses[traffic["class-default"]["from"]].startswith("10.17.0.")
+
+
+def test_a_class_that_nothing_reaches_is_named(perhop: Command, branch: Path) -> None:
+    assert "class SIGNALLING: no packets were found that would get there\n" in perhop("run", branch).err
+    branch.write_text(BRANCH.replace("set ip dscp default", "set ip dscp cs3"))
+    other = perhop("run", branch).err
+    assert "SIGNALLING: no packets" not in other
+    assert "class BUSINESS: no packets" in other, "now that is what everything is marked as"
+
+
+def test_each_class_gets_what_it_is_promised(branch: Path) -> None:
+    """The scenario is worth something: voice loses nothing, and the two others share what it leaves."""
+    results = Scenario.around(branch).run()
+    row = {str(one["class"]): one for one in results.classes.iter_rows(named=True)}
+    assert row["PHONES"]["dropped_packets"] == 0
+    assert row["PHONES"]["throughput_bps"] == pytest.approx(256e3, rel=0.01)
+    # Of 2048 kb/s voice takes 256 and the framing some: the line is busy.
+    total = sum(row[name]["throughput_bps"] for name in ("PHONES", "BUSINESS", "class-default"))
+    assert 1.95e6 < total < 2.048e6
+    assert row["BUSINESS"]["throughput_bps"] > 768e3
+
+
+def test_the_file_says_the_same_as_the_scenario(perhop: Command, branch: Path, tmp_path: Path) -> None:
+    (tmp_path / "lab").mkdir()
+    made = perhop("init", "lab/branch", "--from", branch)
+    assert made.code == 0
+    file = tmp_path / "lab" / "branch.perhop.yaml"
+    written = Scenario.load(file)
+    assert written["routers"]["branch-17"]["configuration"]["file"] == "../branch.cfg"
+    written["routers"]["branch-17"]["configuration"]["file"] = "branch.cfg"
+    assert json.loads(written.to_json()) == json.loads(Scenario.around(branch).to_json())
+    assert "# class SIGNALLING: no packets were found" in file.read_text()
+    assert perhop("check", file).code == 0
+    assert perhop("init", "lab/branch", "--from", branch).code == 2, "a file that is there is kept"
+
+
+def test_the_interface_can_be_chosen(perhop: Command, branch: Path) -> None:
+    made = perhop("init", "lan", "--from", branch, "--interface", "fastethernet0/0")
+    assert "guessed: traffic from FastEthernet0/0 to Serial0/0/0" in made.err, (
+        "it says something on input only"
+    )
+    refused = perhop("init", "other", "--from", branch, "--interface", "Serial0/0/1")
+    assert refused.code == 2
+    assert "no interface Serial0/0/1 that is up\nhelp: did you mean Serial0/0/0?" in refused.err
+    assert perhop("init", "other", "--interface", "Serial0/0/0").code == 2
+
+
+def test_what_the_router_refuses_is_refused(perhop: Command, branch: Path) -> None:
+    branch.write_text(BRANCH.replace("match access-group name SAP", "match access-group name NOT-THERE"))
+    refused = perhop("run", branch)
+    assert refused.code == 2
+    assert "access list NOT-THERE is not defined" in refused.err
+    assert "branch.cfg:7:" in refused.err
+    branch.write_text("hostname bare\n")
+    assert "no interface that is up" in perhop("run", branch).err
+
+
+def test_changes_are_put_in_as_into_any_scenario(perhop: Command, branch: Path) -> None:
+    ran = perhop("run", branch, "--set", "traffic.PHONES.count=3", "--duration", "5s", "--json")
+    flows = {one["class"]: one["flows"] for one in ran.json()["classes"]}
+    assert flows["PHONES"]["mean"] == 3
+    assert perhop("draw", branch).code == 0
+
+
+@pytest.mark.parametrize("file", VECTORS, ids=lambda file: file.stem)
+def test_around_any_configuration_every_class_has_traffic_or_is_named(file: Path, tmp_path: Path) -> None:
+    text = file.read_bytes().decode("utf-8", errors="replace")
+    read = json.loads(_core.check_router(text))
+    if any(one["severity"] == "error" for one in read["diagnostics"]):
+        with pytest.raises(perhop.ScenarioError):
+            Scenario.around(file)
+        return
+    made = around(text, {"file": file.name}, file.parent)
+    shutil.copy(file, tmp_path)
+    written = tmp_path / "written.yaml"
+    written.write_text(as_yaml(made.data, made.missing, file.name))
+    scenario = Scenario.load(written)
+    assert json.loads(scenario.to_json()) == json.loads(Scenario(made.data, file.parent).check().to_json())
+    results = perhop.run(scenario, duration="300ms", set={"measure.warmup": "0s"}, threads=1)
+    sent = {str(row["class"]): row["offered_packets"] for row in results.classes.iter_rows(named=True)}
+    assert all(sent[one["name"]] for one in scenario["traffic"])
+    reached = {row["queue"] for row in results.summary["ports"] if row["arrived_packets"]["mean"]}
+    named = [line.removeprefix("class ").partition(":")[0] for line in made.missing]
+    for leaf in chosen(read["router"], {}, file.parent, None).leaves:
+        assert leaf.path in reached or leaf.name in named, leaf.path
+
+
+def test_candidates_meet_plain_conditions_first() -> None:
+    match = {"any": [{"protocol": "udp", "destination-port": "16384-32767"}, {"dscp": ["ef", "cs5"]}]}
+    assert list(candidates([match], []))[:3] == [
+        Header(protocol="udp", destination_port=16384),
+        Header(dscp="ef"),
+        Header(dscp="cs5"),
+    ]
+    within = {"all": [{"source": "10.0.0.0/30"}, {"precedence": "critical"}, {"not": {"protocol": "tcp"}}]}
+    assert next(candidates([within], ["10.0.0.1"])) == Header(source="10.0.0.2", dscp="cs5")
+    assert list(candidates([{"protocol": "icmp"}], [])) == [], "nothing sends it"
+
+
+def test_standard_input_is_either(branch: Path, scenario: Path) -> None:
+    for file, said in ((branch, "-: router, ok"), (scenario, "-: scenario, ok")):
+        ended = subprocess.run(
+            command_line(["check", "-"]),
+            input=file.read_bytes(),
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+        assert ended.returncode == 0
+        assert ended.stdout.decode().startswith(said)
+    with branch.open("rb") as given:
+        ended = subprocess.run(
+            command_line(["run", "-", "--json"]), stdin=given, capture_output=True, check=False, timeout=60
+        )
+    assert json.loads(ended.stdout)["scenario"] == "Around branch-17"
+    assert b"perhop init" not in ended.stderr
