@@ -7,11 +7,17 @@ author = "the perhop authors"
 copyright = "2026, the perhop authors"
 release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc"]
-source_suffix = {".md": "markdown"}
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
+# Notebooks stand in git without their output: it is made here, anew wherever a notebook has changed.
+nb_execution_mode = "cache"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120
+nb_merge_streams = True
 suppress_warnings = ["myst.strikethrough"]
 autodoc_typehints = "description"
 autodoc_member_order = "bysource"

@@ -219,5 +219,5 @@ def test_notebooks_show_results(scenario: Path) -> None:
     assert "<td" in shown
     assert "steady" in shown
     drawn = perhop.Scenario.load(scenario)._repr_html_()
-    assert drawn.startswith("<svg")
+    assert drawn.startswith('<div style="overflow-x:auto"><svg')
     assert perhop.plot.queue(results)._repr_svg_().startswith("<?xml")

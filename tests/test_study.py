@@ -9,6 +9,9 @@ import polars as pl
 import pytest
 
 from conftest import SCENARIO, Command, files_in, leftovers
+from perhop.errors import InvalidInputError
+from perhop.study import find
+from perhop.study import run as run_study
 
 # The link carries 2 Mb/s. Offered 800 kb/s, it loses nothing; offered 4 Mb/s, half.
 STUDY = """\
@@ -338,3 +341,24 @@ def test_an_unknown_study(perhop: Command) -> None:
     assert perhop("study", "run", "no-such-study").code == 2
     assert perhop("study", "run").code == 2
     assert perhop("study", "show", "no-such-study").code == 2
+
+
+def test_a_case_has_its_scenario_as_the_study_runs_it() -> None:
+    mred = find("mred-af")
+    wred = mred.scenario("staggered wred")
+    assert wred["policies"]["core"]["queueing"]["classes"][0]["buffer"]["mred"]["averages"] == "single"
+    report = run_study(mred, only=["2"], replications=1, sensitivity=False)
+    ran = report.results["staggered wred"].scenario
+    assert ran["policies"] == json.loads(wred.to_json())["policies"]
+    with pytest.raises(InvalidInputError, match="no case staggered wret"):
+        mred.scenario("staggered wret")
+
+
+def test_a_report_shows_itself_in_a_notebook() -> None:
+    report = run_study(find("ef-star"), only=["figure-2", "figure-4"], replications=1, sensitivity=False)
+    shown = report._repr_html_()
+    # What no table publishes is not shown as an empty one; of the claims those that were judged.
+    assert shown.count("<table>") == 1
+    assert "A tx ring of 5 particles" in shown
+    assert "flatten from about 1.5" not in shown
+    assert repr(report) == "<perhop.study.Report of ef-star: 0 figures, seed 1>"

@@ -11,14 +11,26 @@ from typing import TYPE_CHECKING, Any
 from perhop._core import ScenarioError, __version__
 
 if TYPE_CHECKING:
+    from perhop.configuration import Configuration
     from perhop.results import Results
     from perhop.running import run
     from perhop.scenario import Scenario, schema
     from perhop.sweeping import Sweep, sweep
 
-__all__ = ["Results", "Scenario", "ScenarioError", "Sweep", "__version__", "run", "schema", "sweep"]
+__all__ = [
+    "Configuration",
+    "Results",
+    "Scenario",
+    "ScenarioError",
+    "Sweep",
+    "__version__",
+    "run",
+    "schema",
+    "sweep",
+]
 
 _HOMES = {
+    "Configuration": "perhop.configuration",
     "Results": "perhop.results",
     "Scenario": "perhop.scenario",
     "Sweep": "perhop.sweeping",

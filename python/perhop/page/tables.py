@@ -150,15 +150,14 @@ def figure_cell(value: float | None, digits: int = 4) -> Cell:
 
 def notebook(table: Table) -> str:
     """Return a table as HTML that needs no style sheet, for notebooks."""
+    sides = [f"text-align:{'right' if one.numeric else 'left'};padding:.1em .6em" for one in table.columns]
     head = "".join(
-        f'<th style="text-align:{"right" if one.numeric else "left"}">{escape(one.name)}</th>'
-        for one in table.columns
+        f'<th style="{side}">{escape(one.name)}</th>' for one, side in zip(table.columns, sides, strict=True)
     )
     rows = "".join(
         "<tr>"
         + "".join(
-            f'<td style="text-align:{"right" if one.numeric else "left"}">{escape(cell.text)}</td>'
-            for one, cell in zip(table.columns, row, strict=True)
+            f'<td style="{side}">{escape(cell.text)}</td>' for side, cell in zip(sides, row, strict=True)
         )
         + "</tr>"
         for row in table.rows

@@ -98,7 +98,7 @@ class Span:
 Mark = Line | Points | Rule | Span
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Chart:
     """A plot: what it shows, not how it is drawn."""
 
@@ -112,6 +112,10 @@ class Chart:
     caption: str
     #: Lines are heaped upon each other.
     stacked: bool = False
+
+    def __repr__(self) -> str:
+        """Say what it shows: its numbers would fill the screen."""
+        return f"<perhop.plot.Chart {self.kind}: {self.title}>"
 
     def save(self, file: str | PathLike[str]) -> None:
         """Write it to a file; the suffix says how: .svg, .png, .pdf, or .html to zoom and point into."""

@@ -131,20 +131,7 @@ class Study:
     @cached_property
     def claims(self) -> Table:
         """What the paper says in words, and whether it holds."""
-        rows = [
-            [
-                Cell(one["text"], tone="wide"),
-                Cell(one["where"], tone="muted"),
-                Cell(one["verdict"], tone=one["verdict"]),
-                Cell(one["evidence"], tone="wide"),
-            ]
-            for one in self.data["claims"]
-        ]
-        return Table(
-            "What the paper says in words",
-            [Column(name) for name in ("claim", "where", "verdict", "evidence")],
-            rows,
-        )
+        return claim_table(self.data["claims"])
 
     @cached_property
     def sensitivity(self) -> Table | None:
@@ -180,6 +167,21 @@ class Study:
             tables.append(curve_table(points, f"{table['heading']}: every point of the sweep"))
         cases = [self.cases[one["name"]] for one in table["cases"]]
         return Part(table["heading"], tables, table_charts(self.data, table, self.said), cases)
+
+
+def claim_table(claims: Sequence[Mapping[str, Any]]) -> Table:
+    """Return what a paper says in words and whether it holds, given as it stands in `study.json`."""
+    rows = [
+        [
+            Cell(one["text"], tone="wide"),
+            Cell(one["where"], tone="muted"),
+            Cell(one["verdict"], tone=one["verdict"]),
+            Cell(one["evidence"], tone="wide"),
+        ]
+        for one in claims
+    ]
+    heads = [Column(name) for name in ("claim", "where", "verdict", "evidence")]
+    return Table("What the paper says in words", heads, rows)
 
 
 def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:

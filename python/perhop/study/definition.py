@@ -10,10 +10,13 @@ from functools import cached_property
 from itertools import product
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.study.keys import Keys
+
+if TYPE_CHECKING:
+    from perhop.scenario import Scenario
 
 _STUDIES = Path(__file__).parent.parent / "studies"
 _FILE = "study.toml"
@@ -164,6 +167,31 @@ class Study:
             return []
         wanted = case.rows.items()
         return [row for row in self.published if row.table == table.id and wanted <= row.case.items()]
+
+    def changes(self, table: Table, case: Case, alternative: Alternative | None = None) -> dict[str, Any]:
+        """Return what a case changes in its scenario, with an alternative of one assumption in its place."""
+        changes: dict[str, Any] = {}
+        for assumption in self.assumptions:
+            changes |= assumption.changes
+        # An alternative stands where its assumption stands: what makes a case this case is put in later.
+        if alternative is not None:
+            changes |= alternative.changes
+        changes |= table.changes | case.changes
+        if alternative is not None:
+            changes |= alternative.changes_in_table.get(table.id, {})
+        return changes
+
+    def scenario(self, case: str) -> Scenario:
+        """Return the scenario of a case by its name, as the study runs it, to be drawn or changed."""
+        from perhop.scenario import Scenario
+
+        cases = {one.name: (table, one) for table in self.tables for one in table.cases}
+        if case not in cases:
+            near = get_close_matches(case, cases, n=1)
+            advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(cases)}"
+            raise InvalidInputError(f"{self.id} has no case {case}", advice)
+        table, found = cases[case]
+        return Scenario.load(found.scenario, self.changes(table, found))
 
     @cached_property
     def measures(self) -> ModuleType:

@@ -39,7 +39,7 @@ class Moved:
     claims: dict[str, Verdict]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What running a study found."""
 
@@ -56,6 +56,10 @@ class Report:
     results: dict[str, Results]
     #: How long it took.
     seconds: float
+
+    def __repr__(self) -> str:
+        """Say what was run: the figures would fill the screen."""
+        return f"<perhop.study.Report of {self.study.id}: {len(self.figures)} figures, seed {self.seed}>"
 
     @property
     def claims_met(self) -> bool:
@@ -170,12 +174,20 @@ class Report:
         }
 
     def _repr_html_(self) -> str:
-        """Show the figures in a notebook, published beside measured."""
+        """Show the figures in a notebook, published beside measured, and the claims about what was run."""
         from perhop.page.tables import notebook
-        from perhop.report.study import figure_table
+        from perhop.report.study import claim_table, figure_table
 
-        rows = [one.to_json() for one in self.figures]
-        return notebook(figure_table(rows, f"{self.study.id}: {self.study.title}, seed {self.seed}"))
+        tables = []
+        if self.figures:
+            rows = [one.to_json() for one in self.figures]
+            tables.append(figure_table(rows, f"{self.study.id}: {self.study.title}, seed {self.seed}"))
+        run = {figure.table for figure in self.figures} | {point.table for point in self.curves}
+        judged = {claim.id for claim in self.study.claims if set(claim.tables) <= run}
+        claims = [one for one in self._reproducible()["claims"] if one["id"] in judged]
+        if claims:
+            tables.append(claim_table(claims))
+        return "".join(map(notebook, tables))
 
     def _reproducible(self) -> dict[str, Any]:
         return {

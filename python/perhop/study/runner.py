@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from perhop.batch import Job, simulate_all
 from perhop.errors import InvalidInputError
@@ -90,16 +89,7 @@ def _plan(
     alternative: Alternative | None = None,
 ) -> _Plan:
     def job(table: Table, case: Case) -> Job:
-        changes: dict[str, Any] = {}
-        for assumption in study.assumptions:
-            changes |= assumption.changes
-        # An alternative stands where its assumption stands: what makes a case this case is put in later.
-        if alternative is not None:
-            changes |= alternative.changes
-        changes |= table.changes | case.changes
-        if alternative is not None:
-            changes |= alternative.changes_in_table.get(table.id, {})
-        scenario = Scenario.load(case.scenario, changes)
+        scenario = Scenario.load(case.scenario, study.changes(table, case, alternative))
         return Job(scenario, seed, replications)
 
     return _Plan(tables, {case.name: job(table, case) for table in tables for case in table.cases})

@@ -1,0 +1,59 @@
+"""The notebooks run from top to bottom in a kernel of their own, and stand in the tree without output."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from conftest import ROOT
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+# No cell computes for more than a few seconds; this ends one that hangs.
+HANGS_S = 300
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_it_stands_without_output(file: Path) -> None:
+    book = nbformat.read(file, as_version=4)
+    nbformat.validate(book)
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            assert not cell.outputs and cell.execution_count is None, "clear all outputs before you commit"
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_it_teaches_in_order(file: Path) -> None:
+    book = nbformat.read(file, as_version=4)
+    text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
+    wanted = ["## Exercise"]
+    if file.stem != "my-router":
+        wanted = [
+            "## What the paper asked",
+            "## The policy",
+            "## Run it",
+            "## Published against measured",
+            *wanted,
+        ]
+    places = [text.find(heading) for heading in wanted]
+    assert -1 not in places and places == sorted(places), dict(zip(wanted, places, strict=True))
+
+
+# What Jupyter warns of is Jupyter's.
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
+def test_it_runs(file: Path, tmp_path: Path) -> None:
+    book = nbformat.read(file, as_version=4)
+    NotebookClient(book, timeout=HANGS_S, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output for cell in book.cells if cell.cell_type == "code" for output in cell.outputs]
+    assert not [one for one in shown if one.output_type == "stream" and one.name == "stderr"]
+    kinds = [set(_data(one)) for one in shown]
+    assert sum("image/svg+xml" in kind for kind in kinds) >= 1, "something is drawn"
+    assert sum("text/html" in kind for kind in kinds) >= 2, "tables are shown as tables"
+
+
+def _data(output: Any) -> dict[str, str]:
+    return output.get("data", {})
