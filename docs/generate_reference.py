@@ -1,5 +1,7 @@
 """Write docs/reference/generated: the scenario language from its schema, the command line from its help,
-the deviations from their list. None of them is described a second time by hand.
+the deviations from their list, what is not modelled from the README.
+
+None of them is described a second time by hand.
 """
 
 from __future__ import annotations
@@ -8,27 +10,16 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from cyclopts import App
+
 import perhop
+from perhop.command import app
 
 FOLDER = Path(__file__).parent / "reference" / "generated"
-COMMANDS = [
-    "",
-    "run",
-    "check",
-    "schema",
-    "init",
-    "completion",
-    "study",
-    "study list",
-    "study show",
-    "study run",
-    "design",
-    "design wred",
-    "design star",
-]
 
 Schema = dict[str, Any]
 
@@ -37,6 +28,8 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "scenario.md").write_text(scenario_page(perhop.schema()), encoding="utf-8")
     (FOLDER / "command-line.md").write_text(command_page(), encoding="utf-8")
+    readme = (FOLDER.parents[2] / "README.md").read_text(encoding="utf-8")
+    (FOLDER / "not-modelled.md").write_text(not_modelled_page(readme), encoding="utf-8")
     deviations = tomllib.loads((FOLDER.parents[1] / "deviations.toml").read_text(encoding="utf-8"))
     (FOLDER / "deviations.md").write_text(deviation_page(deviations["deviation"]), encoding="utf-8")
 
@@ -124,17 +117,31 @@ def described(schema: Schema) -> str:
     return " ".join(schema.get("description", "").split())
 
 
+def commands(group: App, name: str = "") -> Iterator[str]:
+    """Every command by its words, the groups before those in them."""
+    yield name
+    for word in group:
+        if not word.startswith("-"):
+            yield from commands(group[word], f"{name} {word}".strip())
+
+
 def command_page() -> str:
     parts = [
         "# The command line\n",
         "The help of each command, as `--help` prints it. See also [exit codes](../../exit-codes.md).\n",
     ]
-    for command in COMMANDS:
+    for command in commands(app):
         line = [sys.executable, "-m", "perhop", *command.split(), "--help"]
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
         shown = subprocess.run(line, check=True, capture_output=True, text=True, env=environment).stdout
         parts += [f"## perhop {command}".rstrip() + "\n", f"```text\n{shown.strip()}\n```\n"]
     return "\n".join(parts)
+
+
+def not_modelled_page(readme: str) -> str:
+    """The README's own list, with its links as seen from here."""
+    _, _, rest = readme.partition("## What is not modelled\n")
+    return "# What is not modelled\n" + rest.partition("\n## ")[0].replace("](docs/", "](../../")
 
 
 def deviation_page(deviations: list[dict[str, str]]) -> str:

@@ -1,0 +1,255 @@
+"""The documentation holds: its links lead somewhere, its commands run, its pages are complete."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+from cyclopts import App
+from markdown_it import MarkdownIt
+
+import perhop
+from conftest import ROOT
+from perhop.command import app
+
+DOCS = ROOT / "docs"
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("studies/*/README.md")]
+    if "_build" not in page.parts and "generated" not in page.parts
+)
+ALGORITHMS = sorted((DOCS / "algorithms").glob("*.md"))
+# What `make docs` writes, and Sphinx then follows.
+GENERATED = DOCS / "reference" / "generated"
+# Folders whose files are named in texts.
+FOLDERS = "crates|docs|examples|python|schema|studies|tests|vectors|benchmarks|requirements"
+
+
+def markdown(page: Path) -> str:
+    """The text of a page; of a notebook, its cells in words."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix != ".ipynb":
+        return text
+    cells = json.loads(text)["cells"]
+    return "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+
+
+def links(page: Path) -> Iterator[str]:
+    for token in MarkdownIt("commonmark").enable("table").parse(markdown(page)):
+        for part in token.children or []:
+            target = part.attrGet("href") or part.attrGet("src")
+            if target:
+                yield unquote(str(target))
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page as links write them: GitHub's way, and Sphinx's."""
+    tokens = MarkdownIt("commonmark").parse(markdown(page))
+    titles = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"]
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in links(page):
+        if re.match(r"[a-z]+:", target):
+            assert target.startswith("https://"), f"{target}: written without https"
+            continue
+        path, _, anchor = target.partition("#")
+        file = (page.parent / path).resolve() if path else page
+        if file.is_relative_to(GENERATED):
+            continue
+        assert file.exists(), f"{page.relative_to(ROOT)}: {target}"
+        if anchor:
+            assert anchor in anchors(file), f"{page.relative_to(ROOT)}: no heading for {target}"
+
+
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_named_are_there(page: Path) -> None:
+    if page.name == "CHANGELOG.md":
+        return  # it tells of the past
+    for name in re.findall(rf"`((?:{FOLDERS})/[^\s`]*[\w/])`", markdown(page)):
+        if re.search(r"[<{…]|_build|generated", name):
+            continue
+        # A decision goes by its number; a crate's tests are named without the crate.
+        found = [*ROOT.glob(f"{name.rstrip('/')}*"), *ROOT.glob(f"crates/*/{name}")]
+        assert found, f"{page.relative_to(ROOT)} names {name}"
+
+
+def blocks(page: Path, language: str) -> list[str]:
+    tokens = MarkdownIt("commonmark").parse(markdown(page))
+    return [token.content for token in tokens if token.type == "fence" and token.info == language]
+
+
+class Newcomer:
+    """Somebody who types in what a page says, in a folder of their own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copy(ROOT / "examples" / "router.cfg", folder)
+
+    def types(self, line: str) -> subprocess.CompletedProcess[str]:
+        # A study takes its time at its own number of replications; that it runs is what is asked.
+        if line.startswith("perhop study run"):
+            line += " --replications 1 --no-sensitivity"
+        command, pipe, rest = line.removeprefix("perhop").partition("|")
+        assert not pipe or rest.split()[0] == "jq", f"not tried: {rest}"
+        return subprocess.run(
+            f"{sys.executable} -m perhop {command}",
+            shell=True,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+    def runs(self, program: str) -> subprocess.CompletedProcess[str]:
+        line = [sys.executable, "-c", program]
+        return subprocess.run(line, cwd=self.folder, capture_output=True, text=True, check=False, timeout=600)
+
+
+def commands(page: Path) -> list[str]:
+    """The lines that a page gives perhop, without their remarks."""
+    lines = [line for block in blocks(page, "console") for line in block.splitlines()]
+    typed = [line.removeprefix("$ ").partition("  #")[0].rstrip() for line in lines if line.startswith("$ ")]
+    return [line for line in typed if line.startswith("perhop ")]
+
+
+@pytest.mark.slow
+def test_the_tutorial_works_as_it_stands(tmp_path: Path) -> None:
+    page = DOCS / "tutorial.md"
+    newcomer = Newcomer(tmp_path)
+    typed = commands(page)
+    assert len(typed) > 15
+    scenario = tmp_path / "first.perhop.yaml"
+    [own, *_] = blocks(page, "yaml")
+    own_policy_comes_before = "perhop check first.perhop.yaml"
+    assert own_policy_comes_before in typed
+    for line in typed:
+        if line == own_policy_comes_before:
+            written = re.sub(
+                r"^policies:\n(?: .*\n|\n)*", own + "\n", scenario.read_text(), flags=re.MULTILINE
+            )
+            assert "drr" in written, "the part is put in the place of the other"
+            scenario.write_text(written)
+        ended = newcomer.types(line)
+        # One of them shows how a mistake is answered.
+        assert ended.returncode == (2 if "links.1.rat=" in line else 0), f"{line}\n{ended.stderr}"
+    for program in blocks(page, "python"):
+        ended = newcomer.runs(program)
+        assert ended.returncode == 0, ended.stderr
+    made = {file.name for file in tmp_path.iterdir()}
+    assert {"first.svg", "delay.html", "queue.svg", "throughput.svg", "branch.svg", "report.html"} <= made
+
+
+def test_what_the_tutorial_says_of_its_own_policy_is_so(tmp_path: Path) -> None:
+    newcomer = Newcomer(tmp_path)
+    newcomer.types("perhop init first")
+    scenario = perhop.Scenario.load(tmp_path / "first.perhop.yaml")
+    before = {str(row["class"]): row for row in scenario.run().classes.iter_rows(named=True)}
+    [own, *_] = blocks(DOCS / "tutorial.md", "yaml")
+    text = (tmp_path / "first.perhop.yaml").read_text()
+    (tmp_path / "own.yaml").write_text(
+        re.sub(r"^policies:\n(?: .*\n|\n)*", own + "\n", text, flags=re.MULTILINE)
+    )
+    after = {
+        str(row["class"]): row for row in perhop.run(tmp_path / "own.yaml").classes.iter_rows(named=True)
+    }
+    assert after["voice"]["dropped_packets"] == 0
+    assert after["voice"]["delay_mean_s"] > before["voice"]["delay_mean_s"]
+    assert after["bulk"]["delay_mean_s"] < before["bulk"]["delay_mean_s"]
+
+
+@pytest.mark.slow
+def test_the_readme_works_as_it_stands(tmp_path: Path) -> None:
+    newcomer = Newcomer(tmp_path)
+    typed = commands(ROOT / "README.md")
+    assert typed[0] == "perhop check router.cfg", "a reader who has a configuration finds it first"
+    for line in typed:
+        ended = newcomer.types(line)
+        assert ended.returncode == 0, f"{line}\n{ended.stderr}"
+    for program in blocks(ROOT / "README.md", "python"):
+        assert newcomer.runs(program).returncode == 0
+
+
+def test_make_has_the_targets_that_are_named() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), flags=re.MULTILINE))
+    for page in PAGES:
+        named = re.findall(r"(?:`|^\$ )make ([a-z-]+)", page.read_text(), flags=re.MULTILINE)
+        assert set(named) <= targets, f"{page.name}: {set(named) - targets}"
+
+
+@pytest.mark.parametrize("page", ALGORITHMS, ids=lambda page: page.stem)
+def test_every_algorithm_has_its_formula_and_its_source(page: Path) -> None:
+    text = page.read_text()
+    assert re.search(r"^\*\*Sources?\.\*\* \S", text, flags=re.MULTILINE), "no source"
+    formulas = re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL) + re.findall(r"\$[^$\n]+\$", text)
+    assert any(re.search(r"[←=≤∑·:]|\\leftarrow|\\le", formula) for formula in formulas), "no formula"
+
+
+def test_every_algorithm_has_a_page() -> None:
+    """Whatever a policy can name is on a page, as it is written."""
+    written = "\n".join(page.read_text() for page in ALGORITHMS)
+    names = []
+    for kind in (
+        "MeterConfig",
+        "BufferConfig",
+        "SchedulerConfig",
+        "SourceConfig",
+        "CongestionControl",
+        "Recovery",
+    ):
+        for choice in perhop.schema()["$defs"][kind]["oneOf"]:
+            names += list(choice.get("properties", {})) or [choice["const"]]
+    assert len(names) > 25
+    for name in names:
+        assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", written, flags=re.IGNORECASE), name
+
+
+def test_the_reference_describes_every_key() -> None:
+    schema = perhop.schema()
+    for name, definition in [("the file", schema), *schema["$defs"].items()]:
+        for key, value in definition.get("properties", {}).items():
+            assert value.get("description") or "$ref" in value, f"{name}: {key}"
+
+
+def test_the_reference_has_every_command() -> None:
+    sys.path.insert(0, str(DOCS))
+    try:
+        import generate_reference
+    finally:
+        sys.path.pop(0)
+    assert set(generate_reference.commands(app)) == {"", *_words(app)}
+    page = generate_reference.not_modelled_page((ROOT / "README.md").read_text())
+    assert page.count("\n- ") >= 6
+
+
+def _words(group: App, before: str = "") -> Iterator[str]:
+    for word in group:
+        if not word.startswith("-"):
+            yield f"{before} {word}".strip()
+            yield from _words(group[word], f"{before} {word}".strip())
+
+
+def test_what_departs_from_its_source_is_named_in_full() -> None:
+    found = tomllib.loads((DOCS / "deviations.toml").read_text())["deviation"]
+    for one in found:
+        assert all(one[key].strip() for key in ("algorithm", "source", "quote", "reason"))
+
+
+def test_every_study_has_a_notebook() -> None:
+    from perhop.study import identifiers
+
+    assert {file.stem for file in NOTEBOOKS} == {"my-router", *identifiers()}
+    index = (DOCS / "index.md").read_text()
+    assert all(f"notebooks/{file.stem}" in index for file in NOTEBOOKS)
