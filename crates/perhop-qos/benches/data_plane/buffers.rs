@@ -1,0 +1,52 @@
+//! The decision of RED: average, probability and draw, of one queue or of 4096.
+
+use std::hint::black_box;
+
+use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager};
+use perhop_qos::queue::Occupancy;
+use perhop_qos::random::Streams;
+use perhop_qos::{Color, DropCause, FlowKey, Packet, Rate, Time, Verdict};
+use serde_json::json;
+
+use crate::{Bench, Numbers, TABLE};
+
+pub(crate) fn run(bench: &Bench) {
+    for instances in [1, 4096] {
+        // Thresholds of 32 and 96 packets: queues of 1 to 31, then of 33 to 95.
+        bench.case(&format!("red/below-min/{instances}"), || red(instances, 1, 31));
+        bench.case(&format!("red/in-region/{instances}"), || red(instances, 33, 63));
+    }
+}
+
+/// Asks one of `instances` managers about packet after packet, the queue `shortest` packets long or up to
+/// `range` more, and says whether it stays, is drawn or must go.
+fn red(instances: usize, shortest: u64, range: u64) -> impl FnMut(usize) -> usize {
+    let config: BufferConfig = serde_json::from_value(json!({"red": {
+        "precedences": [{"min": "32 packets", "max": "96 packets", "max-probability": 0.1}],
+        "averaging": {"exponent": 9},
+    }}))
+    .expect("the benchmark's RED is valid");
+    let rate = Rate::from_bits_per_second(10_000_000_000);
+    let buffer = config.build(rate, &Streams::new(1, 0)).expect("the benchmark's RED can be built");
+    let mut buffers: Vec<AnyBuffer> = vec![buffer; instances];
+    let (lengths, places) = (Numbers::table(1, range), Numbers::shuffled(3, instances));
+    let (packet, mut queue) = (Packet::new(FlowKey::default(), 1000), Occupancy::default());
+    // The averages of 4096 queues take as many times as long to get where the queues are.
+    for buffer in &mut buffers {
+        queue.packets = shortest + range / 2;
+        for _ in 0..4096 {
+            buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue);
+        }
+    }
+    move |n| {
+        let row = n % TABLE;
+        queue.packets = shortest + u64::from(lengths[row]);
+        let now = Time::from_picoseconds(n as u64 * 600_000);
+        let buffer = &mut buffers[places[row] as usize];
+        match buffer.admit(now, black_box(&packet), Color::GREEN, &queue) {
+            Verdict::Pass | Verdict::MarkCe => 0,
+            Verdict::Drop(DropCause::EarlyRandom) => 1,
+            Verdict::Drop(_) => 2,
+        }
+    }
+}

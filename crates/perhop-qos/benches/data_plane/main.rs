@@ -1,0 +1,97 @@
+//! What the data plane takes per packet, in nanoseconds, by the kinds of work that routers' data planes do:
+//! meters, the decision of RED, schedulers, a whole port.
+//!
+//! `cargo bench -p perhop-qos --bench data_plane [-- CASE]` runs all cases, or those whose name begins with `CASE`;
+//! `make bench` runs them in turn with their twins in DPDK (`benchmarks/dpdk`), `make bench-instructions` counts
+//! their instructions. A line is a case, its nanoseconds per packet (of many short batches one of the
+//! fastest, so that those that were interrupted do not count) and what became of the packets, which a twin must agree with.
+
+mod buffers;
+mod meters;
+mod ports;
+mod schedulers;
+
+use std::time::Instant;
+
+/// Packets of one batch: some 100 µs, so that few batches meet an interruption.
+const BATCH: usize = 16_384;
+/// Timed batches of one case; as many are run before, untimed.
+const BATCHES: usize = 128;
+
+fn main() {
+    // Cargo adds `--bench` to whatever it is given.
+    let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let only = arguments.next().unwrap_or_default();
+    let batches = arguments.next().map_or(BATCHES, |count| count.parse().expect("a number of batches"));
+    let bench = Bench { only, batches };
+    meters::run(&bench);
+    buffers::run(&bench);
+    schedulers::run(&bench);
+    ports::run(&bench);
+}
+
+/// What is to be run.
+struct Bench {
+    only: String,
+    batches: usize,
+}
+
+impl Bench {
+    /// Prepares the case `name` and times it, unless others were asked for.
+    ///
+    /// `make` makes what handles packet `n` and says what became of it, an index below 4.
+    #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
+    fn case<F: FnMut(usize) -> usize>(&self, name: &str, make: impl FnOnce() -> F) {
+        if !name.starts_with(&self.only) {
+            return;
+        }
+        let mut handle = make();
+        let (mut outcomes, mut nanoseconds) = ([0_u64; 4], Vec::with_capacity(self.batches));
+        for batch in 0..2 * self.batches {
+            let first = batch * BATCH;
+            let start = Instant::now();
+            for packet in first..first + BATCH {
+                outcomes[handle(packet) & 3] += 1;
+            }
+            if batch >= self.batches {
+                nanoseconds.push(start.elapsed().as_nanos() as f64 / BATCH as f64);
+            }
+        }
+        let packets = (2 * self.batches * BATCH) as f64;
+        let [first, second, third, _] = outcomes.map(|count| 100.0 * count as f64 / packets);
+        println!("{name} {:.3} {first:.2} {second:.2} {third:.2}", undisturbed(&mut nanoseconds));
+    }
+}
+
+/// Of ten batches the time of the second fastest: what is slower has shared the processor or its caches.
+fn undisturbed(times: &mut [f64]) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 10]
+}
+
+/// Numbers that look random: the same in every language (Knuth, MMIX).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % end
+    }
+    /// The numbers below `end` in a random order, over and over: each as often as the others.
+    fn shuffled(seed: u64, end: usize) -> Vec<u32> {
+        let (mut numbers, mut table) =
+            (Numbers(seed), (0..TABLE).map(|row| (row % end) as u32).collect::<Vec<_>>());
+        for row in (1..TABLE).rev() {
+            table.swap(row, numbers.below(row as u64 + 1) as usize);
+        }
+        table
+    }
+    /// 4096 numbers below `end`, for packet after packet.
+    fn table(seed: u64, end: u64) -> Vec<u32> {
+        let mut numbers = Numbers(seed);
+        (0..TABLE).map(|_| numbers.below(end) as u32).collect()
+    }
+}
+
+/// After so many packets their lengths, colors and places come again.
+const TABLE: usize = 4096;

@@ -1,0 +1,93 @@
+//! A whole port: 13 classes by codepoint, WRED of three precedences in each, a scheduler, the ring and the pace of
+//! a wire of 100 Gb/s. Packets come 32 at once and leave one by one; where the port is overloaded 40 come for 32.
+
+use perhop_qos::framing::Framing;
+use perhop_qos::policy::{QueueingConfig, WireConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{Color, Dscp, FlowKey, Packet, Port, Rate, Time};
+use serde_json::{Value, json};
+
+use crate::{Bench, Numbers, TABLE};
+
+const CLASSES: u64 = 13;
+/// Strictly before the others, which take turns.
+const URGENT: u64 = 9;
+/// Packets that leave between two bursts.
+const BURST: usize = 32;
+
+pub(crate) fn run(bench: &Bench) {
+    for (name, queueing) in [("scfq", scfq()), ("priority-drr", priority_and_drr())] {
+        bench.case(&format!("port/{name}/light"), || port(&queueing, BURST));
+        bench.case(&format!("port/{name}/overloaded"), || port(&queueing, 40));
+    }
+}
+
+/// The class of codepoint `index`; the thresholds are those of the twin in DPDK.
+fn class(index: u64, share: &Value) -> Value {
+    json!({
+        "name": format!("class{index}"),
+        "match": {"dscp": index},
+        "share": share,
+        "buffer": {"wred": {
+            "precedences": [
+                {"min": "48 packets", "max": "64 packets", "max-probability": 0.1},
+                {"min": "40 packets", "max": "64 packets", "max-probability": 0.1},
+                {"min": "32 packets", "max": "64 packets", "max-probability": 0.1},
+            ],
+            "averaging": {"exponent": 9},
+            "limit": "64 packets",
+        }},
+    })
+}
+
+fn scfq() -> Value {
+    let classes: Vec<Value> = (0..CLASSES).map(|index| class(index, &json!({"weight": 1 + index}))).collect();
+    json!({"scheduler": "scfq", "classes": classes})
+}
+
+fn priority_and_drr() -> Value {
+    let mut classes: Vec<Value> = (0..URGENT).map(|index| class(index, &json!({}))).collect();
+    let turns: Vec<Value> = (URGENT..CLASSES).map(|index| class(index, &json!({}))).collect();
+    classes.push(json!({"name": "turns", "queueing": {"scheduler": "drr", "classes": turns}}));
+    json!({"scheduler": "priority", "classes": classes})
+}
+
+/// Sends packet after packet through the port, and says whether it may join its queue.
+fn port(queueing: &Value, burst: usize) -> impl FnMut(usize) -> usize {
+    let queueing: QueueingConfig =
+        serde_json::from_value(queueing.clone()).expect("the benchmark's policy is valid");
+    let wire = WireConfig {
+        rate: Rate::from_bits_per_second(100_000_000_000),
+        framing: Framing::default(),
+        ring: RingConfig::Packets(BURST as u32),
+    };
+    let mut port =
+        Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0)).expect("the benchmark's port is valid");
+    let packets = packets();
+    let (mut now, mut left) = (Time::ZERO, burst);
+    move |n| {
+        let joined = port.enqueue(now, packets[n % TABLE], &mut ());
+        left -= 1;
+        if left == 0 {
+            left = burst;
+            for _ in 0..BURST {
+                let Some(transmission) = port.poll_transmit(now, &mut ()) else { break };
+                now = transmission.ends;
+            }
+        }
+        usize::from(joined != perhop_qos::Verdict::Pass)
+    }
+}
+
+/// 64 to 1500 bytes, of all classes and colors alike.
+fn packets() -> Vec<Packet> {
+    let (lengths, colors) = (Numbers::table(1, 1437), Numbers::table(2, 3));
+    let classes = Numbers::table(4, CLASSES);
+    let packet = |row: usize| Packet {
+        dscp: Dscp::new(classes[row] as u8).expect("below 64"),
+        color: Color::new(colors[row] as usize),
+        ..Packet::new(FlowKey::default(), 64 + lengths[row])
+    };
+    (0..TABLE).map(packet).collect()
+}

@@ -1,0 +1,63 @@
+//! Schedulers alone: 13 children that always have something to send.
+
+use std::hint::black_box;
+
+use perhop_qos::policy::ClassConfig;
+use perhop_qos::scheduler::{Scheduler, SchedulerConfig};
+use perhop_qos::{Rate, Time};
+use serde_json::json;
+
+use crate::{Bench, Numbers, TABLE};
+
+const CHILDREN: usize = 13;
+
+pub(crate) fn run(bench: &Bench) {
+    for (name, scheduler) in [
+        ("fifo", SchedulerConfig::Fifo),
+        ("priority", SchedulerConfig::Priority),
+        ("wrr", SchedulerConfig::Wrr),
+        ("drr", SchedulerConfig::Drr),
+        ("scfq", SchedulerConfig::Scfq),
+        ("wfq", SchedulerConfig::Wfq),
+        ("wf2q-plus", SchedulerConfig::Wf2qPlus),
+    ] {
+        bench.case(&format!("scheduler/{name}"), || turns(scheduler));
+    }
+}
+
+/// Lets the scheduler choose whose packet leaves, and a packet join that child again.
+fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
+    let weighted = matches!(
+        config,
+        SchedulerConfig::Wrr | SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus
+    );
+    let count = if matches!(config, SchedulerConfig::Fifo) { 1 } else { CHILDREN };
+    let classes: Vec<ClassConfig> = (0..count)
+        .map(|index| {
+            let share = if weighted { json!({"weight": 1 + index}) } else { json!({}) };
+            serde_json::from_value(json!({"name": format!("class{index}"), "share": share}))
+                .expect("the benchmark's class is valid")
+        })
+        .collect();
+    let rate = Rate::from_bits_per_second(10_000_000_000);
+    let mut scheduler = config.build(&classes, rate).expect("the benchmark's scheduler can be built");
+    let lengths = Numbers::table(1, 1437);
+    let mut heads = vec![0; count];
+    for (child, head) in heads.iter_mut().enumerate() {
+        *head = 64 + lengths[child];
+        scheduler.enqueued(Time::ZERO, child, *head);
+        // One more, so that no child ever runs empty.
+        scheduler.enqueued(Time::ZERO, child, *head);
+    }
+    let mut now = 0;
+    move |n| {
+        let at = Time::from_picoseconds(now);
+        let child = scheduler.select(at, black_box(&heads)).expect("somebody always waits");
+        let length = heads[child];
+        now += u64::from(length) * 800;
+        heads[child] = 64 + lengths[n % TABLE];
+        scheduler.dequeued(at, child, length);
+        scheduler.enqueued(at, child, length);
+        child.min(2)
+    }
+}
