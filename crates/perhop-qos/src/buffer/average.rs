@@ -149,7 +149,8 @@ impl QueueAverages {
     #[inline]
     fn sample(&mut self, index: usize, held: u64) {
         let average = &mut self.values[index];
-        *average += self.motion.weight * (held as f64 - *average);
+        // One instruction converts a signed integer, several an unsigned one; the number is the same.
+        *average += self.motion.weight * (held.cast_signed() as f64 - *average);
     }
 
     /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;
@@ -158,6 +159,7 @@ impl QueueAverages {
     /// The clock restarts, so that a packet that is dropped here does not make the next one
     /// decay for the same time again.
     #[cold]
+    #[inline(never)]
     fn arrival_when_idle(&mut self, index: usize, now: Time) {
         let Motion { weight, idle, idle_packets, .. } = self.motion;
         let silence = now.saturating_sub(self.idle_since[index]);

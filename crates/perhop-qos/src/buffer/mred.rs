@@ -13,7 +13,7 @@ use super::drop_spacing::DropSpacing;
 use super::mred_config::{
     AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
 };
-use super::thresholds::{DropCurve, PrecedenceConfig};
+use super::thresholds::{DropCurve, PrecedenceConfig, ThresholdConfig};
 use super::{BufferManager, TailDrop};
 use crate::packet::{Color, Ecn, Packet};
 use crate::queue::Occupancy;
@@ -50,10 +50,11 @@ impl Unit {
 pub struct Mred {
     averages: Averages,
     unit: Unit,
-    tests: Vec<PrecedenceTests>,
+    /// By precedence.
+    tests: Vec<Test>,
     shared: QueueAverages,
-    /// Averages of each precedence's own packets, where a further test asks for them.
-    own: Option<QueueAverages>,
+    /// Rare, and so not among what every packet reads.
+    further: Option<Box<FurtherTests>>,
     dropping: Dropping,
     /// One over the mean packet size, where long packets are dropped more often.
     packets_per_byte: Option<f64>,
@@ -63,10 +64,12 @@ pub struct Mred {
     random: Stream,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct PrecedenceTests {
-    shared: Test,
-    own: Option<Test>,
+/// Tests on the averages of each precedence's own packets.
+#[derive(Clone, Debug)]
+struct FurtherTests {
+    averages: QueueAverages,
+    /// By precedence.
+    tests: Vec<Option<Test>>,
 }
 
 /// How a drop probability becomes drops: what all tests share.
@@ -145,10 +148,10 @@ impl Mred {
         motion: Motion,
         random: Stream,
     ) -> Mred {
-        let further = precedences.iter().any(|precedence| precedence.own.is_some());
-        let tests = precedences.iter().map(|precedence| PrecedenceTests {
-            shared: Test::new(DropCurve::new(&precedence.shared(), config.above_max)),
-            own: precedence.own.map(|own| Test::new(DropCurve::new(&own, config.above_max))),
+        let test = |thresholds: &ThresholdConfig| Test::new(DropCurve::new(thresholds, config.above_max));
+        let further = precedences.iter().any(|precedence| precedence.own.is_some()).then(|| {
+            let tests = precedences.iter().map(|precedence| precedence.own.as_ref().map(test));
+            Box::new(FurtherTests { averages: QueueAverages::new(motion), tests: tests.collect() })
         });
         Mred {
             averages: config.averages.unwrap_or_default(),
@@ -156,9 +159,9 @@ impl Mred {
                 QueueSize::Packets(_) => Unit::Packets,
                 QueueSize::Bytes(_) => Unit::Bytes,
             },
-            tests: tests.collect(),
+            tests: precedences.iter().map(|precedence| test(&precedence.shared())).collect(),
             shared: QueueAverages::new(motion),
-            own: further.then(|| QueueAverages::new(motion)),
+            further,
             dropping: Dropping {
                 spacing: config.drop_spacing,
                 spared: config.spared,
@@ -183,7 +186,7 @@ impl Mred {
     }
     /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
     pub fn own_averages(&self) -> &[f64] {
-        self.own.as_ref().map_or(&[], |own| &own.values()[..self.tests.len()])
+        self.further.as_ref().map_or(&[], |further| &further.averages.values()[..self.tests.len()])
     }
     /// The average that decides about a packet of `precedence` that finds `queue`.
     #[inline]
@@ -202,7 +205,7 @@ impl Mred {
     /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
     /// decides is `average`, before [`DropSpacing`] acts on it: the drop curve, for reports.
     pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
-        let curve = &self.tests[self.index(precedence)].shared.curve;
+        let curve = &self.tests[self.index(precedence)].curve;
         let probability = curve.probability(average);
         if average >= curve.forced_from { 1.0 } else { (probability * self.scale(length)).min(1.0) }
     }
@@ -220,6 +223,19 @@ impl Mred {
     fn held_of(&self, queue: &Occupancy, index: usize) -> u64 {
         let held = self.unit.held_by_precedence(queue);
         if index + 1 < self.tests.len() { held[index] } else { held[index..].iter().sum() }
+    }
+
+    /// Moves the averages that count packets of precedence `index`, and returns the one that decides.
+    #[inline(never)]
+    fn arrival_among_several(
+        &mut self,
+        index: usize,
+        now: Time,
+        precedence: Color,
+        queue: &Occupancy,
+    ) -> f64 {
+        self.for_each_average(index, queue, |averages, which, held| averages.arrival(which, now, held));
+        self.deciding_average(precedence, queue)
     }
 
     /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
@@ -250,10 +266,10 @@ impl Mred {
                 update(&mut self.shared, index, held);
             }
         }
-        if self.own.is_some() {
+        if self.further.is_some() {
             let held = self.held_of(queue, index);
-            if let Some(own) = &mut self.own {
-                update(own, index, held);
+            if let Some(further) = &mut self.further {
+                update(&mut further.averages, index, held);
             }
         }
     }
@@ -279,32 +295,46 @@ impl Mred {
     #[inline]
     fn judge(&mut self, index: usize, packet: &Packet, average: f64, queue: &Occupancy) -> Outcome {
         let scale = self.scale(packet.length);
-        let (waiting, own_waiting) = match self.dropping.spared {
-            SparedConfig::ShortQueueAndFirst => (self.waiting(index, queue), self.own_waiting(index, queue)),
-            SparedConfig::Nothing | SparedConfig::FirstAboveMin => (u64::MAX, u64::MAX),
+        let waiting = match self.dropping.spared {
+            SparedConfig::ShortQueueAndFirst => self.waiting(index, queue),
+            SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
         };
-        let tests = &mut self.tests[index];
         let sight = Sight { average, waiting, scale };
-        let outcome = tests.shared.judge(sight, self.dropping, &mut self.random);
-        match (&mut tests.own, &self.own) {
-            // RI+O: a packet of the precedence that has passed is tested again on its own average.
-            (Some(test), Some(own)) if outcome == Outcome::Keep => {
-                let sight = Sight { average: own.values()[index], waiting: own_waiting, scale };
-                test.judge(sight, self.dropping, &mut self.random)
-            }
-            _ => outcome,
+        let outcome = self.tests[index].judge(sight, self.dropping, &mut self.random);
+        if outcome == Outcome::Keep && self.further.is_some() {
+            return self.judge_further(index, scale, queue);
         }
+        outcome
+    }
+
+    /// RI+O: a packet of the precedence that has passed is tested again on its own average.
+    #[inline(never)]
+    fn judge_further(&mut self, index: usize, scale: f64, queue: &Occupancy) -> Outcome {
+        let waiting = self.own_waiting(index, queue);
+        let Some(further) = &mut self.further else { return Outcome::Keep };
+        let sight = Sight { average: further.averages.values()[index], waiting, scale };
+        further.tests[index]
+            .as_mut()
+            .map_or(Outcome::Keep, |test| test.judge(sight, self.dropping, &mut self.random))
     }
 
     /// Whether `packet` fits under `limit`.
+    #[inline]
     fn fits(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
+        if self.limit_counts == LimitCounts::Queue || self.averages == Averages::Single {
+            return TailDrop::fits(limit, packet, queue);
+        }
+        self.fits_as_averaged(limit, index, packet, queue)
+    }
+    /// Whether `packet` fits under `limit` together with the packets that its average counts.
+    #[inline(never)]
+    fn fits_as_averaged(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
         let last = self.tests.len() - 1;
         // Higher precedences than the last are counted with it.
         let end = if index < last { index + 1 } else { Color::COUNT };
-        let counted = match (self.limit_counts, self.averages) {
-            (LimitCounts::Queue, _) | (_, Averages::Single) => return TailDrop::fits(limit, packet, queue),
-            (LimitCounts::Averaged, Averages::Coupled) => 0..end,
-            (LimitCounts::Averaged, Averages::CoupledSampled | Averages::Decoupled) => index..end,
+        let counted = match self.averages {
+            Averages::Single | Averages::Coupled => 0..end,
+            Averages::CoupledSampled | Averages::Decoupled => index..end,
         };
         match limit {
             QueueSize::Packets(packets) => queue.packets_of[counted].iter().sum::<u64>() < packets,
@@ -319,8 +349,12 @@ impl BufferManager for Mred {
     #[inline]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let index = self.index(precedence);
-        self.for_each_average(index, queue, |averages, which, held| averages.arrival(which, now, held));
-        let average = self.deciding_average(precedence, queue);
+        let average = if self.averages == Averages::Single && self.further.is_none() {
+            self.shared.arrival(0, now, self.unit.held(queue));
+            self.shared.values()[0]
+        } else {
+            self.arrival_among_several(index, now, precedence, queue)
+        };
         let stays = match self.judge(index, packet, average, queue) {
             Outcome::Keep => Verdict::Pass,
             // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".

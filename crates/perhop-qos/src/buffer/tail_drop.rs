@@ -52,6 +52,7 @@ pub struct TailDrop {
 
 impl TailDrop {
     /// Whether `packet` fits under `limit`.
+    #[inline]
     pub fn fits(limit: QueueSize, packet: &Packet, queue: &Occupancy) -> bool {
         match limit {
             QueueSize::Packets(packets) => queue.packets < packets,

@@ -65,12 +65,8 @@ impl Meter for SingleRateTcm {
         // decremented by B [...], else if the packet has been precolored as green or yellow and if
         // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
         // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
-        if color == Color::GREEN && self.committed.take(cost) {
-            Color::GREEN
-        } else if color <= Color::YELLOW && self.excess.take(cost) {
-            Color::YELLOW
-        } else {
-            color.max(Color::RED)
-        }
+        let green = self.committed.take_if(color == Color::GREEN, cost);
+        let yellow = self.excess.take_if(!green & (color <= Color::YELLOW), cost);
+        color.judged(green, yellow)
     }
 }

@@ -4,6 +4,8 @@
 //! is a whole number of them, so nothing is ever rounded and "green ≤ rate·Δt + burst" holds on
 //! every interval to the last bit. 128 bits hold any rate, any time and any burst.
 
+use std::hint::select_unpredictable;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -49,12 +51,19 @@ impl Bucket {
         cost <= self.credit
     }
     /// Spends `cost`, or nothing if there is not enough; returns whether it did.
+    #[inline]
     pub(crate) fn take(&mut self, cost: Credit) -> bool {
-        let enough = self.holds(cost);
-        if enough {
-            self.credit -= cost;
-        }
-        enough
+        self.take_if(true, cost)
+    }
+    /// Spends `cost` if `wanted` and there is enough; returns whether it did.
+    ///
+    /// Nobody can foretell which packets conform, so there is no branch here for a processor to guess wrong.
+    #[inline]
+    pub(crate) fn take_if(&mut self, wanted: bool, cost: Credit) -> bool {
+        let (rest, short) = self.credit.overflowing_sub(cost);
+        let takes = wanted & !short;
+        self.credit = select_unpredictable(takes, rest, self.credit);
+        takes
     }
     /// What it lacks of `cost`.
     pub(super) fn missing(&self, cost: Credit) -> Credit {

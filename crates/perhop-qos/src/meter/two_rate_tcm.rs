@@ -66,13 +66,8 @@ impl Meter for TwoRateTcm {
         // if the packet has been precolored as yellow or if Tc(t)-B < 0, the packet is yellow and Tp is
         // decremented by B, else the packet is green and both Tp and Tc are decremented by B."
         // Color-blind is the same with every packet green.
-        if color >= Color::RED || !self.peak.at(now).take(cost) {
-            return color.max(Color::RED);
-        }
-        if color == Color::YELLOW || !self.committed.at(now).take(cost) {
-            Color::YELLOW
-        } else {
-            Color::GREEN
-        }
+        let within_peak = self.peak.at(now).take_if(color < Color::RED, cost);
+        let green = self.committed.at(now).take_if(within_peak & (color == Color::GREEN), cost);
+        color.judged(green, within_peak)
     }
 }

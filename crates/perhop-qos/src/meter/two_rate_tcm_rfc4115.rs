@@ -59,12 +59,8 @@ impl Meter for TwoRateTcmRfc4115 {
         // RFC 4115 §3, figure 1: green packet and B <= Tc: green, Tc -= B; else not a red packet and
         // B <= Te: yellow, Te -= B; else red. "In the color-blind operation, the meter assumes that all
         // incoming packets are green." The text of §3 has "Tc(t)- B > 0"; see docs/deviations.toml.
-        if color == Color::GREEN && self.committed.at(now).take(cost) {
-            Color::GREEN
-        } else if color <= Color::YELLOW && self.excess.at(now).take(cost) {
-            Color::YELLOW
-        } else {
-            color.max(Color::RED)
-        }
+        let green = self.committed.at(now).take_if(color == Color::GREEN, cost);
+        let yellow = self.excess.at(now).take_if(!green & (color <= Color::YELLOW), cost);
+        color.judged(green, yellow)
     }
 }

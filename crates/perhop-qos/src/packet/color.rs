@@ -1,6 +1,7 @@
 //! [`Color`]: a drop precedence level.
 
 use std::fmt;
+use std::hint::select_unpredictable;
 use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -28,6 +29,14 @@ impl Color {
     /// Level `index`; anything above the last level is the last.
     pub const fn new(index: usize) -> Color {
         if index < Color::COUNT { Color(index as u8) } else { Color(Color::COUNT as u8 - 1) }
+    }
+    /// What a three color marker makes of a packet of this color that is `green`, else `yellow`, else red or redder.
+    #[inline]
+    pub(crate) fn judged(self, green: bool, yellow: bool) -> Color {
+        // By arithmetic, not by branches: which it is is what nobody can foretell.
+        let otherwise = self.max(Color::RED).0;
+        let yellow = select_unpredictable(yellow, Color::YELLOW.0, otherwise);
+        Color(select_unpredictable(green, Color::GREEN.0, yellow))
     }
     /// The level, 0 to 7.
     pub const fn index(self) -> usize {

@@ -21,14 +21,10 @@ const TAKES: Takes = Takes {
 /// what is sent (RFC 2598 §2 asks for such a limit where a priority queue serves EF).
 #[derive(Clone, Debug)]
 pub struct Priority {
-    /// In order of level.
-    children: Vec<Child>,
-}
-
-#[derive(Clone, Debug)]
-struct Child {
-    index: usize,
-    cap: Option<RatedBucket>,
+    /// The children in order of level.
+    order: Vec<u16>,
+    /// By child, as far as the last that has one: most schedulers have none.
+    caps: Vec<Option<RatedBucket>>,
 }
 
 impl Priority {
@@ -37,13 +33,14 @@ impl Priority {
         let levels = levels(classes)?;
         let build = |(index, class): (usize, &ClassConfig)| {
             let cap = class.share.cap.map(|cap| cap.build()).transpose();
-            let cap =
-                cap.map_err(|error| error.within("cap").within("share").within(index).within("classes"))?;
-            Ok(Child { index, cap })
+            cap.map_err(|error| error.within("cap").within("share").within(index).within("classes"))
         };
-        let mut children: Vec<Child> = classes.iter().enumerate().map(build).collect::<Result<_, _>>()?;
-        children.sort_by_key(|child| levels[child.index]);
-        Ok(Priority { children })
+        let mut caps: Vec<Option<RatedBucket>> =
+            classes.iter().enumerate().map(build).collect::<Result<_, _>>()?;
+        caps.truncate(caps.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
+        let mut order: Vec<u16> = (0..classes.len() as u16).collect();
+        order.sort_by_key(|child| levels[usize::from(*child)]);
+        Ok(Priority { order, caps })
     }
 }
 
@@ -83,27 +80,24 @@ impl CapConfig {
 impl Scheduler for Priority {
     fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
-        let mut first = None;
-        for child in self.children.iter_mut().filter(|child| heads[child.index] > 0) {
-            if child.is_entitled(now, heads[child.index]) {
-                return Some(child.index);
-            }
-            first = first.or(Some(child.index));
+        let mut waiting =
+            self.order.iter().map(|child| usize::from(*child)).filter(|child| heads[*child] > 0);
+        let first = waiting.next()?;
+        let caps = &mut self.caps;
+        let mut is_entitled = |child: usize| match caps.get_mut(child) {
+            Some(Some(cap)) => cap.at(now).holds(cost(heads[child])),
+            _ => true,
+        };
+        if is_entitled(first) {
+            Some(first)
+        } else {
+            waiting.find(|child| is_entitled(*child)).or(Some(first))
         }
-        first
     }
     fn dequeued(&mut self, now: Time, child: usize, length: u32) {
-        let sender = self.children.iter_mut().find(|sender| sender.index == child);
-        if let Some(cap) = sender.and_then(|sender| sender.cap.as_mut()) {
+        if let Some(Some(cap)) = self.caps.get_mut(child) {
             // Takes nothing where it does not cover the packet: that one went without priority.
             cap.at(now).take(cost(length));
         }
-    }
-}
-
-impl Child {
-    /// Whether it may send `length` bytes by virtue of its priority.
-    fn is_entitled(&mut self, now: Time, length: u32) -> bool {
-        self.cap.as_mut().is_none_or(|cap| cap.at(now).holds(cost(length)))
     }
 }

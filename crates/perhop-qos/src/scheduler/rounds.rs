@@ -56,7 +56,8 @@ impl Rounds {
                     return Some(index);
                 }
             }
-            self.order.rotate_left(1);
+            self.order.pop_front();
+            self.order.push_back(index as u16);
             self.granted = false;
         }
         None

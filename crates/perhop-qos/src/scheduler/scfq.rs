@@ -1,5 +1,7 @@
 //! Self-clocked fair queueing (Golestani, INFOCOM 1994).
 
+use std::hint::select_unpredictable;
+
 use super::Scheduler;
 use super::share::Takes;
 use super::virtual_time::{Virtual, Weight};
@@ -60,8 +62,15 @@ impl Scheduler for Scfq {
         child.waiting += 1;
     }
     fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
-        let waiting = self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
-        waiting.min_by_key(|(_, (child, head))| child.finish(**head)).map(|(index, _)| index)
+        // Of equal ones the first. Which is the least of the children so far nobody can foretell: no branch asks.
+        let (mut first, mut earliest) = (0, Virtual::MAX);
+        for (index, (child, head)) in self.children.iter().zip(heads).enumerate() {
+            let finish = if *head > 0 { child.finish(*head) } else { Virtual::MAX };
+            let earlier = finish < earliest;
+            first = select_unpredictable(earlier, index, first);
+            earliest = select_unpredictable(earlier, finish, earliest);
+        }
+        (earliest < Virtual::MAX).then_some(first)
     }
     fn dequeued(&mut self, _: Time, child: usize, length: u32) {
         let child = &mut self.children[child];

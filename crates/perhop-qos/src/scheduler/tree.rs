@@ -29,7 +29,7 @@ enum Layout {
     Single,
     /// One scheduler over queues, no shaper: heads are known when packets join and leave.
     Flat,
-    /// Schedulers inside schedulers, or shapers: heads depend on time and are found at every choice.
+    /// Schedulers inside schedulers, or shapers: heads that depend on time or on a choice are found at every choice.
     Nested,
 }
 
@@ -39,6 +39,8 @@ struct Node {
     children: Vec<Child>,
     /// The length each child would send now, 0 where it has nothing to send.
     heads: Vec<u32>,
+    /// The children with a shaper or a scheduler inside. The heads of the others change when packets join and leave.
+    watched: Vec<usize>,
     parent: Option<Place>,
     /// The child it would serve now.
     choice: Option<usize>,
@@ -95,11 +97,14 @@ impl SchedulerTree {
         let scheduler = config.scheduler.build(&config.classes, rate)?;
         let count = config.classes.len();
         let (children, heads) = (Vec::with_capacity(count), vec![0; count]);
-        self.nodes.push(Node { scheduler, children, heads, parent, choice: None });
+        self.nodes.push(Node { scheduler, children, heads, watched: Vec::new(), parent, choice: None });
         for (index, class) in config.classes.iter().enumerate() {
             let child = self
                 .add_class(class, Place { node, child: index }, rate)
                 .map_err(|error| error.within(index).within("classes"))?;
+            if child.shaper.is_some() || matches!(child.below, Below::Node(_)) {
+                self.nodes[node].watched.push(index);
+            }
             self.nodes[node].children.push(child);
         }
         Ok(node)
@@ -133,6 +138,7 @@ impl SchedulerTree {
             Layout::Nested => {
                 let place = self.leaves[queue.index()];
                 if self.child(place).shaper.is_none() {
+                    self.nodes[place.node].heads[place.child] = head_of(queue, queues);
                     self.announce(now, place, length);
                 }
             }
@@ -142,8 +148,15 @@ impl SchedulerTree {
     /// A packet joined `queue` in place of another that was given up: as many wait as before, and that is
     /// all that schedulers count.
     pub fn replaced(&mut self, queue: QueueId, queues: &[Queue]) {
-        if matches!(self.layout, Layout::Flat) {
-            self.nodes[0].heads[queue.index()] = head_of(queue, queues);
+        match self.layout {
+            Layout::Single => {}
+            Layout::Flat => self.nodes[0].heads[queue.index()] = head_of(queue, queues),
+            Layout::Nested => {
+                let place = self.leaves[queue.index()];
+                if self.child(place).shaper.is_none() {
+                    self.nodes[place.node].heads[place.child] = head_of(queue, queues);
+                }
+            }
         }
     }
 
@@ -180,7 +193,8 @@ impl SchedulerTree {
     fn select_nested(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let mut release = Time::MAX;
         for node in (0..self.nodes.len()).rev() {
-            for child in 0..self.nodes[node].children.len() {
+            for watched in 0..self.nodes[node].watched.len() {
+                let child = self.nodes[node].watched[watched];
                 let ready_at = self.look_at(now, Place { node, child }, queues);
                 release = release.min(ready_at.unwrap_or(Time::MAX));
             }
