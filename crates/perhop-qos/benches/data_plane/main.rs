@@ -86,7 +86,7 @@ impl Numbers {
         }
         table
     }
-    /// 4096 numbers below `end`, for packet after packet.
+    /// Numbers below `end`, for packet after packet.
     fn table(seed: u64, end: u64) -> Vec<u32> {
         let mut numbers = Numbers(seed);
         (0..TABLE).map(|_| numbers.below(end) as u32).collect()
@@ -94,4 +94,6 @@ impl Numbers {
 }
 
 /// After so many packets their lengths, colors and places come again.
-const TABLE: usize = 4096;
+///
+/// More than a processor learns by heart to guess its branches.
+const TABLE: usize = 32_768;

@@ -8,8 +8,10 @@ use perhop_qos::ring::RingConfig;
 use perhop_qos::{Color, Dscp, FlowKey, Packet, Port, Rate, Time};
 use serde_json::{Value, json};
 
-use crate::{Bench, Numbers, TABLE};
+use crate::{Bench, Numbers};
 
+/// After so many packets the same ones come again.
+const PACKETS: usize = 4096;
 const CLASSES: u64 = 13;
 /// Strictly before the others, which take turns.
 const URGENT: u64 = 9;
@@ -67,7 +69,7 @@ fn port(queueing: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     let packets = packets();
     let (mut now, mut left) = (Time::ZERO, burst);
     move |n| {
-        let joined = port.enqueue(now, packets[n % TABLE], &mut ());
+        let joined = port.enqueue(now, packets[n % PACKETS], &mut ());
         left -= 1;
         if left == 0 {
             left = burst;
@@ -89,5 +91,5 @@ fn packets() -> Vec<Packet> {
         color: Color::new(colors[row] as usize),
         ..Packet::new(FlowKey::default(), 64 + lengths[row])
     };
-    (0..TABLE).map(packet).collect()
+    (0..PACKETS).map(packet).collect()
 }

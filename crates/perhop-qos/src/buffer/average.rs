@@ -103,6 +103,7 @@ impl Motion {
 
 /// Averages side by side, one for each set of packets that is counted.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every packet reads comes first
 pub(super) struct QueueAverages {
     motion: Motion,
     values: [f64; Color::COUNT],
@@ -147,10 +148,11 @@ impl QueueAverages {
 
     /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q.
     #[inline]
-    fn sample(&mut self, index: usize, held: u64) {
+    pub(super) fn sample(&mut self, index: usize, held: u64) -> f64 {
         let average = &mut self.values[index];
         // One instruction converts a signed integer, several an unsigned one; the number is the same.
         *average += self.motion.weight * (held.cast_signed() as f64 - *average);
+        *average
     }
 
     /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;

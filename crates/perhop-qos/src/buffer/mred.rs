@@ -46,22 +46,27 @@ impl Unit {
 }
 
 /// Random early detection with one or more drop precedences.
+///
+/// What every packet reads stands in the first cache line, and what it mostly reads besides in the second.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Mred {
-    averages: Averages,
-    unit: Unit,
+    random: Stream,
+    limit: Option<QueueSize>,
     /// By precedence.
     tests: Vec<Test>,
-    shared: QueueAverages,
-    /// Rare, and so not among what every packet reads.
-    further: Option<Box<FurtherTests>>,
+    averages: Averages,
+    unit: Unit,
     dropping: Dropping,
+    ecn: EcnConfig,
+    limit_counts: LimitCounts,
+    /// One average for all, one test of it, and nothing that asks how long the queue or the packet is.
+    is_plain: bool,
+    shared: QueueAverages,
     /// One over the mean packet size, where long packets are dropped more often.
     packets_per_byte: Option<f64>,
-    ecn: EcnConfig,
-    limit: Option<QueueSize>,
-    limit_counts: LimitCounts,
-    random: Stream,
+    /// Rare, and so not among what every packet reads.
+    further: Option<Box<FurtherTests>>,
 }
 
 /// Tests on the averages of each precedence's own packets.
@@ -82,6 +87,7 @@ struct Dropping {
 
 /// One set of thresholds and the packets kept since its last drop.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 struct Test {
     curve: DropCurve,
     kept: f64,
@@ -154,6 +160,10 @@ impl Mred {
             Box::new(FurtherTests { averages: QueueAverages::new(motion), tests: tests.collect() })
         });
         Mred {
+            is_plain: config.averages.unwrap_or_default() == Averages::Single
+                && further.is_none()
+                && config.spared != SparedConfig::ShortQueueAndFirst
+                && config.probability == ProbabilityConfig::PerPacket,
             averages: config.averages.unwrap_or_default(),
             unit: match precedences[0].min {
                 QueueSize::Packets(_) => Unit::Packets,
@@ -225,17 +235,38 @@ impl Mred {
         if index + 1 < self.tests.len() { held[index] } else { held[index..].iter().sum() }
     }
 
-    /// Moves the averages that count packets of precedence `index`, and returns the one that decides.
+    /// Moves all averages that count packets of precedence `index`, and asks all tests.
     #[inline(never)]
-    fn arrival_among_several(
+    fn admit_by_all(
         &mut self,
-        index: usize,
         now: Time,
+        index: usize,
+        packet: &Packet,
         precedence: Color,
         queue: &Occupancy,
-    ) -> f64 {
+    ) -> Verdict {
         self.for_each_average(index, queue, |averages, which, held| averages.arrival(which, now, held));
-        self.deciding_average(precedence, queue)
+        let average = self.deciding_average(precedence, queue);
+        let outcome = self.judge(index, packet, average, queue);
+        self.verdict(outcome, index, packet, queue)
+    }
+
+    /// What `outcome` means for `packet`, which must also fit.
+    #[inline]
+    fn verdict(&self, outcome: Outcome, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
+        let stays = match outcome {
+            Outcome::Keep => Verdict::Pass,
+            // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
+            Outcome::Drawn if self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable => Verdict::MarkCe,
+            Outcome::Drawn => return Verdict::Drop(DropCause::EarlyRandom),
+            // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
+            // recommendation is that routers drop packets rather then set the CE codepoint".
+            Outcome::Forced => return Verdict::Drop(DropCause::EarlyForced),
+        };
+        match self.limit {
+            Some(limit) if !self.fits(limit, index, packet, queue) => Verdict::Drop(DropCause::QueueFull),
+            _ => stays,
+        }
     }
 
     /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
@@ -349,25 +380,16 @@ impl BufferManager for Mred {
     #[inline]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let index = self.index(precedence);
-        let average = if self.averages == Averages::Single && self.further.is_none() {
-            self.shared.arrival(0, now, self.unit.held(queue));
-            self.shared.values()[0]
-        } else {
-            self.arrival_among_several(index, now, precedence, queue)
-        };
-        let stays = match self.judge(index, packet, average, queue) {
-            Outcome::Keep => Verdict::Pass,
-            // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
-            Outcome::Drawn if self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable => Verdict::MarkCe,
-            Outcome::Drawn => return Verdict::Drop(DropCause::EarlyRandom),
-            // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
-            // recommendation is that routers drop packets rather then set the CE codepoint".
-            Outcome::Forced => return Verdict::Drop(DropCause::EarlyForced),
-        };
-        match self.limit {
-            Some(limit) if !self.fits(limit, index, packet, queue) => Verdict::Drop(DropCause::QueueFull),
-            _ => stays,
+        if self.is_plain {
+            let held = self.unit.held(queue);
+            if held > 0 {
+                let average = self.shared.sample(0, held);
+                let sight = Sight { average, waiting: u64::MAX, scale: 1.0 };
+                let outcome = self.tests[index].judge(sight, self.dropping, &mut self.random);
+                return self.verdict(outcome, index, packet, queue);
+            }
         }
+        self.admit_by_all(now, index, packet, precedence, queue)
     }
 
     #[inline]

@@ -46,6 +46,11 @@ impl Bucket {
         self.credit += fitting;
         earned - fitting
     }
+    /// Adds `earned` as far as there is room; what is left over is lost.
+    #[inline]
+    fn top_up(&mut self, earned: Credit) {
+        self.credit = self.credit.saturating_add(earned).min(self.size);
+    }
     /// Whether there are tokens for `cost`.
     pub(crate) fn holds(&self, cost: Credit) -> bool {
         cost <= self.credit
@@ -111,7 +116,7 @@ impl RatedBucket {
     }
     /// The bucket as it is at `now`.
     pub(crate) fn at(&mut self, now: Time) -> &mut Bucket {
-        self.bucket.fill(self.refill.earned(now));
+        self.bucket.top_up(self.refill.earned(now));
         &mut self.bucket
     }
 }
