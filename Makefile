@@ -10,8 +10,10 @@ BIN := $(VENV)/bin
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
+BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 
-.PHONY: help setup quick ci-packages check format lint types test test-rust test-python docs reproduce quote-reports bench bench-instructions lock wheel clean
+.PHONY: help setup quick ci-packages bench-packages check format lint types test test-rust test-python docs reproduce \
+  quote-reports bench bench-scale bench-instructions lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
@@ -84,10 +86,21 @@ reproduce: setup ## run the published studies: published beside measured, and re
 quote-reports: reproduce ## put the measured tables into the READMEs of the studies
 	$(BIN)/python docs/quote_reports.py results
 
-bench: ## speed of the engine, beside the peers that are installed (Debian: ns2)
+bench-packages: ## install the peers of requirements/bench.txt where that is possible (root on Debian)
+	@if dpkg-query --show $(BENCH_PACKAGES) > /dev/null 2>&1; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
+	  echo "skipped: the peers among $(BENCH_PACKAGES) that are missing (only root on Debian can install them)"; exit 0; fi; \
+	install() { DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(BENCH_PACKAGES) > /dev/null; }; \
+	install 2> /dev/null || { apt-get update -qq && install; } || \
+	  echo "skipped: the peers among $(BENCH_PACKAGES) that apt-get cannot install"
+
+bench: bench-packages ## speed of engine and data plane, beside the peers that are installed (Debian: ns2, libdpdk-dev)
 	$(PYTHON) benchmarks/compare.py
 
-bench-instructions: ## instructions that the engine takes, against a stored baseline (needs valgrind)
+bench-scale: ## set-up, run and memory of growing networks and tables, into docs/scale.md
+	$(PYTHON) benchmarks/scale.py
+
+bench-instructions: ## instructions of engine and data plane, against a stored baseline (needs valgrind)
 	$(PYTHON) benchmarks/instructions.py
 
 lock: ## pin the development packages anew

@@ -1,10 +1,10 @@
-"""Instructions that the engine takes for short scenarios, held against a stored baseline.
+"""Instructions of the engine for short scenarios and of the data plane per packet, held against a baseline.
 
     python benchmarks/instructions.py [--bless]
 
-Counted by callgrind, so other programs on the machine do not matter. More than 5 % above the baseline
-is a failure; `--bless` stores what is counted as the new baseline. Another compiler makes other
-instructions: a baseline of another one is not compared.
+Counted by callgrind, so neither the machine nor what else it does matters. More than 5 % above the
+baseline is a failure; `--bless` stores what is counted as the new baseline. Another compiler makes other
+instructions: then nothing is compared until the baseline is blessed with it.
 """
 
 from __future__ import annotations
@@ -18,11 +18,26 @@ import sys
 import tempfile
 from pathlib import Path
 
-from compare import build_engine
+from building import build_benchmark
 
 _BASELINE = Path(__file__).parent / "instructions.json"
 # Long enough that the engine outweighs setting it up, short enough to wait for.
 _SCENARIOS = {"udp-50": "2s", "udp-500": "1s", "tcp-50": "2s", "tcp-500": "1s"}
+# A prefix of the names of crates/perhop-qos/benches/data_plane each: one case.
+_CASES = (
+    "meter/srtcm-blind/1",
+    "meter/trtcm-aware/1",
+    "meter/rfc4115-blind/1",
+    "meter/car/1",
+    "red/below-min/1",
+    "red/in-region/1",
+    "port/scfq/light",
+    "port/scfq/overloaded",
+    "port/priority-drr/light",
+    "port/priority-drr/overloaded",
+)
+# Packets of one batch of that benchmark.
+_BATCH = 16_384
 _TOLERANCE_PERCENT = 5.0
 
 
@@ -32,10 +47,12 @@ def main() -> int:
     parser.add_argument("--bless", action="store_true", help="store the counts as the new baseline")
     arguments = parser.parse_args()
     if not shutil.which("valgrind"):
-        sys.stdout.write("valgrind is not installed: nothing is counted\n")
+        sys.stdout.write("skipped: valgrind is not installed\n")
         return 0
-    engine = build_engine()
+    engine = build_benchmark("perhop-sim", "engine")
     counts = {scenario: _count(engine, scenario, duration) for scenario, duration in _SCENARIOS.items()}
+    data_plane = build_benchmark("perhop-qos", "data_plane")
+    counts |= {case: _count_per_packet(data_plane, case) for case in _CASES}
     found = {"compiler": _compiler(), "instructions": counts}
     if arguments.bless:
         _BASELINE.write_text(json.dumps(found, indent=2) + "\n")
@@ -51,6 +68,13 @@ def _count(engine: Path, scenario: str, duration: str) -> int:
         return int(re.findall(r"^(?:totals|summary): (\d+)", profile.read_text(), re.MULTILINE)[0])
 
 
+def _count_per_packet(data_plane: Path, case: str) -> int:
+    """Instructions for one packet: what one more batch costs, so that set-up does not count."""
+    # Each batch is run once to warm up and once for its time.
+    one, two = (_count(data_plane, case, batches) for batches in ("1", "2"))
+    return (two - one) // (2 * _BATCH)
+
+
 def _compiler() -> str:
     return subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()
 
@@ -58,7 +82,8 @@ def _compiler() -> str:
 def _compare(found: dict, baseline: dict) -> int:
     if found["compiler"] != baseline["compiler"]:
         sys.stdout.write(
-            f"the baseline is of {baseline['compiler']}, not compared with {found['compiler']}\n"
+            f"skipped: the baseline is of {baseline['compiler']}, this is {found['compiler']}:"
+            " --bless renews it\n"
         )
         return 0
     failed = False
@@ -67,7 +92,7 @@ def _compare(found: dict, baseline: dict) -> int:
         percent = 100 * (count - before) / before
         failed |= percent > _TOLERANCE_PERCENT
         sys.stdout.write(
-            f"{scenario:9} {count:>13,} instructions, baseline {before:>13,}, {percent:+.1f} %\n"
+            f"{scenario:28} {count:>13,} instructions, baseline {before:>13,}, {percent:+.1f} %\n"
         )
     if failed:
         sys.stdout.write(f"more than {_TOLERANCE_PERCENT:g} % above the baseline; if it must be: --bless\n")

@@ -1,6 +1,6 @@
 # The scenario `tcp` of crates/perhop-sim/benches/engine.rs in ns-2 with its DiffServ module: bulk
 # transfers with NewReno in packets of 1000 bytes, every one acknowledged, RIO-C with two precedences on
-# the 100 Mb/s bottleneck, 1 Gb/s access links, 100 s.   ns tcp.tcl PAIRS
+# the 100 Mb/s bottleneck, 1 Gb/s access links, 100 s.   ns tcp.tcl PAIRS [SECONDS]
 #
 # All sources share one token bucket at the bottleneck, for the reasons that udp.tcl gives.
 set pairs [lindex $argv 0]
@@ -42,5 +42,5 @@ for {set pair 0} {$pair < $pairs} {incr pair} {
     $transfer attach-agent $tcp
     $ns at [$random uniform 0 0.01] "$transfer start"
 }
-$ns at 100.0 "$bottleneck printStats; exit 0"
+$ns at [expr {$argc > 1 ? [lindex $argv 1] : 100.0}] "$bottleneck printStats; exit 0"
 $ns run

@@ -1,6 +1,6 @@
 # The scenario `udp` of crates/perhop-sim/benches/engine.rs in ns-2 with its DiffServ module:
 # CBR sources of 120 Mb/s together, RIO-C with two precedences on the 100 Mb/s bottleneck, 1 Gb/s
-# access links, 100 s.   ns udp.tcl PAIRS
+# access links, 100 s.   ns udp.tcl PAIRS [SECONDS]
 #
 # A dsRED policy table holds 20 entries, and a dsRED queue on each access link makes ns-2 six times
 # slower; so all sources share one token bucket at the bottleneck here: less work than perhop does.
@@ -42,5 +42,5 @@ for {set pair 0} {$pair < $pairs} {incr pair} {
     $cbr attach-agent $udp
     $ns at [$random uniform 0 0.01] "$cbr start"
 }
-$ns at 100.0 "$bottleneck printStats; exit 0"
+$ns at [expr {$argc > 1 ? [lindex $argv 1] : 100.0}] "$bottleneck printStats; exit 0"
 $ns run

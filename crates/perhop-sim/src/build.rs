@@ -77,6 +77,8 @@ struct Builder<'a> {
     addresses: Vec<IpAddr>,
     /// Names of each node's interfaces: the neighbors, in order of the scenario's links.
     interfaces: BTreeMap<&'a str, Vec<String>>,
+    /// The first interface of a node towards a neighbor.
+    interface_numbers: BTreeMap<(&'a str, &'a str), InterfaceId>,
     routes: Routes,
     /// Somebody looks at the world while it runs: no packet may be settled, and no source run, ahead of time.
     watched: bool,
@@ -90,9 +92,14 @@ impl<'a> Builder<'a> {
             names.enumerate().map(|(i, name)| (name.as_str(), NodeId(i as u32))).collect();
         let forwards = (0..nodes.len()).map(|index| index >= scenario.hosts.len()).collect();
         let mut interfaces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut interface_numbers = BTreeMap::new();
         for LinkConfig { between: [a, b], .. } in &scenario.links {
-            interfaces.entry(a).or_default().push(b.clone());
-            interfaces.entry(b).or_default().push(a.clone());
+            for (node, neighbor) in [(a, b), (b, a)] {
+                let names = interfaces.entry(node).or_default();
+                let number = InterfaceId(names.len() as u16);
+                interface_numbers.entry((node.as_str(), neighbor.as_str())).or_insert(number);
+                names.push(neighbor.clone());
+            }
         }
         let world = World {
             agenda: Agenda::new(),
@@ -120,6 +127,7 @@ impl<'a> Builder<'a> {
             nodes,
             addresses,
             interfaces,
+            interface_numbers,
             routes: Routes::new(forwards),
             watched: false,
             world,
@@ -370,8 +378,7 @@ impl<'a> Builder<'a> {
         self.scenario.policies.get(name).ok_or_else(missing)
     }
     fn interface(&self, node: &str, neighbor: &str) -> InterfaceId {
-        let index = self.interfaces[node].iter().position(|name| name == neighbor);
-        InterfaceId(index.unwrap_or_default() as u16)
+        self.interface_numbers.get(&(node, neighbor)).copied().unwrap_or_default()
     }
 }
 

@@ -22,24 +22,31 @@ impl LinkId {
     }
 }
 
+/// A link and its far end.
+type Hop = (LinkId, NodeId);
+
 /// The directed links that leave each node, and what they cost.
 #[derive(Debug)]
 pub struct Routes {
     /// (link, its far end, cost) by node.
     leaving: Vec<Vec<(LinkId, NodeId, u32)>>,
+    /// The first link from one node to another, and its far end, where there is one.
+    direct: BTreeMap<(NodeId, NodeId), LinkId>,
     forwards: Vec<bool>,
-    /// First link towards the key's destination from every node, once asked for.
-    trees: BTreeMap<NodeId, Vec<Option<LinkId>>>,
+    /// First link towards the key's destination from every node, and its far end, once asked for.
+    trees: BTreeMap<NodeId, Vec<Option<Hop>>>,
 }
 
 impl Routes {
     /// No links yet; `forwards` says of each node whether packets may pass through it.
     pub fn new(forwards: Vec<bool>) -> Routes {
-        Routes { leaving: vec![Vec::new(); forwards.len()], forwards, trees: BTreeMap::new() }
+        let leaving = vec![Vec::new(); forwards.len()];
+        Routes { leaving, direct: BTreeMap::new(), forwards, trees: BTreeMap::new() }
     }
     /// Adds a direction of a link.
     pub fn add(&mut self, link: LinkId, from: NodeId, to: NodeId, cost: u32) {
         self.leaving[from.0 as usize].push((link, to, cost));
+        self.direct.entry((from, to)).or_insert(link);
     }
     /// The links from `from` to `to`; `None` where there is no way.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
@@ -58,19 +65,18 @@ impl Routes {
                 return None;
             }
             let target = if at == gateway { to } else { gateway };
-            let link = self.next_hop(at, target)?;
+            let (link, neighbor) = self.next_hop(at, target)?;
             path.push(link);
-            at = self.leaving[at.0 as usize].iter().find(|(leaving, _, _)| *leaving == link)?.1;
+            at = neighbor;
         }
         Some(path)
     }
 
-    fn next_hop(&mut self, at: NodeId, target: NodeId) -> Option<LinkId> {
-        let direct = self.leaving[at.0 as usize].iter().find(|(_, to, _)| *to == target);
-        if let Some((link, _, _)) = direct
-            && !self.forwards[target.0 as usize]
+    fn next_hop(&mut self, at: NodeId, target: NodeId) -> Option<Hop> {
+        if !self.forwards[target.0 as usize]
+            && let Some(link) = self.direct.get(&(at, target))
         {
-            return Some(*link);
+            return Some((*link, target));
         }
         if !self.trees.contains_key(&target) {
             let tree = self.tree_towards(target);
@@ -81,8 +87,8 @@ impl Routes {
 
     /// Dijkstra from the target outwards. Links come in pairs of like cost, so the way back from a
     /// node to the target costs what the way out does.
-    fn tree_towards(&self, target: NodeId) -> Vec<Option<LinkId>> {
-        let mut first_link = vec![None; self.leaving.len()];
+    fn tree_towards(&self, target: NodeId) -> Vec<Option<Hop>> {
+        let mut first_hop: Vec<Option<Hop>> = vec![None; self.leaving.len()];
         let mut cost = vec![u64::MAX; self.leaving.len()];
         let mut frontier = BinaryHeap::from([Reverse((0u64, target))]);
         cost[target.0 as usize] = 0;
@@ -93,22 +99,21 @@ impl Routes {
             }
             for &(_, neighbor, link_cost) in &self.leaving[node.0 as usize] {
                 let total = so_far + u64::from(link_cost);
-                let back = self.leaving[neighbor.0 as usize].iter().find(|(_, to, _)| *to == node);
-                let Some(&(back, _, _)) = back else { continue };
+                let Some(&back) = self.direct.get(&(neighbor, node)) else { continue };
                 let known = cost[neighbor.0 as usize];
                 // Among equal costs the link that stands first in the scenario wins.
                 if total < known
-                    || (total == known && first_link[neighbor.0 as usize].is_some_and(|link| back < link))
+                    || (total == known && first_hop[neighbor.0 as usize].is_some_and(|(link, _)| back < link))
                 {
                     cost[neighbor.0 as usize] = total;
-                    first_link[neighbor.0 as usize] = Some(back);
+                    first_hop[neighbor.0 as usize] = Some((back, node));
                     if total < known && self.forwards[neighbor.0 as usize] {
                         frontier.push(Reverse((total, neighbor)));
                     }
                 }
             }
         }
-        first_link
+        first_hop
     }
 }
 

@@ -3,6 +3,8 @@
 //! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packets, known by
 //! its addresses, ports and protocol; §2.3.3.1: a traffic profile may apply to one as well as to an aggregate.
 
+use std::collections::BTreeMap;
+
 use super::{AnyMeter, Meter, MeterConfig};
 use crate::error::ConfigError;
 use crate::packet::{Color, FlowKey, Packet};
@@ -20,9 +22,8 @@ pub struct FlowMeters {
     streams: Streams,
     /// What the meter of a flow is before its first packet, but for its random stream.
     pristine: AnyMeter,
-    /// In order, so that a flow is found by bisection.
-    flows: Vec<FlowKey>,
-    /// The meter of each of `flows`.
+    /// Where each flow's meter stands. A tree takes a flow in the midst of a million as quickly as at their end.
+    places: BTreeMap<FlowKey, u32>,
     meters: Vec<AnyMeter>,
 }
 
@@ -34,7 +35,7 @@ impl FlowMeters {
     pub fn new(config: &MeterConfig, streams: &Streams) -> Result<FlowMeters, ConfigError> {
         let pristine = config.build(streams)?;
         let (config, streams) = (config.clone(), streams.clone());
-        Ok(FlowMeters { config, streams, pristine, flows: Vec::new(), meters: Vec::new() })
+        Ok(FlowMeters { config, streams, pristine, places: BTreeMap::new(), meters: Vec::new() })
     }
     /// Makes the meter of `flow`, whose packets will come by here.
     pub fn announce(&mut self, flow: &FlowKey) {
@@ -42,22 +43,22 @@ impl FlowMeters {
     }
     /// How many flows have a meter.
     pub fn len(&self) -> usize {
-        self.flows.len()
+        self.meters.len()
     }
     /// Whether none has.
     pub fn is_empty(&self) -> bool {
-        self.flows.is_empty()
+        self.meters.is_empty()
     }
 
     /// Where the meter of `flow` stands, which is made if it is not there.
     fn place(&mut self, flow: &FlowKey) -> usize {
-        self.flows.binary_search(flow).unwrap_or_else(|place| {
+        let place = self.places.entry(*flow).or_insert_with(|| {
             // What was built once can be built again: only the stream differs.
             let meter = self.config.build(&self.streams.child(flow.to_string()));
-            self.flows.insert(place, *flow);
-            self.meters.insert(place, meter.unwrap_or_else(|_| self.pristine.clone()));
-            place
-        })
+            self.meters.push(meter.unwrap_or_else(|_| self.pristine.clone()));
+            (self.meters.len() - 1) as u32
+        });
+        *place as usize
     }
 }
 

@@ -1,0 +1,91 @@
+"""What the data plane takes per packet, beside DPDK's where it is installed, run in turn.
+
+The twins are crates/perhop-qos/benches/data_plane and benchmarks/dpdk/data_plane.c: the same packets,
+profiles and batches. Only ratios of runs side by side mean anything on a shared machine.
+"""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from building import build_benchmark
+
+_SOURCE = Path(__file__).parent / "dpdk" / "data_plane.c"
+# Nanoseconds, and the shares of what became of the packets.
+Lines = dict[str, tuple[float, tuple[str, ...]]]
+
+
+def compare_data_plane(rounds: int) -> list[dict[str, object]]:
+    """Time both in turn, print a table and return its rows."""
+    ours = build_benchmark("perhop-qos", "data_plane")
+    with tempfile.TemporaryDirectory() as directory:
+        theirs = _build_dpdk(Path(directory))
+        taken: list[tuple[Lines, Lines]] = []
+        for _ in range(rounds):
+            taken.append((_run([ours]), _run([theirs]) if theirs else {}))
+    rows = [_row(case, taken) for case in taken[0][0]]
+    _print(rows)
+    return rows
+
+
+def _build_dpdk(directory: Path) -> Path | None:
+    reason = "libdpdk-dev is not installed"
+    if shutil.which("cc") and shutil.which("pkg-config"):
+        flags = subprocess.run(
+            ["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True, text=True, check=False
+        )
+        if flags.returncode == 0:
+            program = directory / "data_plane"
+            # The header of rte_sched brings inline functions that DPDK calls experimental.
+            command = ["cc", "-O3", "-DALLOW_EXPERIMENTAL_API", str(_SOURCE), "-o", str(program)]
+            built = subprocess.run(
+                [*command, *flags.stdout.split()], check=False, capture_output=True, text=True
+            )
+            tried = built.returncode == 0 and subprocess.run(
+                [program, "none"], check=False, capture_output=True
+            )
+            if tried and tried.returncode == 0:
+                return program
+            reason = (built.stderr or (tried.stderr.decode() if tried else "")).strip().splitlines()[-1]
+    else:
+        reason = "cc or pkg-config is not installed"
+    sys.stdout.write(f"skipped: DPDK ({reason})\n")
+    return None
+
+
+def _run(command: list[str | Path]) -> Lines:
+    found = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True).stdout
+    lines = (line.split() for line in found.splitlines())
+    return {case: (float(nanoseconds), tuple(shares)) for case, nanoseconds, *shares in lines}
+
+
+def _twin(case: str) -> str:
+    """DPDK has one scheduler: it stands beside each of ours."""
+    kind, _, rest = case.partition("/")
+    return f"port/rte-sched/{rest.partition('/')[2]}" if kind == "port" else case
+
+
+def _row(case: str, taken: list[tuple[Lines, Lines]]) -> dict[str, object]:
+    row: dict[str, object] = {"case": case, "perhop": statistics.median(ours[case][0] for ours, _ in taken)}
+    twin = _twin(case)
+    if twin in taken[0][1]:
+        row["dpdk"] = statistics.median(theirs[twin][0] for _, theirs in taken)
+        # Of each round side by side, so that what slows both does not count.
+        row["ratio"] = statistics.median(ours[case][0] / theirs[twin][0] for ours, theirs in taken)
+        row["shares"] = {"perhop": taken[0][0][case][1], "dpdk": taken[0][1][twin][1]}
+    return row
+
+
+def _print(rows: list[dict[str, object]]) -> None:
+    sys.stdout.write(f"{'ns per packet':26} {'perhop':>8} {'DPDK':>8} {'ratio':>6}\n")
+    for row in rows:
+        line = f"{row['case']:26} {row['perhop']:8.1f}"
+        if "dpdk" in row:
+            line += f" {row['dpdk']:8.1f} {row['ratio']:6.2f}"
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,128 @@
+"""Set-up, run and memory of growing networks and tables: twice as dear when twice as large, or worse.
+
+    python benchmarks/scale.py [--rounds N] [--kind KIND]...
+
+Every size runs in a process of its own, in rounds from the smallest to the largest; medians count. The
+table goes to docs/scale.md, which says what is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from building import build_benchmark
+
+_PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
+_BEGIN, _END = "<!-- measured by make bench-scale -->", "<!-- end of what was measured -->"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A thing that grows."""
+
+    title: str
+    unit: str
+    work: str
+    sizes: tuple[int, ...]
+
+
+_KINDS = {
+    "tcp": Kind(
+        "TCP flows, each between hosts of its own, over one bottleneck of 1 Mb/s for each, 2 s",
+        "flow",
+        "packet-hop",
+        (1250, 2500, 5000, 10_000),
+    ),
+    "meters": Kind(
+        "srTCMs, one for each flow, 10 of them busy", "meter", "packet", (10_000, 100_000, 1_000_000)
+    ),
+    "chain": Kind(
+        "routers in a row, 4 flows through all of them, 2 s", "router", "packet-hop", (13, 25, 50, 100)
+    ),
+    "topology": Kind(
+        "nodes, a tenth of them routers in a ring with chords, a flow from every host, 2 s",
+        "node",
+        "packet-hop",
+        (125, 250, 500, 1000, 2000),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """One size, once."""
+
+    set_up_seconds: float
+    run_seconds: float
+    work: int
+    peak_bytes: int
+
+
+def main() -> int:
+    """Measure, print, and store the tables in docs/scale.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=3, help="runs of each size (default: 3)")
+    parser.add_argument(
+        "--kind", action="append", choices=_KINDS, help="only this one, and store nothing (repeatable)"
+    )
+    arguments = parser.parse_args()
+    program = build_benchmark("perhop-sim", "scale")
+    tables = [_measure(program, name, max(1, arguments.rounds)) for name in arguments.kind or _KINDS]
+    if not arguments.kind:
+        before, _, rest = _PAGE.read_text().partition(_BEGIN)
+        _, _, after = rest.partition(_END)
+        _PAGE.write_text("\n\n".join([f"{before}{_BEGIN}", *tables, f"{_END}{after}"]))
+        sys.stdout.write(f"written to {_PAGE}\n")
+    return 0
+
+
+def _measure(program: Path, name: str, rounds: int) -> str:
+    kind = _KINDS[name]
+    taken: dict[int, list[Run]] = {size: [] for size in kind.sizes}
+    for _ in range(rounds):
+        for size in kind.sizes:
+            taken[size].append(_run(program, name, size))
+    lines = [
+        f"**{name}**: {kind.title}",
+        "",
+        f"| {kind.unit}s | set-up, ms | μs per {kind.unit} | {kind.work}s | run, ms | ns per {kind.work} "
+        f"| peak memory, MB | kB per {kind.unit} |",
+        "|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    lines += [_line(size, taken[size]) for size in kind.sizes]
+    table = "\n".join(lines)
+    sys.stdout.write(f"{table}\n\n")
+    sys.stdout.flush()
+    return table
+
+
+def _line(size: int, runs: list[Run]) -> str:
+    set_up = statistics.median(run.set_up_seconds for run in runs)
+    run = statistics.median(run.run_seconds for run in runs)
+    peak, work = statistics.median(run.peak_bytes for run in runs), runs[0].work
+    return (
+        f"| {size:,} | {set_up * 1e3:.1f} | {set_up / size * 1e6:.2f} | {work:,} | {run * 1e3:.0f} "
+        f"| {run / work * 1e9:.0f} | {peak / 1e6:.1f} | {peak / size / 1e3:.2f} |"
+    )
+
+
+def _run(program: Path, name: str, size: int) -> Run:
+    with subprocess.Popen([str(program), name, str(size)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, process.args, output)
+    _, _, set_up, run, work = output.split()
+    return Run(float(set_up), float(run), int(work), usage.ru_maxrss * 1024)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+//! What networks and tables of growing size cost: set-up, run and memory.
+//!
+//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE` prints the seconds of set-up, the seconds of the run and
+//! what was run through: packet-hops, or packets of meters. `make bench-scale` asks for growing sizes, each in a
+//! process of its own, whose peak memory it notes, and writes `docs/scale.md`.
+
+use std::path::Path;
+use std::time::Instant;
+
+use perhop_qos::meter::{FlowMeters, Meter, MeterConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::{FlowKey, Packet, Time};
+use perhop_sim::build::build_world;
+use perhop_sim::scenario::Scenario;
+use perhop_sim::{Progress, RunOptions, run};
+use serde_json::{Map, Value, json};
+
+fn main() {
+    // Cargo adds `--bench` to whatever it is given.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
+    let [kind, size] = &arguments[..] else { return println!("tcp, meters, chain or topology, and a size") };
+    let size: u32 = size.parse().expect("a size is a number");
+    let (set_up, run, work) = match kind.as_str() {
+        "tcp" => simulate(|| tcp(size)),
+        "meters" => meters(size),
+        "chain" => simulate(|| chain(size)),
+        "topology" => simulate(|| topology(size)),
+        _ => panic!("tcp, meters, chain or topology"),
+    };
+    println!("{kind} {size} {set_up:.6} {run:.6} {work}");
+}
+
+/// Seconds that `work` took, and what it gave.
+#[allow(clippy::disallowed_methods)] // a benchmark is about wall time
+fn time<T>(work: impl FnOnce() -> T) -> (f64, T) {
+    let start = Instant::now();
+    let result = work();
+    (start.elapsed().as_secs_f64(), result)
+}
+
+/// Seconds from the scenario's text to a world that could start, seconds of the rest up to the results, packet-hops.
+fn simulate(make: impl FnOnce() -> Value) -> (f64, f64, u64) {
+    let text = make().to_string();
+    let read = || serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
+    let (set_up, ()) = time(|| {
+        build_world(&read(), Path::new("."), 1, 0).expect("the benchmark's scenario can be built");
+    });
+    let (progress, options) = (Progress::new(), RunOptions { seed: 1, replications: 1, threads: 1 });
+    let (all, _) = time(|| run(&read(), Path::new("."), &options, &progress).expect("the scenario runs"));
+    (set_up, (all - set_up).max(0.0), progress.packet_hops())
+}
+
+/// `pairs` bulk transfers on as many pairs of hosts, over a bottleneck of 1 Mb/s for each, for 2 s.
+fn tcp(pairs: u32) -> Value {
+    let (mut hosts, mut links, mut traffic) = (Map::new(), Vec::new(), Vec::new());
+    for pair in 0..pairs {
+        let (source, sink) = (format!("source{pair}"), format!("sink{pair}"));
+        hosts.insert(source.clone(), json!({}));
+        hosts.insert(sink.clone(), json!({}));
+        links.push(json!({"between": [source, "r1"], "rate": "1Gb/s", "delay": "1ms"}));
+        links.push(json!({"between": ["r2", sink], "rate": "1Gb/s", "delay": "1ms"}));
+        traffic.push(json!({
+            "name": format!("flow{pair}"), "class": "tcp", "from": source, "to": sink, "start-within": "100ms",
+            "source": {"bulk": {"tcp": {"profile": "rfc5681-reno", "recovery": "newreno", "mss": "960B"}}},
+        }));
+    }
+    let buffer = json!({"tail-drop": {"limit": format!("{} packets", 5 * pairs)}});
+    links.push(json!({
+        "between": ["r1", "r2"], "rate": format!("{pairs}Mb/s"), "delay": "20ms",
+        "interfaces": {"r1": {"output": "bottleneck"}},
+    }));
+    json!({
+        "perhop": 1, "name": "tcp", "duration": "2s", "hosts": hosts, "routers": {"r1": {}, "r2": {}},
+        "links": links, "traffic": traffic,
+        "policies": {"bottleneck": {"queueing": {"classes": [{"name": "all", "buffer": buffer}]}}},
+    })
+}
+
+/// Four flows of 25 Mb/s through `routers` routers in a row, for 2 s.
+fn chain(routers: u32) -> Value {
+    let names: Map<String, Value> = (0..routers).map(|router| (format!("r{router}"), json!({}))).collect();
+    let last = format!("r{}", routers - 1);
+    let mut links: Vec<Value> = (1..routers)
+        .map(|router| {
+            let between = [format!("r{}", router - 1), format!("r{router}")];
+            json!({"between": between, "rate": "100Mb/s", "delay": "1ms"})
+        })
+        .collect();
+    let (mut hosts, mut traffic) = (Map::new(), Vec::new());
+    for flow in 0..4 {
+        let (source, sink) = (format!("source{flow}"), format!("sink{flow}"));
+        hosts.insert(source.clone(), json!({}));
+        hosts.insert(sink.clone(), json!({}));
+        links.push(json!({"between": [source, "r0"], "rate": "1Gb/s", "delay": "1ms"}));
+        links.push(json!({"between": [last, sink], "rate": "1Gb/s", "delay": "1ms"}));
+        traffic.push(json!({
+            "name": format!("flow{flow}"), "from": source, "to": sink, "start-within": "1ms",
+            "source": {"poisson": {"rate": "24Mb/s", "packet": {"ip": "500B"}}},
+        }));
+    }
+    json!({"perhop": 1, "name": "chain", "duration": "2s", "hosts": hosts, "routers": names, "links": links, "traffic": traffic})
+}
+
+/// `nodes` nodes: a tenth of them routers in a ring with a chord from each, and hosts on them, each of which
+/// sends 1 Mb/s to another one far away, for 2 s.
+fn topology(nodes: u32) -> Value {
+    let routers = nodes / 10;
+    let leaves = nodes - routers;
+    let names: Map<String, Value> = (0..routers).map(|router| (format!("r{router}"), json!({}))).collect();
+    let (mut hosts, mut links, mut traffic) = (Map::new(), Vec::new(), Vec::new());
+    let chord = routers.isqrt().max(2);
+    for router in 0..routers {
+        for reach in [1, chord] {
+            let between = [format!("r{router}"), format!("r{}", (router + reach) % routers)];
+            links.push(json!({"between": between, "rate": "1Gb/s", "delay": "2ms"}));
+        }
+    }
+    for host in 0..leaves {
+        hosts.insert(format!("h{host}"), json!({}));
+        let between = [format!("h{host}"), format!("r{}", host % routers)];
+        links.push(json!({"between": between, "rate": "100Mb/s", "delay": "1ms"}));
+        let to = (host + leaves / 2 + 1) % leaves;
+        traffic.push(json!({
+            "name": format!("flow{host}"), "from": format!("h{host}"), "to": format!("h{to}"), "start-within": "10ms",
+            "source": {"poisson": {"rate": "1Mb/s", "packet": {"ip": "500B"}}},
+        }));
+    }
+    json!({"perhop": 1, "name": "topology", "duration": "2s", "hosts": hosts, "routers": names, "links": links, "traffic": traffic})
+}
+
+/// A meter for each of `flows` flows, which come in no order, and then a million packets of ten of them.
+fn meters(flows: u32) -> (f64, f64, u64) {
+    const PACKETS: u64 = 1_000_000;
+    let config: MeterConfig =
+        serde_json::from_value(json!({"single-rate-tcm": {"cir": "1Mb/s", "cbs": "10kB", "ebs": "10kB"}}))
+            .expect("the benchmark's meter is valid");
+    let key = |number: u32| {
+        // An odd factor visits every number once, in no order.
+        let spread = number.wrapping_mul(2_654_435_761);
+        let source = std::net::IpAddr::from(std::net::Ipv4Addr::from_bits(spread)).into();
+        FlowKey { source, source_port: 5000, ..FlowKey::default() }
+    };
+    let (set_up, mut meters) = time(|| {
+        let mut meters =
+            FlowMeters::new(&config, &Streams::new(1, 0)).expect("the benchmark's meters are valid");
+        (0..flows).for_each(|flow| meters.announce(&key(flow)));
+        meters
+    });
+    let busy: Vec<Packet> = (0..10).map(|flow| Packet::new(key(flow * (flows / 10)), 500)).collect();
+    let (run, green) = time(|| {
+        let at = |packet: u64| Time::from_microseconds(packet * 400);
+        let is_green =
+            |packet: &u64| meters.measure(at(*packet), &busy[(*packet % 10) as usize]).index() == 0;
+        (0..PACKETS).filter(is_green).count()
+    });
+    assert_eq!(green as u64, PACKETS, "10 flows of 1 Mb/s together exceed no profile of 1 Mb/s each");
+    (set_up, run, PACKETS)
+}
