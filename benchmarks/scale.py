@@ -2,8 +2,8 @@
 
     python benchmarks/scale.py [--rounds N] [--kind KIND]...
 
-Every size runs in a process of its own, in rounds from the smallest to the largest; medians count. The
-table goes to docs/scale.md, which says what is measured.
+Every size runs in processes of its own, in rounds from the smallest to the largest; medians of their
+processor times count. The table goes to docs/scale.md, which says what is measured.
 """
 
 from __future__ import annotations
@@ -113,15 +113,24 @@ def _line(size: int, runs: list[Run]) -> str:
 
 
 def _run(program: Path, name: str, size: int) -> Run:
-    with subprocess.Popen([str(program), name, str(size)], stdout=subprocess.PIPE, text=True) as process:
+    """One size as far as its input, its set-up and its results: what each adds is what it takes."""
+    (_, without, _), (_, set_up, _), (work, whole, peak_bytes) = (
+        _stage(program, name, size, stage) for stage in ("input", "set-up", "run")
+    )
+    return Run(max(0.0, set_up - without), max(0.0, whole - set_up), work, peak_bytes)
+
+
+def _stage(program: Path, name: str, size: int, stage: str) -> tuple[int, float, int]:
+    """Go as far as `stage`: the work, processor time in seconds and peak memory in bytes."""
+    command = [str(program), name, str(size), stage]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise subprocess.CalledProcessError(process.returncode, process.args, output)
-    _, _, set_up, run, work = output.split()
-    return Run(float(set_up), float(run), int(work), usage.ru_maxrss * 1024)
+    return int(output), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 //! What networks and tables of growing size cost: set-up, run and memory.
 //!
-//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE` prints the seconds of set-up, the seconds of the run and
-//! what was run through: packet-hops, or packets of meters. `make bench-scale` asks for growing sizes, each in a
-//! process of its own, whose peak memory it notes, and writes `docs/scale.md`.
+//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` goes as far as the stage says and prints what was run
+//! through: packet-hops, or packets of meters. `make bench-scale` asks for growing sizes, each in a process of its
+//! own, whose processor time and peak memory it notes, and writes `docs/scale.md`.
 
 use std::path::Path;
-use std::time::Instant;
 
 use perhop_qos::meter::{FlowMeters, Meter, MeterConfig};
 use perhop_qos::random::Streams;
@@ -15,39 +14,53 @@ use perhop_sim::scenario::Scenario;
 use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Map, Value, json};
 
+/// How far to go.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+enum Stage {
+    /// What is given to perhop: the text of the scenario.
+    Input,
+    /// What could start.
+    SetUp,
+    /// The results.
+    Run,
+}
+
 fn main() {
     // Cargo adds `--bench` to whatever it is given.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let [kind, size] = &arguments[..] else { return println!("tcp, meters, chain or topology, and a size") };
+    let [kind, size, stage] = &arguments[..] else {
+        return println!("tcp, meters, chain or topology; a size; input, set-up or run");
+    };
     let size: u32 = size.parse().expect("a size is a number");
-    let (set_up, run, work) = match kind.as_str() {
-        "tcp" => simulate(|| tcp(size)),
-        "meters" => meters(size),
-        "chain" => simulate(|| chain(size)),
-        "topology" => simulate(|| topology(size)),
+    let stage = match stage.as_str() {
+        "input" => Stage::Input,
+        "set-up" => Stage::SetUp,
+        _ => Stage::Run,
+    };
+    let work = match kind.as_str() {
+        "tcp" => simulate(&tcp(size), stage),
+        "meters" => meters(size, stage),
+        "chain" => simulate(&chain(size), stage),
+        "topology" => simulate(&topology(size), stage),
         _ => panic!("tcp, meters, chain or topology"),
     };
-    println!("{kind} {size} {set_up:.6} {run:.6} {work}");
+    println!("{work}");
 }
 
-/// Seconds that `work` took, and what it gave.
-#[allow(clippy::disallowed_methods)] // a benchmark is about wall time
-fn time<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let start = Instant::now();
-    let result = work();
-    (start.elapsed().as_secs_f64(), result)
-}
-
-/// Seconds from the scenario's text to a world that could start, seconds of the rest up to the results, packet-hops.
-fn simulate(make: impl FnOnce() -> Value) -> (f64, f64, u64) {
-    let text = make().to_string();
-    let read = || serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
-    let (set_up, ()) = time(|| {
-        build_world(&read(), Path::new("."), 1, 0).expect("the benchmark's scenario can be built");
-    });
+/// Packet-hops of the scenario.
+fn simulate(scenario: &Value, stage: Stage) -> u64 {
+    let text = scenario.to_string();
+    if stage == Stage::Input {
+        return 0;
+    }
+    let scenario = serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
+    if stage == Stage::SetUp {
+        build_world(&scenario, Path::new("."), 1, 0).expect("the benchmark's scenario can be built");
+        return 0;
+    }
     let (progress, options) = (Progress::new(), RunOptions { seed: 1, replications: 1, threads: 1 });
-    let (all, _) = time(|| run(&read(), Path::new("."), &options, &progress).expect("the scenario runs"));
-    (set_up, (all - set_up).max(0.0), progress.packet_hops())
+    run(&scenario, Path::new("."), &options, &progress).expect("the benchmark's scenario runs");
+    progress.packet_hops()
 }
 
 /// `pairs` bulk transfers on as many pairs of hosts, over a bottleneck of 1 Mb/s for each, for 2 s.
@@ -129,7 +142,7 @@ fn topology(nodes: u32) -> Value {
 }
 
 /// A meter for each of `flows` flows, which come in no order, and then a million packets of ten of them.
-fn meters(flows: u32) -> (f64, f64, u64) {
+fn meters(flows: u32, stage: Stage) -> u64 {
     const PACKETS: u64 = 1_000_000;
     let config: MeterConfig =
         serde_json::from_value(json!({"single-rate-tcm": {"cir": "1Mb/s", "cbs": "10kB", "ebs": "10kB"}}))
@@ -140,19 +153,20 @@ fn meters(flows: u32) -> (f64, f64, u64) {
         let source = std::net::IpAddr::from(std::net::Ipv4Addr::from_bits(spread)).into();
         FlowKey { source, source_port: 5000, ..FlowKey::default() }
     };
-    let (set_up, mut meters) = time(|| {
-        let mut meters =
-            FlowMeters::new(&config, &Streams::new(1, 0)).expect("the benchmark's meters are valid");
+    let mut meters = FlowMeters::new(&config, &Streams::new(1, 0)).expect("the benchmark's meters are valid");
+    if stage >= Stage::SetUp {
         (0..flows).for_each(|flow| meters.announce(&key(flow)));
-        meters
-    });
+    }
+    if stage < Stage::Run {
+        return 0;
+    }
     let busy: Vec<Packet> = (0..10).map(|flow| Packet::new(key(flow * (flows / 10)), 500)).collect();
-    let (run, green) = time(|| {
-        let at = |packet: u64| Time::from_microseconds(packet * 400);
-        let is_green =
-            |packet: &u64| meters.measure(at(*packet), &busy[(*packet % 10) as usize]).index() == 0;
-        (0..PACKETS).filter(is_green).count()
-    });
-    assert_eq!(green as u64, PACKETS, "10 flows of 1 Mb/s together exceed no profile of 1 Mb/s each");
-    (set_up, run, PACKETS)
+    let at = |packet: u64| Time::from_microseconds(packet * 400);
+    let is_green = |packet: &u64| meters.measure(at(*packet), &busy[(*packet % 10) as usize]).index() == 0;
+    assert_eq!(
+        (0..PACKETS).filter(is_green).count() as u64,
+        PACKETS,
+        "10 flows of 1 Mb/s together exceed no profile of 1 Mb/s each"
+    );
+    PACKETS
 }
