@@ -88,7 +88,11 @@ def _compare(found: dict, baseline: dict) -> int:
         return 0
     failed = False
     for scenario, count in found["instructions"].items():
-        before = baseline["instructions"][scenario]
+        before = baseline["instructions"].get(scenario)
+        if before is None:
+            failed = True
+            sys.stdout.write(f"{scenario:28} {count:>13,} instructions, no baseline: --bless\n")
+            continue
         percent = 100 * (count - before) / before
         failed |= percent > _TOLERANCE_PERCENT
         sys.stdout.write(
