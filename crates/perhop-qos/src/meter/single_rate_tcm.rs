@@ -66,7 +66,7 @@ impl Meter for SingleRateTcm {
         // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
         // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
         let green = self.committed.take_if(color == Color::GREEN, cost);
-        let yellow = self.excess.take_if(!green & (color <= Color::YELLOW), cost);
+        let yellow = self.excess.take_if(!green && color <= Color::YELLOW, cost);
         color.judged(green, yellow)
     }
 }

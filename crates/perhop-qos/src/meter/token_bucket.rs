@@ -66,7 +66,7 @@ impl Bucket {
     #[inline]
     pub(crate) fn take_if(&mut self, wanted: bool, cost: Credit) -> bool {
         let (rest, short) = self.credit.overflowing_sub(cost);
-        let takes = wanted & !short;
+        let takes = wanted && !short;
         self.credit = select_unpredictable(takes, rest, self.credit);
         takes
     }

@@ -67,7 +67,7 @@ impl Meter for TwoRateTcm {
         // decremented by B, else the packet is green and both Tp and Tc are decremented by B."
         // Color-blind is the same with every packet green.
         let within_peak = self.peak.at(now).take_if(color < Color::RED, cost);
-        let green = self.committed.at(now).take_if(within_peak & (color == Color::GREEN), cost);
+        let green = self.committed.at(now).take_if(within_peak && color == Color::GREEN, cost);
         color.judged(green, within_peak)
     }
 }

@@ -60,7 +60,7 @@ impl Meter for TwoRateTcmRfc4115 {
         // B <= Te: yellow, Te -= B; else red. "In the color-blind operation, the meter assumes that all
         // incoming packets are green." The text of §3 has "Tc(t)- B > 0"; see docs/deviations.toml.
         let green = self.committed.at(now).take_if(color == Color::GREEN, cost);
-        let yellow = self.excess.at(now).take_if(!green & (color <= Color::YELLOW), cost);
+        let yellow = self.excess.at(now).take_if(!green && color <= Color::YELLOW, cost);
         color.judged(green, yellow)
     }
 }
