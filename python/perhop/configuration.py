@@ -61,7 +61,7 @@ class Configuration:
     """A router's configuration and what became of each of its lines."""
 
     file: str
-    #: Each `{"line": number, "text", "state", "message" or null}`.
+    #: Each with its number as ``line``, its ``text``, its ``state``, and a ``message`` or none.
     lines: list[dict[str, Any]]
 
     @classmethod
