@@ -78,8 +78,7 @@ def run(
         set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
         threads: how many replications run at the same time; by default one for each processor.
         progress: called several times a second.
-        watch: called several times a second with what the network of the first replication looks like. That
-            replication takes longer for it; its results are the same.
+        watch: called several times a second with a snapshot of the first replication, which it slows down.
 
     Raises:
         ScenarioError: the scenario is wrong; it says what and where.
