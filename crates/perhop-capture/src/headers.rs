@@ -1,0 +1,263 @@
+//! IP, UDP and TCP headers of simulated packets.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use etherparse::checksum::Sum16BitWords;
+use etherparse::{
+    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader, TcpOptionElement, UdpHeader,
+};
+use perhop_qos::packet::{Address, Packet, Protocol};
+
+/// Time to live of a packet that leaves its host: what Linux and BSD set (RFC 1700).
+const TIME_TO_LIVE: u8 = 64;
+
+/// What an IP packet carries, as far as its descriptor does not say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Transport {
+    /// A UDP datagram, or a protocol of which nothing but the number is known.
+    Plain,
+    /// A TCP segment.
+    Tcp(TcpFields),
+}
+
+/// The fields of a TCP header (RFC 9293 §3.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools)] // the control bits
+pub struct TcpFields {
+    /// Sequence number of the first payload byte, or of the SYN.
+    pub sequence: u32,
+    /// The next sequence number expected, where the ACK bit is set.
+    pub acknowledgment: Option<u32>,
+    /// SYN.
+    pub syn: bool,
+    /// FIN.
+    pub fin: bool,
+    /// ECE (RFC 3168).
+    pub ece: bool,
+    /// CWR (RFC 3168).
+    pub cwr: bool,
+    /// Receive window, bytes.
+    pub window: u16,
+    /// Maximum segment size, bytes.
+    pub segment_size: Option<u16>,
+    /// Timestamp and echo (RFC 7323 §3).
+    pub timestamps: Option<(u32, u32)>,
+    /// Blocks of a selective acknowledgment, four at most (RFC 2018).
+    pub selective: Vec<(u32, u32)>,
+}
+
+/// Headers of an IP packet.
+pub(crate) struct Headers {
+    pub(crate) bytes: Vec<u8>,
+    /// IP bytes of the whole packet: those of its descriptor, unless the headers alone take more.
+    pub(crate) length: usize,
+    /// Whether what follows them is known: bytes of value 0.
+    pub(crate) has_payload: bool,
+}
+
+/// The headers of `packet`, which carries `transport` and a payload of zeros, with their checksums.
+pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
+    let ends = Ends::of(packet);
+    let mut inner = match (transport, packet.protocol) {
+        (Transport::Tcp(fields), _) => tcp_header(packet, fields),
+        (Transport::Plain, Protocol::UDP) => udp_header(packet),
+        (Transport::Plain, _) => Vec::new(),
+    };
+    let least = ends.header_length() + inner.len();
+    let length = (packet.length as usize).max(least);
+    let carried = length - ends.header_length();
+    let place = match (transport, packet.protocol) {
+        (Transport::Tcp(_), _) => Some(16),
+        (Transport::Plain, Protocol::UDP) => {
+            inner[4..6].copy_from_slice(&(carried as u16).to_be_bytes());
+            Some(6)
+        }
+        _ => None,
+    };
+    if let Some(place) = place {
+        let checksum = ends.checksum(packet.protocol, carried as u32, &inner);
+        inner[place..place + 2].copy_from_slice(&checksum);
+    }
+    let mut bytes = ends.ip_header(packet, carried as u16);
+    bytes.append(&mut inner);
+    Headers { bytes, length, has_payload: place.is_some() }
+}
+
+/// Both addresses, in one family.
+enum Ends {
+    V4([[u8; 4]; 2]),
+    V6([[u8; 16]; 2]),
+}
+
+impl Ends {
+    fn of(packet: &Packet) -> Ends {
+        match [packet.source, packet.destination].map(Address::to_ip) {
+            [IpAddr::V4(source), IpAddr::V4(destination)] => Ends::V4([source.octets(), destination.octets()]),
+            // Where the families differ, IPv4 addresses are written in their mapped form.
+            _ => Ends::V6([packet.source, packet.destination].map(|end| Ipv6Addr::from_bits(end.to_bits()).octets())),
+        }
+    }
+    fn header_length(&self) -> usize {
+        match self {
+            Ends::V4(_) => Ipv4Header::MIN_LEN,
+            Ends::V6(_) => Ipv6Header::LEN,
+        }
+    }
+    fn ip_header(&self, packet: &Packet, payload_length: u16) -> Vec<u8> {
+        let hops = TIME_TO_LIVE.saturating_sub(packet.hops);
+        let (dscp, ecn) = (packet.dscp.value(), packet.ecn as u8);
+        match *self {
+            Ends::V4([source, destination]) => {
+                let mut header = Ipv4Header {
+                    total_len: Ipv4Header::MIN_LEN as u16 + payload_length,
+                    time_to_live: hops,
+                    protocol: IpNumber(packet.protocol.0),
+                    // RFC 6864 §4.1: a datagram that is never fragmented needs no identification.
+                    dont_fragment: true,
+                    dscp: IpDscp::try_new(dscp).unwrap_or_default(),
+                    ecn: IpEcn::try_new(ecn).unwrap_or_default(),
+                    source,
+                    destination,
+                    ..Ipv4Header::default()
+                };
+                header.header_checksum = header.calc_header_checksum();
+                header.to_bytes().to_vec()
+            }
+            Ends::V6([source, destination]) => {
+                let header = Ipv6Header {
+                    traffic_class: dscp << 2 | ecn,
+                    flow_label: Ipv6FlowLabel::ZERO,
+                    payload_length,
+                    next_header: IpNumber(packet.protocol.0),
+                    hop_limit: hops,
+                    source,
+                    destination,
+                };
+                header.to_bytes().to_vec()
+            }
+        }
+    }
+    /// RFC 9293 §3.1, RFC 768 and RFC 8200 §8.1: over pseudo header and transport header; zeros add nothing.
+    fn checksum(&self, protocol: Protocol, length: u32, header: &[u8]) -> [u8; 2] {
+        let sum = match self {
+            Ends::V4([source, destination]) => Sum16BitWords::new().add_4bytes(*source).add_4bytes(*destination),
+            Ends::V6([source, destination]) => Sum16BitWords::new().add_16bytes(*source).add_16bytes(*destination),
+        };
+        let sum = sum.add_2bytes([0, protocol.0]).add_4bytes(length.to_be_bytes()).add_slice(header);
+        let checksum =
+            if protocol == Protocol::UDP { sum.to_ones_complement_with_no_zero() } else { sum.ones_complement() };
+        checksum.to_be().to_be_bytes()
+    }
+}
+
+/// Length and checksum are put in later.
+fn udp_header(packet: &Packet) -> Vec<u8> {
+    let header = UdpHeader {
+        source_port: packet.source_port,
+        destination_port: packet.destination_port,
+        length: 0,
+        checksum: 0,
+    };
+    header.to_bytes().to_vec()
+}
+
+/// The checksum is put in later.
+fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
+    let mut header =
+        TcpHeader::new(packet.source_port, packet.destination_port, fields.sequence, fields.window);
+    header.ack = fields.acknowledgment.is_some();
+    header.acknowledgment_number = fields.acknowledgment.unwrap_or(0);
+    (header.syn, header.fin, header.ece, header.cwr) = (fields.syn, fields.fin, fields.ece, fields.cwr);
+    let mut options = Vec::new();
+    if let Some(size) = fields.segment_size {
+        options.push(TcpOptionElement::MaximumSegmentSize(size));
+    }
+    if let Some((value, echo)) = fields.timestamps {
+        // RFC 7323 appendix A: padded in front.
+        options.extend([TcpOptionElement::Noop, TcpOptionElement::Noop, TcpOptionElement::Timestamp(value, echo)]);
+    }
+    if let Some((first, others)) = fields.selective.split_first() {
+        let others = std::array::from_fn(|index| others.get(index).copied());
+        let blocks = TcpOptionElement::SelectiveAcknowledgement(*first, others);
+        options.extend([TcpOptionElement::Noop, TcpOptionElement::Noop, blocks]);
+    }
+    // More than the 40 bytes that a header has room for are no TCP's options: they are left out.
+    let _ = header.set_options(&options);
+    header.to_bytes().to_vec()
+}
+
+#[cfg(test)]
+mod tests {
+    use etherparse::{SlicedPacket, TransportSlice};
+    use perhop_qos::packet::{Ecn, FlowKey};
+
+    use super::*;
+
+    fn packet(source: &str, destination: &str, protocol: Protocol, length: u32) -> Packet {
+        let [source, destination] = [source, destination].map(|text| text.parse::<IpAddr>().unwrap().into());
+        let key = FlowKey { source, destination, source_port: 49152, destination_port: 9, protocol };
+        Packet { dscp: "af12".parse().unwrap(), ecn: Ecn::Capable0, hops: 2, ..Packet::new(key, length) }
+    }
+    /// The packet with its payload of zeros.
+    fn whole(packet: &Packet, transport: &Transport) -> Vec<u8> {
+        let Headers { mut bytes, length, .. } = headers(packet, transport);
+        bytes.resize(length, 0);
+        bytes
+    }
+
+    #[test]
+    fn another_implementation_finds_the_same_checksums() {
+        let fields = TcpFields {
+            sequence: 4_000_000_000,
+            acknowledgment: Some(7),
+            ece: true,
+            window: 65_535,
+            timestamps: Some((12, 11)),
+            selective: vec![(10, 20), (30, 40)],
+            ..TcpFields::default()
+        };
+        for (source, destination) in [("10.0.0.1", "10.0.0.2"), ("2001:db8::1", "2001:db8::2")] {
+            for (protocol, transport) in
+                [(Protocol::UDP, Transport::Plain), (Protocol::TCP, Transport::Tcp(fields.clone()))]
+            {
+                let bytes = whole(&packet(source, destination, protocol, 500), &transport);
+                assert_eq!(bytes.len(), 500);
+                let sliced = SlicedPacket::from_ip(&bytes).unwrap();
+                let ends = [source, destination].map(|text| text.parse::<IpAddr>().unwrap());
+                let (found, expected) = match (sliced.transport.unwrap(), ends) {
+                    (TransportSlice::Udp(udp), [IpAddr::V4(from), IpAddr::V4(to)]) => {
+                        let header = udp.to_header();
+                        (header.checksum, header.calc_checksum_ipv4_raw(from.octets(), to.octets(), udp.payload()))
+                    }
+                    (TransportSlice::Udp(udp), [IpAddr::V6(from), IpAddr::V6(to)]) => {
+                        let header = udp.to_header();
+                        (header.checksum, header.calc_checksum_ipv6_raw(from.octets(), to.octets(), udp.payload()))
+                    }
+                    (TransportSlice::Tcp(tcp), [IpAddr::V4(from), IpAddr::V4(to)]) => {
+                        (tcp.checksum(), tcp.calc_checksum_ipv4_raw(from.octets(), to.octets()).map_err(drop))
+                    }
+                    (TransportSlice::Tcp(tcp), [IpAddr::V6(from), IpAddr::V6(to)]) => {
+                        (tcp.checksum(), tcp.calc_checksum_ipv6_raw(from.octets(), to.octets()).map_err(drop))
+                    }
+                    other => panic!("{other:?}"),
+                };
+                assert_eq!(Ok(found), expected, "{source} {protocol}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_ip_header_says_codepoint_ecn_and_hops() {
+        let bytes = whole(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100), &Transport::Plain);
+        let (header, rest) = Ipv4Header::from_slice(&bytes).unwrap();
+        assert_eq!((header.dscp.value(), header.ecn.value(), header.time_to_live), (12, 2, 62));
+        assert_eq!(header.header_checksum, header.calc_header_checksum());
+        assert_eq!((header.total_len, rest.len()), (100, 80));
+    }
+
+    #[test]
+    fn a_packet_too_short_for_its_headers_is_as_long_as_they_are() {
+        let bytes = whole(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 20), &Transport::Plain);
+        assert_eq!(bytes.len(), 28);
+    }
+}

@@ -1,0 +1,286 @@
+//! [`read`]: the IP packets of a pcap or pcapng file.
+
+use std::fmt;
+
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpHeaderSlice};
+use pcap_file::pcap::PcapParser;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::{Block, PcapNgParser};
+use pcap_file::{PcapError, TsResolution};
+use perhop_qos::packet::{Address, Dscp, Ecn, FlowKey, Packet, Protocol};
+
+use crate::headers::TcpFields;
+use crate::link_layer;
+
+/// An IP packet that a file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observed {
+    /// When, in nanoseconds since the epoch of the file.
+    pub time: u64,
+    /// Index of its interface in [`Capture::interfaces`].
+    pub interface: usize,
+    /// Five-tuple, IP length, codepoint and ECN field.
+    pub packet: Packet,
+    /// The fixed part of its TCP header, where it has one.
+    pub tcp: Option<TcpFields>,
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Capture {
+    /// The IP packets, in order of time.
+    pub packets: Vec<Observed>,
+    /// Names of the interfaces that the file describes; empty where it gives none.
+    pub interfaces: Vec<String>,
+    /// Frames that carry no IP packet.
+    pub others: u64,
+}
+
+/// Why a file gives no packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is neither pcap nor pcapng.
+    Unknown,
+    /// It breaks off inside a packet, after so many whole ones.
+    Truncated(u64),
+    /// It is damaged after so many packets: what is wrong.
+    Damaged(u64, String),
+    /// The number of a link type that is not known.
+    LinkType(u32),
+}
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Unreadable::Unknown => formatter.write_str("it is neither pcap nor pcapng"),
+            Unreadable::Truncated(packets) => write!(formatter, "it breaks off after {packets} packets"),
+            Unreadable::Damaged(packets, reason) => {
+                write!(formatter, "it is damaged after {packets} packets: {reason}")
+            }
+            Unreadable::LinkType(number) => write!(formatter, "its link type {number} is not known"),
+        }
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+/// First bytes of a pcap file, in either byte order, with microseconds and nanoseconds.
+const PCAP: [[u8; 4]; 4] =
+    [[0xa1, 0xb2, 0xc3, 0xd4], [0xd4, 0xc3, 0xb2, 0xa1], [0xa1, 0xb2, 0x3c, 0x4d], [0x4d, 0x3c, 0xb2, 0xa1]];
+/// First bytes of a pcapng file.
+const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+
+/// The IP packets in `file`, sorted by time; frames that carry none are counted and passed over.
+///
+/// # Errors
+/// Where the file is of another kind, damaged, or of a link type that is not known.
+pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
+    let mut capture = match file.first_chunk() {
+        Some(magic) if PCAP.contains(magic) => read_pcap(file)?,
+        Some(magic) if *magic == PCAPNG => read_pcapng(file)?,
+        _ => return Err(Unreadable::Unknown),
+    };
+    capture.packets.sort_by_key(|observed| observed.time);
+    Ok(capture)
+}
+
+fn read_pcap(file: &[u8]) -> Result<Capture, Unreadable> {
+    let (mut rest, parser) = PcapParser::new(file).map_err(|error| broken(0, &error))?;
+    let header = parser.header();
+    // The upper half may say whether frames end in a check sequence.
+    let link_type = u32::from(header.datalink) & 0xffff;
+    let unit = if header.ts_resolution == TsResolution::NanoSecond { 1 } else { 1000 };
+    let mut capture = Capture { interfaces: vec![String::new()], ..Capture::default() };
+    let mut frames = 0;
+    while !rest.is_empty() {
+        let (after, frame) = parser.next_raw_packet(rest).map_err(|error| broken(frames, &error))?;
+        let time = u64::from(frame.ts_sec) * 1_000_000_000 + u64::from(frame.ts_frac) * unit;
+        capture.take(Raw { time, interface: 0, link_type, original: frame.orig_len, bytes: &frame.data })?;
+        frames += 1;
+        rest = after;
+    }
+    Ok(capture)
+}
+
+fn read_pcapng(file: &[u8]) -> Result<Capture, Unreadable> {
+    let (mut rest, mut parser) = PcapNgParser::new(file).map_err(|error| broken(0, &error))?;
+    let mut capture = Capture::default();
+    // Interfaces are numbered anew in each section.
+    let mut first = 0;
+    let mut frames = 0;
+    while !rest.is_empty() {
+        let (after, block) = parser.next_block(rest).map_err(|error| broken(frames, &error))?;
+        rest = after;
+        let (interface, units, original, bytes) = match &block {
+            Block::SectionHeader(_) => {
+                first = capture.interfaces.len();
+                continue;
+            }
+            Block::InterfaceDescription(interface) => {
+                capture.interfaces.push(name_of(interface));
+                continue;
+            }
+            Block::EnhancedPacket(packet) => {
+                // The parser takes all times for nanoseconds.
+                let units = packet.timestamp.as_nanos() as u64;
+                (packet.interface_id as usize, units, packet.original_len, &packet.data)
+            }
+            Block::Packet(packet) => {
+                (usize::from(packet.interface_id), packet.timestamp, packet.original_len, &packet.data)
+            }
+            Block::SimplePacket(_) => {
+                return Err(Unreadable::Damaged(frames, "a simple packet block has no time".to_owned()));
+            }
+            _ => continue,
+        };
+        let Some(described) = parser.interfaces().get(interface) else {
+            let reason = format!("a packet of interface {interface}, which is not described");
+            return Err(Unreadable::Damaged(frames, reason));
+        };
+        let (time, link_type) = (time_of(described, units), u32::from(described.linktype));
+        capture.take(Raw { time, interface: first + interface, link_type, original, bytes })?;
+        frames += 1;
+    }
+    Ok(capture)
+}
+
+fn broken(frames: u64, error: &PcapError) -> Unreadable {
+    match error {
+        PcapError::IncompleteBuffer => Unreadable::Truncated(frames),
+        other => Unreadable::Damaged(frames, other.to_string()),
+    }
+}
+
+fn name_of(interface: &InterfaceDescriptionBlock) -> String {
+    let name = interface.options.iter().find_map(|option| match option {
+        InterfaceDescriptionOption::IfName(name) => Some(name.to_string()),
+        _ => None,
+    });
+    name.unwrap_or_default()
+}
+
+/// Nanoseconds of a time of `units` at `interface`: by default of microseconds, else of a negative power of ten
+/// or, with the first bit set, of two.
+fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
+    let (mut resolution, mut offset) = (6, 0);
+    for option in &interface.options {
+        match option {
+            InterfaceDescriptionOption::IfTsResol(value) => resolution = *value,
+            InterfaceDescriptionOption::IfTsOffset(seconds) => offset = *seconds,
+            _ => {}
+        }
+    }
+    let nanoseconds = match resolution {
+        binary if binary & 0x80 != 0 => u128::from(units) * 1_000_000_000 >> (binary & 0x7f),
+        decimal if decimal <= 9 => u128::from(units) * 10u128.pow(u32::from(9 - decimal)),
+        decimal => u128::from(units) / 10u128.checked_pow(u32::from(decimal - 9)).unwrap_or(u128::MAX),
+    };
+    (nanoseconds as u64).wrapping_add(offset.wrapping_mul(1_000_000_000))
+}
+
+/// A frame of a file.
+struct Raw<'a> {
+    time: u64,
+    interface: usize,
+    link_type: u32,
+    original: u32,
+    bytes: &'a [u8],
+}
+
+impl Capture {
+    /// Adds the packet that `raw` carries.
+    fn take(&mut self, raw: Raw) -> Result<(), Unreadable> {
+        let Raw { time, interface, link_type, original, bytes } = raw;
+        let carried =
+            link_layer::payload(link_type, bytes).map_err(|()| Unreadable::LinkType(link_type))?;
+        let found = carried.and_then(|(ether_type, rest)| {
+            // Before the packet, VLAN tags aside, stands what is not part of its length.
+            let around = (bytes.len() - rest.len()) as u32;
+            packet(&LaxSlicedPacket::from_ether_type(ether_type, rest), original.saturating_sub(around))
+        });
+        match found {
+            Some((packet, tcp)) => self.packets.push(Observed { time, interface, packet, tcp }),
+            None => self.others += 1,
+        }
+        Ok(())
+    }
+}
+
+/// The descriptor of the IP packet in `sliced`; `on_wire` is its length where its header does not say, as of
+/// packets that a network card was to cut into pieces.
+fn packet(sliced: &LaxSlicedPacket, on_wire: u32) -> Option<(Packet, Option<TcpFields>)> {
+    let (key, length, dscp, ecn, carried) = match sliced.net.as_ref()? {
+        LaxNetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            let first = header.fragments_offset().value() == 0;
+            let ends = [header.source_addr().into(), header.destination_addr().into()];
+            let carried = first.then_some(ip.payload().payload);
+            let key = flow_key(ends, ip.payload_ip_number().0, carried);
+            (key, u32::from(header.total_len()), header.dcp().value(), header.ecn().value(), carried)
+        }
+        LaxNetSlice::Ipv6(ip) => {
+            let header = ip.header();
+            let ends = [header.source_addr().into(), header.destination_addr().into()];
+            let length = match header.payload_length() {
+                0 => 0,
+                length => u32::from(length) + 40,
+            };
+            let carried = (!ip.is_payload_fragmented()).then_some(ip.payload().payload);
+            let key = flow_key(ends, ip.payload().ip_number.0, carried);
+            (key, length, header.dscp().value(), header.ecn().value(), carried)
+        }
+        LaxNetSlice::Arp(_) => return None,
+    };
+    let dscp = Dscp::new(dscp)?;
+    let packet = Packet {
+        dscp,
+        color: dscp.color(),
+        ecn: ecn_of(ecn),
+        ..Packet::new(key, if length == 0 { on_wire } else { length })
+    };
+    let tcp = carried.filter(|_| key.protocol == Protocol::TCP).and_then(tcp_fields);
+    Some((packet, tcp))
+}
+
+fn ecn_of(bits: u8) -> Ecn {
+    match bits {
+        1 => Ecn::Capable1,
+        2 => Ecn::Capable0,
+        3 => Ecn::CongestionExperienced,
+        _ => Ecn::NotCapable,
+    }
+}
+
+/// Protocols whose header begins with two port numbers: TCP, UDP, DCCP, SCTP, UDP-Lite.
+const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
+
+/// The flow of a packet between `ends`, whose transport header is at the start of `carried`; a fragment that does
+/// not begin with it has no ports.
+fn flow_key([source, destination]: [std::net::IpAddr; 2], protocol: u8, carried: Option<&[u8]>) -> FlowKey {
+    let ports = carried.filter(|_| WITH_PORTS.contains(&protocol));
+    let (source_port, destination_port) = match ports.and_then(|bytes| bytes.first_chunk::<4>()) {
+        Some([a, b, c, d]) => (u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])),
+        None => (0, 0),
+    };
+    FlowKey {
+        source: Address::from(source),
+        destination: Address::from(destination),
+        source_port,
+        destination_port,
+        protocol: Protocol(protocol),
+    }
+}
+
+fn tcp_fields(carried: &[u8]) -> Option<TcpFields> {
+    let header = TcpHeaderSlice::from_slice(carried).ok()?;
+    Some(TcpFields {
+        sequence: header.sequence_number(),
+        acknowledgment: header.ack().then(|| header.acknowledgment_number()),
+        syn: header.syn(),
+        fin: header.fin(),
+        ece: header.ece(),
+        cwr: header.cwr(),
+        window: header.window_size(),
+        ..TcpFields::default()
+    })
+}

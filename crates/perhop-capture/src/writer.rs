@@ -1,0 +1,151 @@
+//! [`Writer`]: pcapng, one file for one link.
+
+use std::borrow::Cow;
+use std::io::{self, Write};
+use std::time::Duration;
+
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
+use pcap_file::{DataLink, Endianness, PcapError};
+use perhop_qos::framing::Framing;
+use perhop_qos::packet::Packet;
+use perhop_qos::units::{Rate, Time};
+
+use crate::headers::{Headers, Transport, headers};
+use crate::link_layer;
+
+/// How much of each frame is kept. Its length on the wire is kept in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SnapLength {
+    /// The headers: simulated payload is nothing but zeros.
+    #[default]
+    Headers,
+    /// So many bytes from the start of the frame.
+    Bytes(u32),
+}
+
+/// One direction of a link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name: `C1->E3`.
+    pub name: String,
+    /// What stands around IP packets.
+    pub framing: Framing,
+    /// Bits per second.
+    pub rate: Rate,
+    /// Numbers of the sending and the receiving station, from which Ethernet addresses are made.
+    pub stations: [u32; 2],
+}
+
+/// One packet on its way through an [`Interface`].
+#[derive(Clone, Debug)]
+pub struct Frame<'a> {
+    /// Which of the writer's interfaces.
+    pub interface: usize,
+    /// When, since the start of the run.
+    pub time: Time,
+    /// The packet.
+    pub packet: &'a Packet,
+    /// What it carries.
+    pub transport: &'a Transport,
+    /// What is to be said of it.
+    pub comment: Option<&'a str>,
+}
+
+/// Writes frames into a pcapng file: the same frames give the same bytes on every machine.
+pub struct Writer<W: Write> {
+    output: PcapNgWriter<W>,
+    interfaces: Vec<Interface>,
+    snap_length: SnapLength,
+    /// The frame under way: its storage is used again.
+    frame: Vec<u8>,
+}
+
+/// Decimal digits of a second that times have: nanoseconds.
+const RESOLUTION: u8 = 9;
+
+impl<W: Write> Writer<W> {
+    /// Begins a file about `interfaces` on `output`; `comment` is about the file as a whole.
+    ///
+    /// # Errors
+    /// Where `output` cannot be written to.
+    pub fn new(
+        output: W,
+        comment: &str,
+        interfaces: Vec<Interface>,
+        snap_length: SnapLength,
+    ) -> io::Result<Writer<W>> {
+        let section = SectionHeaderBlock {
+            endianness: Endianness::Little,
+            options: vec![
+                SectionHeaderOption::UserApplication(concat!("perhop ", env!("CARGO_PKG_VERSION")).into()),
+                SectionHeaderOption::Comment(comment.to_owned().into()),
+            ],
+            ..SectionHeaderBlock::default()
+        };
+        let mut output = PcapNgWriter::with_section_header(output, section).map_err(into_io)?;
+        for Interface { name, framing, rate, .. } in &interfaces {
+            let block = InterfaceDescriptionBlock {
+                linktype: DataLink::from(link_layer::link_type(*framing)),
+                // 0 is no limit.
+                snaplen: match snap_length {
+                    SnapLength::Headers => 0,
+                    SnapLength::Bytes(bytes) => bytes,
+                },
+                options: vec![
+                    InterfaceDescriptionOption::IfName(name.into()),
+                    InterfaceDescriptionOption::IfSpeed(rate.as_bits_per_second()),
+                    InterfaceDescriptionOption::IfTsResol(RESOLUTION),
+                ],
+            };
+            output.write_pcapng_block(block).map_err(into_io)?;
+        }
+        Ok(Writer { output, interfaces, snap_length, frame: Vec::new() })
+    }
+
+    /// Writes `frame`; times may not fall.
+    ///
+    /// # Errors
+    /// Where the output cannot be written to.
+    pub fn write(&mut self, frame: &Frame) -> io::Result<()> {
+        let Interface { framing, stations, .. } = &self.interfaces[frame.interface];
+        let Headers { bytes, length, has_payload } = headers(frame.packet, frame.transport);
+        self.frame.clear();
+        link_layer::write_header(*framing, *stations, frame.packet.destination, &mut self.frame);
+        let original = link_layer::padded(*framing, self.frame.len() + length);
+        self.frame.extend(bytes);
+        if let SnapLength::Bytes(kept) = self.snap_length {
+            let known = if has_payload { original } else { self.frame.len() };
+            self.frame.resize((kept as usize).min(known), 0);
+        }
+        let comment = frame.comment.map(|comment| EnhancedPacketOption::Comment(comment.into()));
+        let block = EnhancedPacketBlock {
+            interface_id: frame.interface as u32,
+            timestamp: Duration::from_nanos(frame.time.as_picoseconds() / 1000),
+            original_len: original as u32,
+            data: Cow::Borrowed(&self.frame),
+            options: comment.into_iter().collect(),
+        };
+        self.output.write_pcapng_block(block).map_err(into_io)?;
+        Ok(())
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// Where the output cannot be written to.
+    pub fn finish(self) -> io::Result<W> {
+        let mut output = self.output.into_inner();
+        output.flush()?;
+        Ok(output)
+    }
+}
+
+fn into_io(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}
