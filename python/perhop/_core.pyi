@@ -105,10 +105,12 @@ class Run:
         str,
         dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]],
         dict[str, dict[str, str]],
+        str,
     ]:
-        """`(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}})`.
+        """Return what was found: `(summary, tables, units, captures)`.
 
-        Once only, since the memory is handed over.
+        `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files
+        as JSON)`. Once only, since the memory is handed over.
         """
 
 def load(path: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
@@ -144,8 +146,15 @@ def start(
     threads: int,
     *,
     watched: bool = False,
+    captures: str | PathLike[str] | None = None,
+    snap_length: int | None = None,
+    most_packets: int | None = None,
 ) -> Run:
-    """Start a simulation in a thread of its own; `watched` where its snapshots will be asked for."""
+    """Start a simulation in a thread of its own; `watched` where its snapshots will be asked for.
+
+    Captures go into the folder `captures`, `snap_length` bytes of each frame or the headers, and end after
+    `most_packets` packets in a file.
+    """
 
 def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None:
     """Mean and 95 % confidence interval of the mean of independent samples, by Student's t.

@@ -48,6 +48,8 @@ class Results:
     _columns: Mapping[str, Mapping[str, Column] | Path]
     #: What was assumed where the scenario follows a source that leaves something open; for captions.
     assumptions: str | None = None
+    #: The captures that were written: file, interfaces, packets, and those that were dropped.
+    captured: list[dict[str, Any]] = field(default_factory=list)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def __repr__(self) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from os import PathLike
 from typing import TYPE_CHECKING
 
 from perhop import _core
+from perhop.capturing import Captures
 from perhop.errors import InvalidInputError
+from perhop.saving import MANIFEST, whole_folder
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -18,6 +21,8 @@ if TYPE_CHECKING:
 
 # How often a run is looked at: often enough for a progress bar and for Ctrl-C, too rarely to cost anything.
 _WATCH_EVERY_S = 0.1
+# What a link-layer frame can be, the largest IP packet and more than any header around it (bytes).
+_LARGEST_FRAME = 65_535 + 64
 # More than any machine has.
 _MOST_THREADS = 4096
 
@@ -67,6 +72,9 @@ def run(
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     watch: Callable[[Snapshot], None] | None = None,
+    pcap: str | PathLike[str] | None = None,
+    pcap_links: Sequence[str] | None = None,
+    snap_length: int | None = None,
 ) -> Results:
     """Simulate a scenario, given as a file or as a `Scenario`.
 
@@ -79,6 +87,10 @@ def run(
         threads: how many replications run at the same time; by default one for each processor.
         progress: called several times a second.
         watch: called several times a second with a snapshot of the first replication, which it slows down.
+        pcap: a folder for captures of the first replication, one pcapng file for each link.
+        pcap_links: directions of links to capture, as `["C1->E3"]`; by default those of the scenario's
+            `measure.captures`, else of all links with a policy at one of their ends.
+        snap_length: bytes kept of each captured frame; by default its headers.
 
     Raises:
         ScenarioError: the scenario is wrong; it says what and where.
@@ -94,7 +106,13 @@ def run(
     else:
         changed = Scenario.load(scenario, changes)
     return simulate(
-        changed, seed=seed, replications=replications, threads=threads, progress=progress, watch=watch
+        changed,
+        seed=seed,
+        replications=replications,
+        threads=threads,
+        progress=progress,
+        watch=watch,
+        captures=Captures.of(pcap, pcap_links, snap_length),
     )
 
 
@@ -106,24 +124,53 @@ def simulate(
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
     watch: Callable[[Snapshot], None] | None = None,
+    captures: Captures | None = None,
 ) -> Results:
     """Simulate a scenario as it is; `run` says what the arguments mean."""
     from perhop.results import Results
 
-    resolved = scenario.embedded()
+    resolved = (captures.chosen_in(scenario) if captures else scenario).embedded()
     resolved["seed"] = resolved["seed"] if seed is None else seed
     resolved["replications"] = resolved["replications"] if replications is None else replications
     _require("seed", resolved["seed"], 0, 2**64 - 1)
     _require("replications", resolved["replications"], 1, 2**32 - 1)
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
-    running = _core.start(
-        resolved.to_json(),
-        resolved.base,
-        resolved["seed"],
-        resolved["replications"],
-        processors() if threads is None else threads,
-        watched=watch is not None,
+    if captures and captures.snap_length is not None:
+        _require("snap_length", captures.snap_length, 1, _LARGEST_FRAME)
+    with whole_folder(captures.folder) if captures else nullcontext() as folder:
+        running = _core.start(
+            resolved.to_json(),
+            resolved.base,
+            resolved["seed"],
+            resolved["replications"],
+            processors() if threads is None else threads,
+            watched=watch is not None,
+            captures=folder,
+            snap_length=captures.snap_length if captures else None,
+            most_packets=captures.most_packets if captures else None,
+        )
+        _wait(running, progress, watch)
+        summary, tables, units, files = running.result()
+        captured = json.loads(files)
+        if captures and folder:
+            (folder / MANIFEST).write_text(captures.manifest(resolved, captured), encoding="utf-8")
+    return Results(
+        summary=json.loads(summary),
+        scenario=dict(resolved),
+        seed=resolved["seed"],
+        replications=resolved["replications"],
+        units=units,
+        _columns=tables,
+        captured=captured,
     )
+
+
+def _wait(
+    running: _core.Run,
+    progress: Callable[[Progress], None] | None,
+    watch: Callable[[Snapshot], None] | None,
+) -> None:
+    """Wait for the end of a run; whatever interrupts that stops the run."""
 
     def look() -> None:
         if progress is not None:
@@ -140,15 +187,6 @@ def simulate(
     except BaseException:
         running.cancel()
         raise
-    summary, tables, units = running.result()
-    return Results(
-        summary=json.loads(summary),
-        scenario=dict(resolved),
-        seed=resolved["seed"],
-        replications=resolved["replications"],
-        units=units,
-        _columns=tables,
-    )
 
 
 def _require(name: str, value: int, least: int, greatest: int) -> None:

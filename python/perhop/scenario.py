@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,11 +134,23 @@ class Scenario(MutableMapping[str, Any]):
         replications: int | None = None,
         threads: int | None = None,
         progress: Callable[[Progress], None] | None = None,
+        *,
+        pcap: str | PathLike[str] | None = None,
+        pcap_links: Sequence[str] | None = None,
+        snap_length: int | None = None,
     ) -> Results:
         """Simulate it; see `perhop.run`."""
+        from perhop.capturing import Captures
         from perhop.running import simulate
 
-        return simulate(self, seed=seed, replications=replications, threads=threads, progress=progress)
+        return simulate(
+            self,
+            seed=seed,
+            replications=replications,
+            threads=threads,
+            progress=progress,
+            captures=Captures.of(pcap, pcap_links, snap_length),
+        )
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - a scenario holds text, numbers, lists, mappings
         return self._data[key]

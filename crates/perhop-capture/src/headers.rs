@@ -92,9 +92,13 @@ enum Ends {
 impl Ends {
     fn of(packet: &Packet) -> Ends {
         match [packet.source, packet.destination].map(Address::to_ip) {
-            [IpAddr::V4(source), IpAddr::V4(destination)] => Ends::V4([source.octets(), destination.octets()]),
+            [IpAddr::V4(source), IpAddr::V4(destination)] => {
+                Ends::V4([source.octets(), destination.octets()])
+            }
             // Where the families differ, IPv4 addresses are written in their mapped form.
-            _ => Ends::V6([packet.source, packet.destination].map(|end| Ipv6Addr::from_bits(end.to_bits()).octets())),
+            _ => Ends::V6(
+                [packet.source, packet.destination].map(|end| Ipv6Addr::from_bits(end.to_bits()).octets()),
+            ),
         }
     }
     fn header_length(&self) -> usize {
@@ -140,12 +144,19 @@ impl Ends {
     /// RFC 9293 §3.1, RFC 768 and RFC 8200 §8.1: over pseudo header and transport header; zeros add nothing.
     fn checksum(&self, protocol: Protocol, length: u32, header: &[u8]) -> [u8; 2] {
         let sum = match self {
-            Ends::V4([source, destination]) => Sum16BitWords::new().add_4bytes(*source).add_4bytes(*destination),
-            Ends::V6([source, destination]) => Sum16BitWords::new().add_16bytes(*source).add_16bytes(*destination),
+            Ends::V4([source, destination]) => {
+                Sum16BitWords::new().add_4bytes(*source).add_4bytes(*destination)
+            }
+            Ends::V6([source, destination]) => {
+                Sum16BitWords::new().add_16bytes(*source).add_16bytes(*destination)
+            }
         };
         let sum = sum.add_2bytes([0, protocol.0]).add_4bytes(length.to_be_bytes()).add_slice(header);
-        let checksum =
-            if protocol == Protocol::UDP { sum.to_ones_complement_with_no_zero() } else { sum.ones_complement() };
+        let checksum = if protocol == Protocol::UDP {
+            sum.to_ones_complement_with_no_zero()
+        } else {
+            sum.ones_complement()
+        };
         checksum.to_be().to_be_bytes()
     }
 }
@@ -174,7 +185,11 @@ fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
     }
     if let Some((value, echo)) = fields.timestamps {
         // RFC 7323 appendix A: padded in front.
-        options.extend([TcpOptionElement::Noop, TcpOptionElement::Noop, TcpOptionElement::Timestamp(value, echo)]);
+        options.extend([
+            TcpOptionElement::Noop,
+            TcpOptionElement::Noop,
+            TcpOptionElement::Timestamp(value, echo),
+        ]);
     }
     if let Some((first, others)) = fields.selective.split_first() {
         let others = std::array::from_fn(|index| others.get(index).copied());
@@ -227,17 +242,27 @@ mod tests {
                 let (found, expected) = match (sliced.transport.unwrap(), ends) {
                     (TransportSlice::Udp(udp), [IpAddr::V4(from), IpAddr::V4(to)]) => {
                         let header = udp.to_header();
-                        (header.checksum, header.calc_checksum_ipv4_raw(from.octets(), to.octets(), udp.payload()))
+                        (
+                            header.checksum,
+                            header
+                                .calc_checksum_ipv4_raw(from.octets(), to.octets(), udp.payload())
+                                .map_err(drop),
+                        )
                     }
                     (TransportSlice::Udp(udp), [IpAddr::V6(from), IpAddr::V6(to)]) => {
                         let header = udp.to_header();
-                        (header.checksum, header.calc_checksum_ipv6_raw(from.octets(), to.octets(), udp.payload()))
+                        (
+                            header.checksum,
+                            header
+                                .calc_checksum_ipv6_raw(from.octets(), to.octets(), udp.payload())
+                                .map_err(drop),
+                        )
                     }
                     (TransportSlice::Tcp(tcp), [IpAddr::V4(from), IpAddr::V4(to)]) => {
-                        (tcp.checksum(), tcp.calc_checksum_ipv4_raw(from.octets(), to.octets()).map_err(drop))
+                        (tcp.checksum(), tcp.calc_checksum_ipv4(from.octets(), to.octets()).map_err(drop))
                     }
                     (TransportSlice::Tcp(tcp), [IpAddr::V6(from), IpAddr::V6(to)]) => {
-                        (tcp.checksum(), tcp.calc_checksum_ipv6_raw(from.octets(), to.octets()).map_err(drop))
+                        (tcp.checksum(), tcp.calc_checksum_ipv6(from.octets(), to.octets()).map_err(drop))
                     }
                     other => panic!("{other:?}"),
                 };

@@ -20,7 +20,8 @@ const IPV6: u32 = 229;
 const LINUX_SLL2: u32 = 276;
 
 /// The link types that are read, for people.
-pub const KNOWN: &str = "Ethernet, PPP, Cisco HDLC, raw IP, Linux cooked (SLL, SLL2), RFC 1483 and BSD loopback";
+pub const KNOWN: &str =
+    "Ethernet, PPP, Cisco HDLC, raw IP, Linux cooked (SLL, SLL2), RFC 1483 and BSD loopback";
 
 /// Length of an Ethernet frame without its FCS that needs no padding (IEEE 802.3 §3.2.8), bytes.
 const LEAST_ETHERNET: usize = 60;
@@ -56,7 +57,9 @@ pub(crate) fn write_header(
             frame.extend(ether_type);
         }
         // RFC 1662 §3.1: all stations, unnumbered information; RFC 1332 §2, RFC 5072 §2: the protocol.
-        Framing::Ppp => frame.extend([0xff, 0x03, 0x00, if ether_type == [0x08, 0x00] { 0x21 } else { 0x57 }]),
+        Framing::Ppp => {
+            frame.extend([0xff, 0x03, 0x00, if ether_type == [0x08, 0x00] { 0x21 } else { 0x57 }])
+        }
         // Unicast, then a control field of 0.
         Framing::Hdlc => frame.extend([0x0f, 0x00, ether_type[0], ether_type[1]]),
         Framing::Aal5Snap => {

@@ -4,6 +4,7 @@
 //! come out. What a scenario is, and what is wrong with one, is said in `perhop-sim`; what to run and
 //! what to think of the result is said in the Python package.
 
+mod captures;
 mod columns;
 mod configuration;
 mod diagnostics;

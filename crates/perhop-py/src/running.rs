@@ -6,18 +6,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use perhop_sim::capture::Captured;
 use perhop_sim::results::Results;
 use perhop_sim::run::{self, Progress, RunError, RunOptions};
 use perhop_sim::snapshot::Snapshot;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::captures::{self, Folder};
 use crate::{columns, diagnostics, loading};
 
 /// A [`Snapshot`] as Python takes it.
 type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<(String, u64)>);
-type Outcome = thread::Result<Result<Results, RunError>>;
+type Outcome = thread::Result<Result<(Results, Vec<Captured>), RunError>>;
 
 /// A simulation that is running, or has ended.
 #[pyclass(frozen, module = "perhop._core")]
@@ -79,9 +81,12 @@ impl Run {
             !matches!(*waited.0, State::Running)
         }))
     }
-    /// `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}})`; once only,
-    /// since the memory is handed over.
-    fn result<'py>(&self, py: Python<'py>) -> PyResult<(String, Bound<'py, PyDict>, Bound<'py, PyDict>)> {
+    /// `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files as
+    /// JSON)`; once only, since the memory is handed over.
+    fn result<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(String, Bound<'py, PyDict>, Bound<'py, PyDict>, String)> {
         let taken = {
             let mut state = self.end.state();
             if matches!(*state, State::Running) {
@@ -92,9 +97,10 @@ impl Run {
         let State::Ended(outcome) = taken else {
             return Err(PyRuntimeError::new_err("the result was taken before"));
         };
-        let results = match *outcome {
-            Ok(Ok(results)) => results,
+        let (results, captured) = match *outcome {
+            Ok(Ok(ended)) => ended,
             Ok(Err(RunError::Cancelled)) => return Err(PyKeyboardInterrupt::new_err("cancelled")),
+            Ok(Err(error @ RunError::Capture(_))) => return Err(PyOSError::new_err(error.to_string())),
             Ok(Err(RunError::Config(error))) => return Err(diagnostics::raise_config(py, error)),
             Err(panic) => return Err(PyRuntimeError::new_err(panic_message(panic.as_ref()))),
         };
@@ -105,7 +111,7 @@ impl Run {
             tables.set_item(name, columns)?;
             units.set_item(name, column_units)?;
         }
-        Ok((results.summary.to_json(), tables, units))
+        Ok((results.summary.to_json(), tables, units, captures::to_json(&captured)))
     }
 }
 
@@ -122,9 +128,11 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
 }
 
-/// Starts a simulation in a thread of its own; `watched` where its snapshots will be asked for.
+/// Starts a simulation in a thread of its own; `watched` where its snapshots will be asked for. Captures go into the
+/// folder `captures`, `snap_length` bytes of each frame or the headers, and end after `most_packets` packets in a file.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, base, seed, replications, threads, *, watched = false))]
+#[pyo3(signature = (scenario_json, base, seed, replications, threads, *, watched = false, captures = None, snap_length = None, most_packets = None))]
+#[allow(clippy::too_many_arguments)] // the seam between two languages
 pub(crate) fn start(
     py: Python<'_>,
     scenario_json: &str,
@@ -133,6 +141,9 @@ pub(crate) fn start(
     replications: u32,
     threads: usize,
     watched: bool,
+    captures: Option<PathBuf>,
+    snap_length: Option<u32>,
+    most_packets: Option<u64>,
 ) -> PyResult<Run> {
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
     let options = RunOptions { seed, replications, threads };
@@ -140,8 +151,13 @@ pub(crate) fn start(
     let end = Arc::new(End::default());
     let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };
     thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {
-        let outcome =
-            catch_unwind(AssertUnwindSafe(|| run::run(&loaded.resolved, &base, &options, &progress)));
+        let folder = captures.map(|path| Folder { path, snap_length, most_packets });
+        let outcome = catch_unwind(AssertUnwindSafe(|| match &folder {
+            None => {
+                run::run(&loaded.resolved, &base, &options, &progress).map(|results| (results, Vec::new()))
+            }
+            Some(folder) => folder.run(&loaded.resolved, &base, &options, &progress),
+        }));
         *end.state() = State::Ended(Box::new(outcome));
         end.bell.notify_all();
     })?;

@@ -1,6 +1,8 @@
 //! From a [`Scenario`] to a [`World`]: names become indices, policies become ports, paths are found.
 
+mod captures;
 mod probes;
+mod replays;
 mod sessions;
 mod settling;
 
@@ -21,14 +23,17 @@ use crate::link::{Link, Loss};
 use crate::probe::{ColorTallies, Delays, FlowTally, PortTally};
 use crate::routing::{LinkId, NodeId, Routes};
 use crate::scenario::{
-    DelayScope, InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_trace,
+    DelayScope, InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_recording,
+    read_trace,
 };
 use crate::session::{Plan, Transport};
 use crate::source::Source;
 use crate::world::{Event, Flow, Sender, World};
 
+pub(crate) use captures::captured;
+
 /// The world of `scenario` for one replication, every random stream derived from `seed` and
-/// `replication`. Trace files are looked for relative to `base`.
+/// `replication`. Trace files and captures are looked for relative to `base`.
 ///
 /// # Errors
 /// Whatever of the scenario cannot be built; a scenario that passed the checks of
@@ -39,22 +44,32 @@ pub fn build_world(
     seed: u64,
     replication: u64,
 ) -> Result<World, ConfigError> {
-    Builder::new(scenario, base, Streams::new(seed, replication)).assemble()
+    build_world_for(scenario, base, seed, replication, Onlookers::default())
 }
 
-/// The same world with nothing ahead of the agenda: between two calls of [`World::run_until`] every port and
-/// counter is at the time that was asked for. It is slower, and ends with the same results.
+/// Who looks on while a world runs. It ends with the same results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Onlookers {
+    /// Nothing is to be ahead of the agenda: between two calls of [`World::run_until`] every port and counter is at
+    /// the time that was asked for, and the run is slower.
+    pub watched: bool,
+    /// The directions of links that are captured, by their ends.
+    pub captured: Vec<[String; 2]>,
+}
+
+/// The same world for `onlookers`.
 ///
 /// # Errors
 /// Those of [`build_world`].
-pub fn build_watched_world(
+pub fn build_world_for(
     scenario: &Scenario,
     base: &Path,
     seed: u64,
     replication: u64,
+    onlookers: Onlookers,
 ) -> Result<World, ConfigError> {
     let builder = Builder::new(scenario, base, Streams::new(seed, replication));
-    Builder { watched: true, ..builder }.assemble()
+    Builder { onlookers, ..builder }.assemble()
 }
 
 /// Errors of policies already lead from the scenario's root.
@@ -80,8 +95,8 @@ struct Builder<'a> {
     /// The first interface of a node towards a neighbor.
     interface_numbers: BTreeMap<(&'a str, &'a str), InterfaceId>,
     routes: Routes,
-    /// Somebody looks at the world while it runs: no packet may be settled, and no source run, ahead of time.
-    watched: bool,
+    /// Where the world is watched, no packet may be settled, and no source run, ahead of time.
+    onlookers: Onlookers,
     world: World,
 }
 
@@ -108,6 +123,7 @@ impl<'a> Builder<'a> {
             paths: Vec::new(),
             tallies: Vec::new(),
             senders: Vec::new(),
+            replays: Vec::new(),
             transport: Transport::default(),
             class_names: Vec::new(),
             delays: Vec::new(),
@@ -129,7 +145,7 @@ impl<'a> Builder<'a> {
             interfaces,
             interface_numbers,
             routes: Routes::new(forwards),
-            watched: false,
+            onlookers: Onlookers::default(),
             world,
         }
     }
@@ -140,13 +156,14 @@ impl<'a> Builder<'a> {
         for (index, link) in scenario.links.iter().enumerate() {
             self.add_link(link).map_err(|error| rooted(error, "links", index))?;
         }
+        self.add_taps();
         for (index, traffic) in scenario.traffic.iter().enumerate() {
             self.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
         }
         self.add_probes().map_err(|error| error.within("queues").within("measure"))?;
         self.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
         self.await_warmup();
-        if !self.watched {
+        if !self.onlookers.watched {
             self.settle();
         }
         self.start_senders();
@@ -206,6 +223,7 @@ impl<'a> Builder<'a> {
         let tally = PortTally::new(port.queues().len());
         let loss = (config.loss > 0.0)
             .then(|| Loss { probability: config.loss, stream: streams.child("loss").stream() });
+        let uneventful = loss.is_none();
         let leads_to_host = self.scenario.hosts.contains_key(to);
         self.world.links.push(Link {
             name,
@@ -213,6 +231,7 @@ impl<'a> Builder<'a> {
             queue_names,
             output,
             port,
+            uneventful,
             loss,
             delay: config.delay,
             in_flight: std::collections::VecDeque::new(),
@@ -252,6 +271,11 @@ impl<'a> Builder<'a> {
             let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
             let back = self.routes.path(to, from).filter(|path| !path.is_empty()).ok_or_else(no_route)?;
             return self.add_sessions(index, config, [&path, &back], class, plan, parameters);
+        }
+        if let SourceConfig::Pcap(pcap) = &config.source {
+            let recording =
+                read_recording(self.base, pcap).map_err(|error| error.within("pcap").within("source"))?;
+            return self.add_replay(index, config, &path, class, recording);
         }
         let first = self.add_path(&path);
         for number in 0..config.count {
@@ -329,7 +353,8 @@ impl<'a> Builder<'a> {
             let watched = self.world.queue_probes.iter().any(|probe| probe.link.index() == link);
             let Link { feeders, leads_to_host, reacts, .. } = &self.world.links[link];
             // A link from host to host has no event that could call a halt to running ahead.
-            if watched || self.watched || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS {
+            if watched || self.onlookers.watched || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS
+            {
                 for sender in std::mem::take(&mut self.world.links[link].feeders) {
                     let slot = self.world.agenda.register(Event::Emission(sender));
                     self.world.agenda.schedule(slot, self.world.senders[sender].due.at);

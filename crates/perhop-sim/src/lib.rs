@@ -9,6 +9,7 @@
 
 pub mod agenda;
 pub mod build;
+pub mod capture;
 pub mod downsample;
 pub mod drop_curves;
 mod link;
@@ -25,4 +26,4 @@ pub mod tcp;
 pub mod world;
 
 pub use results::Results;
-pub use run::{Progress, RunError, RunOptions, run};
+pub use run::{Progress, RunError, RunOptions, run, run_captured};

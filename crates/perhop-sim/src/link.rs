@@ -11,6 +11,7 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use crate::agenda::Slot;
+use crate::capture::{End, Fate};
 use crate::probe::{FlowTally, PortTally, Tally};
 use crate::session::Segments;
 
@@ -43,6 +44,8 @@ pub(crate) struct Link {
     pub(crate) settles: bool,
     /// TCP sends by it: what enters it depends on what arrives elsewhere.
     pub(crate) reacts: bool,
+    /// Nothing happens on this wire: it loses nothing, and nobody captures it.
+    pub(crate) uneventful: bool,
     /// What the wire loses; `None` where it loses nothing.
     pub(crate) loss: Option<Loss>,
     /// Propagation delay.
@@ -91,6 +94,16 @@ impl Counters<'_> {
     }
 }
 
+impl Counters<'_> {
+    /// Shows a dropped packet to whoever captures here.
+    #[cold]
+    fn record(&mut self, now: Time, packet: &Packet, fate: Fate) {
+        if let Some(tap) = &mut self.port.tap {
+            tap.dropped(now, packet, self.segments.of(packet), fate);
+        }
+    }
+}
+
 impl Observer for Counters<'_> {
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         if let Some(tally) = self.tally(now, place) {
@@ -99,6 +112,9 @@ impl Observer for Counters<'_> {
     }
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
         self.flows[flow_of(packet)].drop(packet, cause, self.warmup);
+        if self.port.tap.is_some() {
+            self.record(now, packet, Fate { cause, end: End::Port(place) });
+        }
         self.segments.release(packet);
         match place {
             Some(place) => {

@@ -7,7 +7,8 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 use rayon::prelude::*;
 
-use crate::build::{build_watched_world, build_world};
+use crate::build::{Onlookers, build_world_for, captured};
+use crate::capture::{Captured, Captures, Files};
 use crate::results::{Replication, Results};
 use crate::scenario::Scenario;
 use crate::snapshot::{Snapshot, Viewing};
@@ -92,6 +93,8 @@ pub enum RunError {
     Cancelled,
     /// The scenario cannot be built.
     Config(ConfigError),
+    /// A capture could not be written: why.
+    Capture(String),
 }
 
 impl std::fmt::Display for RunError {
@@ -99,6 +102,7 @@ impl std::fmt::Display for RunError {
         match self {
             RunError::Cancelled => formatter.write_str("the run was stopped"),
             RunError::Config(error) => error.fmt(formatter),
+            RunError::Capture(reason) => write!(formatter, "cannot write the captures: {reason}"),
         }
     }
 }
@@ -118,15 +122,44 @@ pub fn run(
     options: &RunOptions,
     progress: &Progress,
 ) -> Result<Results, RunError> {
+    run_all(scenario, base, options, progress, None).map(|(results, _)| results)
+}
+
+/// The same, with captures of what `scenario` says, or of the links around its policies. Captured is the first
+/// replication: the others are the same with other draws.
+///
+/// # Errors
+/// As for [`run`], and where a capture cannot be written.
+pub fn run_captured(
+    scenario: &Scenario,
+    base: &Path,
+    options: &RunOptions,
+    progress: &Progress,
+    captures: &Captures,
+) -> Result<(Results, Vec<Captured>), RunError> {
+    run_all(scenario, base, options, progress, Some(captures))
+}
+
+fn run_all(
+    scenario: &Scenario,
+    base: &Path,
+    options: &RunOptions,
+    progress: &Progress,
+    captures: Option<&Captures>,
+) -> Result<(Results, Vec<Captured>), RunError> {
     progress.plan(scenario.duration, options.replications);
-    let one = |replication: u32| run_one(scenario, base, options.seed, replication, progress);
+    let one = |replication: u32| {
+        let captures = captures.filter(|_| replication == 0);
+        run_one(scenario, base, options.seed, replication, progress, captures)
+    };
     let all = || (0..options.replications).into_par_iter().map(one).collect::<Result<Vec<_>, _>>();
-    let replications = match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
+    let ended = match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
         Ok(pool) => pool.install(all)?,
         // The system gives no threads: one after the other gives the same results.
         Err(_) => (0..options.replications).map(one).collect::<Result<_, _>>()?,
     };
-    Ok(Results::new(scenario, options, &replications))
+    let (replications, files): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
+    Ok((Results::new(scenario, options, &replications), files.into_iter().flatten().collect()))
 }
 
 fn run_one(
@@ -135,10 +168,15 @@ fn run_one(
     seed: u64,
     number: u32,
     progress: &Progress,
-) -> Result<Replication, RunError> {
+    captures: Option<&Captures>,
+) -> Result<(Replication, Vec<Captured>), RunError> {
     let watched = number == 0 && progress.viewing.is_possible();
-    let build = if watched { build_watched_world } else { build_world };
-    let mut world = build(scenario, base, seed, u64::from(number)).map_err(RunError::Config)?;
+    let onlookers = Onlookers { watched, captured: captures.map_or_else(Vec::new, |_| captured(scenario)) };
+    let world = build_world_for(scenario, base, seed, u64::from(number), onlookers);
+    let mut world = world.map_err(RunError::Config)?;
+    let about = format!("scenario \"{}\", seed {seed}, replication {number}", scenario.name);
+    let files = captures.map(|captures| Files::create(scenario, &world, captures, &about));
+    let mut files = files.transpose().map_err(|error| unwritten(&error))?;
     let (mut now, mut hops) = (Time::ZERO, 0);
     for slice in 1..=SLICES {
         if progress.is_cancelled() {
@@ -151,6 +189,10 @@ fn run_one(
         if watched {
             progress.viewing.show(until, &mut world);
         }
+        if let Some(files) = &mut files {
+            world.catch_up_everywhere(until);
+            files.write(&mut world, until).map_err(|error| unwritten(&error))?;
+        }
         let total = world.packet_hops();
         progress.advance(until - now, total - hops);
         (now, hops) = (until, total);
@@ -160,5 +202,10 @@ fn run_one(
     if cfg!(debug_assertions) {
         world.assert_conservation();
     }
-    Ok(Replication::new(scenario, &world, number))
+    let files = files.map(|files| files.finish(&mut world)).transpose().map_err(|error| unwritten(&error))?;
+    Ok((Replication::new(scenario, &world, number), files.unwrap_or_default()))
+}
+
+fn unwritten(error: &std::io::Error) -> RunError {
+    RunError::Capture(error.to_string())
 }

@@ -1,19 +1,19 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each.
 
-use perhop_qos::conditioner::Count;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 
 use crate::agenda::{Agenda, Slot};
+use crate::capture::{End, Fate};
 use crate::link::{Counters, Flight, Link, Loss, flow_of, payload, sequence_of};
 use crate::probe::{
-    ColorTallies, DelaySamples, Delays, FlowTally, PacketLog, PortTally, QueueSamples, ThroughputSamples,
+    ColorTallies, DelaySamples, Delays, FlowTally, PacketLog, QueueSamples, ThroughputSamples,
 };
 use crate::routing::LinkId;
-use crate::session::Transport;
-use crate::source::{Emission, Source};
+use crate::session::{Carried, Transport};
+use crate::source::{Due, Emission, Replay, Source};
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,8 @@ pub(crate) enum Event {
     ShaperReady(LinkId),
     /// A source sends its next packet.
     Emission(usize),
+    /// A recording's next packet is due.
+    Replay(usize),
     /// A queue probe takes a sample.
     QueueSample(usize),
     /// An application on TCP starts, begins a transaction, or stops.
@@ -86,6 +88,7 @@ pub struct World {
     pub(crate) paths: Vec<LinkId>,
     pub(crate) tallies: Vec<FlowTally>,
     pub(crate) senders: Vec<Sender>,
+    pub(crate) replays: Vec<Replay>,
     pub(crate) transport: Transport,
     pub(crate) class_names: Vec<String>,
     pub(crate) delays: Vec<Delays>,
@@ -108,6 +111,7 @@ impl World {
                 Event::Arrival(link) => self.arrive(now, link),
                 Event::ShaperReady(link) => self.wake(now, link),
                 Event::Emission(sender) => self.emit(now, sender),
+                Event::Replay(replay) => self.replay(now, replay),
                 Event::QueueSample(probe) => self.sample_queues(now, probe),
                 Event::SessionDue(session) => self.session_due(now, session),
                 Event::ConnectionTimer(end) => self.connection_timer(now, end),
@@ -119,9 +123,14 @@ impl World {
     /// Lets happen whatever happens in the whole run.
     pub fn finish(&mut self) {
         self.run_until(self.duration);
+        self.catch_up_everywhere(self.duration);
+    }
+    /// Lets every port send what has become due by `now`, wherever nothing on the agenda has asked for it yet.
+    pub(crate) fn catch_up_everywhere(&mut self, now: Time) {
         // Along the paths: what catches up may be all that feeds the link behind it.
         for place in 0..self.paths.len() {
-            self.catch_up(self.duration, self.paths[place]);
+            self.catch_up(now, self.paths[place]);
+            self.await_shaper(self.paths[place]);
         }
     }
     /// Simulated time at which the run ends.
@@ -139,6 +148,35 @@ impl World {
         if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
             self.agenda.schedule(slot, due.at);
         }
+        self.forward(now, self.link_of(flow, 0), &mut packet);
+    }
+
+    /// A recording's next packet is sent; its successor becomes due.
+    fn replay(&mut self, now: Time, replay: usize) {
+        let replay = &mut self.replays[replay];
+        let Some(Due { flow, recorded }) = replay.next_packet() else { return };
+        if let Some(due) = replay.due_at() {
+            self.agenda.schedule(replay.slot, due);
+        }
+        let tally = &mut self.tallies[flow];
+        let number = tally.next_sequence;
+        tally.next_sequence = number.wrapping_add(1);
+        let mut packet = self.flows[flow].template;
+        packet.length = recorded.length;
+        packet.sent_at = now;
+        packet.dscp = recorded.dscp;
+        packet.ecn = recorded.ecn;
+        packet.color = packet.dscp.color();
+        if now >= self.warmup {
+            tally.offered.add(packet.length);
+        }
+        let carries_segment = packet.protocol == Protocol::TCP;
+        let place = if carries_segment {
+            self.transport.segments.hold(Carried::replayed(&recorded, number))
+        } else {
+            number
+        };
+        packet.payload = payload(flow, place);
         self.forward(now, self.link_of(flow, 0), &mut packet);
     }
 
@@ -177,15 +215,36 @@ impl World {
 
     /// `packet` reaches the far end of `link`.
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        let Link { far_interface, input, leads_to_host, loss, .. } = &mut self.links[link.index()];
-        if loss.as_mut().is_some_and(Loss::strikes) {
-            return self.drop_unqueued(now, link, packet, DropCause::Lost, |tally| &mut tally.beyond);
+        if self.links[link.index()].uneventful {
+            self.enter(now, link, packet);
+        } else {
+            self.reach_by_eventful_wire(now, link, packet);
         }
+    }
+
+    /// `packet` reaches the far end of a `link` that loses packets, or that is captured.
+    #[inline(never)]
+    fn reach_by_eventful_wire(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        let Link { loss, tally, .. } = &mut self.links[link.index()];
+        if let Some(tap) = &mut tally.tap {
+            tap.crossed(now, packet, self.transport.segments.of(packet));
+        }
+        if loss.as_mut().is_some_and(Loss::strikes) {
+            return self.drop_unqueued(now, link, packet, DropCause::Lost, End::Wire);
+        }
+        self.enter(now, link, packet);
+    }
+
+    /// `packet` enters the node at the far end of `link`.
+    #[allow(clippy::inline_always)] // a part of `reach`, which every packet takes on every hop
+    #[inline(always)]
+    fn enter(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        let Link { far_interface, input, leads_to_host, .. } = &mut self.links[link.index()];
         packet.arrive(*far_interface);
         if !input.is_empty()
             && let Verdict::Drop(cause) = input.condition(now, packet)
         {
-            return self.drop_unqueued(now, link, packet, cause, |tally| &mut tally.beyond);
+            return self.drop_unqueued(now, link, packet, cause, End::Input);
         }
         packet.hops += 1;
         if *leads_to_host {
@@ -213,7 +272,7 @@ impl World {
         if !output.is_empty()
             && let Verdict::Drop(cause) = output.condition(now, packet)
         {
-            return self.drop_unqueued(now, link, packet, cause, |tally| &mut tally.unqueued);
+            return self.drop_unqueued(now, link, packet, cause, End::Output);
         }
         let segments = &mut self.transport.segments;
         let mut counters = Counters { port: tally, flows: &mut self.tallies, segments, warmup: self.warmup };
@@ -370,20 +429,18 @@ impl World {
         }
     }
 
-    /// `packet` ends at `link` outside its queues: counted for its flow and by the port's `counters`.
+    /// `packet` ends at `link` outside its queues, at `end`: counted for its flow and by the port.
     #[cold]
-    fn drop_unqueued(
-        &mut self,
-        now: Time,
-        link: LinkId,
-        packet: &Packet,
-        cause: DropCause,
-        counters: impl Fn(&mut PortTally) -> &mut [Count; DropCause::COUNT],
-    ) {
+    fn drop_unqueued(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, end: End) {
         self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
+        let tally = &mut self.links[link.index()].tally;
+        if let Some(tap) = &mut tally.tap {
+            tap.dropped(now, packet, self.transport.segments.of(packet), Fate { cause, end });
+        }
         self.transport.segments.release(packet);
         if now >= self.warmup {
-            counters(&mut self.links[link.index()].tally)[cause.index()].add(packet.length);
+            let counters = if end.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
+            counters[cause.index()].add(packet.length);
         }
     }
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json as json_text
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cyclopts import Parameter
 
+from perhop.capturing import Captures
 from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
-from perhop.errors import Exit
-from perhop.saving import check_target
+from perhop.errors import Exit, InvalidInputError
+from perhop.saving import check_target, whole_folder
 
 if TYPE_CHECKING:
     from perhop.results import Results
+    from perhop.running import Progress, Snapshot
+    from perhop.scenario import Scenario
 
 
 def run(
@@ -28,6 +33,9 @@ def run(
     output: Output = None,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     watch: Annotated[bool, Parameter(negative=())] = False,
+    pcap: Path | None = None,
+    pcap_link: Annotated[list[str] | None, Parameter(negative=())] = None,
+    snap_length: int | None = None,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
@@ -55,6 +63,14 @@ def run(
         `perhop plot --help` names the kinds.
     watch
         Show queues and shares as they evolve, in a terminal; the first replication takes longer for it.
+    pcap
+        Folder for captures of the first replication: one pcapng file for each link, dropped packets with a
+        comment that says why. It appears as a whole or not at all.
+    pcap_link
+        A direction of a link to capture, as in 'C1->E3' (quoted: shells take > for themselves); may be given
+        several times. By default what the scenario's measure.captures says, else every link with a policy.
+    snap_length
+        Bytes to keep of each captured frame; by default its headers.
     json
         Print the summary as one JSON document.
     quiet
@@ -65,25 +81,29 @@ def run(
     """
     from perhop.command.terminal import progress_bar, show_guess, show_warnings
     from perhop.command.watching import watching
-    from perhop.running import simulate
     from perhop.scenario import Scenario
 
     wanted = [_plot(one, output) for one in plot or []]
-    if output is not None:
-        check_target(output)
+    captures = Captures.of(pcap, pcap_link, snap_length)
+    for target in (output, pcap):
+        if target is not None:
+            check_target(target)
     changes = pairs(set_) | ({} if duration is None else {"duration": duration})
     loaded = Scenario.load(scenario, changes)
     show_guess(loaded, scenario)
     show_warnings(loaded.warnings)
     with watching(loaded, quiet=quiet) if watch else progress_bar(loaded["name"], quiet=quiet) as shown:
         progress, see = shown if isinstance(shown, tuple) else (shown, None)
-        results = simulate(
-            loaded, seed=seed, replications=replications, threads=threads, progress=progress, watch=see
-        )
-    if output is not None:
-        results.save(output)
-        if not quiet:
-            print(f"written to {output}", file=sys.stderr)
+        options: _Options = {
+            "seed": seed,
+            "replications": replications,
+            "threads": threads,
+            "progress": progress,
+            "watch": see,
+        }
+        results = _simulate(loaded, options, captures, output)
+    if not quiet:
+        _say_what_was_written(results, output, pcap)
     if json:
         print(json_text.dumps(results.summary, ensure_ascii=False, allow_nan=False))
     elif not quiet:
@@ -93,6 +113,53 @@ def run(
     # Last of all: whatever a plot lacks, the results are saved and shown.
     _write_plots(results, wanted, quiet=quiet)
     return Exit.OK
+
+
+class _Options(TypedDict):
+    seed: int | None
+    replications: int | None
+    threads: int | None
+    progress: Callable[[Progress], None] | None
+    watch: Callable[[Snapshot], None] | None
+
+
+def _simulate(
+    scenario: Scenario, options: _Options, captures: Captures | None, output: Path | None
+) -> Results:
+    """Run, and write results and captures, each folder as a whole or not at all."""
+    from perhop.running import simulate
+
+    if output is None:
+        return simulate(scenario, **options, captures=captures)
+    if captures is None or not captures.folder.absolute().is_relative_to(output.absolute()):
+        results = simulate(scenario, **options, captures=captures)
+        results.save(output)
+        return results
+    # The captures are part of the results: both appear at once.
+    with whole_folder(output) as new:
+        inside = new / captures.folder.absolute().relative_to(output.absolute())
+        if inside == new:
+            raise InvalidInputError(
+                f"results and captures cannot both be {output}", f"for example --pcap {output / 'captures'}"
+            )
+        results = simulate(scenario, **options, captures=replace(captures, folder=inside))
+        results.write_into(new)
+    return results
+
+
+def _say_what_was_written(results: Results, output: Path | None, pcap: Path | None) -> None:
+    if output is not None:
+        print(f"written to {output}", file=sys.stderr)
+    for captured in results.captured:
+        packets, dropped = captured["packets"], captured["dropped"]
+        told = f"{packets:,} packets, {dropped:,} of them dropped"
+        print(f"captured in {Path(pcap or '') / captured['file']}: {told}", file=sys.stderr)
+        if captured["full_at_s"] is not None:
+            print(
+                f"warning: {captured['file']} is full and ends after {captured['full_at_s']:g} s of the run: "
+                "choose fewer links with --pcap-link, or a shorter --duration",
+                file=sys.stderr,
+            )
 
 
 def _plot(argument: str, output: Path | None) -> tuple[str, Path]:

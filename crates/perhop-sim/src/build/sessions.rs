@@ -79,9 +79,9 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The place of `way` among the paths. TCP answers what arrives: the sources of its first link do not run
-    /// ahead.
-    fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
+    /// The place of `way` among the paths. What enters its first link is on the agenda, as TCP is, which answers
+    /// what arrives: other sources of that link do not run ahead.
+    pub(super) fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
         if let Some(first) = way.first() {
             self.world.links[first.index()].reacts = true;
         }

@@ -3,6 +3,8 @@
 use perhop_qos::conditioner::Count;
 use perhop_qos::verdict::DropCause;
 
+use crate::capture::Tap;
+
 /// What became of the packets of one drop precedence that arrived at one queue after the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
@@ -26,6 +28,8 @@ pub struct PortTally {
     pub unqueued: [Count; DropCause::COUNT],
     /// Dropped after they were sent, by cause: lost on the link, or refused by the input conditioners at its far end.
     pub beyond: [Count; DropCause::COUNT],
+    /// Where this direction of the link is captured: what came by.
+    pub(crate) tap: Option<Box<Tap>>,
 }
 
 impl PortTally {

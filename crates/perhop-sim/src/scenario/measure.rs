@@ -14,6 +14,10 @@ pub struct MeasureConfig {
     /// Queues to sample over time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<QueueProbeConfig>,
+    /// Directions of links that `perhop run --pcap` captures; by default both directions of every link with a
+    /// policy at one of its ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub captures: Vec<CaptureConfig>,
     /// TCP connections to sample over time: congestion window, bytes under way, round-trip time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub connections: Vec<ConnectionProbeConfig>,
@@ -60,6 +64,16 @@ pub struct QueueProbeConfig {
     pub to: String,
     /// Interval between samples.
     pub every: Time,
+}
+
+/// A direction of a link that is captured: what one node sends to a neighbor, and what its port drops.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct CaptureConfig {
+    /// The node that sends.
+    pub from: String,
+    /// Its neighbor at the other end of the link.
+    pub to: String,
 }
 
 /// The connections of TCP traffic, sampled at fixed intervals while they are open.

@@ -20,6 +20,7 @@ mod nearest;
 mod overrides;
 mod path;
 mod position;
+mod recording;
 mod schema;
 mod topology;
 mod trace;
@@ -43,14 +44,17 @@ pub use configuration::{
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;
 pub use load::{Checked, Loaded, Loader, PolicySet, check, load, load_document, load_json};
-pub use measure::{ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig};
+pub use measure::{
+    CaptureConfig, ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig,
+};
 pub use path::ValuePath;
+pub use recording::{Recorded, Recording, TcpNumbers, read_recording};
 pub use schema::scenario_schema;
 pub use topology::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use trace::{TraceEntry, read_trace};
 pub use traffic::{
-    CbrConfig, OnOffConfig, PacketSize, PeriodLaw, PoissonConfig, SizeLaw, SourceConfig, TraceConfig,
-    TrafficConfig,
+    CbrConfig, OnOffConfig, PacketSize, PcapConfig, PeriodLaw, PoissonConfig, ReplayedFlows, SizeLaw,
+    SourceConfig, TraceConfig, TrafficConfig,
 };
 
 /// A whole experiment: who is connected how, what every interface does, who sends what, for how long.

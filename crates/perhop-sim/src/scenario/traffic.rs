@@ -1,5 +1,6 @@
 //! Traffic: flows and the sources that feed them.
 
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::framing::Framing;
 use perhop_qos::packet::Dscp;
 use perhop_qos::units::{ByteSize, Rate, Time};
@@ -73,6 +74,8 @@ pub enum SourceConfig {
     Poisson(PoissonConfig),
     /// Times and sizes from a file.
     Trace(TraceConfig),
+    /// The packets of a capture, at their times: pcap or pcapng.
+    Pcap(PcapConfig),
     /// TCP: one connection that always has data to send.
     Bulk(BulkConfig),
     /// TCP: requests and responses in turn on one connection.
@@ -177,4 +180,35 @@ pub struct TraceConfig {
     /// CSV file with the header `time,size` or `time,size,dscp`: seconds since the flow's start, IP bytes,
     /// codepoint. The path is relative to the scenario file.
     pub file: String,
+}
+
+/// The packets of a capture, replayed once: times, IP lengths, codepoints and ECN fields are those of the file. Nothing
+/// answers them, TCP segments among them neither: they come when they came.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct PcapConfig {
+    /// The pcap or pcapng file. The path is relative to the scenario file. Times count from the first IP packet in it.
+    pub file: String,
+    /// Whose packets they are.
+    #[serde(default)]
+    pub flows: ReplayedFlows,
+    /// The packets that are replayed; without it, all IP packets. A capture holds both directions of a conversation:
+    /// `source: 192.0.2.1` chooses one.
+    #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
+    pub matches: Option<MatchConfig>,
+    /// Name of the interface in a pcapng file whose packets are replayed; without it, those of all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<String>,
+}
+
+/// Whose packets the packets of a capture are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplayedFlows {
+    /// Addresses, ports and protocol are those of the file: each five-tuple is a flow, in the order in which they
+    /// first appear. Packets go from `from` to `to` all the same.
+    #[default]
+    AsCaptured,
+    /// All are UDP datagrams of one flow between the two hosts.
+    One,
 }

@@ -8,6 +8,8 @@ mod plan;
 mod segments;
 mod watch;
 
+use std::collections::BTreeMap;
+
 use perhop_qos::packet::Packet;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
@@ -38,6 +40,19 @@ pub(crate) struct Transport {
     /// Completion times of transactions, by class: (class, distribution).
     pub(crate) completions: Vec<(usize, Delays)>,
     pub(crate) probes: Vec<ConnectionProbe>,
+    /// Where something is captured: every connection there was.
+    pub(crate) ledger: Option<Ledger>,
+}
+
+/// Session and number of each connection, by its place and which of the connections in that place it is.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger(BTreeMap<(u32, u32), (usize, u32)>);
+
+impl Ledger {
+    /// The session of the connection that `carried` belongs to, and which of that session's connections it is.
+    pub(crate) fn connection_of(&self, carried: &Carried) -> Option<(usize, u32)> {
+        self.0.get(&(carried.dialogue, carried.generation)).copied()
+    }
 }
 
 /// An application between two hosts.
@@ -149,6 +164,10 @@ impl World {
                 [CLIENT, SERVER].map(|end| self.agenda.register(Event::ConnectionTimer(2 * place + end)));
             self.transport.dialogues.push(Dialogue::new(session, 0, number, ends, slots, now));
         }
+        if let Some(Ledger(connections)) = &mut self.transport.ledger {
+            let generation = self.transport.dialogues[place].generation;
+            connections.insert((place as u32, generation), (session, number));
+        }
         self.serve(now, place, CLIENT);
         self.serve(now, place, SERVER);
     }
@@ -167,7 +186,8 @@ impl World {
     /// `packet` delivers what it `carried`.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet, carried: &Carried) {
         let place = carried.dialogue as usize;
-        let dialogue = &mut self.transport.dialogues[place];
+        // A recording's segments are for nobody.
+        let Some(dialogue) = self.transport.dialogues.get_mut(place) else { return };
         // A late segment of a connection that is over: its successor in this place has other ports.
         if dialogue.generation == carried.generation {
             let segment = Segment { ecn: packet.ecn, ..carried.segment };

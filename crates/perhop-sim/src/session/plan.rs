@@ -83,7 +83,8 @@ impl Plan {
             SourceConfig::Cbr(_)
             | SourceConfig::OnOff(_)
             | SourceConfig::Poisson(_)
-            | SourceConfig::Trace(_) => return None,
+            | SourceConfig::Trace(_)
+            | SourceConfig::Pcap(_) => return None,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use perhop_qos::packet::{Packet, Protocol};
 
+use crate::scenario::{Recorded, TcpNumbers};
 use crate::tcp::Segment;
 
 /// A segment under way, and whose it is.
@@ -15,6 +16,28 @@ pub(crate) struct Carried {
     pub(crate) number: u32,
     /// The end that it goes to.
     pub(crate) end: usize,
+}
+
+/// The place of connections that are not simulated: those of recordings.
+const NOWHERE: u32 = u32::MAX;
+
+impl Carried {
+    /// Packet `number` of a recording's flow: its header's numbers as they were, for no connection.
+    pub(crate) fn replayed(recorded: &Recorded, number: u32) -> Carried {
+        let TcpNumbers { sequence, acknowledgment, window, flags } = recorded.tcp;
+        let segment = Segment {
+            sequence: u64::from(sequence),
+            acknowledgment: u64::from(acknowledgment),
+            window: u32::from(window),
+            flags,
+            ..Segment::default()
+        };
+        Carried { segment, dialogue: NOWHERE, generation: 0, number, end: 0 }
+    }
+    /// Whether it is a recording's.
+    pub(crate) fn is_replayed(&self) -> bool {
+        self.dialogue == NOWHERE
+    }
 }
 
 /// The segments under way. Places are used again: as many as are under way at most.
@@ -39,6 +62,10 @@ impl Segments {
         let place = packet.payload as u32;
         self.free.push(place);
         self.carried[place as usize]
+    }
+    /// What `packet` carries, if that is a segment.
+    pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
+        (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
     }
     /// `packet` was dropped, and with it the segment, if it carried one.
     pub(crate) fn release(&mut self, packet: &Packet) {

@@ -3,6 +3,7 @@
 mod cbr;
 mod on_off;
 mod poisson;
+mod replay;
 mod spacing;
 mod trace;
 
@@ -13,6 +14,7 @@ use perhop_qos::units::Time;
 pub use cbr::Cbr;
 pub use on_off::OnOff;
 pub use poisson::Poisson;
+pub(crate) use replay::{Due, Replay};
 pub use trace::Trace;
 
 use crate::scenario::{PacketSize, SourceConfig, TraceEntry};
@@ -46,14 +48,17 @@ pub enum Source {
 
 impl Source {
     /// The source that `config` describes, its first packet due at `start`; `trace` are the entries
-    /// of the file that a trace source names. `None` for applications on TCP: they react, and are no source.
+    /// of the file that a trace source names. `None` for what is no source of one flow: applications on TCP, and
+    /// recordings.
     pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Option<Source> {
         Some(match config {
             SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)),
             SourceConfig::OnOff(config) => Source::OnOff(OnOff::new(config, start, stream)),
             SourceConfig::Poisson(config) => Source::Poisson(Poisson::new(config, start, stream)),
             SourceConfig::Trace(_) => Source::Trace(Trace::new(trace, start)),
-            SourceConfig::Bulk(_)
+            // The simulator replays recordings itself: their packets are those of many flows.
+            SourceConfig::Pcap(_)
+            | SourceConfig::Bulk(_)
             | SourceConfig::RequestResponse(_)
             | SourceConfig::ConnectRequestResponse(_)
             | SourceConfig::FileTransfer(_)

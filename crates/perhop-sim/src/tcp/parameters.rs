@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
-use super::segment::{HEADERS, TIMESTAMPS_OPTION};
+use super::segment::{HEADERS, TCP_HEADER, TIMESTAMPS_OPTION};
 
 /// A TCP, complete and checked: what [`super::TcpConfig::build`] returns. Both ends have the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,6 +82,12 @@ impl Parameters {
             Headers::Included if segment.length > 0 => segment.length,
             Headers::Added | Headers::Included => segment.ip_length(),
         }
+    }
+    /// Bytes by which the payload of a full segment on the wire, behind an IP header of `ip_header` bytes, falls
+    /// short of what the sender counts: none but where headers are not added, or are those of IPv6.
+    pub(crate) fn uncounted(&self, ip_header: u32) -> u32 {
+        let counted = if self.headers == Headers::Added { HEADERS + self.options() } else { 0 };
+        (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
     /// The congestion window at the start, segments.
     pub(super) fn initial_segments(&self) -> f64 {

@@ -111,6 +111,8 @@ pub struct Segment {
 
 /// An IP packet's and a TCP segment's header without options, bytes (RFC 791, RFC 9293).
 pub(super) const HEADERS: u32 = 40;
+/// A TCP header without options, bytes (RFC 9293 §3.1).
+pub(super) const TCP_HEADER: u32 = 20;
 /// Bytes that the timestamps option takes, padding included (RFC 7323 appendix A).
 pub(super) const TIMESTAMPS_OPTION: u32 = 12;
 /// Bytes of the maximum-segment-size option in a SYN (RFC 9293 §3.2).

@@ -32,9 +32,11 @@ pub(super) fn check(path: &ValuePath, source: &SourceConfig, findings: &mut Find
             }
             ("web", &[("mean-size", config.mean_size)])
         }
-        SourceConfig::Cbr(_) | SourceConfig::OnOff(_) | SourceConfig::Poisson(_) | SourceConfig::Trace(_) => {
-            return;
-        }
+        SourceConfig::Cbr(_)
+        | SourceConfig::OnOff(_)
+        | SourceConfig::Poisson(_)
+        | SourceConfig::Trace(_)
+        | SourceConfig::Pcap(_) => return,
     };
     let path = path.join(key);
     for (size, bytes) in sizes {

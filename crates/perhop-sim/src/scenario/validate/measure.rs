@@ -6,7 +6,7 @@ use super::Findings;
 use super::topology::{Network, links_of};
 use crate::scenario::nearest::suggest;
 use crate::scenario::path::ValuePath;
-use crate::scenario::{ConnectionProbeConfig, QueueProbeConfig, Scenario, TrafficConfig};
+use crate::scenario::{CaptureConfig, ConnectionProbeConfig, QueueProbeConfig, Scenario, TrafficConfig};
 use crate::session::Plan;
 
 /// Samples that one probe may take in a replication: they are all kept in memory.
@@ -28,6 +28,9 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     }
     for (index, probe) in measure.queues.iter().enumerate() {
         check_probe(network, &path.join("queues").join(index), probe, duration, findings);
+    }
+    for (index, CaptureConfig { from, to }) in measure.captures.iter().enumerate() {
+        port(network, &path.join("captures").join(index), from, to, findings);
     }
     for (index, probe) in measure.connections.iter().enumerate() {
         check_connections(scenario, &path.join("connections").join(index), probe, findings);
@@ -85,13 +88,18 @@ fn check_probe(
     findings: &mut Findings,
 ) {
     let QueueProbeConfig { from, to, every } = probe;
+    port(network, path, from, to, findings);
+    interval(&path.join("every"), *every, duration, findings);
+}
+
+/// Reports `from` and `to` in the mapping at `path` unless a link leads from the one to the other.
+fn port(network: &Network, path: &ValuePath, from: &str, to: &str, findings: &mut Findings) {
     let from_known = network.require(&path.join("from"), from, findings);
     let to_known = network.require(&path.join("to"), to, findings);
     if from_known && to_known && !network.neighbors(from).any(|neighbor| neighbor == to) {
         findings.error(&path.join("to"), format!("`{from}` has no port to `{to}`")).help =
             Some(links_of(network, from));
     }
-    interval(&path.join("every"), *every, duration, findings);
 }
 
 fn interval(path: &ValuePath, every: Time, duration: Time, findings: &mut Findings) {

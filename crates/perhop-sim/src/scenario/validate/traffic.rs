@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use perhop_qos::meter::MeterScope;
+use perhop_qos::packet::Dscp;
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::units::{Rate, Time};
 
@@ -12,7 +13,9 @@ use super::{Findings, application};
 use crate::scenario::nearest::suggest;
 use crate::scenario::path::ValuePath;
 use crate::scenario::trace::read_trace;
-use crate::scenario::{PacketSize, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig};
+use crate::scenario::{
+    PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig, read_recording,
+};
 use crate::session::Plan;
 
 /// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
@@ -48,6 +51,9 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         }
         if let SourceConfig::Trace(config) = &traffic.source {
             trace(base, &path.join("source").join("trace").join("file"), config, &mut traces, findings);
+        }
+        if let SourceConfig::Pcap(config) = &traffic.source {
+            recording(base, &path, traffic, config, findings);
         }
     }
     if scenario.policies.values().any(meters_per_flow) {
@@ -182,7 +188,7 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             rate(&path.join("poisson"), poisson.rate, findings);
             packet(&path.join("poisson"), poisson.packet, findings);
         }
-        SourceConfig::Trace(_) => {}
+        SourceConfig::Trace(_) | SourceConfig::Pcap(_) => {}
         SourceConfig::Bulk(_)
         | SourceConfig::RequestResponse(_)
         | SourceConfig::ConnectRequestResponse(_)
@@ -234,5 +240,28 @@ fn trace<'a>(
             findings.push((*diagnostic).about(path));
         }
         Err(diagnostic) => findings.error(path, diagnostic.message).help = diagnostic.help,
+    }
+}
+
+/// Reads a capture, and throws it away: the run reads its own.
+fn recording(
+    base: &Path,
+    path: &ValuePath,
+    traffic: &TrafficConfig,
+    config: &PcapConfig,
+    findings: &mut Findings,
+) {
+    if let Err(error) = read_recording(base, config) {
+        let path = path.join("source").join("pcap").extend(&error.path);
+        findings.error(&path, error.message).help = error.help;
+    }
+    if traffic.count > 1 {
+        findings
+            .error(&path.join("count"), "a capture is replayed once, with the flows that are in it")
+            .help = Some("leave `count` out".into());
+    }
+    if traffic.dscp != Dscp::default() {
+        findings.warning(&path.join("dscp"), "the packets of a capture have codepoints of their own").help =
+            Some("leave it out; a conditioner at the first router may mark them anew".into());
     }
 }

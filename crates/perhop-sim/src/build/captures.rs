@@ -1,0 +1,45 @@
+//! Taps: which directions of links are captured.
+
+use super::Builder;
+use crate::capture::Tap;
+use crate::scenario::{LinkConfig, Scenario};
+use crate::session::Ledger;
+use crate::world::World;
+
+/// The ends of the directions of links that `scenario` captures: those it names, else both directions of every
+/// link with a policy at one of its ends, else all.
+pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
+    let named = &scenario.measure.captures;
+    if !named.is_empty() {
+        return named.iter().map(|capture| [capture.from.clone(), capture.to.clone()]).collect();
+    }
+    let has_policy = |link: &&LinkConfig| {
+        link.interfaces.values().any(|interface| interface.input.is_some() || interface.output.is_some())
+    };
+    let both = |link: &LinkConfig| {
+        let [a, b] = link.between.clone();
+        [[a.clone(), b.clone()], [b, a]]
+    };
+    let around: Vec<[String; 2]> = scenario.links.iter().filter(has_policy).flat_map(both).collect();
+    if around.is_empty() { scenario.links.iter().flat_map(both).collect() } else { around }
+}
+
+impl Builder<'_> {
+    /// Puts a tap on each direction of a link that is captured.
+    pub(super) fn add_taps(&mut self) {
+        let captured = &self.onlookers.captured;
+        let World { links, transport, .. } = &mut self.world;
+        for link in links.iter_mut().filter(|link| captured.contains(&link.ends)) {
+            let config = self
+                .scenario
+                .links
+                .iter()
+                .find(|config| link.ends.iter().all(|end| config.between.contains(end)));
+            let Some(config) = config else { continue };
+            let rate = config.interfaces.get(&link.ends[0]).and_then(|near| near.rate).unwrap_or(config.rate);
+            link.tally.tap = Some(Box::new(Tap::new(rate, config.framing(), link.delay)));
+            link.uneventful = false;
+            transport.ledger = Some(Ledger::default());
+        }
+    }
+}

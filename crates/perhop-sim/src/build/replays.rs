@@ -1,0 +1,48 @@
+//! Recordings: from their packets to flows and a place on the agenda.
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::units::Time;
+
+use super::{Builder, start_of};
+use crate::routing::LinkId;
+use crate::scenario::{Recording, TrafficConfig};
+use crate::source::Replay;
+use crate::world::{Event, Flow};
+
+impl<'a> Builder<'a> {
+    /// The flows of `recording`, the source of `config`, which go along `path`.
+    pub(super) fn add_replay(
+        &mut self,
+        index: usize,
+        config: &'a TrafficConfig,
+        path: &[LinkId],
+        class: usize,
+        recording: Recording,
+    ) -> Result<(), ConfigError> {
+        let place = self.add_reactive_path(path);
+        let first = self.world.flows.len();
+        for (number, key) in (0..).zip(&recording.flows) {
+            let key = key.map_or_else(|| self.flow_key(config, number, Protocol::UDP), Ok)?;
+            let flow = Flow {
+                traffic: index,
+                number,
+                class,
+                distribution: self.distribution(class),
+                answers: false,
+                path: place,
+                template: Packet::new(key, 0),
+            };
+            self.add_flow(flow, path);
+        }
+        let streams = self.streams.child("traffic").child(&config.name).child("0");
+        let times = [start_of(config, &streams), config.stop.unwrap_or(Time::MAX)];
+        let slot = self.world.agenda.register(Event::Replay(self.world.replays.len()));
+        let replay = Replay::new(recording.packets, first, times, slot);
+        if let Some(due) = replay.due_at() {
+            self.world.agenda.schedule(slot, due);
+        }
+        self.world.replays.push(replay);
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! What a segment's header holds on the wire: numbers of 32 bits in place of offsets.
+
+use std::net::IpAddr;
+
+use perhop_capture::TcpFields;
+use perhop_qos::packet::Packet;
+use perhop_qos::units::Time;
+
+use crate::session::Carried;
+use crate::tcp::{Flags, Parameters, Segment};
+
+/// By how much the first sequence numbers of a session's connections differ.
+const SPACING: u32 = 1 << 20;
+/// One tick of the timestamps' clock (RFC 7323 §5.4: 1 ms to 1 s).
+const TICK: Time = Time::from_milliseconds(1);
+
+/// The header of the segment in `carried`, connection `number` of its session, inside `packet`.
+///
+/// Windows above 65,535 bytes are written as 65,535: the simulated SYN has no room for a window scale option.
+pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, packet: &Packet) -> TcpFields {
+    let Segment { sequence, acknowledgment, window, flags, sack, timestamps, .. } = carried.segment;
+    let numbers = Numbers::new(number, parameters, packet);
+    let (syn, ack) = (flags.contains(Flags::SYN), flags.contains(Flags::ACK));
+    TcpFields {
+        // The SYN takes the number before the first byte's.
+        sequence: if syn { numbers.first } else { numbers.of(sequence) },
+        acknowledgment: ack.then(|| numbers.of(acknowledgment)),
+        syn,
+        fin: flags.contains(Flags::FIN),
+        ece: flags.contains(Flags::ECE),
+        cwr: flags.contains(Flags::CWR),
+        window: u16::try_from(window).unwrap_or(u16::MAX),
+        segment_size: syn.then(|| (parameters.mss - numbers.uncounted).min(u32::from(u16::MAX)) as u16),
+        timestamps: timestamps.map(|stamps| (ticks(stamps.value), if ack { ticks(stamps.echo) } else { 0 })),
+        selective: sack.iter().map(|(start, end)| (numbers.of(start), numbers.of(end))).collect(),
+    }
+}
+
+/// The header of a recording's `segment`, whose numbers are those of the file; options are not kept.
+pub(super) fn replayed_fields(segment: &Segment) -> TcpFields {
+    TcpFields {
+        sequence: segment.sequence as u32,
+        acknowledgment: segment.has(Flags::ACK).then_some(segment.acknowledgment as u32),
+        syn: segment.has(Flags::SYN),
+        fin: segment.has(Flags::FIN),
+        ece: segment.has(Flags::ECE),
+        cwr: segment.has(Flags::CWR),
+        window: segment.window as u16,
+        ..TcpFields::default()
+    }
+}
+
+fn ticks(time: Time) -> u32 {
+    (time.as_picoseconds() / TICK.as_picoseconds()) as u32
+}
+
+/// From offsets to sequence numbers.
+struct Numbers {
+    /// That of the SYN.
+    first: u32,
+    /// Offsets that a full segment takes, and how many of them are no payload on the wire.
+    full: u32,
+    uncounted: u32,
+}
+
+impl Numbers {
+    fn new(connection: u32, parameters: &Parameters, packet: &Packet) -> Numbers {
+        let families =
+            [packet.source, packet.destination].map(|address| matches!(address.to_ip(), IpAddr::V4(_)));
+        let ip_header = if families == [true, true] { 20 } else { 40 };
+        let full = parameters.payload();
+        let uncounted = parameters.uncounted(ip_header).min(full - 1);
+        Numbers { first: connection.wrapping_mul(SPACING), full, uncounted }
+    }
+    /// The number of the byte at `offset`. Where headers take their room from the payload (ns-2), so many fewer
+    /// bytes are in each segment, and so many fewer numbers.
+    fn of(&self, offset: u64) -> u32 {
+        let (full, uncounted) = (u64::from(self.full), u64::from(self.uncounted));
+        let bytes = offset / full * (full - uncounted) + (offset % full).saturating_sub(uncounted);
+        self.first.wrapping_add(1).wrapping_add(bytes as u32)
+    }
+}
