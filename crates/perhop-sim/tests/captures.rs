@@ -210,10 +210,11 @@ fn replay(file: &str, bytes: &[u8], more: &Value) -> Value {
 fn a_capture_as_a_source_gives_the_same_arrivals() {
     let source = |rate: &str, size: &str| json!({"poisson": {"rate": rate, "packet": {"ip": size}}});
     let traffic = json!([
-        {"name": "clock", "from": "a", "to": "sink",
+        {"name": "clock", "from": "a", "to": "sink", "source-port": 40000,
          "source": {"cbr": {"rate": "64kb/s", "packet": {"ip": "200B"}}}},
         {"name": "voice", "from": "a", "to": "sink", "dscp": "ef", "count": 3, "source": source("300kb/s", "300B")},
-        {"name": "data", "from": "a", "to": "sink", "dscp": "af12", "source": source("900kb/s", "900B")},
+        {"name": "data", "from": "a", "to": "sink", "source-port": 41000, "dscp": "af12",
+         "source": source("900kb/s", "900B")},
     ]);
     let (before, _, files) = capture(&replayable(&traffic), MOST_PACKETS);
     let again = replay("again.pcapng", &files["a--r.pcapng"], &json!({}));
