@@ -25,7 +25,7 @@ pub const KNOWN: &str =
 
 /// Length of an Ethernet frame without its FCS that needs no padding (IEEE 802.3 §3.2.8), bytes.
 const LEAST_ETHERNET: usize = 60;
-/// IEEE 802 LLC and SNAP header of a routed PDU, up to the EtherType (RFC 2684 §5.1).
+/// IEEE 802 LLC and SNAP header of a routed PDU, up to the `EtherType` (RFC 2684 §5.1).
 const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
 
 /// The link type of a capture on a link of this `framing`.
@@ -58,7 +58,7 @@ pub(crate) fn write_header(
         }
         // RFC 1662 §3.1: all stations, unnumbered information; RFC 1332 §2, RFC 5072 §2: the protocol.
         Framing::Ppp => {
-            frame.extend([0xff, 0x03, 0x00, if ether_type == [0x08, 0x00] { 0x21 } else { 0x57 }])
+            frame.extend([0xff, 0x03, 0x00, if ether_type == [0x08, 0x00] { 0x21 } else { 0x57 }]);
         }
         // Unicast, then a control field of 0.
         Framing::Hdlc => frame.extend([0x0f, 0x00, ether_type[0], ether_type[1]]),

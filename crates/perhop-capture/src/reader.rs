@@ -97,7 +97,7 @@ fn read_pcap(file: &[u8]) -> Result<Capture, Unreadable> {
     while !rest.is_empty() {
         let (after, frame) = parser.next_raw_packet(rest).map_err(|error| broken(frames, &error))?;
         let time = u64::from(frame.ts_sec) * 1_000_000_000 + u64::from(frame.ts_frac) * unit;
-        capture.take(Raw { time, interface: 0, link_type, original: frame.orig_len, bytes: &frame.data })?;
+        capture.take(&Raw { time, interface: 0, link_type, original: frame.orig_len, bytes: &frame.data })?;
         frames += 1;
         rest = after;
     }
@@ -140,7 +140,7 @@ fn read_pcapng(file: &[u8]) -> Result<Capture, Unreadable> {
             return Err(Unreadable::Damaged(frames, reason));
         };
         let (time, link_type) = (time_of(described, units), u32::from(described.linktype));
-        capture.take(Raw { time, interface: first + interface, link_type, original, bytes })?;
+        capture.take(&Raw { time, interface: first + interface, link_type, original, bytes })?;
         frames += 1;
     }
     Ok(capture)
@@ -173,7 +173,7 @@ fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
         }
     }
     let nanoseconds = match resolution {
-        binary if binary & 0x80 != 0 => u128::from(units) * 1_000_000_000 >> (binary & 0x7f),
+        binary if binary & 0x80 != 0 => (u128::from(units) * 1_000_000_000) >> (binary & 0x7f),
         decimal if decimal <= 9 => u128::from(units) * 10u128.pow(u32::from(9 - decimal)),
         decimal => u128::from(units) / 10u128.checked_pow(u32::from(decimal - 9)).unwrap_or(u128::MAX),
     };
@@ -191,8 +191,8 @@ struct Raw<'a> {
 
 impl Capture {
     /// Adds the packet that `raw` carries.
-    fn take(&mut self, raw: Raw) -> Result<(), Unreadable> {
-        let Raw { time, interface, link_type, original, bytes } = raw;
+    fn take(&mut self, raw: &Raw) -> Result<(), Unreadable> {
+        let Raw { time, interface, link_type, original, bytes } = *raw;
         let carried = link_layer::payload(link_type, bytes).map_err(|()| Unreadable::LinkType(link_type))?;
         let found = carried.and_then(|(ether_type, rest)| {
             let sliced = LaxSlicedPacket::from_ether_type(ether_type, rest);
@@ -454,7 +454,7 @@ mod tests {
         assert_eq!(time_of(&interface(vec![]), 5), 5_000);
         assert_eq!(time_of(&interface(vec![IfTsResol(9)]), 5), 5);
         assert_eq!(time_of(&interface(vec![IfTsResol(12)]), 5_000), 5);
-        assert_eq!(time_of(&interface(vec![IfTsResol(0x80 | 10)]), 512), 500_000_000);
+        assert_eq!(time_of(&interface(vec![IfTsResol(0x80 | 0x0a)]), 512), 500_000_000);
         assert_eq!(time_of(&interface(vec![IfTsResol(0), IfTsOffset(2)]), 1), 3_000_000_000);
     }
 
