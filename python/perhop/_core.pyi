@@ -19,6 +19,11 @@ __all__ = [
     "drop_curves",
     "envelope",
     "is_router_configuration",
+    "live_bridge",
+    "live_forward",
+    "live_host",
+    "live_plan",
+    "live_results",
     "load",
     "load_json",
     "quantity",
@@ -138,6 +143,21 @@ def is_router_configuration(text: str) -> bool:
 def schema() -> str:
     """Return the JSON Schema of scenario files, as text."""
 
+def live_forward(config_json: str) -> None:
+    """Run a forwarder of the laboratory, described by its configuration as JSON; other Python threads run on.
+
+    Until SIGTERM or SIGINT, until whoever started it dies or closes its end of standard input, or until
+    no interface is left; then its result is written.
+    """
+
+def live_bridge(config_json: str) -> None:
+    """Run policies between two existing interfaces, until SIGTERM or SIGINT or the end of piped input.
+
+    The configuration, as JSON, has `devices` (both names), `forth` and `back` (each with `rate`, `framing`,
+    `ring`, `input`, `output`, `queueing`, `delay` and `loss`, all optional), `control`, `result`, `socket`,
+    `scheduling`, `seed` and `node`.
+    """
+
 def start(
     scenario_json: str,
     base: str | PathLike[str],
@@ -156,10 +176,47 @@ def start(
     `most_packets` packets in a file.
     """
 
+def live_host(
+    scenario_json: str,
+    base: str | PathLike[str],
+    host: str,
+    seed: int,
+    start_at_monotonic_ns: int,
+    result_path: str | PathLike[str],
+    replication: int = 0,
+    congestion_control: str | None = None,
+) -> None:
+    """Play the part of one host of a scenario on real sockets, from its beginning to its end.
+
+    Writes a report to `result_path`, and what was sent and what arrived, packet by packet, into files beside
+    it.
+    Raises `OSError` where the system refuses something.
+    """
+
+def live_results(
+    scenario_json: str, base: str | PathLike[str], seed: int, runs_json: str
+) -> tuple[
+    str,
+    dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]],
+    dict[str, dict[str, str]],
+]:
+    """Return the results of live runs as `Run.result` does, from what their hosts and forwarders wrote down.
+
+    `runs_json` is a list of `{"hosts": [files], "forwarders": [files]}`, one for each replication.
+    """
+
 def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None:
     """Mean and 95 % confidence interval of the mean of independent samples, by Student's t.
 
     `(mean, low, high)`, or `None` for fewer than two samples.
+    """
+
+def live_plan(scenario_json: str, base: str | PathLike[str], seed: int, replication: int = 0) -> str:
+    """Say who runs which port when a scenario is made of real processes and cables.
+
+    JSON with `hosts` (name, address, devices, routes), `forwarders` (their configurations), `cables` (pairs
+    of node and device) and `mtu`, the longest IP packet that must get through. Devices are called by the node
+    at the other end: whoever makes the devices puts their real names in place.
     """
 
 def drop_curves(scenario_json: str) -> list[dict[str, Any]]:

@@ -104,15 +104,24 @@ impl Run {
             Ok(Err(RunError::Config(error))) => return Err(diagnostics::raise_config(py, error)),
             Err(panic) => return Err(PyRuntimeError::new_err(panic_message(panic.as_ref()))),
         };
-        let (tables, units) = (PyDict::new(py), PyDict::new(py));
-        for table in results.tables {
-            let name = table.name;
-            let (columns, column_units) = columns::to_python(py, table)?;
-            tables.set_item(name, columns)?;
-            units.set_item(name, column_units)?;
-        }
-        Ok((results.summary.to_json(), tables, units, captures::to_json(&captured)))
+        let (summary, tables, units) = to_python(py, results)?;
+        Ok((summary, tables, units, captures::to_json(&captured)))
     }
+}
+
+/// A summary as JSON, tables, and their columns' units.
+pub(crate) type Parts<'py> = (String, Bound<'py, PyDict>, Bound<'py, PyDict>);
+
+/// `results` as Python has them.
+pub(crate) fn to_python(py: Python<'_>, results: Results) -> PyResult<Parts<'_>> {
+    let (tables, units) = (PyDict::new(py), PyDict::new(py));
+    for table in results.tables {
+        let name = table.name;
+        let (columns, column_units) = columns::to_python(py, table)?;
+        tables.set_item(name, columns)?;
+        units.set_item(name, column_units)?;
+    }
+    Ok((results.summary.to_json(), tables, units))
 }
 
 impl Drop for Run {

@@ -48,3 +48,30 @@ pub trait Observer {
 
 /// The observer that sees nothing.
 impl Observer for () {}
+
+/// Sees what happens at the ports of a whole network, however these are driven: gives each its observer.
+///
+/// The default sees nothing, and costs nothing.
+pub trait Watch {
+    /// The observer of one port.
+    type Observer<'w>: Observer
+    where
+        Self: 'w;
+
+    /// The observer of port number `port`.
+    fn at(&mut self, port: usize) -> Self::Observer<'_>;
+    /// `packet` comes to port number `port`, before that interface's output conditioners.
+    fn comes(&mut self, now: Time, port: usize, packet: &Packet) {
+        let _ = (now, port, packet);
+    }
+    /// `packet` was dropped between ports: by a conditioner, or on the wire that port number `port` feeds.
+    fn ends(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
+        let _ = (now, port, packet, cause);
+    }
+}
+
+/// The one that sees nothing.
+impl Watch for () {
+    type Observer<'w> = ();
+    fn at(&mut self, _: usize) {}
+}

@@ -95,10 +95,7 @@ impl<E: Copy> Agenda<E> {
     }
     /// Takes the next event if it happens no later than `limit`.
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
-        if let Some(leaf) = self.vacant.take() {
-            self.free.push(leaf);
-            self.play(leaf, NEVER);
-        }
+        self.vacate();
         let time = Time::from_picoseconds((self.winner >> 64) as u64);
         if time > limit || self.winner == NEVER {
             return None;
@@ -106,6 +103,11 @@ impl<E: Copy> Agenda<E> {
         let leaf = self.winner as u32 & ((1 << LEAF_BITS) - 1);
         self.vacant = Some(leaf);
         Some((time, self.happens[leaf as usize]))
+    }
+    /// When the next event happens; `None` where none will.
+    pub fn next_at(&mut self) -> Option<Time> {
+        self.vacate();
+        (self.winner != NEVER).then(|| Time::from_picoseconds((self.winner >> 64) as u64))
     }
     /// How many wake-ups are pending.
     pub fn len(&self) -> usize {
@@ -116,6 +118,14 @@ impl<E: Copy> Agenda<E> {
         self.len() == 0
     }
 
+    /// Plays the matches above the leaf whose wake-up was taken last, where no other took its place.
+    #[inline]
+    fn vacate(&mut self) {
+        if let Some(leaf) = self.vacant.take() {
+            self.free.push(leaf);
+            self.play(leaf, NEVER);
+        }
+    }
     /// The family in which `leaf` plays first, and its place there.
     fn place(&self, leaf: u32) -> (usize, usize) {
         (self.first_round + leaf as usize / ARITY, leaf as usize % ARITY)
@@ -222,12 +232,18 @@ mod tests {
     proptest! {
         /// Against a sorted list: any mix of scheduling and taking gives the same order.
         #[test]
-        fn behaves_like_a_sorted_list(operations in prop::collection::vec((0usize..20, 0u64..1000, any::<bool>()), 1..400)) {
+        fn behaves_like_a_sorted_list(
+            operations in prop::collection::vec((0usize..20, 0u64..1000, any::<bool>(), any::<bool>()), 1..400)
+        ) {
             let mut agenda = Agenda::new();
             let slots: Vec<Slot> = (0..20).map(|index| agenda.register(index)).collect();
             let mut model = std::collections::BTreeSet::new();
             let mut now = 0;
-            for (sequence, (index, delay, take)) in operations.into_iter().enumerate() {
+            for (sequence, (index, delay, take, look)) in operations.into_iter().enumerate() {
+                if look {
+                    let first = model.first().map(|(time, _, _)| Time::from_picoseconds(*time));
+                    prop_assert_eq!(agenda.next_at(), first);
+                }
                 if take {
                     let next = model.pop_first();
                     let expected = next.map(|(time, _, index)| (Time::from_picoseconds(time), index));

@@ -12,6 +12,7 @@ use std::path::Path;
 
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
+use perhop_qos::observer::Watch;
 use perhop_qos::packet::{FlowKey, InterfaceId, Packet, Protocol};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::port::Port;
@@ -69,7 +70,28 @@ pub fn build_world_for(
     onlookers: Onlookers,
 ) -> Result<World, ConfigError> {
     let builder = Builder::new(scenario, base, Streams::new(seed, replication));
-    Builder { onlookers, ..builder }.assemble()
+    Builder { onlookers, ..builder }.build(())
+}
+
+/// As [`build_world`], and `watch` sees what happens at the world's ports.
+///
+/// # Errors
+/// Those of [`build_world`].
+pub fn build_world_seen_by<W: Watch>(
+    watch: W,
+    scenario: &Scenario,
+    base: &Path,
+    seed: u64,
+    replication: u64,
+) -> Result<World<W>, ConfigError> {
+    Builder::new(scenario, base, Streams::new(seed, replication)).build(watch)
+}
+
+/// The world of `scenario` before anything happens in it, for counting what happened elsewhere.
+pub(crate) fn build_still_world(scenario: &Scenario, base: &Path) -> Result<World, ConfigError> {
+    let mut builder = Builder::new(scenario, base, Streams::new(scenario.seed, 0));
+    builder.assemble()?;
+    Ok(builder.world)
 }
 
 /// Errors of policies already lead from the scenario's root.
@@ -83,6 +105,15 @@ fn rooted(error: ConfigError, list: &str, index: usize) -> ConfigError {
 
 /// Senders of one host that may run ahead: each packet looks for the first among them.
 const MOST_FEEDERS: usize = 4;
+
+/// Whether sources may run ahead of the agenda.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ahead {
+    /// On links where it makes no difference.
+    WhereNobodyCanTell,
+    /// Somebody looks at the world while it runs.
+    Never,
+}
 
 struct Builder<'a> {
     scenario: &'a Scenario,
@@ -134,6 +165,7 @@ impl<'a> Builder<'a> {
             delays_over_time: Vec::new(),
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
+            watch: (),
         };
         let addresses = host_addresses(scenario);
         Builder {
@@ -151,7 +183,20 @@ impl<'a> Builder<'a> {
     }
 
     /// Builds it all, in the order in which one part needs another.
-    fn assemble(mut self) -> Result<World, ConfigError> {
+    fn build<W: Watch>(mut self, watch: W) -> Result<World<W>, ConfigError> {
+        self.assemble()?;
+        self.await_warmup();
+        let ahead = if self.onlookers.watched { Ahead::Never } else { Ahead::WhereNobodyCanTell };
+        if ahead == Ahead::WhereNobodyCanTell {
+            self.settle();
+        }
+        let mut world = self.world.seen_by(watch);
+        world.start_senders(ahead);
+        Ok(world)
+    }
+
+    /// All that the scenario names, before anything happens.
+    fn assemble(&mut self) -> Result<(), ConfigError> {
         let scenario = self.scenario;
         for (index, link) in scenario.links.iter().enumerate() {
             self.add_link(link).map_err(|error| rooted(error, "links", index))?;
@@ -161,13 +206,7 @@ impl<'a> Builder<'a> {
             self.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
         }
         self.add_probes().map_err(|error| error.within("queues").within("measure"))?;
-        self.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
-        self.await_warmup();
-        if !self.onlookers.watched {
-            self.settle();
-        }
-        self.start_senders();
-        Ok(self.world)
+        self.add_connection_probes().map_err(|error| error.within("connections").within("measure"))
     }
 
     fn add_link(&mut self, config: &'a LinkConfig) -> Result<(), ConfigError> {
@@ -331,38 +370,12 @@ impl<'a> Builder<'a> {
         config: &TrafficConfig,
         trace: Vec<crate::scenario::TraceEntry>,
     ) {
-        let streams = self.streams.child("traffic").child(&config.name).child(number.to_string());
-        let start = start_of(config, &streams);
+        let (streams, start) = flow_start(config, number, &self.streams);
         let stops = config.stop.unwrap_or(Time::MAX);
         let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         let Some(mut source) = source else { return };
         if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
             self.world.senders.push(Sender { source, flow, due, stops, slot: None });
-        }
-    }
-
-    /// Puts the senders on the agenda, or lets them run ahead of it where nobody could tell.
-    fn start_senders(&mut self) {
-        for sender in 0..self.world.senders.len() {
-            let flow = self.world.senders[sender].flow;
-            self.world.links[self.world.paths[self.world.flows[flow].path as usize].index()]
-                .feeders
-                .push(sender);
-        }
-        for link in 0..self.world.links.len() {
-            let watched = self.world.queue_probes.iter().any(|probe| probe.link.index() == link);
-            let Link { feeders, leads_to_host, reacts, .. } = &self.world.links[link];
-            // A link from host to host has no event that could call a halt to running ahead.
-            if watched || self.onlookers.watched || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS
-            {
-                for sender in std::mem::take(&mut self.world.links[link].feeders) {
-                    let slot = self.world.agenda.register(Event::Emission(sender));
-                    self.world.agenda.schedule(slot, self.world.senders[sender].due.at);
-                    self.world.senders[sender].slot = Some(slot);
-                }
-            } else if !feeders.is_empty() {
-                self.world.catch_up(Time::ZERO, LinkId(link as u32));
-            }
         }
     }
 
@@ -407,10 +420,37 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// When a flow starts: `start`, and a random part of `start_within` later.
-fn start_of(config: &TrafficConfig, streams: &Streams) -> Time {
+impl<W: Watch> World<W> {
+    /// Puts the senders on the agenda, or lets them run ahead of it where nobody could tell.
+    fn start_senders(&mut self, ahead: Ahead) {
+        for sender in 0..self.senders.len() {
+            let flow = self.senders[sender].flow;
+            self.links[self.paths[self.flows[flow].path as usize].index()].feeders.push(sender);
+        }
+        for link in 0..self.links.len() {
+            let watched = self.queue_probes.iter().any(|probe| probe.link.index() == link);
+            let Link { feeders, leads_to_host, reacts, .. } = &self.links[link];
+            // A link from host to host has no event that could call a halt to running ahead.
+            if watched || ahead == Ahead::Never || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS {
+                for sender in std::mem::take(&mut self.links[link].feeders) {
+                    let slot = self.agenda.register(Event::Emission(sender));
+                    self.agenda.schedule(slot, self.senders[sender].due.at);
+                    self.senders[sender].slot = Some(slot);
+                }
+            } else if !feeders.is_empty() {
+                self.catch_up(Time::ZERO, LinkId(link as u32));
+            }
+        }
+    }
+}
+
+/// The streams of flow `number` of `config`, and when it starts: at `start`, and a random part of
+/// `start_within` later. Its source draws from the child `source`, its application from `session`.
+pub fn flow_start(config: &TrafficConfig, number: u32, streams: &Streams) -> (Streams, Time) {
+    let streams = streams.child("traffic").child(&config.name).child(number.to_string());
     let spread = config.start_within.as_seconds() * streams.child("start").stream().uniform();
-    config.start + Time::from_seconds_f64(spread)
+    let start = config.start + Time::from_seconds_f64(spread);
+    (streams, start)
 }
 
 fn in_policy(error: ConfigError, policy: &str) -> ConfigError {
@@ -418,7 +458,7 @@ fn in_policy(error: ConfigError, policy: &str) -> ConfigError {
 }
 
 /// The names of a port's queues: their classes' names from the outermost in, joined by `/`.
-fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
+pub fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
     fn collect(config: &QueueingConfig, prefix: &str, names: &mut Vec<String>) {
         for class in &config.classes {
             let name = format!("{prefix}{}", class.name);
@@ -434,8 +474,8 @@ fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
     names
 }
 
-/// Every host's address: its own, or the next of 10.0.0.0/8 that no host has.
-fn host_addresses(scenario: &Scenario) -> Vec<IpAddr> {
+/// Every host's address, in order of names: its own, or the next of 10.0.0.0/8 that no host has.
+pub fn host_addresses(scenario: &Scenario) -> Vec<IpAddr> {
     let taken: std::collections::BTreeSet<IpAddr> =
         scenario.hosts.values().filter_map(|host| host.address).collect();
     let first = u32::from(Ipv4Addr::new(10, 0, 0, 1));

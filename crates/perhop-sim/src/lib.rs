@@ -5,7 +5,8 @@
 //! ```
 //!
 //! Reading order: [`scenario`] (what a user writes), [`build`] (how it becomes a [`World`](world::World)),
-//! [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side by side), [`results`].
+//! [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side by side), [`results`];
+//! [`measured`] makes the same results of what was measured on real packets.
 
 pub mod agenda;
 pub mod build;
@@ -13,6 +14,7 @@ pub mod capture;
 pub mod downsample;
 pub mod drop_curves;
 mod link;
+pub mod measured;
 pub mod probe;
 pub mod results;
 pub mod routing;
@@ -27,3 +29,4 @@ pub mod world;
 
 pub use results::Results;
 pub use run::{Progress, RunError, RunOptions, run, run_captured};
+pub use session::{Beginning, Connections, Plan, Request};

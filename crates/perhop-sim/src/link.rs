@@ -24,6 +24,7 @@ pub(crate) struct Flight {
 
 /// One direction of a link.
 #[derive(Debug)]
+#[allow(clippy::struct_excessive_bools)] // what every packet asks on every hop, each by itself
 pub(crate) struct Link {
     /// Name of the port that feeds it, in results: `C1->E3`.
     pub(crate) name: String,
@@ -81,20 +82,22 @@ impl Loss {
 }
 
 /// Counts what happens at one port, and the drops of the flows that cross it.
-pub(crate) struct Counters<'a> {
+pub(crate) struct Counters<'a, O> {
     pub(crate) port: &'a mut PortTally,
     pub(crate) flows: &'a mut [FlowTally],
     pub(crate) segments: &'a mut Segments,
     pub(crate) warmup: Time,
+    /// Who else watches the port.
+    pub(crate) observer: O,
 }
 
-impl Counters<'_> {
+impl<O> Counters<'_, O> {
     fn tally(&mut self, now: Time, place: Place) -> Option<&mut Tally> {
         (now >= self.warmup).then(|| self.port.of(place.queue.index(), place.precedence.index()))
     }
 }
 
-impl Counters<'_> {
+impl<O> Counters<'_, O> {
     /// Shows a dropped packet to whoever captures here.
     #[cold]
     fn record(&mut self, now: Time, packet: &Packet, fate: Fate) {
@@ -104,11 +107,15 @@ impl Counters<'_> {
     }
 }
 
-impl Observer for Counters<'_> {
+impl<O: Observer> Observer for Counters<'_, O> {
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
         if let Some(tally) = self.tally(now, place) {
             tally.arrived.add(packet.length);
         }
+        self.observer.arrived(now, place, packet);
+    }
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+        self.observer.enqueued(now, place, packet);
     }
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
         self.flows[flow_of(packet)].drop(packet, cause, self.warmup);
@@ -125,22 +132,26 @@ impl Observer for Counters<'_> {
             None if now >= self.warmup => self.port.unqueued[cause.index()].add(packet.length),
             None => {}
         }
+        self.observer.dropped(now, place, packet, cause);
     }
     fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
         if let Some(tally) = self.tally(now, place) {
             tally.marked.add(packet.length);
         }
+        self.observer.marked(now, place, packet);
     }
-    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, _: Departure) {
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         if let Some(tally) = self.tally(now, place) {
             tally.sent.add(packet.length);
         }
+        self.observer.dequeued(now, place, packet, departure);
     }
-    fn passed(&mut self, now: Time, place: Place, packet: &Packet, _: Departure) {
+    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         if let Some(tally) = self.tally(now, place) {
             tally.arrived.add(packet.length);
             tally.sent.add(packet.length);
         }
+        self.observer.passed(now, place, packet, departure);
     }
 }
 

@@ -12,6 +12,7 @@ mod table;
 mod tables;
 mod tcp;
 
+pub(crate) use conditioners::ConditionerRow;
 pub use summary::Summary;
 pub use table::{Column, Table, Values};
 pub(crate) use tables::Replication;

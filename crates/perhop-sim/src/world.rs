@@ -1,5 +1,6 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each.
 
+use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
@@ -78,9 +79,9 @@ pub(crate) struct QueueProbe {
     pub(crate) samples: QueueSamples,
 }
 
-/// One replication of a scenario, ready to run, running or finished.
+/// One replication of a scenario, ready to run, running or finished; `W` sees what happens at its ports.
 #[derive(Debug)]
-pub struct World {
+pub struct World<W = ()> {
     pub(crate) agenda: Agenda<Event>,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
@@ -101,9 +102,36 @@ pub struct World {
     pub(crate) delays_over_time: Vec<DelaySamples>,
     pub(crate) warmup: Time,
     pub(crate) duration: Time,
+    pub(crate) watch: W,
 }
 
 impl World {
+    /// The same world, of which nothing has happened yet, seen by `watch`.
+    pub(crate) fn seen_by<W>(self, watch: W) -> World<W> {
+        World {
+            agenda: self.agenda,
+            links: self.links,
+            flows: self.flows,
+            paths: self.paths,
+            tallies: self.tallies,
+            senders: self.senders,
+            replays: self.replays,
+            transport: self.transport,
+            class_names: self.class_names,
+            delays: self.delays,
+            colors: self.colors,
+            queue_probes: self.queue_probes,
+            throughput: self.throughput,
+            packet_log: self.packet_log,
+            delays_over_time: self.delays_over_time,
+            warmup: self.warmup,
+            duration: self.duration,
+            watch,
+        }
+    }
+}
+
+impl<W: Watch> World<W> {
     /// Lets happen whatever happens no later than `limit`.
     pub fn run_until(&mut self, limit: Time) {
         while let Some((now, event)) = self.agenda.pop_until(limit) {
@@ -136,6 +164,14 @@ impl World {
     /// Simulated time at which the run ends.
     pub fn duration(&self) -> Time {
         self.duration
+    }
+    /// Who sees what happens at its ports, which are numbered in the order of the scenario's links, both directions of each.
+    pub fn watch(&mut self) -> &mut W {
+        &mut self.watch
+    }
+    /// The name of port number `port`.
+    pub fn port_name(&self, port: usize) -> Option<&str> {
+        self.links.get(port).map(|link| link.name.as_str())
     }
     /// Packets times the links whose wire they entered, since the start of the run.
     pub fn packet_hops(&self) -> u64 {
@@ -268,15 +304,23 @@ impl World {
 
     /// `packet` passes `link`'s output conditioners and its port.
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        self.watch.comes(now, link.index(), packet);
         let Link { output, port, tally, .. } = &mut self.links[link.index()];
         if !output.is_empty()
             && let Verdict::Drop(cause) = output.condition(now, packet)
         {
             return self.drop_unqueued(now, link, packet, cause, End::Output);
         }
-        let segments = &mut self.transport.segments;
-        let mut counters = Counters { port: tally, flows: &mut self.tallies, segments, warmup: self.warmup };
-        match port.send(now, packet, &mut counters) {
+        let mut counters = Counters {
+            port: tally,
+            flows: &mut self.tallies,
+            segments: &mut self.transport.segments,
+            warmup: self.warmup,
+            observer: self.watch.at(link.index()),
+        };
+        let sent = port.send(now, packet, &mut counters);
+        drop(counters);
+        match sent {
             Sent::Transmitted(departure) => self.launch(link, packet, departure.ends),
             Sent::Queued => self.transmit(now, link),
             Sent::Dropped => {}
@@ -343,10 +387,16 @@ impl World {
     fn transmit(&mut self, now: Time, link: LinkId) {
         loop {
             let Link { port, tally, .. } = &mut self.links[link.index()];
-            let segments = &mut self.transport.segments;
-            let mut counters =
-                Counters { port: tally, flows: &mut self.tallies, segments, warmup: self.warmup };
-            let Some(mut transmission) = port.poll_transmit(now, &mut counters) else { break };
+            let mut counters = Counters {
+                port: tally,
+                flows: &mut self.tallies,
+                segments: &mut self.transport.segments,
+                warmup: self.warmup,
+                observer: self.watch.at(link.index()),
+            };
+            let transmission = port.poll_transmit(now, &mut counters);
+            drop(counters);
+            let Some(mut transmission) = transmission else { break };
             self.launch(link, &mut transmission.packet, transmission.ends);
         }
     }
@@ -401,7 +451,7 @@ impl World {
     }
 
     /// Packet `number` of its flow has arrived.
-    fn count_delivery(&mut self, now: Time, packet: &Packet, number: u32) {
+    pub(crate) fn count_delivery(&mut self, now: Time, packet: &Packet, number: u32) {
         let flow = flow_of(packet);
         let Flow { class, distribution, .. } = self.flows[flow];
         let tally = &mut self.tallies[flow];
@@ -432,6 +482,7 @@ impl World {
     /// `packet` ends at `link` outside its queues, at `end`: counted for its flow and by the port.
     #[cold]
     fn drop_unqueued(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, end: End) {
+        self.watch.ends(now, link.index(), packet, cause);
         self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
         let tally = &mut self.links[link.index()].tally;
         if let Some(tap) = &mut tally.tap {

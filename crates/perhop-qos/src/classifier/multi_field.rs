@@ -93,9 +93,25 @@ impl Prefix {
         let bits = address.to_bits();
         bits & self.mask == self.bits && is_ipv4(bits) == self.address.is_ipv4()
     }
+    /// How many bits of an address it says.
+    pub const fn length(&self) -> u8 {
+        self.length
+    }
+    /// The only address that begins with it; `None` where there are others.
+    pub fn host(&self) -> Option<Address> {
+        (self.mask == u128::MAX).then(|| self.address.into())
+    }
     fn network(&self) -> IpAddr {
         let network = std::net::Ipv6Addr::from_bits(self.bits);
         if self.address.is_ipv4() { network.to_canonical() } else { IpAddr::V6(network) }
+    }
+}
+
+/// The one address.
+impl From<IpAddr> for Prefix {
+    fn from(address: IpAddr) -> Prefix {
+        let length = if address.is_ipv4() { 32 } else { 128 };
+        Prefix { address, length, bits: Address::from(address).to_bits(), mask: u128::MAX }
     }
 }
 

@@ -4,7 +4,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 
-use super::{Builder, start_of};
+use super::{Builder, flow_start};
 use crate::routing::LinkId;
 use crate::scenario::{Recording, TrafficConfig};
 use crate::source::Replay;
@@ -35,8 +35,8 @@ impl<'a> Builder<'a> {
             };
             self.add_flow(flow, path);
         }
-        let streams = self.streams.child("traffic").child(&config.name).child("0");
-        let times = [start_of(config, &streams), config.stop.unwrap_or(Time::MAX)];
+        let (_, start) = flow_start(config, 0, &self.streams);
+        let times = [start, config.stop.unwrap_or(Time::MAX)];
         let slot = self.world.agenda.register(Event::Replay(self.world.replays.len()));
         let replay = Replay::new(recording.packets, first, times, slot);
         if let Some(due) = replay.due_at() {

@@ -4,7 +4,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 
-use super::{Builder, start_of};
+use super::{Builder, flow_start};
 use crate::probe::Delays;
 use crate::routing::LinkId;
 use crate::scenario::TrafficConfig;
@@ -49,9 +49,9 @@ impl<'a> Builder<'a> {
                 template: Packet { dscp: back_dscp, ..Packet::new(key.reversed(), 0) },
             };
             let flows = [there, self.add_flow(back, ways[SERVER])];
-            let streams = self.streams.child("traffic").child(&config.name).child(number.to_string());
+            let (streams, start) = flow_start(config, number, &self.streams);
             let slot = self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len()));
-            self.world.agenda.schedule(slot, start_of(config, &streams));
+            self.world.agenda.schedule(slot, start);
             self.world.transport.sessions.push(Session {
                 traffic: index,
                 number,

@@ -4,11 +4,12 @@ use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::packet::Color;
 
 use super::table::{Rows, Table};
+use crate::measured::Conditioned;
 use crate::world::World;
 
 /// The packets to which one stage gave one color.
 #[derive(Clone, Debug)]
-pub(super) struct ConditionerRow {
+pub(crate) struct ConditionerRow {
     replication: u64,
     node: String,
     neighbor: String,
@@ -16,6 +17,14 @@ pub(super) struct ConditionerRow {
     stage: String,
     color: String,
     taken: Count,
+}
+
+impl ConditionerRow {
+    /// A row of what was measured.
+    pub(crate) fn new(replication: u64, measured: &Conditioned) -> ConditionerRow {
+        let Conditioned { node, neighbor, side, stage, color, taken } = measured.clone();
+        ConditionerRow { replication, node, neighbor, side, stage, color, taken }
+    }
 }
 
 /// The rows of one replication.

@@ -33,6 +33,12 @@ pub struct Summary {
     tcp: Option<Vec<Group>>,
     fairness: Option<Metric>,
     packet_hops: u64,
+    /// `live` where it was measured on real packets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    /// What each of the runs on real packets was like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    live: Option<Vec<Value>>,
 }
 
 /// The rows of a table that have the same keys.
@@ -84,7 +90,14 @@ impl Summary {
             tcp: of("transactions", &["class"]),
             fairness: samples(tables, "runs", "fairness"),
             packet_hops: total(tables, "runs", "packet_hops"),
+            kind: None,
+            live: None,
         }
+    }
+    /// Makes it the summary of `runs` on real packets, one after the other, which say each what it was like.
+    pub fn tell_of_live_runs(&mut self, runs: Vec<Value>) {
+        self.kind = Some("live");
+        self.live = Some(runs);
     }
     /// The summary as JSON text: one object. (Written as it goes: as a tree it would be the largest thing in memory.)
     pub fn to_json(&self) -> String {

@@ -85,8 +85,20 @@ struct PortRow {
 impl Replication {
     /// What `world` found by the end of its run as replication `number`.
     pub(crate) fn new(scenario: &Scenario, world: &World, number: u32) -> Replication {
+        let conditioners = conditioner_rows(world, u64::from(number));
+        Replication::measured(scenario, world, number, &world.in_network(), conditioners)
+    }
+    /// What was measured into the counters of `world` as replication `number`. Packets of each flow that are
+    /// `in_network` and what `conditioners` took do not follow from them where nothing passed through the world.
+    pub(crate) fn measured(
+        scenario: &Scenario,
+        world: &World,
+        number: u32,
+        in_network: &[u64],
+        conditioners: Vec<ConditionerRow>,
+    ) -> Replication {
         let replication = u64::from(number);
-        let flows = flow_rows(scenario, world, replication);
+        let flows = flow_rows(scenario, world, replication, in_network);
         let classes = class_rows(world, replication, &flows);
         let transactions = tcp::transaction_rows(world, replication);
         let histogram = histogram_rows(replication, &classes, &transactions);
@@ -99,7 +111,7 @@ impl Replication {
             run,
             flows,
             ports: port_rows(world, replication),
-            conditioners: conditioner_rows(world, replication),
+            conditioners,
             queues: queue_rows(world, replication),
             throughput: throughput_rows(world, replication),
             packets,
@@ -124,8 +136,7 @@ pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
     if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
 
-fn flow_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<FlowRow> {
-    let in_network = world.in_network();
+fn flow_rows(scenario: &Scenario, world: &World, replication: u64, in_network: &[u64]) -> Vec<FlowRow> {
     let per_flow = scenario.measure.delays == DelayScope::PerFlow;
     let measured = world.duration.saturating_sub(world.warmup);
     let row = |(index, flow): (usize, &crate::world::Flow)| {

@@ -10,11 +10,12 @@ mod watch;
 
 use std::collections::BTreeMap;
 
+use perhop_qos::observer::Watch;
 use perhop_qos::packet::Packet;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
-pub(crate) use plan::{Beginning, Connections, Plan};
+pub use plan::{Beginning, Connections, Plan, Request};
 pub(crate) use segments::{Carried, Segments};
 pub(crate) use watch::{ConnectionProbe, ConnectionSample};
 
@@ -87,7 +88,7 @@ pub(crate) struct SessionTally {
     /// Payload bytes that arrived in order, at the client and at the server.
     pub(crate) received: [u64; 2],
     /// Of dialogues that are over, from the start of the run.
-    over: Statistics,
+    pub(crate) over: Statistics,
     /// All by the end of the warm-up.
     before: Statistics,
 }
@@ -111,7 +112,7 @@ struct Dialogue {
     arrived: [u64; 2],
 }
 
-impl World {
+impl<W: Watch> World<W> {
     /// `session` starts, begins a transaction by itself, or stops.
     pub(crate) fn session_due(&mut self, now: Time, session: usize) {
         let Session { plan, stops, slot, started, stream, .. } = &mut self.transport.sessions[session];

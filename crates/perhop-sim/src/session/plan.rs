@@ -1,6 +1,7 @@
 //! [`Plan`]: what an application does with its connections.
 
 use perhop_qos::random::Stream;
+
 use perhop_qos::units::Time;
 
 use crate::scenario::{Closing, FileConnection, SourceConfig};
@@ -8,18 +9,23 @@ use crate::tcp::TcpConfig;
 
 /// What the client sends in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Request {
+pub enum Request {
     /// More than ever ends.
     Endless,
     /// So many bytes.
     Fixed(u64),
-    /// A Pareto law of this mean, bytes, and shape.
-    Pareto { mean: f64, shape: f64 },
+    /// A Pareto law.
+    Pareto {
+        /// Its mean, bytes.
+        mean: f64,
+        /// Its shape, above 1.
+        shape: f64,
+    },
 }
 
 /// How connections and transactions go together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Connections {
+pub enum Connections {
     /// All transactions on one.
     One,
     /// One for each, which ends it by closing.
@@ -28,7 +34,7 @@ pub(crate) enum Connections {
 
 /// When transactions begin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Beginning {
+pub enum Beginning {
     /// Each when the one before it is over.
     InTurn,
     /// At random, whatever becomes of the others: independent gaps of this mean, seconds.
@@ -37,19 +43,22 @@ pub(crate) enum Beginning {
 
 /// What an application does with its connections.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Plan {
-    pub(crate) request: Request,
+pub struct Plan {
+    /// What the client sends in one transaction.
+    pub request: Request,
     /// Bytes that the server answers.
-    pub(crate) response: u64,
-    pub(crate) connections: Connections,
+    pub response: u64,
+    /// How connections and transactions go together.
+    pub connections: Connections,
     /// Which end closes a connection of a transaction.
-    pub(crate) closing: Closing,
-    pub(crate) beginning: Beginning,
+    pub closing: Closing,
+    /// When transactions begin.
+    pub beginning: Beginning,
 }
 
 impl Plan {
     /// What `source` does, and by which TCP; `None` if it sends datagrams.
-    pub(crate) fn of(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
+    pub fn of(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
         let (connections, beginning) = (Connections::One, Beginning::InTurn);
         let closing = Closing::Client;
         let in_turn = |request, response| Plan { request, response, connections, closing, beginning };
@@ -89,7 +98,7 @@ impl Plan {
     }
 
     /// Bytes of the next request; [`u64::MAX`] of an endless one.
-    pub(crate) fn next_request(&self, stream: &mut Stream) -> u64 {
+    pub fn next_request(&self, stream: &mut Stream) -> u64 {
         match self.request {
             Request::Endless => u64::MAX,
             Request::Fixed(bytes) => bytes,
@@ -97,15 +106,15 @@ impl Plan {
         }
     }
     /// The client sends without waiting for anything: an endless request, or requests without an answer.
-    pub(crate) fn is_continuous(&self) -> bool {
+    pub fn is_continuous(&self) -> bool {
         self.connections == Connections::One && self.response == 0
     }
     /// Whether connections carry one transaction, and `end` is the first to close them.
-    pub(crate) fn closes(&self, end: Closing) -> bool {
+    pub fn closes(&self, end: Closing) -> bool {
         self.connections == Connections::PerTransaction && self.closing == end
     }
     /// The gap to the next transaction, where they begin at random.
-    pub(crate) fn gap(&self, stream: &mut Stream) -> Option<Time> {
+    pub fn gap(&self, stream: &mut Stream) -> Option<Time> {
         match self.beginning {
             Beginning::InTurn => None,
             Beginning::Poisson(mean) => Some(Time::from_seconds_f64(mean * stream.exponential())),

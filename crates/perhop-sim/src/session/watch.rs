@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use perhop_qos::observer::Watch;
 use perhop_qos::units::Time;
 
 use super::Transport;
@@ -37,7 +38,7 @@ pub(crate) struct ConnectionSample {
     pub(crate) timeout: Time,
 }
 
-impl World {
+impl<W: Watch> World<W> {
     /// `probe` takes a sample of every connection that is open.
     pub(crate) fn sample_connections(&mut self, now: Time, probe: usize) {
         let Transport { dialogues, probes, .. } = &mut self.transport;

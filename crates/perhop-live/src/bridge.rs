@@ -1,0 +1,182 @@
+//! [`BridgeConfig`]: policies between two existing interfaces.
+
+use std::path::PathBuf;
+
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::error::ConfigError;
+use perhop_qos::framing::Framing;
+use perhop_qos::policy::QueueingConfig;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::units::{Rate, Time};
+use serde::{Deserialize, Serialize};
+
+use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, Scheduling, SocketKind};
+
+/// Beyond what any interface here carries: a direction without a rate of its own is paced by its device alone.
+const UNPACED: Rate = Rate::from_bits_per_second(400_000_000_000);
+
+/// Policies between two existing interfaces, one for each direction.
+///
+/// Frames keep their addresses; those that carry no IP packet pass at once, so that hosts find each other by ARP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BridgeConfig {
+    /// Name in results.
+    #[serde(default = "default_node")]
+    pub node: String,
+    /// Seed of every random stream.
+    #[serde(default = "default_seed")]
+    pub seed: u64,
+    /// The interfaces.
+    pub devices: [String; 2],
+    /// From the first interface to the second.
+    #[serde(default)]
+    pub forth: BridgeDirectionConfig,
+    /// From the second interface to the first.
+    #[serde(default)]
+    pub back: BridgeDirectionConfig,
+    /// Unix socket on which counters are read while it runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<PathBuf>,
+    /// File into which the final counters go as JSON.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<PathBuf>,
+    /// How frames are received and sent.
+    #[serde(default)]
+    pub socket: SocketKind,
+    /// How the process competes for the processor.
+    #[serde(default)]
+    pub scheduling: Scheduling,
+}
+
+/// One direction of a bridge; without anything it lets all pass.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct BridgeDirectionConfig {
+    /// Bits per second, counted in wire bytes as `framing` says; without it, as fast as the interface takes them.
+    #[serde(default)]
+    pub rate: Option<Rate>,
+    /// What the emulated wire adds to an IP packet.
+    #[serde(default)]
+    pub framing: Framing,
+    /// The FIFO between scheduler and wire.
+    #[serde(default)]
+    pub ring: RingConfig,
+    /// Conditioners of the policy on the interface by which packets come.
+    #[serde(default)]
+    pub input: Vec<ConditionerConfig>,
+    /// Conditioners of the policy on the interface by which they leave.
+    #[serde(default)]
+    pub output: Vec<ConditionerConfig>,
+    /// Queues and scheduler; without it, one FIFO with tail drop.
+    #[serde(default)]
+    pub queueing: Option<QueueingConfig>,
+    /// Propagation delay.
+    #[serde(default)]
+    pub delay: Time,
+    /// Probability with which the wire loses a packet.
+    #[serde(default)]
+    pub loss: f64,
+}
+
+fn default_node() -> String {
+    "bridge".to_owned()
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+impl BridgeConfig {
+    /// The forwarder that does it.
+    ///
+    /// # Errors
+    /// Where both interfaces are the same.
+    pub fn forwarder(&self) -> Result<ForwarderConfig, ConfigError> {
+        let [first, second] = &self.devices;
+        if first == second {
+            let message =
+                format!("both interfaces are \"{first}\": what arrived would leave by where it came from");
+            return Err(ConfigError::new("devices", message).help("name two interfaces"));
+        }
+        let mut forwarder = ForwarderConfig::new(self.node.clone(), self.seed, 0);
+        forwarder.directions = vec![self.forth.between(first, second), self.back.between(second, first)];
+        forwarder.inputs =
+            self.forth.input(first, second).into_iter().chain(self.back.input(second, first)).collect();
+        forwarder.control.clone_from(&self.control);
+        forwarder.result.clone_from(&self.result);
+        forwarder.socket = self.socket;
+        forwarder.scheduling = self.scheduling;
+        Ok(forwarder)
+    }
+}
+
+impl BridgeDirectionConfig {
+    /// The input policy by itself, where there is one: the first conditioner that decides ends a policy, not both.
+    fn input(&self, from: &str, to: &str) -> Option<InputConfig> {
+        (!self.input.is_empty()).then(|| InputConfig {
+            name: format!("{from}->{to}"),
+            device: from.to_owned(),
+            input: self.input.clone(),
+            input_interfaces: vec![from.to_owned()],
+            far_interface: 0,
+            leads_to: Some(format!("{from}->{to}")),
+        })
+    }
+    fn between(&self, from: &str, to: &str) -> DirectionConfig {
+        DirectionConfig {
+            name: format!("{from}->{to}"),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate: self.rate.unwrap_or(UNPACED),
+            framing: self.framing,
+            ring: self.ring,
+            queueing: self.queueing.clone(),
+            output: self.output.clone(),
+            output_interfaces: vec![from.to_owned()],
+            delay: self.delay,
+            loss: self.loss,
+            input: None,
+            input_interfaces: Vec::new(),
+            far_interface: 0,
+            receives_on: self.input.is_empty().then(|| from.to_owned()),
+            sends_on: Some(to.to_owned()),
+            other_frames: OtherFrames::Pass,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bridge(forth: &str) -> ForwarderConfig {
+        let text = format!(r#"{{"devices": ["a", "b"], "forth": {forth}}}"#);
+        serde_json::from_str::<BridgeConfig>(&text).expect("well-formed").forwarder().expect("right")
+    }
+
+    #[test]
+    fn without_anything_frames_enter_a_port_that_holds_nobody_back() {
+        let forwarder = bridge("{}");
+        assert_eq!(forwarder.devices(), ["a", "b"]);
+        let ways = forwarder.directions.iter().map(|direction| (&direction.receives_on, &direction.sends_on));
+        let [a, b] = ["a", "b"].map(|name| Some(name.to_owned()));
+        assert_eq!(ways.collect::<Vec<_>>(), [(&a, &b), (&b, &a)]);
+        assert!(forwarder.inputs.is_empty());
+    }
+    #[test]
+    fn an_input_policy_stands_before_the_output_policy_and_apart_from_it() {
+        let forwarder =
+            bridge(r#"{"input": [{"actions": [{"mark": "ef"}]}], "output": [{"actions": ["drop"]}]}"#);
+        assert_eq!(forwarder.devices(), ["b", "a"]);
+        let [input] = forwarder.inputs.as_slice() else { panic!("{:?}", forwarder.inputs) };
+        assert_eq!((input.device.as_str(), input.leads_to.as_deref()), ("a", Some("a->b")));
+        assert_eq!((input.input.len(), forwarder.directions[0].output.len()), (1, 1));
+        assert_eq!(forwarder.directions[0].receives_on, None);
+    }
+    #[test]
+    fn one_interface_is_no_bridge() {
+        let same: BridgeConfig = serde_json::from_str(r#"{"devices": ["a", "a"]}"#).expect("well-formed");
+        assert_eq!(same.forwarder().expect_err("refused").path, ["devices"]);
+    }
+}

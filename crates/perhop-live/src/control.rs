@@ -1,0 +1,161 @@
+//! [`Control`]: a Unix socket on which a running forwarder tells its counters.
+//!
+//! Who connects gets one JSON document, or what the line asks for that it sends: `metrics` for the text that
+//! Prometheus reads, `count-from NANOSECONDS` to begin the counts at a reading of the monotonic clock. `GET /metrics`
+//! and `GET /` are understood too, for `curl --unix-socket`. A thread of its own talks to whoever asks; the forwarder
+//! only leaves a copy of its counters there, between two rounds.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::socket::Bell;
+use crate::status::Status;
+
+/// Who sends nothing wants the counters.
+const SILENCE: Duration = Duration::from_millis(50);
+/// The forwarder answers between two rounds; where it does not, it has ended.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// No request is longer, in bytes.
+const LONGEST_REQUEST: u64 = 1024;
+/// `count-from` was not asked for.
+const NEVER: u64 = u64::MAX;
+
+/// The control socket of a forwarder; it goes when this does.
+#[derive(Debug)]
+pub struct Control {
+    desk: Arc<Desk>,
+    path: PathBuf,
+    server: Option<JoinHandle<()>>,
+}
+
+/// Where forwarder and server leave things for each other.
+#[derive(Debug)]
+struct Desk {
+    wanted: AtomicBool,
+    count_from_ns: AtomicU64,
+    closed: AtomicBool,
+    answer: Mutex<Option<Status>>,
+    answered: Condvar,
+    bell: Bell,
+}
+
+impl Control {
+    /// Listens at `path`; `bell` wakes the forwarder.
+    ///
+    /// # Errors
+    /// Where there can be no socket at `path`, or somebody listens there already.
+    pub fn listen(path: &Path, bell: &Bell) -> io::Result<Control> {
+        remove_if_abandoned(path)?;
+        let listener = UnixListener::bind(path)?;
+        let desk = Arc::new(Desk {
+            wanted: AtomicBool::new(false),
+            count_from_ns: AtomicU64::new(NEVER),
+            closed: AtomicBool::new(false),
+            answer: Mutex::new(None),
+            answered: Condvar::new(),
+            bell: bell.clone(),
+        });
+        let shared = Arc::clone(&desk);
+        let server =
+            thread::Builder::new().name("control".to_owned()).spawn(move || serve(&listener, &shared))?;
+        Ok(Control { desk, path: path.to_owned(), server: Some(server) })
+    }
+    /// Whether somebody waits for the counters. Costs one load.
+    #[inline]
+    pub fn is_asked(&self) -> bool {
+        self.desk.wanted.load(Ordering::Relaxed)
+    }
+    /// The counters for whoever waits.
+    pub fn answer(&self, status: Status) {
+        self.desk.wanted.store(false, Ordering::Relaxed);
+        *self.desk.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
+        self.desk.answered.notify_one();
+    }
+    /// The reading of the monotonic clock from which to count, in nanoseconds, once for each time it was asked for.
+    pub fn counts_from_ns(&self) -> Option<u64> {
+        let asked = self.desk.count_from_ns.load(Ordering::Relaxed) != NEVER;
+        asked.then(|| self.desk.count_from_ns.swap(NEVER, Ordering::Relaxed)).filter(|ns| *ns != NEVER)
+    }
+}
+
+impl Drop for Control {
+    fn drop(&mut self) {
+        self.desk.closed.store(true, Ordering::Relaxed);
+        self.desk.answered.notify_one();
+        // The server sleeps until somebody connects.
+        if UnixStream::connect(&self.path).is_ok()
+            && let Some(server) = self.server.take()
+        {
+            let _ = server.join();
+        }
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Removes a socket on which nobody listens any more.
+fn remove_if_abandoned(path: &Path) -> io::Result<()> {
+    let is_socket = path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket());
+    if is_socket && UnixStream::connect(path).is_err() { std::fs::remove_file(path) } else { Ok(()) }
+}
+
+fn serve(listener: &UnixListener, desk: &Desk) {
+    for stream in listener.incoming() {
+        if desk.closed.load(Ordering::Relaxed) {
+            return;
+        }
+        // Whoever went away before the answer misses nothing.
+        let _ = stream.and_then(|stream| talk(stream, desk));
+    }
+}
+
+/// Answers one request.
+fn talk(mut stream: UnixStream, desk: &Desk) -> io::Result<()> {
+    stream.set_read_timeout(Some(SILENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let mut line = String::new();
+    match BufReader::new((&stream).take(LONGEST_REQUEST)).read_line(&mut line) {
+        Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+        _ => {}
+    }
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if let ["count-from", nanoseconds] = words.as_slice() {
+        let asked = nanoseconds.parse().ok().filter(|ns| *ns != NEVER);
+        if let Some(ns) = asked {
+            desk.count_from_ns.store(ns, Ordering::Relaxed);
+            desk.bell.ring();
+        }
+        let answer = if asked.is_some() { "ok" } else { "error: not a number of nanoseconds" };
+        return writeln!(stream, "{answer}");
+    }
+    let Some(status) = desk.ask() else { return Ok(()) };
+    match words.as_slice() {
+        ["metrics"] => stream.write_all(status.metrics().as_bytes()),
+        ["GET", "/metrics", ..] => reply(&mut stream, "text/plain; version=0.0.4", &status.metrics()),
+        ["GET", ..] => reply(&mut stream, "application/json", &format!("{}\n", status.json())),
+        _ => writeln!(stream, "{}", status.json()),
+    }
+}
+
+fn reply(stream: &mut UnixStream, kind: &str, body: &str) -> io::Result<()> {
+    write!(stream, "HTTP/1.0 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+}
+
+impl Desk {
+    /// Has the forwarder copy its counters; `None` where it has ended.
+    fn ask(&self) -> Option<Status> {
+        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        *answer = None; // one that came too late for whoever asked before
+        self.wanted.store(true, Ordering::Relaxed);
+        self.bell.ring();
+        let waits = |answer: &mut Option<Status>| answer.is_none() && !self.closed.load(Ordering::Relaxed);
+        let (mut answer, _) =
+            self.answered.wait_timeout_while(answer, PATIENCE, waits).unwrap_or_else(PoisonError::into_inner);
+        answer.take()
+    }
+}

@@ -1,0 +1,110 @@
+//! [`Routes`]: which direction leads to an address.
+
+use perhop_qos::classifier::Prefix;
+use perhop_qos::packet::Address;
+
+/// Exact addresses by open addressing, and prefixes for what is not among them.
+#[derive(Debug)]
+pub(crate) struct Routes {
+    /// A power of two of places, at most half of them taken.
+    places: Vec<Option<(Address, u16)>>,
+    taken: usize,
+    /// The longest first.
+    prefixes: Vec<(Prefix, u16)>,
+}
+
+impl Routes {
+    pub(crate) fn new() -> Routes {
+        Routes { places: vec![None; 16], taken: 0, prefixes: Vec::new() }
+    }
+    /// Packets to `to` go by `direction`. The first route to an address stands.
+    pub(crate) fn add(&mut self, to: Prefix, direction: u16) {
+        if let Some(address) = to.host() {
+            return self.add_host(address, direction);
+        }
+        let at = self.prefixes.partition_point(|(known, _)| known.length() >= to.length());
+        self.prefixes.insert(at, (to, direction));
+    }
+    /// The direction to `destination`.
+    #[inline]
+    pub(crate) fn find(&self, destination: Address) -> Option<u16> {
+        match self.places[self.place(destination)] {
+            Some((_, direction)) => Some(direction),
+            None => self.find_prefix(destination),
+        }
+    }
+
+    #[cold]
+    fn find_prefix(&self, destination: Address) -> Option<u16> {
+        self.prefixes.iter().find(|(prefix, _)| prefix.contains(destination)).map(|(_, direction)| *direction)
+    }
+    fn add_host(&mut self, address: Address, direction: u16) {
+        if 2 * (self.taken + 1) > self.places.len() {
+            let doubled = vec![None; 2 * self.places.len()];
+            for (known, direction) in std::mem::replace(&mut self.places, doubled).into_iter().flatten() {
+                let place = self.place(known);
+                self.places[place] = Some((known, direction));
+            }
+        }
+        let place = self.place(address);
+        if self.places[place].is_none() {
+            self.places[place] = Some((address, direction));
+            self.taken += 1;
+        }
+    }
+    /// Where `address` stands, or would.
+    #[inline]
+    fn place(&self, address: Address) -> usize {
+        let mask = self.places.len() - 1;
+        let mut place = scatter(address) as usize & mask;
+        while self.places[place].is_some_and(|(known, _)| known != address) {
+            place = (place + 1) & mask;
+        }
+        place
+    }
+}
+
+/// Bits of all of `address`, well mixed: Fibonacci hashing (Knuth, volume 3, §6.4).
+#[inline]
+pub(super) fn scatter(address: Address) -> u64 {
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let bits = address.to_bits();
+    let product = ((bits >> 64) as u64 ^ (bits as u64).wrapping_mul(GOLDEN)).wrapping_mul(GOLDEN);
+    product >> 32 ^ product
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(text: &str) -> Address {
+        Address::from(text.parse::<std::net::IpAddr>().unwrap())
+    }
+
+    #[test]
+    fn a_host_before_a_prefix_and_a_long_prefix_before_a_short_one() {
+        let mut routes = Routes::new();
+        for (to, direction) in
+            [("0.0.0.0/0", 9), ("10.1.0.0/16", 1), ("10.0.0.0/8", 2), ("10.1.0.7/32", 3), ("2001:db8::7", 4)]
+        {
+            routes.add(to.parse().unwrap(), direction);
+        }
+        for (destination, direction) in
+            [("10.1.0.7", 3), ("10.1.0.8", 1), ("10.2.0.7", 2), ("192.0.2.1", 9), ("2001:db8::7", 4)]
+        {
+            assert_eq!(routes.find(address(destination)), Some(direction), "{destination}");
+        }
+        assert_eq!(routes.find(address("2001:db8::8")), None);
+    }
+
+    #[test]
+    fn every_one_of_many_hosts_is_found() {
+        let mut routes = Routes::new();
+        let hosts = |number: u32| Address::from_ipv4((0x0a00_0001 + number).into());
+        for number in 0..5000 {
+            routes.add(Prefix::new(hosts(number).to_ip(), 32).unwrap(), number as u16);
+        }
+        assert!((0..5000).all(|number| routes.find(hosts(number)) == Some(number as u16)));
+        assert_eq!(routes.find(hosts(5000)), None);
+    }
+}

@@ -1,0 +1,36 @@
+//! Writing what a node may change: codepoint and congestion mark.
+
+use perhop_qos::packet::{Dscp, Ecn};
+
+use super::{Layout, Version, updated};
+
+/// Of the IPv4 header's checksum.
+const CHECKSUM: std::ops::Range<usize> = 10..12;
+
+impl Layout {
+    /// Gives the packet in `frame` the codepoint `dscp` and the congestion notification `ecn`; bytes that say
+    /// so already are left alone.
+    #[inline]
+    pub fn mark(self, frame: &mut [u8], dscp: Dscp, ecn: Ecn) {
+        let header = &mut frame[usize::from(self.header)..];
+        let wanted = dscp.value() << 2 | ecn as u8;
+        match self.version {
+            Version::V4 if header[1] != wanted => mark_v4(header, wanted),
+            Version::V4 => {}
+            Version::V6 => {
+                // RFC 8200 §3: version, traffic class, flow label; no checksum has anything of them.
+                header[0] = header[0] & 0xf0 | wanted >> 4;
+                header[1] = header[1] & 0x0f | wanted << 4;
+            }
+        }
+    }
+}
+
+/// Writes `wanted` into the second byte of an IPv4 header, and its checksum.
+fn mark_v4(header: &mut [u8], wanted: u8) {
+    let before = u16::from_be_bytes([header[0], header[1]]);
+    let after = u16::from_be_bytes([header[0], wanted]);
+    let checksum = u16::from_be_bytes([header[CHECKSUM.start], header[CHECKSUM.start + 1]]);
+    header[1] = wanted;
+    header[CHECKSUM].copy_from_slice(&updated(checksum, before, after).to_be_bytes());
+}

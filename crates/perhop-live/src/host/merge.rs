@@ -1,0 +1,377 @@
+//! From what hosts and forwarders wrote down to the results of the run, in the shape of a simulation's.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use perhop_qos::conditioner::Count;
+use perhop_qos::packet::{Dscp, FlowKey, Protocol};
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+use perhop_sim::measured::{Conditioned, ConnectionState, Measured, SessionCounts, results};
+use perhop_sim::scenario::Scenario;
+use perhop_sim::tcp::Statistics;
+use perhop_sim::{Results, RunOptions};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::record::{Record, read_records};
+use super::report::{HostReport, Sample, SessionReport};
+use super::{Flows, HostError, records_of, trying};
+
+/// The files of one run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct RunFiles {
+    /// The hosts' reports; their records stand beside them.
+    pub hosts: Vec<PathBuf>,
+    /// The forwarders' reports.
+    pub forwarders: Vec<PathBuf>,
+}
+
+/// What is known of packets that were sent, over all flows.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Account {
+    /// Sent, the warm-up included.
+    sent: u64,
+    /// Arrived before the end.
+    arrived: u64,
+    /// Arrived after the end: they were under way.
+    late: u64,
+    /// Arrived, though nobody saw them leave.
+    unmatched: u64,
+    /// Sent after the warm-up, and neither arrived nor dropped by a forwarder: lost where nobody counts.
+    missing: u64,
+}
+
+/// The results of `runs` of `scenario`, each a replication; trace files are looked for relative to `base`. The
+/// summary says under `live` what the runs were like.
+///
+/// # Errors
+/// Where a file cannot be read, or the scenario cannot be built.
+pub fn measured_results(
+    scenario: &Scenario,
+    base: &Path,
+    seed: u64,
+    runs: &[RunFiles],
+) -> Result<Results, HostError> {
+    let flows = Flows::new(scenario);
+    let (mut measured, mut live) = (Vec::new(), Vec::new());
+    for run in runs {
+        let (one, said) = measure(scenario, base, &flows, run)?;
+        measured.push(one);
+        live.push(said);
+    }
+    let options = RunOptions { seed, replications: runs.len() as u32, threads: 1 };
+    let mut results = results(scenario, &options, &mut measured);
+    results.summary.tell_of_live_runs(live);
+    Ok(results)
+}
+
+fn measure(
+    scenario: &Scenario,
+    base: &Path,
+    flows: &Flows,
+    run: &RunFiles,
+) -> Result<(Measured, Value), HostError> {
+    let mut measured = Measured::new(scenario, base).map_err(HostError::Config)?;
+    let hosts: Vec<HostReport> = run.hosts.iter().map(|path| read_json(path)).collect::<Result<_, _>>()?;
+    let reports: Vec<Value> = run.forwarders.iter().map(|path| read_json(path)).collect::<Result<_, _>>()?;
+    let mut account = take_packets(&mut measured, &run.hosts)?;
+    take_sessions(&mut measured, &hosts);
+    for report in &reports {
+        let forwarder: ForwarderReport = trying(
+            || "a forwarder's report".to_owned(),
+            serde_json::from_value(report.clone()).map_err(io::Error::from),
+        )?;
+        forwarder.take(&mut measured, flows);
+    }
+    let unaccounted: u64 = measured.unaccounted().iter().sum();
+    account.missing = unaccounted.saturating_sub(account.late);
+    let hosts: Vec<Value> = hosts.iter().map(host_summary).collect();
+    let forwarders: Vec<Value> = reports.iter().map(forwarder_summary).collect();
+    Ok((measured, json!({ "packets": account, "hosts": hosts, "forwarders": forwarders })))
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, HostError> {
+    let text = trying(|| path.display().to_string(), std::fs::read_to_string(path))?;
+    trying(|| path.display().to_string(), serde_json::from_str(&text).map_err(io::Error::from))
+}
+
+/// Counts the packets of all flows, as sent and as arrived.
+fn take_packets(measured: &mut Measured, hosts: &[PathBuf]) -> Result<Account, HostError> {
+    let mut account = Account::default();
+    for (sent, arrived) in [("sent", "arrived"), ("tcp-sent", "tcp-arrived")] {
+        let (mut sent, arrived) = (records(hosts, sent)?, records(hosts, arrived)?);
+        // Of one flow in the order of sending; over all flows in the order of arrival, as in a simulation.
+        sent.sort_by_key(|record| (record.flow, record.at));
+        account.sent += sent.len() as u64;
+        match_packets(measured, &sent, arrived, &mut account);
+    }
+    Ok(account)
+}
+
+fn records(hosts: &[PathBuf], kind: &str) -> Result<Vec<Record>, HostError> {
+    let mut all = Vec::new();
+    for host in hosts {
+        let path = records_of(host, kind);
+        all.extend(trying(|| path.display().to_string(), read_records(&path))?);
+    }
+    Ok(all)
+}
+
+/// Finds for every packet that arrived the one that was sent.
+fn match_packets(measured: &mut Measured, sent: &[Record], mut arrived: Vec<Record>, account: &mut Account) {
+    let mut under_way: BTreeMap<(u32, u64), VecDeque<(u32, u64)>> = BTreeMap::new();
+    let (mut flow, mut number) = (u32::MAX, 0);
+    for record in sent {
+        number = if record.flow == flow { number + 1 } else { 0 };
+        flow = record.flow;
+        measured.send(flow as usize, Time::from_nanoseconds(record.at), record.length);
+        under_way.entry((flow, record.identity)).or_default().push_back((number, record.at));
+    }
+    arrived.sort_by_key(|record| record.at);
+    let ends = measured.duration();
+    for record in arrived {
+        let sent = under_way.get_mut(&(record.flow, record.identity)).and_then(VecDeque::pop_front);
+        let Some((number, sent_at)) = sent else {
+            account.unmatched += 1;
+            continue;
+        };
+        let (sent_at, at) = (Time::from_nanoseconds(sent_at), Time::from_nanoseconds(record.at));
+        let dscp = Dscp::new(record.class >> 2).unwrap_or_default();
+        measured.arrive(record.flow as usize, number, record.length, sent_at, at, dscp);
+        *(if at > ends { &mut account.late } else { &mut account.arrived }) += 1;
+    }
+}
+
+/// Counts what the two ends of each session did.
+fn take_sessions(measured: &mut Measured, hosts: &[HostReport]) {
+    let all: Vec<&SessionReport> = hosts.iter().flat_map(|host| &host.sessions).collect();
+    for session in &all {
+        let end = usize::from(!session.is_client);
+        let mut counts = SessionCounts {
+            connections: session.connections,
+            transactions: session.transactions + session.completions.len() as u64,
+            completions: session.completions.iter().map(|ns| Time::from_nanoseconds(*ns)).collect(),
+            sent: Statistics {
+                segments: session.segments,
+                retransmissions: session.retransmissions,
+                timeouts: session.timeouts,
+                ..Statistics::default()
+            },
+            ..SessionCounts::default()
+        };
+        counts.received[end] = session.received;
+        if !session.is_client {
+            let same = |other: &&&SessionReport| {
+                other.is_client && (other.traffic, other.number) == (session.traffic, session.number)
+            };
+            if let Some(client) = all.iter().find(same) {
+                add_transfers(&mut counts, client, session, measured.warmup());
+            }
+        }
+        measured.session(session.traffic, session.number, &counts);
+        for sample in &session.samples {
+            measured.sample(sample.probe, session.traffic, session.number, &state(sample));
+        }
+    }
+}
+
+/// Adds transfers that one end began and whose whole length the other saw arrive.
+fn add_transfers(counts: &mut SessionCounts, client: &SessionReport, server: &SessionReport, warmup: Time) {
+    let mut begun: BTreeMap<u16, VecDeque<u64>> = BTreeMap::new();
+    for transfer in &client.transfers {
+        begun.entry(transfer.port).or_default().push_back(transfer.at);
+    }
+    for transfer in &server.transfers {
+        let began = begun.get_mut(&transfer.port).and_then(VecDeque::pop_front);
+        let ended = Time::from_nanoseconds(transfer.at);
+        if let Some(began) = began.filter(|_| ended >= warmup) {
+            counts.transactions += 1;
+            counts.completions.push(ended.saturating_sub(Time::from_nanoseconds(began)));
+        }
+    }
+}
+
+fn state(sample: &Sample) -> ConnectionState {
+    ConnectionState {
+        time: Time::from_nanoseconds(sample.at),
+        connection: sample.connection,
+        window: f64::from(sample.window),
+        threshold: f64::from(sample.threshold),
+        in_flight: u64::from(sample.in_flight) * u64::from(sample.segment),
+        round_trip: (sample.round_trip > 0).then(|| Time::from_microseconds(sample.round_trip.into())),
+        timeout: Time::from_microseconds(sample.timeout.into()),
+    }
+}
+
+/// What of a forwarder's report goes into the tables.
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct ForwarderReport {
+    directions: Vec<DirectionReport>,
+    #[serde(default)]
+    inputs: Vec<InputReport>,
+    #[serde(default)]
+    flows: Vec<FlowReport>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct DirectionReport {
+    name: String,
+    queues: Vec<QueueReport>,
+    unqueued: ByCause,
+    beyond: ByCause,
+    output: Vec<StageReport>,
+    input: Vec<StageReport>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct QueueReport {
+    queue: String,
+    precedence: usize,
+    arrived: Packets,
+    sent: Packets,
+    marked: Packets,
+    dropped: ByCause,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct InputReport {
+    name: String,
+    input: Vec<StageReport>,
+    dropped: ByCause,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct StageReport {
+    conditioner: String,
+    colors: BTreeMap<String, Packets>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct FlowReport {
+    source: IpAddr,
+    destination: IpAddr,
+    source_port: u16,
+    destination_port: u16,
+    protocol: u8,
+    dropped: ByCause,
+}
+
+type ByCause = BTreeMap<String, Packets>;
+
+#[derive(Clone, Copy, Deserialize)]
+struct Packets {
+    packets: u64,
+    bytes: u64,
+}
+
+impl From<Packets> for Count {
+    fn from(Packets { packets, bytes }: Packets) -> Count {
+        Count { packets, bytes }
+    }
+}
+
+/// The causes that `dropped` names, with their counts.
+fn causes(dropped: &ByCause) -> impl Iterator<Item = (DropCause, Count)> {
+    let of = |name: &str| DropCause::ALL.into_iter().find(|cause| cause.name() == name);
+    dropped.iter().filter_map(move |(name, count)| Some((of(name)?, Count::from(*count))))
+}
+
+impl ForwarderReport {
+    fn take(self, measured: &mut Measured, flows: &Flows) {
+        for direction in self.directions {
+            direction.take(measured);
+        }
+        for InputReport { name, input, dropped } in self.inputs {
+            take_stages(measured, &name, "input", input);
+            if let Some(port) = measured.port(&name) {
+                causes(&dropped).for_each(|(cause, count)| port.beyond[cause.index()].merge(count));
+            }
+        }
+        for flow in self.flows {
+            let key = FlowKey {
+                source: flow.source.into(),
+                destination: flow.destination.into(),
+                source_port: flow.source_port,
+                destination_port: flow.destination_port,
+                protocol: Protocol(flow.protocol),
+            };
+            if let Some(place) = flows.of(&key) {
+                causes(&flow.dropped).for_each(|(cause, count)| measured.drop(place, cause, count));
+            }
+        }
+    }
+}
+
+impl DirectionReport {
+    fn take(self, measured: &mut Measured) {
+        let sent: u64 = self.queues.iter().map(|queue| queue.sent.packets).sum();
+        measured.transmit(&self.name, sent);
+        for queue in &self.queues {
+            let Some(place) = measured.queue(&self.name, &queue.queue) else { continue };
+            let Some(port) = measured.port(&self.name) else { continue };
+            let tally = port.of(place, queue.precedence);
+            tally.arrived.merge(queue.arrived.into());
+            tally.sent.merge(queue.sent.into());
+            tally.marked.merge(queue.marked.into());
+            causes(&queue.dropped).for_each(|(cause, count)| tally.dropped[cause.index()].merge(count));
+        }
+        if let Some(port) = measured.port(&self.name) {
+            causes(&self.unqueued).for_each(|(cause, count)| port.unqueued[cause.index()].merge(count));
+            causes(&self.beyond).for_each(|(cause, count)| port.beyond[cause.index()].merge(count));
+        }
+        take_stages(measured, &self.name, "output", self.output);
+        take_stages(measured, &self.name, "input", self.input);
+    }
+}
+
+/// Counts what the stages on one `side` of the link called `name` took.
+fn take_stages(measured: &mut Measured, name: &str, side: &'static str, stages: Vec<StageReport>) {
+    let Some((from, to)) = name.split_once("->") else { return };
+    let (node, neighbor) = if side == "output" { (from, to) } else { (to, from) };
+    for StageReport { conditioner, colors } in stages {
+        for (color, taken) in colors {
+            measured.condition(Conditioned {
+                node: node.to_owned(),
+                neighbor: neighbor.to_owned(),
+                side,
+                stage: conditioner.clone(),
+                color,
+                taken: taken.into(),
+            });
+        }
+    }
+}
+
+/// What the summary says of a host: all but the sessions.
+fn host_summary(host: &HostReport) -> Value {
+    json!({
+        "host": host.host,
+        "datagrams": host.lateness.count,
+        "late_p50_s": host.lateness.p50_ns as f64 / 1e9,
+        "late_p99_s": host.lateness.p99_ns as f64 / 1e9,
+        "late_max_s": host.lateness.max_ns as f64 / 1e9,
+        "refused_packets": host.refused_packets,
+        "lengthened_packets": host.lengthened_packets,
+        "foreign_packets": host.foreign_packets,
+        "unseen_packets": host.unseen_packets,
+        "notes": host.notes,
+    })
+}
+
+/// What the summary says of a forwarder: all but what is in the tables.
+fn forwarder_summary(report: &Value) -> Value {
+    let Value::Object(report) = report else { return Value::Null };
+    let in_tables = ["directions", "inputs", "flows"];
+    let kept = report.iter().filter(|(name, _)| !in_tables.contains(&name.as_str()));
+    Value::Object(kept.map(|(name, value)| (name.replace('-', "_"), value.clone())).collect())
+}

@@ -1,0 +1,124 @@
+//! What an application does when it hears something: the simulator's sessions, word for word.
+
+use std::cmp::Reverse;
+
+use perhop_sim::scenario::Closing;
+use perhop_sim::{Beginning, Connections};
+
+use super::connection::Connection;
+use super::session::{End, Session};
+use super::{Exchange, Task, at_port};
+
+/// How long a client waits before it tries again, nanoseconds.
+const PATIENCE: u64 = 100_000_000;
+
+impl Exchange {
+    /// The client sends the request of the next transaction.
+    pub(super) fn begin(&mut self, now: u64, connection: &mut Connection) {
+        let Session { plan, stream, stops, tally, .. } = &mut self.sessions[connection.session];
+        if now >= *stops {
+            return connection.close();
+        }
+        let request = plan.next_request(stream);
+        if plan.connections == Connections::One {
+            connection.began = now;
+        }
+        if plan.beginning != Beginning::InTurn {
+            tally.transfers.push(at_port(connection.port, connection.began));
+        }
+        connection.say(if plan.is_continuous() { u64::MAX } else { request });
+        if plan.closes(Closing::Client) && plan.response == 0 {
+            connection.close();
+        }
+    }
+
+    /// `bytes` arrive at this end.
+    pub(super) fn answer(&mut self, now: u64, connection: &mut Connection, bytes: u64) {
+        let session = &mut self.sessions[connection.session];
+        session.tally.received += if now >= self.warmup { bytes } else { 0 };
+        connection.heard += bytes;
+        match session.end {
+            End::Client => self.client_hears(now, connection),
+            End::Server => self.server_hears(now, connection),
+        }
+    }
+
+    /// A whole response ends the transaction, or is followed by closing.
+    fn client_hears(&mut self, now: u64, connection: &mut Connection) {
+        let plan = self.sessions[connection.session].plan;
+        if connection.heard < plan.response {
+            return;
+        }
+        connection.heard -= plan.response;
+        match plan.connections {
+            Connections::PerTransaction if plan.closing == Closing::Server => {}
+            Connections::PerTransaction => connection.close(),
+            Connections::One => {
+                self.complete(now, connection);
+                self.begin(now, connection);
+            }
+        }
+    }
+
+    /// Whole requests are answered.
+    fn server_hears(&mut self, now: u64, connection: &mut Connection) {
+        let Session { plan, tally, .. } = &mut self.sessions[connection.session];
+        while connection.heard >= connection.request {
+            connection.heard -= connection.request;
+            connection.say(plan.response);
+            if plan.closes(Closing::Server) {
+                connection.close();
+            }
+            if plan.is_continuous() {
+                tally.transactions += u64::from(now >= self.warmup);
+            }
+        }
+    }
+
+    /// The peer says no more.
+    pub(super) fn answer_the_end(&mut self, now: u64, connection: &mut Connection) {
+        connection.close();
+        let Session { end, plan, stops, tally, .. } = &mut self.sessions[connection.session];
+        match end {
+            // The whole request is here.
+            End::Server if plan.beginning != Beginning::InTurn => {
+                tally.transfers.push(at_port(connection.port, now));
+            }
+            End::Client
+                if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction =>
+            {
+                let goes_on = now < *stops;
+                self.complete(now, connection);
+                if goes_on {
+                    self.connect(now, connection.session);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A transaction is over.
+    fn complete(&mut self, now: u64, connection: &Connection) {
+        if now >= self.warmup {
+            let tally = &mut self.sessions[connection.session].tally;
+            tally.completions.push(now.saturating_sub(connection.began));
+        }
+    }
+
+    /// `session` begins nothing more; what it has not sent yet it does not send.
+    pub(super) fn stop(&mut self, session: usize) {
+        let own = |connection: &&mut Connection| connection.session == session;
+        for connection in self.connections.iter_mut().flatten().filter(own) {
+            connection.unsaid = 0;
+        }
+    }
+
+    /// A connection of `session` broke: an application that works by turns makes a new one, after a while.
+    pub(super) fn after_failure(&mut self, now: u64, session: usize) {
+        let Session { end, plan, stops, .. } = &self.sessions[session];
+        let again = now + PATIENCE;
+        if *end == End::Client && plan.beginning == Beginning::InTurn && again < *stops {
+            self.agenda.push(Reverse((again, Task::Begin(session))));
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The kernel's TCP: what a scenario's parameters mean to it, and what it counts.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use perhop_sim::scenario::Scenario;
+use perhop_sim::tcp::{CongestionControl, Parameters, Recovery};
+use perhop_sim::{Connections, Plan};
+
+use super::super::system;
+
+/// Bytes that wait unsent in the kernel before a program is told to stop writing: what a session has not sent
+/// when it stops it does not send, so little may be past recall.
+pub(super) const UNSENT: i32 = 16 << 10;
+
+/// What the kernel is told of one end's TCP.
+#[derive(Clone, Debug)]
+pub(super) struct Tcp {
+    mss: i32,
+    window: i32,
+    /// `None` for the system's own.
+    congestion: Option<String>,
+    /// The octet of DSCP and ECN.
+    class: u8,
+    /// What is written goes at once, in place of waiting until it fills a segment.
+    at_once: bool,
+}
+
+impl Tcp {
+    /// The TCP of an end that carries `plan` with `parameters` in the traffic class `class`.
+    pub(super) fn new(parameters: &Parameters, plan: &Plan, class: u8, congestion: Option<String>) -> Tcp {
+        Tcp {
+            mss: parameters.mss.cast_signed(),
+            window: parameters.window.cast_signed(),
+            congestion,
+            class,
+            // Transactions go at once; a continuous stream fills its segments.
+            at_once: plan.connections == Connections::PerTransaction || plan.response > 0,
+        }
+    }
+    /// A socket bound to `own`.
+    pub(super) fn socket(&self, own: SocketAddr) -> io::Result<OwnedFd> {
+        let fd = system::socket(system::domain(own.ip()), libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
+        system::set(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+        system::set(&fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, self.mss)?;
+        self.dress(&fd, own)?;
+        system::bind(&fd, own)?;
+        Ok(fd)
+    }
+    /// Gives a socket what its connection may have of its own, whichever listener it came from.
+    pub(super) fn dress(&self, fd: &OwnedFd, own: SocketAddr) -> io::Result<()> {
+        if let Some(congestion) = &self.congestion {
+            system::set_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, congestion.as_bytes())?;
+        }
+        system::set(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, self.window)?;
+        system::set(fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
+        system::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, self.at_once.into())?;
+        if own.is_ipv4() {
+            system::set(fd, libc::IPPROTO_IP, libc::IP_TOS, self.class.into())
+        } else {
+            system::set(fd, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, self.class.into())
+        }
+    }
+}
+
+/// What the kernel calls the congestion control of `parameters`.
+pub(super) fn congestion(parameters: &Parameters) -> &'static str {
+    match parameters.congestion {
+        CongestionControl::Reno => "reno",
+        CongestionControl::Cubic => "cubic",
+    }
+}
+
+/// Whether the kernel has the congestion control called `name`.
+pub(super) fn has_congestion(name: &str) -> io::Result<bool> {
+    let fd = system::socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
+    match system::set_bytes(&fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes()) {
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(false),
+        other => other.map(|()| true),
+    }
+}
+
+/// What the kernel counted of one end of a connection, and its state.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counted {
+    pub(super) segments: u64,
+    pub(super) retransmissions: u64,
+    pub(super) timeouts: u64,
+    pub(super) window: u32,
+    pub(super) threshold: u32,
+    pub(super) in_flight: u32,
+    pub(super) segment: u32,
+    pub(super) round_trip: u32,
+    pub(super) timeout: u32,
+}
+
+/// Places in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows.
+mod place {
+    pub(super) const RTO: usize = 8;
+    pub(super) const SEGMENT: usize = 16;
+    pub(super) const UNACKED: usize = 24;
+    pub(super) const ROUND_TRIP: usize = 68;
+    pub(super) const THRESHOLD: usize = 76;
+    pub(super) const WINDOW: usize = 80;
+    pub(super) const RETRANSMISSIONS: usize = 100;
+    pub(super) const DATA_SEGMENTS_OUT: usize = 156;
+    /// Since Linux 6.7; 16 bits.
+    pub(super) const TIMEOUTS: usize = 240;
+}
+
+/// Room for more than the kernel tells today.
+const INFO: usize = 512;
+
+impl Counted {
+    /// What the kernel says of the connection `fd`.
+    pub(super) fn of(fd: BorrowedFd) -> Counted {
+        let mut bytes = [0; INFO];
+        // What an older kernel does not tell stays 0.
+        if system::get_bytes(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes).is_err() {
+            return Counted::default();
+        }
+        let word = |from: usize| {
+            u32::from_ne_bytes([bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]])
+        };
+        let timeouts = [bytes[place::TIMEOUTS], bytes[place::TIMEOUTS + 1]];
+        Counted {
+            segments: word(place::DATA_SEGMENTS_OUT).into(),
+            retransmissions: word(place::RETRANSMISSIONS).into(),
+            timeouts: u16::from_ne_bytes(timeouts).into(),
+            window: word(place::WINDOW),
+            threshold: word(place::THRESHOLD),
+            in_flight: word(place::UNACKED),
+            segment: word(place::SEGMENT),
+            round_trip: word(place::ROUND_TRIP),
+            timeout: word(place::RTO),
+        }
+    }
+    /// Adds what was counted between `earlier` and `later`.
+    pub(super) fn add(&mut self, later: &Counted, earlier: &Counted) {
+        self.segments += later.segments.saturating_sub(earlier.segments);
+        self.retransmissions += later.retransmissions.saturating_sub(earlier.retransmissions);
+        self.timeouts += later.timeouts.saturating_sub(earlier.timeouts);
+    }
+}
+
+/// Gives this network namespace the TCP that `scenario` wants, as far as the kernel has it; what is otherwise, in
+/// words. The machine's own namespace is left as it is.
+pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
+    let all: Vec<Parameters> =
+        scenario.traffic.iter().filter_map(|traffic| Plan::of(&traffic.source)?.1.build().ok()).collect();
+    let mut notes = differences(&all);
+    if is_the_machines_own() {
+        notes.push("TCP's settings are the machine's own: its network namespace is left as it is".to_owned());
+        return notes;
+    }
+    let any = |wants: fn(&Parameters) -> bool| if all.iter().any(wants) { "1" } else { "0" };
+    for (name, value) in [
+        ("tcp_sack", any(|tcp| tcp.recovery == Recovery::Sack)),
+        // Losses noticed by time (RACK) only go with selective acknowledgment.
+        ("tcp_recovery", any(|tcp| tcp.recovery == Recovery::Sack)),
+        ("tcp_timestamps", any(|tcp| tcp.timestamps)),
+        ("tcp_ecn", any(|tcp| tcp.ecn)),
+        ("tcp_slow_start_after_idle", any(|tcp| tcp.idle_restart)),
+        // Every connection begins without what an earlier one has learnt, and may have its port.
+        ("tcp_no_metrics_save", "1"),
+        ("tcp_tw_reuse", "1"),
+    ] {
+        if let Err(error) = fs::write(format!("/proc/sys/net/ipv4/{name}"), value) {
+            notes.push(format!("{name} could not be set to {value}: {error}"));
+        }
+    }
+    notes
+}
+
+/// Whether this process is in the network namespace of the machine's first one.
+fn is_the_machines_own() -> bool {
+    let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    // Who may not look at the first process may not change its namespace either.
+    namespace("1").is_some_and(|first| Some(first) == namespace("self"))
+}
+
+/// What no kernel does as `all` want it.
+fn differences(all: &[Parameters]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut note = |differs: bool, text: &str| {
+        if differs {
+            notes.push(text.to_owned());
+        }
+    };
+    let old = |tcp: &Parameters| matches!(tcp.recovery, Recovery::Tahoe | Recovery::Reno);
+    note(
+        all.iter().any(old),
+        "the kernel recovers as NewReno (RFC 6582) where the scenario wants Tahoe or Reno",
+    );
+    let mixed = |wants: fn(&Parameters) -> bool| all.iter().any(wants) && !all.iter().all(wants);
+    note(
+        mixed(|tcp| tcp.recovery == Recovery::Sack),
+        "all connections acknowledge selectively, since some shall",
+    );
+    note(mixed(|tcp| tcp.timestamps), "all connections have timestamps, since some shall");
+    notes
+}

@@ -1,0 +1,477 @@
+//! TCP applications on the kernel's own TCP, all of one host in one thread.
+//!
+//! [`Exchange`] waits for sockets and for instants; what an application does when it hears something is in
+//! `application`, and follows the same [`Plan`](perhop_sim::Plan) as the simulator's.
+
+mod application;
+mod connection;
+mod kernel;
+mod session;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, OwnedFd};
+
+use perhop_qos::packet::{FlowKey, Protocol};
+use perhop_qos::units::Time;
+use perhop_sim::build::flow_start;
+use perhop_sim::scenario::ConnectionEnd;
+use perhop_sim::tcp::Parameters;
+use perhop_sim::{Plan, Request};
+
+use super::flows::Flows;
+use super::report::{ClientConnection, Sample, SessionReport};
+use super::{HostError, HostRun, system, trying};
+use connection::{Connection, Heard};
+use session::{End, Session, Tally};
+
+/// What is to be done at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Task {
+    /// A session starts, or begins a transaction by itself.
+    Begin(usize),
+    /// A session begins nothing more.
+    Stop(usize),
+    /// The warm-up is over.
+    EndWarmup,
+    /// A probe of connections takes a sample.
+    Sample(usize),
+}
+
+/// All TCP of one host.
+pub(super) struct Exchange {
+    flows: Flows,
+    poll: system::Poll,
+    sessions: Vec<Session>,
+    /// This host's sessions by the client's flow.
+    by_flow: BTreeMap<usize, usize>,
+    listeners: Vec<(SocketAddr, OwnedFd)>,
+    connections: Vec<Option<Connection>>,
+    free: Vec<usize>,
+    /// Connections held so far.
+    held: u64,
+    agenda: BinaryHeap<Reverse<(u64, Task)>>,
+    /// Connections that could not be made or broke.
+    failures: u64,
+    failure: Option<String>,
+    notes: Vec<String>,
+    warmup: u64,
+    room: Vec<u8>,
+}
+
+/// What the exchange says when it has ended.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) sessions: Vec<SessionReport>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Connections that may wait to be accepted.
+const WAITING: i32 = 1024;
+/// As much as is read at once.
+const ROOM: usize = 1 << 16;
+/// Reads and writes in a row at one connection before the others have their turn.
+const TURN: usize = 16;
+/// After the end connections stay as they are for so long, nanoseconds: hosts do not end at the same instant, and
+/// nobody shall take the end of the run for the end of a connection.
+const STANDSTILL: u64 = 300_000_000;
+/// What tells listeners from connections among tokens.
+const LISTENER: u64 = 1 << 63;
+
+/// What tells connections in one place from one another, in a token's high half.
+const SERIALS: u64 = 0x7fff_ffff;
+
+/// Nanoseconds of a time of the run.
+fn nanoseconds(time: Time) -> u64 {
+    time.as_picoseconds() / 1000
+}
+
+impl Exchange {
+    /// Listens where `run`'s host is a server, and plans what it begins as a client; `None` without TCP.
+    pub(super) fn open(run: &HostRun, flows: &Flows) -> Result<Option<Exchange>, HostError> {
+        let mut exchange = Exchange {
+            flows: flows.clone(),
+            poll: trying(|| "waiting for sockets".to_owned(), system::Poll::new())?,
+            sessions: Vec::new(),
+            by_flow: BTreeMap::new(),
+            listeners: Vec::new(),
+            connections: Vec::new(),
+            free: Vec::new(),
+            held: 0,
+            agenda: BinaryHeap::new(),
+            failures: 0,
+            failure: None,
+            notes: Vec::new(),
+            warmup: nanoseconds(run.scenario.measure.warmup),
+            room: vec![0; ROOM],
+        };
+        for flow in 0..flows.ids().len() {
+            exchange.add_session(run, flow)?;
+        }
+        if exchange.sessions.is_empty() {
+            return Ok(None);
+        }
+        exchange.notes.extend(kernel::settle(run.scenario));
+        exchange.listen()?;
+        exchange.agenda.push(Reverse((exchange.warmup, Task::EndWarmup)));
+        for (probe, config) in run.scenario.measure.connections.iter().enumerate() {
+            if config.every > Time::ZERO {
+                exchange.agenda.push(Reverse((exchange.warmup, Task::Sample(probe))));
+            }
+        }
+        Ok(Some(exchange))
+    }
+
+    /// Adds the session whose client's flow is `flow`, if this host is an end of it.
+    fn add_session(&mut self, run: &HostRun, flow: usize) -> Result<(), HostError> {
+        let id = self.flows.ids()[flow].clone();
+        let config = &run.scenario.traffic[id.traffic];
+        let Some((plan, tcp)) = Plan::of(&config.source).filter(|_| !id.answers) else { return Ok(()) };
+        let (end, dscp) = if config.from == run.host {
+            (End::Client, config.dscp)
+        } else if config.to == run.host {
+            (End::Server, config.reply_dscp.unwrap_or(config.dscp))
+        } else {
+            return Ok(());
+        };
+        let parameters = tcp.build().map_err(HostError::Config)?;
+        let congestion = self.congestion(run, &parameters)?;
+        let tcp = kernel::Tcp::new(&parameters, &plan, dscp.value() << 2, congestion);
+        let (streams, start) = flow_start(config, id.number, &run.streams());
+        let place = self.sessions.len();
+        let stops = nanoseconds(config.stop.unwrap_or(Time::MAX).min(run.scenario.duration));
+        if end == End::Client {
+            self.agenda.push(Reverse((nanoseconds(start), Task::Begin(place))));
+            if config.stop.is_some_and(|stop| stop < run.scenario.duration) {
+                self.agenda.push(Reverse((stops, Task::Stop(place))));
+            }
+        }
+        self.by_flow.insert(flow, place);
+        self.sessions.push(Session {
+            flow,
+            traffic: id.traffic,
+            number: id.number,
+            end,
+            plan,
+            tcp,
+            stream: streams.child("session").stream(),
+            stops,
+            started: false,
+            begun: 0,
+            tally: Tally::default(),
+        });
+        Ok(())
+    }
+
+    /// The congestion control of an end with `parameters`: what the run asks for, else what the scenario does; the
+    /// system's own where the kernel has not the scenario's.
+    fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
+        let what = |name: &str| format!("congestion control {name}");
+        let has = |name: &str| trying(|| what(name), kernel::has_congestion(name));
+        if let Some(asked) = run.congestion {
+            let missing = || io::Error::from(io::ErrorKind::NotFound);
+            return if has(asked)? {
+                Ok(Some(asked.to_owned()))
+            } else {
+                trying(|| what(asked), Err(missing()))
+            };
+        }
+        let name = kernel::congestion(parameters);
+        if has(name)? {
+            return Ok(Some(name.to_owned()));
+        }
+        let note = format!("the kernel has no congestion control {name}: connections have the system's own");
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+        Ok(None)
+    }
+
+    /// Listens at every port where a session's server is.
+    fn listen(&mut self) -> Result<(), HostError> {
+        for session in self.sessions.iter().filter(|session| session.end == End::Server) {
+            let key = &self.flows.ids()[session.flow].key;
+            let address = SocketAddr::new(key.destination.to_ip(), key.destination_port);
+            if self.listeners.iter().any(|(known, _)| *known == address) {
+                continue;
+            }
+            let what = || format!("nobody can listen at {address}");
+            let fd = session.tcp.socket(address);
+            let fd = trying(what, fd)?;
+            trying(what, system::listen(&fd, WAITING))?;
+            trying(what, self.poll.add(fd.as_fd(), LISTENER | self.listeners.len() as u64))?;
+            self.listeners.push((address, fd));
+        }
+        Ok(())
+    }
+
+    /// Plays until the end of the run.
+    pub(super) fn run(mut self, run: &HostRun) -> Result<Outcome, HostError> {
+        let ends = run.ends();
+        loop {
+            let now = system::monotonic();
+            if now >= ends {
+                break;
+            }
+            self.do_what_is_due(run, run.elapsed(now), now >= run.start_at);
+            let next =
+                self.agenda.peek().map_or(u64::MAX, |Reverse((at, _))| run.start_at.saturating_add(*at));
+            let left = next.min(ends).saturating_sub(system::monotonic());
+            let ready = self.poll.wait(left.div_ceil(1_000_000));
+            for ready in trying(|| "waiting for sockets".to_owned(), ready)? {
+                let now = run.elapsed(system::monotonic());
+                if ready.token & LISTENER == 0 {
+                    self.attend(now, ready);
+                } else {
+                    self.accept(now, (ready.token & !LISTENER) as usize);
+                }
+            }
+        }
+        system::sleep_until(ends + STANDSTILL);
+        Ok(self.outcome())
+    }
+
+    fn outcome(mut self) -> Outcome {
+        for connection in std::mem::take(&mut self.connections).into_iter().flatten() {
+            self.sessions[connection.session].tally.over.add(&connection.counted(), &connection.before);
+        }
+        if let Some(failure) = self.failure {
+            self.notes.push(format!("{} connections failed; the first: {failure}", self.failures));
+        }
+        Outcome { sessions: self.sessions.into_iter().map(Session::report).collect(), notes: self.notes }
+    }
+
+    fn do_what_is_due(&mut self, run: &HostRun, now: u64, begun: bool) {
+        while let Some(Reverse((at, task))) =
+            self.agenda.peek().copied().filter(|Reverse((at, _))| begun && *at <= now)
+        {
+            self.agenda.pop();
+            match task {
+                Task::Begin(session) => self.begin_by_itself(at, now, session),
+                Task::Stop(session) => self.stop(session),
+                Task::EndWarmup => self.end_warmup(),
+                Task::Sample(probe) => self.sample(run, now, probe),
+            }
+        }
+    }
+
+    /// `session` starts, or a transaction of it begins by itself; it was due at `at`.
+    fn begin_by_itself(&mut self, at: u64, now: u64, session: usize) {
+        let Session { plan, stream, started, stops, .. } = &mut self.sessions[session];
+        let first = !std::mem::replace(started, true);
+        if let Some(gap) = plan.gap(stream) {
+            let next = at.saturating_add(nanoseconds(gap));
+            if next < *stops {
+                self.agenda.push(Reverse((next, Task::Begin(session))));
+            }
+            // A Poisson process begins with a gap, not with a transaction.
+            if first {
+                return;
+            }
+        }
+        self.connect(now, session);
+    }
+
+    /// A new connection of `session`.
+    fn connect(&mut self, now: u64, session: usize) {
+        match self.try_connect(now, session) {
+            Ok(connection) => {
+                let place = self.hold(connection);
+                self.watch(place, true);
+            }
+            Err(error) => self.fail(&error),
+        }
+    }
+
+    fn try_connect(&mut self, now: u64, session: usize) -> io::Result<Connection> {
+        let place = session;
+        let session = &mut self.sessions[session];
+        session.draw_clocks();
+        session.tally.connections += u64::from(now >= self.warmup);
+        let number = session.begun;
+        session.begun += 1;
+        let key = self.flows.ids()[session.flow].key;
+        let server = SocketAddr::new(key.destination.to_ip(), key.destination_port);
+        let mut attempt = 0;
+        loop {
+            let port = self.flows.port(session.flow, number, attempt);
+            let own = SocketAddr::new(key.source.to_ip(), port);
+            let made = session.tcp.socket(own).and_then(|fd| system::connect(&fd, server).map(|()| fd));
+            match made {
+                // An earlier connection still has the port.
+                Err(error) if attempt < MOST_ATTEMPTS && is_taken(&error) => attempt += 1,
+                Err(error) => return Err(error),
+                Ok(fd) => return Ok(Connection::new(fd, place, number, port, now)),
+            }
+        }
+    }
+
+    /// Takes the connections that wait at a listener.
+    fn accept(&mut self, now: u64, listener: usize) {
+        loop {
+            let (address, fd) = &self.listeners[listener];
+            let (fd, client) = match system::accept(fd) {
+                Ok(accepted) => accepted,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) => return self.fail(&error),
+            };
+            let key = FlowKey {
+                source: client.ip().to_canonical().into(),
+                destination: address.ip().into(),
+                source_port: client.port(),
+                destination_port: address.port(),
+                protocol: Protocol::TCP,
+            };
+            let session = self.flows.of(&key).and_then(|flow| self.by_flow.get(&flow)).copied();
+            // Who belongs to no session is not answered.
+            let Some(place) = session else { continue };
+            let session = &mut self.sessions[place];
+            if let Err(error) = session.tcp.dress(&fd, *address) {
+                return self.fail(&error);
+            }
+            let number = session.begun;
+            session.begun += 1;
+            let mut connection = Connection::new(fd, place, number, client.port(), now);
+            connection.open = true;
+            if let Request::Fixed(bytes) = session.plan.request {
+                connection.request = bytes;
+            }
+            let place = self.hold(connection);
+            self.watch(place, false);
+        }
+    }
+
+    /// Gives `connection` a place, and a token that no other had in that place.
+    fn hold(&mut self, mut connection: Connection) -> usize {
+        let place = self.free.pop().unwrap_or(self.connections.len());
+        self.held = (self.held + 1) & SERIALS;
+        connection.token = self.held << 32 | place as u64;
+        match self.connections.get_mut(place) {
+            Some(free) => *free = Some(connection),
+            None => self.connections.push(Some(connection)),
+        }
+        place
+    }
+
+    /// Watches a new connection; one that is `being_made` is writable when it is made.
+    fn watch(&mut self, place: usize, being_made: bool) {
+        let Some(connection) = &self.connections[place] else { return };
+        let (fd, token) = (connection.fd.as_fd(), connection.token);
+        let mut outcome = self.poll.add(fd, token);
+        if being_made {
+            outcome = outcome.and_then(|()| self.poll.watch_both(fd, token));
+        }
+        if let Err(error) = outcome {
+            self.fail(&error);
+        }
+    }
+
+    /// Looks after a connection at which something is ready.
+    fn attend(&mut self, now: u64, ready: system::Ready) {
+        let place = (ready.token & u64::from(u32::MAX)) as usize;
+        // What was ready may have ended since, and another stand in its place.
+        let same = |connection: &mut Connection| connection.token == ready.token;
+        let taken = self.connections.get_mut(place).and_then(|held| held.take_if(same));
+        let Some(mut connection) = taken else { return };
+        let outcome = self.converse(now, &mut connection, ready);
+        match outcome {
+            Ok(()) if !connection.is_over() => self.connections[place] = Some(connection),
+            Ok(()) => self.retire(place, &connection),
+            Err(error) => {
+                self.fail(&error);
+                self.retire(place, &connection);
+                self.after_failure(now, connection.session);
+            }
+        }
+    }
+
+    /// Hears and says what there is to be heard and said.
+    fn converse(&mut self, now: u64, connection: &mut Connection, ready: system::Ready) -> io::Result<()> {
+        if !connection.open {
+            if !ready.writable {
+                return Ok(());
+            }
+            if let Some(error) = system::pending_error(connection.fd.as_fd()) {
+                return Err(error);
+            }
+            connection.open = true;
+            self.begin(now, connection);
+        }
+        let mut room = std::mem::take(&mut self.room);
+        let mut heard = Ok(Heard::Nothing);
+        for _ in 0..TURN {
+            heard = connection.hear(&mut room);
+            let Ok(Heard::Bytes(bytes)) = heard else { break };
+            self.answer(now, connection, bytes);
+        }
+        self.room = room;
+        if heard? == Heard::End && !connection.peer_finished {
+            connection.peer_finished = true;
+            self.answer_the_end(now, connection);
+        }
+        let is_left = connection.speak()?;
+        let (fd, token) = (connection.fd.as_fd(), connection.token);
+        if is_left { self.poll.watch_both(fd, token) } else { self.poll.watch_reading(fd, token) }
+    }
+
+    /// A connection is over.
+    fn retire(&mut self, place: usize, connection: &Connection) {
+        self.sessions[connection.session].tally.over.add(&connection.counted(), &connection.before);
+        self.free.push(place);
+    }
+
+    fn fail(&mut self, error: &io::Error) {
+        self.failures += 1;
+        self.failure.get_or_insert_with(|| error.to_string());
+    }
+
+    /// The warm-up is over: what was counted before does not count.
+    fn end_warmup(&mut self) {
+        for connection in self.connections.iter_mut().flatten() {
+            connection.before = connection.counted();
+        }
+        for session in &mut self.sessions {
+            session.tally.over = kernel::Counted::default();
+        }
+    }
+
+    /// The probe of connections with index `probe` takes its samples.
+    fn sample(&mut self, run: &HostRun, now: u64, probe: usize) {
+        let config = &run.scenario.measure.connections[probe];
+        let end = if config.end == ConnectionEnd::Client { End::Client } else { End::Server };
+        for connection in self.connections.iter().flatten() {
+            let session = &mut self.sessions[connection.session];
+            let named = run.scenario.traffic[session.traffic].name == config.traffic;
+            let chosen = config.flow.is_none_or(|flow| flow == session.number);
+            if named && chosen && session.end == end && connection.open {
+                let counted = connection.counted();
+                session.tally.samples.push(Sample {
+                    probe,
+                    at: now,
+                    connection: connection.number,
+                    window: counted.window,
+                    threshold: counted.threshold,
+                    in_flight: counted.in_flight,
+                    segment: counted.segment,
+                    round_trip: counted.round_trip,
+                    timeout: counted.timeout,
+                });
+            }
+        }
+        self.agenda.push(Reverse((now + nanoseconds(config.every), Task::Sample(probe))));
+    }
+}
+
+/// Ports that are tried for one connection.
+const MOST_ATTEMPTS: u32 = 64;
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable)
+}
+
+/// When the connection from `port` began or ended.
+fn at_port(port: u16, at: u64) -> ClientConnection {
+    ClientConnection { port, at }
+}

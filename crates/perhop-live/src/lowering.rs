@@ -1,0 +1,340 @@
+//! From a scenario to the processes that make it real: who runs which port, behind which cable.
+//!
+//! Every port of the scenario runs in some forwarder. A router's ports run in its own; the port of a host runs at
+//! the far end of its cable, in the forwarder of the router there: what the host's kernel sends at full speed comes out
+//! of its port at the scenario's rate. A link between two hosts has a forwarder of its own in the middle.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::Path;
+
+use perhop_qos::classifier::Prefix;
+use perhop_qos::error::ConfigError;
+use perhop_qos::policy::PolicyConfig;
+use perhop_sim::build::host_addresses;
+use perhop_sim::routing::{LinkId, NodeId, Routes};
+use perhop_sim::scenario::{InterfaceConfig, LinkConfig, Scenario, SizeLaw, SourceConfig, read_trace};
+use serde::Serialize;
+
+use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, RouteConfig};
+
+/// The processes, namespaces and cables that make a scenario real.
+///
+/// Devices are called by the node at the other end, so that a device's name is unique at its node only: whoever
+/// makes the devices puts their real names in place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Plan {
+    /// Hosts, in order of names.
+    pub hosts: Vec<HostPlan>,
+    /// Forwarders: routers in order of names, then the wires between hosts.
+    pub forwarders: Vec<ForwarderConfig>,
+    /// Cables, in order of the scenario's links; a link between two hosts has two.
+    pub cables: Vec<Cable>,
+    /// The longest IP packet that must get through, bytes.
+    pub mtu: u32,
+}
+
+/// A host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct HostPlan {
+    /// Its name.
+    pub name: String,
+    /// Its address, the same on every interface.
+    pub address: IpAddr,
+    /// Its devices.
+    pub devices: Vec<String>,
+    /// By which device it reaches each other host; empty where it has one device, which leads everywhere.
+    pub routes: Vec<HostRoute>,
+}
+
+/// By which of its devices a host reaches an address.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct HostRoute {
+    /// The address.
+    pub to: Prefix,
+    /// The device.
+    pub device: String,
+}
+
+/// A cable between two devices.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Cable {
+    /// Both of them.
+    pub ends: [CableEnd; 2],
+}
+
+/// One end of a cable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct CableEnd {
+    /// A host or a forwarder.
+    pub node: String,
+    /// Its device.
+    pub device: String,
+}
+
+/// What Ethernet carries, bytes of IP.
+const ETHERNET_MTU: u32 = 1500;
+/// The longest IPv4 packet, bytes.
+const LARGEST_IP_LENGTH: u32 = 65_535;
+/// Room for all that stands before an IP packet, bytes.
+const FRAME_HEADERS: u32 = 64;
+/// Memory that the slots of one forwarder may come to take, bytes.
+const SLOT_MEMORY: u32 = 1 << 28;
+
+/// The plan of `scenario`, whose policies are all in place ([`Loaded::resolved`](perhop_sim::scenario::Loaded)):
+/// the repetition `replication` of the experiment with `seed`. Trace files are looked for relative to `base`.
+///
+/// # Errors
+/// Where a trace cannot be read, traffic is to go between hosts of different versions of IP, or an interface names no policy of the scenario.
+pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
+    let mut lowering = Lowering::new(scenario);
+    lowering.refuse_mixed_versions()?;
+    let mut forwarders: Vec<ForwarderConfig> = scenario
+        .routers
+        .keys()
+        .map(|router| ForwarderConfig::new(router.clone(), seed, replication))
+        .collect();
+    let mut cables = Vec::new();
+    for (index, link) in scenario.links.iter().enumerate() {
+        lowering.lower(link, &mut forwarders, &mut cables, (seed, replication)).map_err(|error| {
+            let is_rooted = error.path.first().is_some_and(|first| first == "policies");
+            if is_rooted { error } else { error.within(index).within("links") }
+        })?;
+    }
+    for forwarder in forwarders.iter_mut().take(scenario.routers.len()) {
+        forwarder.routes = lowering.routes_of(&forwarder.node);
+    }
+    let hosts = scenario.hosts.keys().map(|host| lowering.host(host)).collect();
+    let mtu = mtu(scenario, base)?;
+    for forwarder in &mut forwarders {
+        forwarder.longest_frame = (mtu + FRAME_HEADERS).next_power_of_two();
+        forwarder.slots = forwarder.slots.min(SLOT_MEMORY / forwarder.longest_frame);
+    }
+    Ok(Plan { hosts, forwarders, cables, mtu })
+}
+
+/// The longest IP packet of `scenario`, but no less than Ethernet carries.
+fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
+    let mut mtu = ETHERNET_MTU;
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        let longest = match &traffic.source {
+            SourceConfig::Cbr(cbr) => cbr.packet.ip_length(),
+            SourceConfig::OnOff(on_off) => on_off.packet.ip_length(),
+            SourceConfig::Poisson(poisson) if poisson.sizes == SizeLaw::Fixed => poisson.packet.ip_length(),
+            SourceConfig::Poisson(_) => LARGEST_IP_LENGTH,
+            SourceConfig::Trace(trace) => {
+                let entries = read_trace(base, &trace.file).map_err(|error| {
+                    ConfigError::new("source.trace.file", error.to_string()).within(index).within("traffic")
+                })?;
+                entries.iter().map(|entry| entry.length).max().unwrap_or_default()
+            }
+            // Their kernels cut what they send into segments of the size that they are told.
+            _ => continue,
+        };
+        mtu = mtu.max(longest.min(LARGEST_IP_LENGTH));
+    }
+    Ok(mtu)
+}
+
+/// Name of the forwarder between two hosts.
+fn wire_name(between: &[String; 2]) -> String {
+    between.join("--")
+}
+
+struct Lowering<'a> {
+    scenario: &'a Scenario,
+    /// By node: hosts, then routers.
+    nodes: BTreeMap<&'a str, NodeId>,
+    addresses: Vec<IpAddr>,
+    /// Names of each node's interfaces: the neighbors, in order of the scenario's links.
+    interfaces: BTreeMap<&'a str, Vec<String>>,
+    routes: Routes,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(scenario: &'a Scenario) -> Lowering<'a> {
+        let names = scenario.hosts.keys().chain(scenario.routers.keys());
+        let nodes: BTreeMap<&str, NodeId> =
+            (0..).zip(names).map(|(index, name)| (name.as_str(), NodeId(index))).collect();
+        let forwards = (0..nodes.len()).map(|index| index >= scenario.hosts.len()).collect();
+        let mut routes = Routes::new(forwards);
+        let mut interfaces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for (index, LinkConfig { between: [a, b], cost, .. }) in (0..).zip(&scenario.links) {
+            interfaces.entry(a).or_default().push(b.clone());
+            interfaces.entry(b).or_default().push(a.clone());
+            routes.add(LinkId(2 * index), nodes[a.as_str()], nodes[b.as_str()], *cost);
+            routes.add(LinkId(2 * index + 1), nodes[b.as_str()], nodes[a.as_str()], *cost);
+        }
+        Lowering { scenario, nodes, addresses: host_addresses(scenario), interfaces, routes }
+    }
+
+    /// No packet is of both versions of IP.
+    fn refuse_mixed_versions(&self) -> Result<(), ConfigError> {
+        let address = |host: &str| self.addresses[self.nodes[host].0 as usize];
+        for (index, traffic) in self.scenario.traffic.iter().enumerate() {
+            let (from, to) = (address(&traffic.from), address(&traffic.to));
+            if from.is_ipv4() != to.is_ipv4() {
+                let message = format!("{from} and {to} are addresses of different versions of IP");
+                return Err(ConfigError::new("to", message)
+                    .help("on real interfaces both ends of traffic need the same")
+                    .within(index)
+                    .within("traffic"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Both directions of `link`, in the forwarders where they run, and the cables between.
+    fn lower(
+        &self,
+        link: &LinkConfig,
+        forwarders: &mut Vec<ForwarderConfig>,
+        cables: &mut Vec<Cable>,
+        (seed, replication): (u64, u64),
+    ) -> Result<(), ConfigError> {
+        let [a, b] = &link.between;
+        let end = |node: &str, device: &str| CableEnd { node: node.to_owned(), device: device.to_owned() };
+        if self.is_host(a) && self.is_host(b) {
+            let wire = wire_name(&link.between);
+            for (host, other) in [(a, b), (b, a)] {
+                cables.push(Cable { ends: [end(host, other), end(&wire, host)] });
+            }
+            forwarders.push(ForwarderConfig::new(wire, seed, replication));
+        } else {
+            cables.push(Cable { ends: [end(a, b), end(b, a)] });
+        }
+        for (from, to) in [(a, b), (b, a)] {
+            let config = self.direction(link, from, to)?;
+            let (input, input_interfaces, far_interface) =
+                (self.input(link, to)?, self.interfaces[to.as_str()].clone(), self.interface(to, from));
+            let owner = match (self.is_host(from), self.is_host(to)) {
+                (false, _) => from.clone(),
+                (true, false) => to.clone(),
+                (true, true) => wire_name(&link.between),
+            };
+            let conditions_elsewhere = !self.is_host(from) && !self.is_host(to);
+            if conditions_elsewhere {
+                forwarder(forwarders, to).inputs.push(InputConfig {
+                    name: config.name.clone(),
+                    device: from.clone(),
+                    input: input.clone(),
+                    input_interfaces: input_interfaces.clone(),
+                    far_interface,
+                    leads_to: None,
+                });
+            }
+            forwarder(forwarders, &owner).directions.push(DirectionConfig {
+                input: (!conditions_elsewhere).then_some(input),
+                input_interfaces,
+                far_interface,
+                receives_on: self.is_host(from).then(|| from.clone()),
+                sends_on: (owner != *to).then(|| to.clone()),
+                ..config
+            });
+        }
+        Ok(())
+    }
+
+    /// What the near end of the direction from `from` to `to` says of it.
+    fn direction(&self, link: &LinkConfig, from: &str, to: &str) -> Result<DirectionConfig, ConfigError> {
+        let plain = InterfaceConfig::default();
+        let near = link.interfaces.get(from).unwrap_or(&plain);
+        let policy = match &near.output {
+            Some(policy) => self.policy(policy, from, "output")?.clone(),
+            None => PolicyConfig::default(),
+        };
+        Ok(DirectionConfig {
+            name: format!("{from}->{to}"),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate: near.rate.unwrap_or(link.rate),
+            framing: link.framing(),
+            ring: near.ring,
+            queueing: policy.queueing,
+            output: policy.conditioners,
+            output_interfaces: self.interfaces[from].clone(),
+            delay: link.delay,
+            loss: link.loss,
+            input: None,
+            input_interfaces: Vec::new(),
+            far_interface: 0,
+            receives_on: None,
+            sends_on: None,
+            other_frames: OtherFrames::Drop,
+        })
+    }
+
+    /// Conditioners of the input policy at the `to` end of `link`.
+    fn input(
+        &self,
+        link: &LinkConfig,
+        to: &str,
+    ) -> Result<Vec<perhop_qos::conditioner::ConditionerConfig>, ConfigError> {
+        match link.interfaces.get(to).and_then(|far| far.input.as_ref()) {
+            Some(policy) => Ok(self.policy(policy, to, "input")?.conditioners.clone()),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Which direction leads from `router` to each host, where one does.
+    fn routes_of(&mut self, router: &str) -> Vec<RouteConfig> {
+        self.first_links(router)
+            .into_iter()
+            .map(|(to, [from, next])| RouteConfig { to, direction: format!("{from}->{next}") })
+            .collect()
+    }
+
+    fn host(&mut self, name: &str) -> HostPlan {
+        let devices = self.interfaces.get(name).cloned().unwrap_or_default();
+        let routes = if devices.len() > 1 {
+            let first = self.first_links(name).into_iter();
+            first.map(|(to, [_, next])| HostRoute { to, device: next }).collect()
+        } else {
+            Vec::new()
+        };
+        HostPlan { name: name.to_owned(), address: self.address(name), devices, routes }
+    }
+
+    /// The address of each host but `from` itself, and the ends of the first link on the way there.
+    fn first_links(&mut self, from: &str) -> Vec<(Prefix, [String; 2])> {
+        let scenario = self.scenario;
+        let mut found = Vec::new();
+        for host in scenario.hosts.keys().filter(|host| *host != from) {
+            let path = self.routes.path(self.nodes[from], self.nodes[host.as_str()]);
+            let Some(first) = path.and_then(|path| path.first().copied()) else { continue };
+            let [a, b] = scenario.links[first.index() / 2].between.clone();
+            let ends = if first.index() % 2 == 0 { [a, b] } else { [b, a] };
+            found.push((Prefix::from(self.address(host)), ends));
+        }
+        found
+    }
+
+    fn address(&self, host: &str) -> IpAddr {
+        self.addresses[self.nodes[host].0 as usize]
+    }
+    fn is_host(&self, node: &str) -> bool {
+        self.scenario.hosts.contains_key(node)
+    }
+    /// The number that `node` gives its interface towards `neighbor`.
+    fn interface(&self, node: &str, neighbor: &str) -> u16 {
+        let index = self.interfaces[node].iter().position(|name| name == neighbor);
+        index.unwrap_or_default() as u16
+    }
+    fn policy(&self, name: &str, node: &str, side: &str) -> Result<&'a PolicyConfig, ConfigError> {
+        self.scenario.policies.get(name).ok_or_else(|| {
+            let at = format!("interfaces.{node}.{side}");
+            ConfigError::new(&at, format!("there is no policy called {name}"))
+        })
+    }
+}
+
+/// The forwarder called `node`.
+fn forwarder<'f>(forwarders: &'f mut [ForwarderConfig], node: &str) -> &'f mut ForwarderConfig {
+    let place = forwarders.iter().rposition(|forwarder| forwarder.node == node);
+    &mut forwarders[place.expect("every router and every wire between hosts has a forwarder")]
+}

@@ -1,0 +1,88 @@
+//! [`Clock`]: the one clock that all processes of the machine share.
+
+use perhop_qos::units::Time;
+
+use super::system;
+
+/// Nanoseconds on the machine's monotonic clock since the clock was made.
+///
+/// The kernel stamps frames by the clock on the wall, which may be set while one looks; so the distance between
+/// the two is measured anew whenever stamps are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clock {
+    /// Reading of the monotonic clock at [`Time::ZERO`].
+    origin_ns: u64,
+    /// Reading of the clock on the wall at [`Time::ZERO`].
+    wall_origin_ns: u64,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    pub(super) fn start() -> Clock {
+        let origin_ns = system::nanoseconds(libc::CLOCK_MONOTONIC);
+        let mut clock = Clock { origin_ns, wall_origin_ns: 0 };
+        clock.look_at_the_wall();
+        clock
+    }
+    /// Reading of the monotonic clock at [`Time::ZERO`], in nanoseconds.
+    pub(super) fn origin_ns(&self) -> u64 {
+        self.origin_ns
+    }
+    /// Nanoseconds since the start.
+    #[inline]
+    pub(super) fn now_ns(&self) -> u64 {
+        system::nanoseconds(libc::CLOCK_MONOTONIC).saturating_sub(self.origin_ns)
+    }
+    /// Takes the distance to the clock on the wall anew; what time it is.
+    pub(super) fn look_at_the_wall(&mut self) -> u64 {
+        let before = self.now_ns();
+        let wall = system::nanoseconds(libc::CLOCK_REALTIME);
+        let after = self.now_ns();
+        self.wall_origin_ns = wall.saturating_sub(before.midpoint(after));
+        after
+    }
+    /// When the clock on the wall read `wall_ns`, in nanoseconds since the start; before it counts as at it.
+    #[inline]
+    pub(super) fn by_the_wall(&self, wall_ns: u64) -> u64 {
+        wall_ns.saturating_sub(self.wall_origin_ns)
+    }
+}
+
+/// Nanoseconds since the start as an instant.
+#[inline]
+pub(super) fn instant(ns: u64) -> Time {
+    Time::from_nanoseconds(ns)
+}
+
+/// An instant in nanoseconds since the start, rounded up: not before it.
+#[inline]
+pub(super) fn nanoseconds(time: Time) -> u64 {
+    time.as_picoseconds().div_ceil(1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_of_the_wall_come_out_between_the_readings_around_them() {
+        let mut clock = Clock::start();
+        for _ in 0..100 {
+            clock.look_at_the_wall();
+            let before = clock.now_ns();
+            let stamp = clock.by_the_wall(system::nanoseconds(libc::CLOCK_REALTIME));
+            let after = clock.now_ns();
+            // A preemption between two readings of a look shifts it by half its length: a quiet try is soon found.
+            if before <= stamp + 1_000 && stamp <= after + 1_000 {
+                return;
+            }
+        }
+        panic!("no stamp was within a microsecond of the readings around it");
+    }
+    #[test]
+    fn a_deadline_is_never_rounded_to_before_it() {
+        assert_eq!(nanoseconds(Time::from_picoseconds(1_001)), 2);
+        assert_eq!(nanoseconds(Time::from_nanoseconds(7)), 7);
+        assert_eq!(instant(7), Time::from_nanoseconds(7));
+    }
+}

@@ -1,0 +1,188 @@
+//! [`ExpressDevice`]: an interface's frames by `AF_XDP`, before the kernel makes anything of them.
+//!
+//! Frames lie in one area of memory that is shared with the kernel (the *umem*), in chunks. Four rings hand chunks to
+//! and fro: free ones to the kernel (fill), received ones from it (receive), filled ones to it (send), sent ones from
+//! it (completion). The copying mode is asked for: it works on every interface, veth pairs included.
+
+use std::cell::Cell;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::clock::Clock;
+use super::express_program::Redirection;
+use super::express_ring::Ring;
+use super::mapping::Mapping;
+use super::packet_ring::Received;
+use super::send_batch::{BATCH_FRAMES, Outcome};
+use super::system;
+
+/// Chunks for each way; the rings are as long. A power of two.
+const CHUNKS: u32 = 4096;
+/// A chunk must not be longer than a page, and the kernel keeps this much at its beginning.
+const HEADROOM_BYTES: usize = 256;
+const LONGEST_CHUNK_BYTES: usize = 4096;
+/// The kernel sends 32 frames at a call, then asks to be called again.
+const KICKS: usize = 2 * BATCH_FRAMES / 32;
+
+/// An interface's frames by `AF_XDP`.
+pub(super) struct ExpressDevice {
+    socket: OwnedFd,
+    frames: Mapping,
+    fill: Ring<u64>,
+    received: Ring<libc::xdp_desc>,
+    sending: Ring<libc::xdp_desc>,
+    completed: Ring<u64>,
+    /// Chunks that may be filled to be sent.
+    free: Vec<u64>,
+    /// Frames in the sending ring that the kernel has not been told of.
+    waiting: Outcome,
+    /// When the oldest frame was first seen: the kernel does not say when it arrived.
+    seen_ns: Cell<Option<u64>>,
+    /// Keeps the program on the interface.
+    _redirection: Redirection,
+}
+
+impl ExpressDevice {
+    /// The first queue of interface `index`, for frames of up to `frame_bytes`.
+    pub(super) fn open(index: libc::c_int, frame_bytes: usize) -> io::Result<ExpressDevice> {
+        let chunk_bytes = (HEADROOM_BYTES + frame_bytes).next_power_of_two().max(2048);
+        if chunk_bytes > LONGEST_CHUNK_BYTES {
+            let longest = LONGEST_CHUNK_BYTES - HEADROOM_BYTES;
+            let message = format!("AF_XDP carries frames of up to {longest} bytes; lower the MTU");
+            return Err(io::Error::new(io::ErrorKind::Unsupported, message));
+        }
+        let socket = system::open_socket(libc::AF_XDP, libc::SOCK_RAW)?;
+        let frames = Mapping::anonymous(2 * CHUNKS as usize * chunk_bytes)?;
+        let area = libc::xdp_umem_reg {
+            addr: frames.address(),
+            len: frames.length() as u64,
+            chunk_size: chunk_bytes as u32,
+            headroom: 0,
+            flags: 0,
+            tx_metadata_len: 0,
+        };
+        let borrowed = socket.as_fd();
+        system::set_option(borrowed, libc::SOL_XDP, libc::XDP_UMEM_REG, &area)?;
+        let chunk = |number: u32| u64::from(number) * chunk_bytes as u64;
+        let mut fill = Ring::attach(borrowed, libc::XDP_UMEM_FILL_RING, CHUNKS)?;
+        let completed = Ring::attach(borrowed, libc::XDP_UMEM_COMPLETION_RING, CHUNKS)?;
+        let received = Ring::attach(borrowed, libc::XDP_RX_RING, CHUNKS)?;
+        let sending = Ring::attach(borrowed, libc::XDP_TX_RING, CHUNKS)?;
+        for number in 0..CHUNKS {
+            fill.push(chunk(number));
+        }
+        fill.submit();
+        let redirection = Redirection::install(index)?;
+        let address = libc::sockaddr_xdp {
+            sxdp_family: libc::AF_XDP as libc::__u16,
+            sxdp_flags: libc::XDP_COPY,
+            sxdp_ifindex: index as u32,
+            sxdp_queue_id: 0,
+            sxdp_shared_umem_fd: 0,
+        };
+        system::bind(borrowed, &address)?;
+        redirection.lead_to(borrowed)?;
+        Ok(ExpressDevice {
+            socket,
+            frames,
+            fill,
+            received,
+            sending,
+            completed,
+            free: (CHUNKS..2 * CHUNKS).map(chunk).collect(),
+            waiting: Outcome::default(),
+            seen_ns: Cell::new(None),
+            _redirection: redirection,
+        })
+    }
+    /// The descriptor that becomes readable when a frame arrives.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+    /// When the oldest frame was first seen, in nanoseconds of `clock`.
+    #[inline]
+    pub(super) fn head(&self, clock: &Clock) -> Option<u64> {
+        self.received.head()?;
+        if self.seen_ns.get().is_none() {
+            self.seen_ns.set(Some(clock.now_ns()));
+        }
+        self.seen_ns.get()
+    }
+    /// Hands the oldest frame, which there must be, to `each`.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub(super) fn take(&mut self, each: impl FnOnce(Received)) {
+        let Some(descriptor) = self.received.head() else { return };
+        let length = descriptor.len as usize;
+        // SAFETY: the kernel has put this chunk into the receiving ring, so it is ours until it is pushed into the
+        // filling ring below.
+        let frame = unsafe { self.frames.bytes(descriptor.addr as usize, length) };
+        each(Received { frame, length, checksum_is_missing: false });
+        self.received.pop();
+        self.seen_ns.set(None);
+        self.fill.push(descriptor.addr);
+        self.fill.submit();
+    }
+    /// Whether nothing waits to be sent.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.sent == 0
+    }
+    /// Whether what waits must be sent before another frame.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting.sent >= BATCH_FRAMES as u64
+    }
+    /// Takes a copy of `frame`, which must fit, to be sent; lost where the kernel holds every chunk.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub(super) fn push(&mut self, frame: &[u8]) {
+        let Some(chunk) = self.free.pop() else {
+            self.waiting.refused += 1;
+            return;
+        };
+        // SAFETY: a free chunk is in no ring, so the kernel does not touch it.
+        unsafe { self.frames.bytes(chunk as usize, frame.len()) }.copy_from_slice(frame);
+        self.sending.push(libc::xdp_desc { addr: chunk, len: frame.len() as u32, options: 0 });
+        self.waiting.sent += 1;
+        self.waiting.sent_bytes += frame.len() as u64;
+    }
+    /// Sends what waits.
+    pub(super) fn send(&mut self) -> Outcome {
+        self.sending.submit();
+        let mut outcome = std::mem::take(&mut self.waiting);
+        for _ in 0..KICKS {
+            match system::kick(self.socket.as_fd()) {
+                // What the kernel has not sent stays in the ring, first in line next time.
+                Err(error) if error.kind() != io::ErrorKind::WouldBlock => {
+                    outcome.error = error.raw_os_error().unwrap_or(0);
+                    break;
+                }
+                _ if self.sending.is_taken() => break,
+                _ => {}
+            }
+        }
+        while let Some(chunk) = self.completed.head() {
+            self.completed.pop();
+            self.free.push(chunk);
+        }
+        outcome
+    }
+    /// Forgets what waits; how many frames that were.
+    pub(super) fn discard(&mut self) -> u64 {
+        std::mem::take(&mut self.waiting).sent
+    }
+    /// Frames that found no chunk or a full ring, since the socket was opened.
+    pub(super) fn lost(&self) -> u64 {
+        let none = libc::xdp_statistics {
+            rx_dropped: 0,
+            rx_invalid_descs: 0,
+            tx_invalid_descs: 0,
+            rx_ring_full: 0,
+            rx_fill_ring_empty_descs: 0,
+            tx_ring_empty_descs: 0,
+        };
+        system::option(self.socket.as_fd(), libc::SOL_XDP, libc::XDP_STATISTICS, none)
+            .map_or(0, |counts| counts.rx_dropped + counts.rx_ring_full)
+    }
+}

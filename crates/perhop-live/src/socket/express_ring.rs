@@ -1,0 +1,79 @@
+//! [`Ring`]: one of the four queues between an `AF_XDP` socket and the kernel.
+
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::BorrowedFd;
+use std::sync::atomic::Ordering;
+
+use super::mapping::Mapping;
+use super::system::{self, Plain};
+
+/// A queue in memory shared with the kernel; one side puts in, the other takes out.
+///
+/// Both count how many entries they have ever put in or taken out, and write that number where the other reads it:
+/// whoever has seen it (acquire) sees what was written before it (release).
+pub(super) struct Ring<T> {
+    memory: Mapping,
+    /// Where the two counts are.
+    producer: usize,
+    consumer: usize,
+    /// Where the entries are.
+    entries: usize,
+    mask: u32,
+    /// Our own count, which the kernel may not know yet.
+    own: u32,
+    kind: PhantomData<T>,
+}
+
+impl<T: Plain> Ring<T> {
+    /// Has the kernel make the ring called `option` for `socket`, with room for `length` entries: a power of two.
+    pub(super) fn attach(socket: BorrowedFd, option: libc::c_int, length: u32) -> io::Result<Ring<T>> {
+        system::set_option(socket, libc::SOL_XDP, option, &length)?;
+        let nothing = libc::xdp_ring_offset { producer: 0, consumer: 0, desc: 0, flags: 0 };
+        let unknown = libc::xdp_mmap_offsets { rx: nothing, tx: nothing, fr: nothing, cr: nothing };
+        let offsets = system::option(socket, libc::SOL_XDP, libc::XDP_MMAP_OFFSETS, unknown)?;
+        let (offset, page) = match option {
+            libc::XDP_RX_RING => (offsets.rx, libc::XDP_PGOFF_RX_RING),
+            libc::XDP_TX_RING => (offsets.tx, libc::XDP_PGOFF_TX_RING),
+            libc::XDP_UMEM_FILL_RING => (offsets.fr, libc::XDP_UMEM_PGOFF_FILL_RING.cast_signed()),
+            _ => (offsets.cr, libc::XDP_UMEM_PGOFF_COMPLETION_RING.cast_signed()),
+        };
+        let entries = offset.desc as usize;
+        let memory = Mapping::of(socket, page, entries + length as usize * size_of::<T>())?;
+        let (producer, consumer) = (offset.producer as usize, offset.consumer as usize);
+        Ok(Ring { memory, producer, consumer, entries, mask: length - 1, own: 0, kind: PhantomData })
+    }
+    fn place(&self) -> usize {
+        self.entries + (self.own & self.mask) as usize * size_of::<T>()
+    }
+
+    /// The oldest entry that the kernel has put in.
+    #[inline]
+    pub(super) fn head(&self) -> Option<T> {
+        let put_in = self.memory.word(self.producer).load(Ordering::Acquire);
+        (put_in != self.own).then(|| self.memory.read(self.place()))
+    }
+    /// Takes the oldest entry out.
+    #[inline]
+    pub(super) fn pop(&mut self) {
+        self.own = self.own.wrapping_add(1);
+        self.memory.word(self.consumer).store(self.own, Ordering::Release);
+    }
+
+    /// Puts an entry in; there must be room. The kernel sees it from [`submit`](Ring::submit) on.
+    #[inline]
+    pub(super) fn push(&mut self, entry: T) {
+        self.memory.write(self.place(), entry);
+        self.own = self.own.wrapping_add(1);
+    }
+    /// Shows the kernel what was put in.
+    #[inline]
+    pub(super) fn submit(&self) {
+        self.memory.word(self.producer).store(self.own, Ordering::Release);
+    }
+    /// Whether the kernel has taken out all that was put in.
+    #[inline]
+    pub(super) fn is_taken(&self) -> bool {
+        self.memory.word(self.consumer).load(Ordering::Acquire) == self.own
+    }
+}

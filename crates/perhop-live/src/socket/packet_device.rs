@@ -1,0 +1,92 @@
+//! [`PacketDevice`]: a raw socket on one interface.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use super::packet_ring::{PacketRing, Received};
+use super::send_batch::{Outcome, SendBatch};
+use super::system;
+
+/// Bytes that may be under way in the kernel: beyond what one batch of jumbo frames takes.
+const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
+
+/// A raw socket on one interface: a ring of received frames, a batch of frames to send.
+pub(super) struct PacketDevice {
+    socket: OwnedFd,
+    ring: PacketRing,
+    batch: SendBatch,
+    lost: u64,
+}
+
+impl PacketDevice {
+    /// A socket on interface `index`, for frames of up to `frame_bytes`.
+    pub(super) fn open(index: libc::c_int, frame_bytes: usize) -> io::Result<PacketDevice> {
+        let socket = system::open_socket(libc::AF_PACKET, libc::SOCK_RAW)?;
+        let borrowed = socket.as_fd();
+        let on: libc::c_int = 1;
+        // Frames that others send by the interface, and we, are no arrivals.
+        system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
+        // A queue of the kernel before the wire would be one that no policy knows of.
+        system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on)?;
+        let buffer = system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &SEND_BUFFER_BYTES);
+        if buffer.is_err() {
+            // Without the right to force it the kernel's own limit holds.
+            system::set_option(borrowed, libc::SOL_SOCKET, libc::SO_SNDBUF, &SEND_BUFFER_BYTES)?;
+        }
+        let ring = PacketRing::attach(borrowed, frame_bytes)?;
+        let promiscuous = libc::packet_mreq {
+            mr_ifindex: index,
+            mr_type: libc::PACKET_MR_PROMISC as libc::c_ushort,
+            mr_alen: 0,
+            mr_address: [0; 8],
+        };
+        // What is forwarded is addressed to somebody else. The kernel takes this back when the socket is closed.
+        system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
+        system::bind(borrowed, &link_address(index))?;
+        Ok(PacketDevice { socket, ring, batch: SendBatch::new(frame_bytes), lost: 0 })
+    }
+    /// The descriptor that becomes readable when a frame arrives.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+    /// When the oldest frame arrived, in nanoseconds of the clock on the wall.
+    #[inline]
+    pub(super) fn head(&self) -> Option<u64> {
+        self.ring.head()
+    }
+    /// Hands the oldest frame, which there must be, to `each`.
+    #[inline]
+    pub(super) fn take<R>(&mut self, each: impl FnOnce(Received) -> R) -> R {
+        self.ring.take(each)
+    }
+    /// The frames that are to be sent.
+    #[inline]
+    pub(super) fn batch(&mut self) -> &mut SendBatch {
+        &mut self.batch
+    }
+    /// Sends the batch.
+    pub(super) fn send(&mut self) -> Outcome {
+        self.batch.send(self.socket.as_fd())
+    }
+    /// Frames that found the ring full, since the socket was opened.
+    pub(super) fn lost(&mut self) -> u64 {
+        let none = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+        // The kernel counts from the last time it was asked.
+        let found = system::option(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, none);
+        self.lost += found.map_or(0, |counts| u64::from(counts.tp_drops));
+        self.lost
+    }
+}
+
+/// All protocols on interface `index`.
+fn link_address(index: libc::c_int) -> libc::sockaddr_ll {
+    libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as libc::c_ushort,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: index,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    }
+}

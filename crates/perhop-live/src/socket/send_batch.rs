@@ -1,0 +1,106 @@
+//! [`SendBatch`]: frames on their way out, so that one system call sends many.
+//!
+//! A `PACKET_TX_RING` was measured beside it: on veth pairs, where the kernel must copy what lies in a ring before the
+//! far end may keep it, the ring took 0.6 to 1.4 µs a frame, this 0.6 to 0.9.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Frames in one batch.
+pub(super) const BATCH_FRAMES: usize = 64;
+
+/// Frames that wait to be sent by one system call.
+pub(super) struct SendBatch {
+    /// Room for each frame, one after the other.
+    bytes: Box<[u8]>,
+    /// What the kernel is told: message `n` is the one piece `pieces[n]`, which lies in `bytes`.
+    messages: Box<[libc::mmsghdr]>,
+    pieces: Box<[libc::iovec]>,
+    frame_bytes: usize,
+    waiting: usize,
+}
+
+/// What became of a batch.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) sent: u64,
+    pub(super) sent_bytes: u64,
+    /// Not taken by the kernel: no room in its queues, or the interface is down.
+    pub(super) refused: u64,
+    /// The last refusal's error number, 0 without one.
+    pub(super) error: i32,
+}
+
+impl SendBatch {
+    /// A batch of frames of up to `frame_bytes`.
+    pub(super) fn new(frame_bytes: usize) -> SendBatch {
+        let mut bytes = vec![0; frame_bytes * BATCH_FRAMES].into_boxed_slice();
+        let mut pieces: Box<[libc::iovec]> = bytes
+            .chunks_exact_mut(frame_bytes)
+            .map(|room| libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: 0 })
+            .collect();
+        let messages = pieces
+            .iter_mut()
+            .map(|piece| {
+                // SAFETY: all zero is a value of this structure: no address, no pieces, no control data.
+                let mut message: libc::mmsghdr = unsafe { std::mem::zeroed() };
+                message.msg_hdr.msg_iov = piece;
+                message.msg_hdr.msg_iovlen = 1;
+                message
+            })
+            .collect();
+        SendBatch { bytes, messages, pieces, frame_bytes, waiting: 0 }
+    }
+    /// Whether no frame waits.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting == 0
+    }
+    /// Whether it must be sent before another frame fits.
+    #[inline]
+    pub(super) fn is_full(&self) -> bool {
+        self.waiting == BATCH_FRAMES
+    }
+    /// Takes a copy of `frame`, which must fit; the batch must not be full.
+    #[inline]
+    pub(super) fn push(&mut self, frame: &[u8]) {
+        let start = self.waiting * self.frame_bytes;
+        self.bytes[start..start + frame.len()].copy_from_slice(frame);
+        self.pieces[self.waiting].iov_len = frame.len();
+        self.waiting += 1;
+    }
+    /// Sends what waits. A frame that is refused is lost, and the rest is tried.
+    pub(super) fn send(&mut self, socket: BorrowedFd) -> Outcome {
+        let mut outcome = Outcome::default();
+        let mut first = 0;
+        while first < self.waiting {
+            let messages = &mut self.messages[first..self.waiting];
+            // SAFETY: each message points to its piece and each piece into `bytes`; the three boxes belong to this
+            // batch, are never replaced, and the pieces' lengths were within their rooms when copied (`push`).
+            let sent = unsafe {
+                let count = messages.len() as libc::c_uint;
+                libc::sendmmsg(socket.as_raw_fd(), messages.as_mut_ptr(), count, libc::MSG_DONTWAIT)
+            };
+            if sent > 0 {
+                let sent = sent as usize;
+                outcome.sent += sent as u64;
+                outcome.sent_bytes +=
+                    self.pieces[first..first + sent].iter().map(|piece| piece.iov_len as u64).sum::<u64>();
+                first += sent;
+            } else {
+                outcome.error = io::Error::last_os_error().raw_os_error().unwrap_or(0);
+                if outcome.error != libc::EINTR {
+                    outcome.refused += 1;
+                    first += 1;
+                }
+            }
+        }
+        self.waiting = 0;
+        outcome
+    }
+    /// Forgets what waits; how many frames that were.
+    pub(super) fn discard(&mut self) -> u64 {
+        std::mem::take(&mut self.waiting) as u64
+    }
+}

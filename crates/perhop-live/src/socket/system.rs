@@ -1,0 +1,229 @@
+//! The system calls that sockets and waits need, each behind a safe function: what could be wrong about a
+//! pointer or a length is settled here.
+#![allow(unsafe_code)]
+#![allow(clippy::cast_possible_wrap)] // C's integers: seconds, letters and small numbers
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::time::Duration;
+
+/// A structure of the kernel's interface.
+///
+/// # Safety
+/// Its layout is C's, every sequence of bytes is a value of it, and it holds no pointer that Rust would follow.
+pub(super) unsafe trait Plain: Copy {}
+
+// SAFETY: integers.
+unsafe impl Plain for libc::c_int {}
+// SAFETY: structures of integers, laid out as C does.
+unsafe impl Plain for libc::tpacket_req {}
+// SAFETY: as above.
+unsafe impl Plain for libc::tpacket_stats {}
+// SAFETY: as above.
+unsafe impl Plain for libc::tpacket2_hdr {}
+// SAFETY: as above.
+unsafe impl Plain for libc::packet_mreq {}
+// SAFETY: as above.
+unsafe impl Plain for libc::sockaddr_ll {}
+// SAFETY: as above.
+unsafe impl Plain for libc::sockaddr_xdp {}
+// SAFETY: as above; its address is for the kernel.
+unsafe impl Plain for libc::xdp_umem_reg {}
+// SAFETY: as above.
+unsafe impl Plain for libc::xdp_mmap_offsets {}
+// SAFETY: as above.
+unsafe impl Plain for libc::xdp_statistics {}
+// SAFETY: as above.
+unsafe impl Plain for libc::xdp_desc {}
+// SAFETY: integers.
+unsafe impl Plain for u32 {}
+// SAFETY: integers.
+unsafe impl Plain for u64 {}
+
+/// What a system call answered: an error where that is negative.
+pub(super) fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+/// A socket that does not block and is not inherited.
+pub(super) fn open_socket(family: libc::c_int, kind: libc::c_int) -> io::Result<OwnedFd> {
+    // SAFETY: takes no pointers; what it returns belongs to nobody else.
+    let socket =
+        checked(unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0) })?;
+    // SAFETY: just opened, so it is ours alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
+}
+
+/// Sets option `name` of `level`.
+pub(super) fn set_option<T: Plain>(
+    socket: BorrowedFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    value: &T,
+) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: `value` lives through the call and is `length` bytes long.
+    let answer = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), level, name, std::ptr::from_ref(value).cast(), length)
+    };
+    checked(answer).map(drop)
+}
+
+/// Option `name` of `level`, beginning with `value`: the kernel may fill in less than all of it.
+pub(super) fn option<T: Plain>(
+    socket: BorrowedFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    mut value: T,
+) -> io::Result<T> {
+    let mut length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: `value` lives through the call, is `length` bytes long, and any bytes are a value of it (`Plain`).
+    let answer = unsafe {
+        let place = std::ptr::from_mut(&mut value).cast();
+        libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut length)
+    };
+    checked(answer).map(|_| value)
+}
+
+/// Binds `socket` to an address of its family.
+pub(super) fn bind<T: Plain>(socket: BorrowedFd, address: &T) -> io::Result<()> {
+    let length = size_of::<T>() as libc::socklen_t;
+    // SAFETY: `address` lives through the call and is `length` bytes long.
+    let answer = unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(address).cast(), length) };
+    checked(answer).map(drop)
+}
+
+/// The number of the interface called `name`, in the network namespace that `socket` is of.
+pub(super) fn interface_index(socket: BorrowedFd, name: &str) -> io::Result<libc::c_int> {
+    let mut request = interface_request(name)?;
+    // SAFETY: this request reads a name and writes an integer into `request`, which lives through the call.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFINDEX as _, &raw mut request) })?;
+    // SAFETY: the kernel has filled in this member of the union.
+    Ok(unsafe { request.ifr_ifru.ifru_ifindex })
+}
+
+/// How many bytes behind the Ethernet header the interface called `name` takes.
+pub(super) fn interface_mtu(socket: BorrowedFd, name: &str) -> io::Result<u32> {
+    let mut request = interface_request(name)?;
+    // SAFETY: this request reads a name and writes an integer into `request`, which lives through the call.
+    checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU as _, &raw mut request) })?;
+    // SAFETY: the kernel has filled in this member of the union.
+    Ok(unsafe { request.ifr_ifru.ifru_mtu } as u32)
+}
+
+/// Makes `descriptor`, `/dev/net/tun` opened, the far side of the TUN interface called `name`.
+pub(super) fn attach_tunnel(descriptor: BorrowedFd, name: &str) -> io::Result<()> {
+    let mut request = interface_request(name)?;
+    request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+    // SAFETY: this request reads a name and flags from `request`, which lives through the call.
+    checked(unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::TUNSETIFF as _, &raw mut request) }).map(drop)
+}
+
+/// Tells the kernel that an `AF_XDP` socket has frames to send.
+pub(super) fn kick(socket: BorrowedFd) -> io::Result<()> {
+    // SAFETY: no data and no address are passed.
+    let answer = unsafe {
+        libc::sendto(socket.as_raw_fd(), std::ptr::null(), 0, libc::MSG_DONTWAIT, std::ptr::null(), 0)
+    };
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A request about the interface called `name`.
+fn interface_request(name: &str) -> io::Result<libc::ifreq> {
+    // SAFETY: all zero is a value of this structure of integers.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    if name.is_empty() || name.len() >= request.ifr_name.len() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    for (place, byte) in request.ifr_name.iter_mut().zip(name.bytes()) {
+        *place = byte as libc::c_char;
+    }
+    Ok(request)
+}
+
+/// What `poll` is asked about one descriptor.
+pub(super) fn interest(descriptor: RawFd, events: libc::c_short) -> libc::pollfd {
+    libc::pollfd { fd: descriptor, events, revents: 0 }
+}
+
+/// Waits until something happens on one of `interests`, but no longer than `timeout`; how many it happened on.
+///
+/// A signal that interrupts it counts as nothing having happened.
+pub(super) fn poll(interests: &mut [libc::pollfd], timeout: Duration) -> io::Result<usize> {
+    let timeout = libc::timespec {
+        tv_sec: timeout.as_secs() as libc::time_t,
+        tv_nsec: timeout.subsec_nanos() as libc::c_long,
+    };
+    // SAFETY: both point to what lives through the call; no signal mask is passed.
+    let answer = unsafe {
+        libc::ppoll(
+            interests.as_mut_ptr(),
+            interests.len() as libc::nfds_t,
+            &raw const timeout,
+            std::ptr::null(),
+        )
+    };
+    match checked(answer) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+        other => other.map(|ready| ready as usize),
+    }
+}
+
+/// Nanoseconds of `clock`, one of the system's.
+pub(super) fn nanoseconds(clock: libc::clockid_t) -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` lives through the call. It cannot fail for the clocks that Linux always has.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+}
+
+/// Lets this thread's sleeps end when they should: by default the kernel may add 50 µs to put wake-ups together.
+pub(super) fn sharpen_timers() -> io::Result<()> {
+    // SAFETY: takes integers alone.
+    checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) }).map(drop)
+}
+
+/// Has the kernel send this process `SIGTERM` when the thread that started it is no more.
+pub(crate) fn die_with_parent() -> io::Result<()> {
+    // SAFETY: takes integers alone.
+    checked(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM as libc::c_ulong) }).map(drop)
+}
+
+/// Puts this thread ahead of all that are not in real time (`SCHED_FIFO`, the lowest of its priorities).
+pub(crate) fn run_in_real_time() -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 1 };
+    // SAFETY: `parameters` lives through the call; 0 is this thread.
+    checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) }).map(drop)
+}
+
+/// A descriptor that becomes readable when somebody writes a number into it.
+pub(super) fn event_descriptor() -> io::Result<OwnedFd> {
+    // SAFETY: takes integers alone.
+    let descriptor = checked(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+    // SAFETY: just opened, so it is ours alone.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// Processor time that this process has used, of its own and in the kernel on its behalf.
+pub(crate) fn processor_time() -> Duration {
+    Duration::from_nanos(nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID))
+}
+
+/// Bytes of memory that this process has in use, as the kernel counts them; 0 where it does not say.
+pub(crate) fn resident_bytes() -> u64 {
+    let pages = std::fs::read_to_string("/proc/self/statm")
+        .ok()
+        .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+    // SAFETY: takes an integer alone.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    pages.unwrap_or(0) * page.max(0) as u64
+}
+
+/// Whether a descriptor is a pipe or a socket: something whose other end somebody holds.
+pub(super) fn has_other_end(descriptor: BorrowedFd) -> bool {
+    // SAFETY: all zero is a value of this structure of integers.
+    let mut found: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `found` lives through the call.
+    let answer = unsafe { libc::fstat(descriptor.as_raw_fd(), &raw mut found) };
+    answer == 0 && matches!(found.st_mode & libc::S_IFMT, libc::S_IFIFO | libc::S_IFSOCK)
+}

@@ -1,0 +1,85 @@
+//! [`TunnelDevice`]: a TUN interface, on whose other side is the machine itself.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::OpenOptionsExt;
+
+use super::clock::Clock;
+use super::packet_ring::Received;
+use super::send_batch::Outcome;
+use super::system;
+
+/// A TUN interface: what the machine routes to it is read here, and what is written here arrives at the machine.
+pub(super) struct TunnelDevice {
+    file: File,
+    /// The packet that was read and not taken yet.
+    packet: Vec<u8>,
+    length: usize,
+    /// When it was read, in nanoseconds.
+    seen_ns: Option<u64>,
+    /// What was sent since somebody asked.
+    outcome: Outcome,
+}
+
+impl TunnelDevice {
+    /// The TUN interface called `name`, made if there is none.
+    pub(super) fn open(name: &str) -> io::Result<TunnelDevice> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
+            .open("/dev/net/tun")?;
+        system::attach_tunnel(file.as_fd(), name)?;
+        let outcome = Outcome::default();
+        Ok(TunnelDevice { file, packet: Vec::new(), length: 0, seen_ns: None, outcome })
+    }
+    /// The same with room for packets of up to `packet_bytes`.
+    pub(super) fn with_room_for(self, packet_bytes: usize) -> TunnelDevice {
+        TunnelDevice { packet: vec![0; packet_bytes], ..self }
+    }
+    /// The descriptor that becomes readable when a packet arrives.
+    pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+    /// Reads the next packet, where none is held.
+    pub(super) fn fetch(&mut self, clock: &Clock) {
+        if self.seen_ns.is_none()
+            && let Ok(length) = self.file.read(&mut self.packet)
+        {
+            self.length = length;
+            self.seen_ns = Some(clock.now_ns());
+        }
+    }
+    /// When the packet that is held was read.
+    pub(super) fn head(&self) -> Option<u64> {
+        self.seen_ns
+    }
+    /// Hands the packet that is held to `each`.
+    pub(super) fn take(&mut self, each: impl FnOnce(Received)) {
+        self.seen_ns = None;
+        let frame = &self.packet[..self.length];
+        each(Received { frame, length: self.length, checksum_is_missing: false });
+    }
+    /// Hands `packet` to the machine at once.
+    pub(super) fn push(&mut self, packet: &[u8]) {
+        match self.file.write_all(packet) {
+            Ok(()) => {
+                self.outcome.sent += 1;
+                self.outcome.sent_bytes += packet.len() as u64;
+            }
+            Err(error) => {
+                self.outcome.refused += 1;
+                self.outcome.error = error.raw_os_error().unwrap_or(0);
+            }
+        }
+    }
+    /// Whether nothing was sent since the last time.
+    pub(super) fn is_empty(&self) -> bool {
+        self.outcome.sent + self.outcome.refused == 0
+    }
+    /// What was sent since the last time.
+    pub(super) fn send(&mut self) -> Outcome {
+        std::mem::take(&mut self.outcome)
+    }
+}

@@ -1,0 +1,171 @@
+//! [`Waiter`]: asleep for most of the time, awake in time.
+
+#![allow(clippy::disallowed_methods)] // it measures how the machine keeps time
+
+use std::time::{Duration, Instant};
+
+use hdrhistogram::Histogram;
+use serde::Serialize;
+
+/// The share of sleeps that may end too late for the deadline they were meant for, in parts of a hundred.
+const LATE_PERCENT: u64 = 1;
+/// How far the margin comes down with every sleep that ended in time.
+const STEP_NS: u64 = 100;
+/// The margin starts here: on an idle machine a sleep ends some 50 µs late.
+const FIRST_MARGIN_NS: u64 = 60_000;
+/// Where others have the processor, sleeps end late by milliseconds, which no margin cures: one that tried would take the
+/// processor from them. Later than this says nothing about the margin.
+const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
+
+/// How a forwarder waits for a deadline: asleep until a margin before it, then looking at the clock.
+///
+/// The margin follows the sleeps' lateness: a sleep that ended later than the margin allows lengthens it, every other
+/// one shortens it a little, in the proportion that lets one sleep in a hundred end too late; those left out that ended
+/// later than any margin allows.
+#[derive(Debug)]
+pub(super) struct Waiter {
+    margin_ns: u64,
+    asleep: Duration,
+    looking: Duration,
+    sleeps: u64,
+    looks: u64,
+    /// How late timed sleeps ended, in nanoseconds.
+    lateness: Histogram<u64>,
+    started: Instant,
+}
+
+/// What waiting was like.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct WaitReport {
+    /// How many times it slept.
+    pub sleeps: u64,
+    /// Share of the time that it was asleep.
+    pub asleep_share: f64,
+    /// Share of the time that it spent looking at the clock, because a deadline was near: processor time that buys
+    /// accuracy.
+    pub busy_share: f64,
+    /// How long before a deadline it stops sleeping, at the end, in microseconds.
+    pub margin_us: f64,
+    /// Median of how late sleeps ended, in microseconds; `None` without any that was ended by the clock.
+    pub wake_lateness_p50_us: Option<f64>,
+    /// The 99th percentile.
+    pub wake_lateness_p99_us: Option<f64>,
+    /// The greatest.
+    pub wake_lateness_max_us: Option<f64>,
+}
+
+impl Waiter {
+    /// Nobody has waited yet.
+    pub(super) fn new() -> Waiter {
+        let lateness =
+            Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("bounds that the histogram takes");
+        Waiter {
+            margin_ns: FIRST_MARGIN_NS,
+            asleep: Duration::ZERO,
+            looking: Duration::ZERO,
+            sleeps: 0,
+            looks: 0,
+            lateness,
+            started: Instant::now(),
+        }
+    }
+    /// How long to sleep where `left_ns` are left until the deadline; `None`: it is too near.
+    pub(super) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
+        left_ns.checked_sub(self.margin_ns).filter(|sleep| *sleep > 0).map(Duration::from_nanos)
+    }
+    /// It slept for `slept` instead of `meant`; `by_the_clock`: nothing else woke it.
+    pub(super) fn slept(&mut self, meant: Duration, slept: Duration, woken: Woken) {
+        self.sleeps += 1;
+        self.asleep += slept;
+        if woken == Woken::ByTheClock {
+            let late_ns = slept.saturating_sub(meant).as_nanos() as u64;
+            self.lateness.saturating_record(late_ns.max(1));
+            if late_ns > *MARGIN_RANGE_NS.end() {
+                return;
+            }
+            let margin_ns = if late_ns > self.margin_ns {
+                self.margin_ns + STEP_NS * (100 - LATE_PERCENT) / LATE_PERCENT
+            } else {
+                self.margin_ns.saturating_sub(STEP_NS)
+            };
+            self.margin_ns = margin_ns.clamp(*MARGIN_RANGE_NS.start(), *MARGIN_RANGE_NS.end());
+        }
+    }
+    /// It looked at the clock for `time`.
+    pub(super) fn looked(&mut self, time: Duration) {
+        self.looks += 1;
+        self.looking += time;
+    }
+    /// What waiting was like so far.
+    pub(super) fn report(&self) -> WaitReport {
+        let whole = self.started.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
+        let some = !self.lateness.is_empty();
+        let lateness = |quantile| some.then(|| self.lateness.value_at_quantile(quantile) as f64 / 1e3);
+        WaitReport {
+            sleeps: self.sleeps,
+            asleep_share: self.asleep.as_secs_f64() / whole,
+            busy_share: self.looking.as_secs_f64() / whole,
+            margin_us: self.margin_ns as f64 / 1e3,
+            wake_lateness_p50_us: lateness(0.5),
+            wake_lateness_p99_us: lateness(0.99),
+            wake_lateness_max_us: lateness(1.0),
+        }
+    }
+}
+
+/// What ended a sleep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Woken {
+    /// Its time was over.
+    ByTheClock,
+    /// Something happened.
+    BySomething,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEANT: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn the_margin_settles_where_one_sleep_in_a_hundred_ends_too_late() {
+        let mut waiter = Waiter::new();
+        let mut too_late = 0;
+        // Lateness spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common divisor).
+        for turn in 0..100_000_u64 {
+            let late = Duration::from_nanos((turn * 3_737) % 10_000 * 10);
+            too_late += u64::from(late.as_nanos() as u64 > waiter.margin_ns);
+            waiter.slept(MEANT, MEANT + late, Woken::ByTheClock);
+        }
+        assert!((94_000..=100_000).contains(&waiter.margin_ns), "{} ns", waiter.margin_ns);
+        assert!((800..=1_600).contains(&too_late), "{too_late} of 100,000");
+    }
+    #[test]
+    fn what_no_margin_cures_does_not_lengthen_it() {
+        let mut waiter = Waiter::new();
+        for _ in 0..1_000 {
+            waiter.slept(MEANT, MEANT * 5, Woken::ByTheClock);
+        }
+        assert_eq!(waiter.margin_ns, FIRST_MARGIN_NS);
+    }
+    #[test]
+    fn the_margin_has_an_end() {
+        let mut waiter = Waiter::new();
+        for _ in 0..1_000 {
+            waiter.slept(MEANT, MEANT + Duration::from_nanos(*MARGIN_RANGE_NS.end()), Woken::ByTheClock);
+        }
+        assert_eq!(waiter.margin_ns, *MARGIN_RANGE_NS.end());
+        assert_eq!(waiter.sleep_for(*MARGIN_RANGE_NS.end()), None);
+        assert_eq!(waiter.sleep_for(MARGIN_RANGE_NS.end() + 7), Some(Duration::from_nanos(7)));
+    }
+    #[test]
+    fn what_woke_it_early_says_nothing_about_lateness() {
+        let mut waiter = Waiter::new();
+        waiter.slept(MEANT, MEANT / 2, Woken::BySomething);
+        let report = waiter.report();
+        assert_eq!((report.sleeps, report.wake_lateness_max_us), (1, None));
+        assert_eq!(waiter.margin_ns, FIRST_MARGIN_NS);
+    }
+}

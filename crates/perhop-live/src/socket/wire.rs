@@ -1,0 +1,184 @@
+//! [`SocketWire`]: the interfaces of a forwarder together.
+#![allow(clippy::disallowed_methods)] // what happens outside, happens by the clock
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+use std::time::{Duration, Instant};
+
+use perhop_qos::units::Time;
+
+use super::bell::Bell;
+use super::clock::{Clock, instant, nanoseconds};
+use super::device::{Device, DeviceCounters, DeviceState};
+use super::wait::{WaitReport, Waiter, Woken};
+use super::{OpenError, system};
+use crate::config::SocketKind;
+use crate::wire::{DeviceId, Wire, WireError};
+
+/// Frames in one call of `receive`: between two batches what is due is sent.
+const BATCH_FRAMES: usize = 64;
+/// Nobody who asks for counters waits longer.
+const LONGEST_SLEEP: Duration = Duration::from_millis(100);
+/// What else than devices is polled: the bell, and standard input.
+const OTHERS: usize = 2;
+
+/// Real interfaces.
+pub struct SocketWire {
+    devices: Vec<Device>,
+    clock: Clock,
+    waiter: Waiter,
+    bell: Bell,
+    /// Somebody held the other end of standard input.
+    had_parent: bool,
+    /// Somebody holds it still.
+    parent_is_there: bool,
+    interests: Vec<libc::pollfd>,
+    /// When it last looked whether all interfaces are there.
+    looked_ns: u64,
+}
+
+impl SocketWire {
+    /// The interfaces called `devices`, in their order; `bell` wakes it.
+    ///
+    /// # Errors
+    /// Where one of them cannot be used.
+    pub fn open(devices: &[&str], kind: SocketKind, bell: &Bell) -> Result<SocketWire, OpenError> {
+        let opened = devices.iter().map(|name| Device::open(name, kind)).collect::<Result<Vec<_>, _>>()?;
+        // Where it is refused, sleeps end up to 50 µs later, and the waiter lengthens its margin.
+        let _ = system::sharpen_timers();
+        let interests = Vec::with_capacity(opened.len() + OTHERS);
+        let had_parent = system::has_other_end(io::stdin().as_fd());
+        Ok(SocketWire {
+            devices: opened,
+            clock: Clock::start(),
+            waiter: Waiter::new(),
+            bell: bell.clone(),
+            had_parent,
+            parent_is_there: had_parent,
+            interests,
+            looked_ns: 0,
+        })
+    }
+    /// What was counted at each interface, in their order.
+    pub fn devices(&mut self) -> Vec<DeviceCounters> {
+        self.devices.iter_mut().map(|device| device.counted().clone()).collect()
+    }
+    /// What waiting was like.
+    pub fn waiting(&self) -> WaitReport {
+        self.waiter.report()
+    }
+    /// What the machine's monotonic clock read at [`Time::ZERO`], in nanoseconds.
+    pub fn started_at_ns(&self) -> u64 {
+        self.clock.origin_ns()
+    }
+    /// Whether whoever held the other end of standard input has let go of it.
+    pub fn is_orphaned(&self) -> bool {
+        self.had_parent && !self.parent_is_there
+    }
+
+    /// The device whose oldest frame is the oldest of all.
+    #[inline]
+    fn first(&mut self) -> Option<(usize, u64)> {
+        self.devices.iter_mut().for_each(|device| device.fetch(&self.clock));
+        let heads = self.devices.iter().enumerate();
+        heads.filter_map(|(place, device)| Some((place, device.head(&self.clock)?))).min_by_key(|head| head.1)
+    }
+    /// Looks at the clock and the rings until `deadline_ns`.
+    fn look_until(&mut self, deadline_ns: u64) {
+        let before = self.clock.now_ns();
+        let mut now = before;
+        while now < deadline_ns && self.first().is_none() {
+            std::hint::spin_loop();
+            now = self.clock.now_ns();
+        }
+        self.waiter.looked(Duration::from_nanos(now - before));
+    }
+    /// Sleeps for `sleep` or until something happens.
+    fn sleep(&mut self, sleep: Duration) -> Result<Woken, WireError> {
+        self.interests.clear();
+        self.interests.push(system::interest(self.bell.descriptor().as_raw_fd(), libc::POLLIN));
+        let standard_input = if self.parent_is_there { libc::STDIN_FILENO } else { -1 };
+        self.interests.push(system::interest(standard_input, 0)); // asked for nothing: told of the end alone
+        self.interests.extend(self.devices.iter().map(Device::interest));
+        let before = Instant::now();
+        let ready = system::poll(&mut self.interests, sleep)?;
+        let slept = before.elapsed();
+        // A signal ends a sleep early, and nothing is ready.
+        let woken = if ready == 0 && slept >= sleep { Woken::ByTheClock } else { Woken::BySomething };
+        self.waiter.slept(sleep, slept, woken);
+        if ready > 0 {
+            self.attend();
+        }
+        Ok(woken)
+    }
+    /// Looks now and then whether all interfaces are there: not every kind of socket tells.
+    fn look_around(&mut self) {
+        let now_ns = self.clock.now_ns();
+        if now_ns - self.looked_ns > LONGEST_SLEEP.as_nanos() as u64 {
+            self.looked_ns = now_ns;
+            self.devices.iter_mut().for_each(|device| device.look_unasked(now_ns));
+        }
+    }
+    /// Attends to whatever woke it that is not a frame.
+    fn attend(&mut self) {
+        let now_ns = self.clock.now_ns();
+        if self.interests[0].revents != 0 {
+            self.bell.hear();
+        }
+        self.parent_is_there &= self.interests[1].revents == 0;
+        for (device, interest) in self.devices.iter_mut().zip(&self.interests[OTHERS..]) {
+            if interest.revents & !libc::POLLIN != 0 {
+                device.look(now_ns);
+            }
+        }
+    }
+}
+
+impl Wire for SocketWire {
+    fn receive(&mut self, each: &mut impl FnMut(DeviceId, Time, &[u8])) -> Result<usize, WireError> {
+        if self.first().is_none() {
+            return Ok(0);
+        }
+        self.clock.look_at_the_wall();
+        let mut taken = 0;
+        while taken < BATCH_FRAMES
+            && let Some((place, arrived_ns)) = self.first()
+        {
+            let device = DeviceId(place as u16);
+            self.devices[place].take(|frame| each(device, instant(arrived_ns), frame));
+            taken += 1;
+        }
+        Ok(taken)
+    }
+    #[inline]
+    fn send(&mut self, device: DeviceId, frame: &[u8]) -> Result<(), WireError> {
+        let failed = |error| WireError { device: Some(device), error };
+        self.devices[device.index()].send(frame).map_err(failed)
+    }
+    fn flush(&mut self) -> Result<(), WireError> {
+        self.devices.iter_mut().for_each(Device::flush);
+        Ok(())
+    }
+    fn wait(&mut self, deadline: Option<Time>) -> Result<(), WireError> {
+        self.look_around();
+        if self.devices.iter().all(|device| device.counters.state == DeviceState::Lost) {
+            return Err(io::Error::from_raw_os_error(libc::ENODEV).into());
+        }
+        if self.first().is_some() {
+            return Ok(());
+        }
+        let Some(deadline) = deadline else { return self.sleep(LONGEST_SLEEP).map(drop) };
+        let deadline_ns = nanoseconds(deadline);
+        match self.waiter.sleep_for(deadline_ns.saturating_sub(self.clock.now_ns())) {
+            Some(sleep) if sleep > LONGEST_SLEEP => self.sleep(LONGEST_SLEEP).map(drop),
+            Some(sleep) if self.sleep(sleep)? == Woken::BySomething => Ok(()),
+            _ => {
+                self.look_until(deadline_ns);
+                Ok(())
+            }
+        }
+    }
+    fn now(&self) -> Time {
+        instant(self.clock.now_ns())
+    }
+}

@@ -1,0 +1,61 @@
+//! Real frames made of packets.
+
+use std::net::IpAddr;
+
+use perhop_live::frame::internet_checksum;
+use perhop_qos::packet::{Packet, Protocol};
+
+/// Ethernet header, IP header and transport header of `packet`, zeros behind, as long as the packet says, and padded
+/// to the least that Ethernet sends (without its checksum).
+pub(crate) fn ethernet(packet: &Packet) -> Vec<u8> {
+    let mut frame = vec![0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2];
+    frame.extend(ethernet_type(packet).to_be_bytes());
+    frame.extend(internet(packet));
+    frame.resize(frame.len().max(60), 0);
+    frame
+}
+
+pub(crate) fn ethernet_type(packet: &Packet) -> u16 {
+    if packet.source.to_ip().is_ipv4() { 0x0800 } else { 0x86dd }
+}
+
+/// `packet` from its IP header on.
+pub(crate) fn internet(packet: &Packet) -> Vec<u8> {
+    let services = packet.dscp.value() << 2 | packet.ecn as u8;
+    let mut bytes = match (packet.source.to_ip(), packet.destination.to_ip()) {
+        (IpAddr::V4(source), IpAddr::V4(destination)) => {
+            let [high, low] = (packet.length as u16).to_be_bytes();
+            let mut header =
+                vec![0x45, services, high, low, 0x12, 0x34, 0x40, 0, 64, packet.protocol.0, 0, 0];
+            header.extend(source.octets());
+            header.extend(destination.octets());
+            let checksum = internet_checksum(&header);
+            header[10..12].copy_from_slice(&checksum.to_be_bytes());
+            header
+        }
+        (IpAddr::V6(source), IpAddr::V6(destination)) => {
+            let [high, low] = (packet.length as u16 - 40).to_be_bytes();
+            let mut header = vec![
+                0x60 | services >> 4,
+                services << 4 | 0x0a,
+                0xbc,
+                0xde,
+                high,
+                low,
+                packet.protocol.0,
+                64,
+            ];
+            header.extend(source.octets());
+            header.extend(destination.octets());
+            header
+        }
+        mixed => panic!("no packet is from and to {mixed:?}"),
+    };
+    if matches!(packet.protocol, Protocol::UDP | Protocol::TCP) {
+        bytes.extend(packet.source_port.to_be_bytes());
+        bytes.extend(packet.destination_port.to_be_bytes());
+    }
+    assert!(bytes.len() <= packet.length as usize, "{} bytes hold no such packet", packet.length);
+    bytes.resize(packet.length as usize, 0);
+    bytes
+}

@@ -1,0 +1,387 @@
+//! What the simulator decides about a packet, the live path decides: one arrival trace, two drivers, one log.
+//!
+//! Every example is simulated, and what its hosts send is written down. Real frames of the same packets then go,
+//! at the same instants of a clock that is set by hand, through the forwarders that the laboratory would start.
+//! Each port must have decided the same about the same packets, to the picosecond.
+
+mod frames;
+mod language;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::{Path, PathBuf};
+
+use perhop_live::lowering::{Plan, plan};
+use perhop_live::{DeviceId, Forwarder, TestWire};
+use perhop_qos::observer::{Observer, Place, Watch};
+use perhop_qos::packet::{Color, Dscp, Ecn, FlowKey, InterfaceId, Packet};
+use perhop_qos::port::Departure;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+use perhop_sim::build::build_world_seen_by;
+use perhop_sim::scenario::{PacketSize, Scenario, SizeLaw, SourceConfig, TrafficConfig};
+use serde_json::{Value, json};
+
+/// What happened to a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Event {
+    Came,
+    Arrived(Place),
+    Enqueued(Place),
+    Dropped(Option<Place>, DropCause),
+    Marked(Place),
+    Dequeued(Place, Departure),
+    /// Dropped outside the port: by a conditioner or on the wire.
+    Ended(DropCause),
+}
+
+impl Event {
+    fn kind(self) -> &'static str {
+        match self {
+            Event::Came => "Came",
+            Event::Arrived(_) => "Arrived",
+            Event::Enqueued(_) => "Enqueued",
+            Event::Dropped(..) => "Dropped",
+            Event::Marked(_) => "Marked",
+            Event::Dequeued(..) => "Dequeued",
+            Event::Ended(_) => "Ended",
+        }
+    }
+}
+
+/// One line of a log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Entry {
+    at: Time,
+    event: Event,
+    flow: FlowKey,
+    length: u32,
+    header: Header,
+}
+
+/// What a node may change, and what it knows of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Header {
+    dscp: Dscp,
+    ecn: Ecn,
+    color: Color,
+    label: u8,
+    input: InterfaceId,
+}
+
+/// What happened at each port, by its number; and apart from that what ended outside of ports, which the simulator may
+/// find out earlier than in order of time.
+#[derive(Clone, Debug, Default)]
+struct Log {
+    ports: Vec<Vec<Entry>>,
+    ends: Vec<Vec<Entry>>,
+}
+
+/// The log of one port.
+struct PortLog<'l>(&'l mut Vec<Entry>);
+
+impl Log {
+    fn port(&mut self, port: usize) -> &mut Vec<Entry> {
+        if self.ports.len() <= port {
+            self.ports.resize_with(port + 1, Vec::new);
+            self.ends.resize_with(port + 1, Vec::new);
+        }
+        &mut self.ports[port]
+    }
+
+    /// By the names of ports and of what is beyond them.
+    fn named(&mut self, name: impl Fn(usize) -> String) -> BTreeMap<String, Vec<Entry>> {
+        let mut log = BTreeMap::new();
+        for (port, entries) in std::mem::take(&mut self.ports).into_iter().enumerate() {
+            log.insert(name(port), entries);
+        }
+        for (port, mut entries) in std::mem::take(&mut self.ends).into_iter().enumerate() {
+            entries.sort_by_key(|entry| entry.at);
+            log.insert(format!("outside {}", name(port)), entries);
+        }
+        log
+    }
+}
+
+fn entry(at: Time, packet: &Packet, event: Event) -> Entry {
+    let Packet { dscp, ecn, color, label, input, .. } = *packet;
+    let header = Header { dscp, ecn, color, label, input };
+    Entry { at, event, flow: packet.flow_key(), length: packet.length, header }
+}
+
+impl Watch for Log {
+    type Observer<'w> = PortLog<'w>;
+    fn at(&mut self, port: usize) -> PortLog<'_> {
+        PortLog(self.port(port))
+    }
+    fn comes(&mut self, now: Time, port: usize, packet: &Packet) {
+        self.port(port).push(entry(now, packet, Event::Came));
+    }
+    fn ends(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
+        self.port(port);
+        self.ends[port].push(entry(now, packet, Event::Ended(cause)));
+    }
+}
+
+impl Observer for PortLog<'_> {
+    fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
+        self.0.push(entry(now, packet, Event::Arrived(place)));
+    }
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+        self.0.push(entry(now, packet, Event::Enqueued(place)));
+    }
+    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
+        self.0.push(entry(now, packet, Event::Dropped(place, cause)));
+    }
+    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
+        self.0.push(entry(now, packet, Event::Marked(place)));
+    }
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        self.0.push(entry(now, packet, Event::Dequeued(place, departure)));
+    }
+}
+
+/// What the simulator logged.
+fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
+    let mut world = build_world_seen_by(Log::default(), scenario, base, scenario.seed, 0).unwrap();
+    world.finish();
+    let mut log = std::mem::take(world.watch());
+    log.named(|port| world.port_name(port).unwrap().to_owned())
+}
+
+/// The laboratory without an operating system: forwarders whose cables take no time.
+struct Laboratory {
+    plan: Plan,
+    forwarders: Vec<Forwarder<TestWire, Log>>,
+    /// By forwarder and device: the forwarder and device at the other end; none where that is a host.
+    beyond: Vec<Vec<Option<(usize, DeviceId)>>>,
+}
+
+impl Laboratory {
+    fn new(scenario: &Scenario, base: &Path) -> Laboratory {
+        let plan = plan(scenario, base, scenario.seed, 0).unwrap();
+        let forwarders: Vec<_> = plan
+            .forwarders
+            .iter()
+            .map(|config| Forwarder::build(config, TestWire::new(), Log::default()).unwrap())
+            .collect();
+        let place = |node: &str| plan.forwarders.iter().position(|forwarder| forwarder.node == node);
+        let other_end = |node: &str, device: &str| {
+            let is_near = |end: &perhop_live::lowering::CableEnd| end.node == node && end.device == device;
+            let cable = plan.cables.iter().find(|cable| cable.ends.iter().any(is_near)).unwrap();
+            let far = cable.ends.iter().find(|end| !is_near(end)).unwrap();
+            place(&far.node).map(|at| (at, plan.forwarders[at].device(&far.device).unwrap()))
+        };
+        let beyond = plan
+            .forwarders
+            .iter()
+            .map(|config| config.devices().iter().map(|device| other_end(&config.node, device)).collect())
+            .collect();
+        Laboratory { plan, forwarders, beyond }
+    }
+
+    /// Where frames of the host at the beginning of the direction `name` arrive.
+    fn entrance(&self, name: &str) -> Option<(usize, DeviceId)> {
+        self.plan.forwarders.iter().enumerate().find_map(|(place, config)| {
+            let direction = config.directions.iter().find(|direction| direction.name == name)?;
+            let device = config.device(direction.receives_on.as_deref()?)?;
+            Some((place, device))
+        })
+    }
+
+    /// Everything that happens at `now`.
+    fn instant(&mut self, now: Time) {
+        loop {
+            let mut sent = Vec::new();
+            for (place, forwarder) in self.forwarders.iter_mut().enumerate() {
+                forwarder.wire().clock = now;
+                forwarder.step().unwrap();
+                sent.extend(
+                    forwarder.wire().sent.drain(..).map(|(device, at, frame)| (place, device, at, frame)),
+                );
+            }
+            let mut goes_on = false;
+            for (place, device, at, frame) in sent {
+                assert_eq!(at, now, "a frame is sent when it is due");
+                if let Some((place, device)) = self.beyond[place][device.index()] {
+                    self.forwarders[place].wire().coming.push_back((device, now, frame));
+                    goes_on = true;
+                }
+            }
+            if !goes_on {
+                return;
+            }
+        }
+    }
+
+    /// Sends `trace` (instant, entrance, frame) until `end`; what each port logged, by its name.
+    fn replay(
+        mut self,
+        mut trace: VecDeque<(Time, (usize, DeviceId), Vec<u8>)>,
+        end: Time,
+    ) -> BTreeMap<String, Vec<Entry>> {
+        loop {
+            let own = self.forwarders.iter_mut().filter_map(Forwarder::next_at).min();
+            let next = own.into_iter().chain(trace.front().map(|(at, ..)| *at)).min();
+            let Some(now) = next.filter(|now| *now <= end) else { break };
+            let due = trace.partition_point(|(at, ..)| *at <= now);
+            for (_, (place, device), frame) in trace.drain(..due) {
+                self.forwarders[place].wire().coming.push_back((device, now, frame));
+            }
+            self.instant(now);
+        }
+        let mut log = BTreeMap::new();
+        for (forwarder, config) in self.forwarders.iter_mut().zip(&self.plan.forwarders) {
+            forwarder.wire().clock = end;
+            let report = forwarder.report();
+            assert_eq!(report.frames.held, report.frames.slots_taken, "{}", config.node);
+            assert_eq!(forwarder.totals().received, forwarder.totals().ended() + forwarder.held());
+            log.extend(forwarder.watch().named(|port| config.directions[port].name.clone()));
+        }
+        log
+    }
+}
+
+/// What hosts send, in order of time: what came to the ports of hosts.
+fn trace_of(
+    log: &BTreeMap<String, Vec<Entry>>,
+    laboratory: &Laboratory,
+) -> VecDeque<(Time, (usize, DeviceId), Vec<u8>)> {
+    let mut trace = Vec::new();
+    for (name, entries) in log {
+        let Some(entrance) = laboratory.entrance(name) else { continue };
+        for entry in entries.iter().filter(|entry| entry.event == Event::Came) {
+            let Header { dscp, ecn, .. } = entry.header;
+            let packet = Packet { dscp, ecn, ..Packet::new(entry.flow, entry.length) };
+            trace.push((entry.at, entrance, frames::ethernet(&packet)));
+        }
+    }
+    trace.sort_by_key(|(at, ..)| *at);
+    trace.into()
+}
+
+/// How many lines the simulator logged, and the first difference; kinds of events go into `events`.
+fn compare(scenario: &Scenario, base: &Path, events: &mut BTreeSet<&'static str>) -> (usize, Option<String>) {
+    let expected = simulated(scenario, base);
+    let laboratory = Laboratory::new(scenario, base);
+    let trace = trace_of(&expected, &laboratory);
+    let found = laboratory.replay(trace, scenario.duration);
+    let difference = expected.iter().find_map(|(name, expected)| {
+        let found = found.get(name).map_or(&[][..], Vec::as_slice);
+        let differs = |place: &usize| expected.get(*place) != found.get(*place);
+        let place = (0..expected.len().max(found.len())).find(differs)?;
+        let (lines, lines_live) = (expected.len(), found.len());
+        let (simulated, live) = (expected.get(place), found.get(place));
+        Some(format!(
+            "{name}, line {place} of {lines} and {lines_live}:\n  simulated {simulated:?}\n  live      {live:?}"
+        ))
+    });
+    events.extend(expected.values().flatten().map(|entry| entry.event.kind()));
+    (expected.values().map(Vec::len).sum(), difference)
+}
+
+fn examples() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().ends_with(".perhop.yaml"))
+        .collect();
+    files.sort();
+    files
+}
+
+/// Simulated seconds of each example: enough for every policy to drop, mark and shape.
+const DURATION: Time = Time::from_seconds(5);
+
+#[test]
+fn every_example_is_decided_alike() {
+    let (mut failed, mut events) = (Vec::new(), BTreeSet::new());
+    let examples = examples();
+    assert!(examples.len() > 20, "only {} examples found", examples.len());
+    for path in examples {
+        let loaded = language::load(&path);
+        let mut scenario = loaded.resolved;
+        scenario.duration = scenario.duration.min(DURATION);
+        scenario.traffic.iter_mut().for_each(fit_into_frames);
+        let (lines, difference) = compare(&scenario, &loaded.base, &mut events);
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        assert!(lines > 100, "{name}: only {lines} lines to compare");
+        failed.extend(difference.map(|difference| format!("{name}: {difference}")));
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+    // That everything was alike means little where nothing happened.
+    for kind in ["Came", "Arrived", "Enqueued", "Dropped", "Dequeued", "Ended"] {
+        assert!(events.contains(kind), "no example has an event {kind}");
+    }
+}
+
+/// What the examples leave out: IPv6 beside IPv4, congestion marks, wires that lose, links between hosts, hosts with two
+/// interfaces, and policies at both ends of a trunk.
+fn everything_else() -> Value {
+    let ramp = json!({"min": "5 packets", "max": "25 packets", "max-probability": 0.2});
+    json!({
+        "perhop": 1, "name": "everything else", "duration": "5s",
+        "hosts": {"alice": {"address": "2001:db8::a"}, "bob": {"address": "2001:db8:1::b"}, "carol": {}, "dave": {}},
+        "routers": {"east": {}, "north": {}, "west": {}},
+        "links": [
+            {"between": ["alice", "west"], "rate": "9.7Mb/s", "delay": "170us", "framing": "ethernet-wire"},
+            {"between": ["carol", "west"], "rate": "11.3Mb/s", "interfaces": {"west": {"input": "profile"}}},
+            {"between": ["west", "north"], "rate": "1.9Mb/s", "delay": "13ms", "loss": 0.02,
+             "interfaces": {"west": {"output": "classes"}, "north": {"input": "profile", "output": "classes"}}},
+            {"between": ["north", "east"], "rate": "2.3Mb/s", "delay": "7ms", "framing": "aal5-snap",
+             "interfaces": {"north": {"output": "shaped", "ring": {"particles": {"count": 4, "size": "576B"}}}}},
+            {"between": ["east", "bob"], "rate": "10Mb/s", "interfaces": {"bob": {"input": "profile"}}},
+            {"between": ["east", "dave"], "rate": "3Mb/s"},
+            {"between": ["carol", "dave"], "rate": "1.1Mb/s", "delay": "1ms", "loss": 0.1, "cost": 50},
+        ],
+        "policies": {
+            "profile": {"conditioners": [
+                {"name": "police", "match": {"dscp": "ef"}, "meter": {"token-bucket": {"rate": "200kb/s", "burst": "3kB"}}, "red": ["drop"]},
+                {"name": "mark", "match": {"protocol": "udp"}, "meter": {"two-rate-tcm": {"cir": "300kb/s", "cbs": "5kB", "pir": "600kb/s", "pbs": "5kB"}},
+                 "green": [{"mark": "af11"}], "yellow": [{"mark": "af12"}], "red": [{"mark": "af13"}]},
+            ]},
+            "classes": {"queueing": {"scheduler": "scfq", "classes": [
+                {"name": "assured", "match": {"dscp": ["af11", "af12", "af13"]}, "share": {"weight": 1},
+                 "buffer": {"rio-c": {"precedences": [ramp, ramp, ramp], "averaging": {"weight": 0.02}, "mean-packet-size": "700B", "limit": "40 packets"}}},
+                {"name": "rest", "share": {"weight": 3},
+                 "buffer": {"red": {"precedences": [ramp], "averaging": {"weight": 0.02}, "mean-packet-size": "1000B", "limit": "40 packets", "ecn": "mark"}}},
+            ]}},
+            "shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "1.7Mb/s", "burst": "4kB"}}]}},
+        },
+        "traffic": [
+            {"name": "v6", "from": "alice", "to": "bob", "count": 2, "start-within": "100ms",
+             "source": {"poisson": {"rate": "450kb/s", "packet": {"ip": "600B"}}}},
+            {"name": "voice", "from": "carol", "to": "dave", "dscp": "ef", "start": "7ms",
+             "source": {"cbr": {"rate": "240kb/s", "packet": {"ip": "200B"}, "jitter": 0.3}}},
+            {"name": "back", "from": "dave", "to": "carol", "start": "3ms",
+             "source": {"poisson": {"rate": "900kb/s", "packet": {"ip": "1000B"}}}},
+            {"name": "tcp", "from": "alice", "to": "bob", "count": 3, "start-within": "200ms",
+             "source": {"bulk": {"tcp": {"profile": "linux-modern", "ecn": true}}}},
+        ],
+    })
+}
+
+#[test]
+fn what_the_examples_leave_out_is_decided_alike() {
+    let loaded = perhop_sim::scenario::load_json(everything_else(), ".");
+    let scenario = loaded.unwrap_or_else(|found| panic!("{found:?}")).resolved;
+    for seed in 1..=3 {
+        let mut events = BTreeSet::new();
+        let scenario = Scenario { seed, ..scenario.clone() };
+        let (lines, difference) = compare(&scenario, Path::new("."), &mut events);
+        assert_eq!(difference, None, "seed {seed}");
+        assert!(lines > 20_000, "only {lines} lines to compare");
+        assert_eq!(events.len(), 7, "something never happened: {events:?}");
+    }
+}
+
+/// Exponential sizes may be shorter than an IP and a UDP header: no frame holds such a packet. Of the payload they are
+/// what they were of the packet.
+fn fit_into_frames(traffic: &mut TrafficConfig) {
+    if let SourceConfig::Poisson(poisson) = &mut traffic.source
+        && poisson.sizes == SizeLaw::Exponential
+        && let PacketSize::Ip(mean) = poisson.packet
+    {
+        poisson.packet = PacketSize::Payload(mean);
+    }
+}

@@ -1,0 +1,71 @@
+//! The hosts of a live run: their traffic programs, and the results of what they wrote down.
+
+use std::path::PathBuf;
+
+use perhop_live::host::merge::{RunFiles, measured_results};
+use perhop_live::host::{HostError, HostRun};
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+
+use crate::running::{Parts, to_python};
+use crate::{diagnostics, loading};
+
+/// Plays the part of one host of a scenario on real sockets, from its beginning to its end.
+#[pyfunction]
+#[pyo3(signature = (
+    scenario_json, base, host, seed, start_at_monotonic_ns, result_path, replication = 0, congestion_control = None
+))]
+#[allow(clippy::too_many_arguments, clippy::needless_pass_by_value)] // Python hands over new objects
+pub(crate) fn live_host(
+    py: Python<'_>,
+    scenario_json: &str,
+    base: PathBuf,
+    host: &str,
+    seed: u64,
+    start_at_monotonic_ns: u64,
+    result_path: PathBuf,
+    replication: u64,
+    congestion_control: Option<&str>,
+) -> PyResult<()> {
+    let loaded = loading::parse(py, scenario_json, &base, &[])?;
+    let run = HostRun {
+        scenario: &loaded.resolved,
+        base: &base,
+        host,
+        seed,
+        replication,
+        start_at: start_at_monotonic_ns,
+        congestion: congestion_control,
+        result: result_path,
+    };
+    py.detach(|| run.play()).map(drop).map_err(|error| raised(py, error))
+}
+
+/// The results of live runs, from what their hosts and forwarders wrote down.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+pub(crate) fn live_results<'py>(
+    py: Python<'py>,
+    scenario_json: &str,
+    base: PathBuf,
+    seed: u64,
+    runs_json: &str,
+) -> PyResult<Parts<'py>> {
+    let loaded = loading::parse(py, scenario_json, &base, &[])?;
+    let runs: Vec<RunFiles> =
+        serde_json::from_str(runs_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let results = py.detach(|| measured_results(&loaded.resolved, &base, seed, &runs));
+    to_python(py, results.map_err(|error| raised(py, error))?)
+}
+
+/// What a host's program could not do, as Python's exception.
+fn raised(py: Python<'_>, error: HostError) -> PyErr {
+    match error {
+        HostError::Config(error) => diagnostics::raise_config(py, error),
+        // With the system's number Python finds the kind of error: PermissionError, FileNotFoundError and so on.
+        HostError::System(what, error) => match error.raw_os_error() {
+            Some(code) => PyOSError::new_err((code, format!("{what}: {error}"))),
+            None => PyOSError::new_err(format!("{what}: {error}")),
+        },
+    }
+}

@@ -1,0 +1,26 @@
+//! The live laboratory: what runs where when a scenario is made of namespaces and cables.
+
+use std::path::PathBuf;
+
+use perhop_live::lowering;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::{diagnostics, loading};
+
+/// Who runs which port of a scenario behind which cable, as JSON.
+#[pyfunction]
+#[pyo3(signature = (scenario_json, base, seed, replication = 0))]
+#[allow(clippy::needless_pass_by_value)] // Python hands over new objects
+pub(crate) fn live_plan(
+    py: Python<'_>,
+    scenario_json: &str,
+    base: PathBuf,
+    seed: u64,
+    replication: u64,
+) -> PyResult<String> {
+    let loaded = loading::parse(py, scenario_json, &base, &[])?;
+    let plan = lowering::plan(&loaded.resolved, &base, seed, replication)
+        .map_err(|error| diagnostics::raise_config(py, error))?;
+    serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
+}
