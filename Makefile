@@ -13,7 +13,7 @@ DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
 BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types test test-rust test-python docs reproduce \
-  quote-reports bench bench-scale bench-instructions lock wheel clean
+  quote-reports bench bench-scale bench-instructions bench-live lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
@@ -102,6 +102,9 @@ bench-scale: ## set-up, run and memory of growing networks and tables, into docs
 
 bench-instructions: ## instructions of engine and data plane, against a stored baseline (needs valgrind)
 	$(PYTHON) benchmarks/instructions.py
+
+bench-live: ## the live forwarder beside a loop that only copies frames (needs root and two idle processors)
+	$(PYTHON) benchmarks/live.py
 
 lock: ## pin the development packages anew
 	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \

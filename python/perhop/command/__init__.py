@@ -45,6 +45,13 @@ design = App(
     help_epilogue=examples.DESIGN,
     default_parameter=_SHOWN,
 )
+live = App(
+    name="live",
+    help="Real packets: a scenario's network out of namespaces, or a policy between two interfaces.",
+    help_format="plaintext",
+    help_epilogue=examples.LIVE,
+    default_parameter=_SHOWN,
+)
 
 
 def _add(group: App, name: str, function: str, help: str, epilogue: str) -> None:
@@ -70,6 +77,13 @@ _add(
 _add(app, "plot", "plot:plot", "Plot results: throughput, queues, delays, drop probabilities.", examples.PLOT)
 _add(app, "draw", "draw:draw", "Draw a scenario's network and policies, or a router's.", examples.DRAW)
 _add(app, "report", "report:report", "Write results as one HTML file that needs no network.", examples.REPORT)
+_add(
+    app,
+    "compare",
+    "compare:compare",
+    "Lay a run on real packets beside its simulation, or two results.",
+    examples.COMPARE,
+)
 _add(app, "export", "export:export", "Write results in the format of other programs.", examples.EXPORT)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
 _add(app, "init", "init:init", "Write a starter scenario, and its schema for the editor.", examples.INIT)
@@ -79,6 +93,13 @@ _add(
 _add(study, "list", "study:list_", "List the studies.", examples.STUDY_LIST)
 _add(study, "show", "study:show", "Show what a study claims, assumes and runs.", examples.STUDY_SHOW)
 _add(study, "run", "study:run", "Run studies: published beside measured.", examples.STUDY_RUN)
+_add(
+    study,
+    "live",
+    "study_live:live",
+    "Run cases of a study on real packets, beside their simulation.",
+    examples.STUDY_LIVE,
+)
 app.command(study)
 _add(
     design,
@@ -95,6 +116,22 @@ _add(
     examples.DESIGN_STAR,
 )
 app.command(design)
+_add(
+    live, "run", "live:run", "Run a scenario on real packets and show what each class got.", examples.LIVE_RUN
+)
+_add(live, "up", "live:up", "Build a scenario's network and keep it until Ctrl-C.", examples.LIVE_UP)
+_add(live, "exec", "live:exec_in", "Run a program in a host of a running laboratory.", examples.LIVE_EXEC)
+_add(live, "top", "live_top:top", "Watch the queues of a running laboratory.", examples.LIVE_TOP)
+_add(
+    live,
+    "bridge",
+    "live_bridge:bridge",
+    "Put a policy between two interfaces, and back.",
+    examples.LIVE_BRIDGE,
+)
+_add(live, "clean", "live:clean", "Remove what crashed laboratories left behind.", examples.LIVE_CLEAN)
+app.command(live)
+_add(app, "doctor", "doctor:doctor", "Say what this machine can do for live laboratories.", examples.DOCTOR)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:

@@ -80,7 +80,8 @@ def _title(results: Results) -> str:
         else "1 replication"
     )
     seconds = number(results.summary["duration_s"])
-    return f"{results.summary['scenario']}: {seconds} s simulated, {times}, seed {results.seed}"
+    how = "on real packets" if results.summary.get("kind") == "live" else "simulated"
+    return f"{results.summary['scenario']}: {seconds} s {how}, {times}, seed {results.seed}"
 
 
 def _mean(value: dict[str, Any]) -> float:

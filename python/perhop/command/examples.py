@@ -6,6 +6,7 @@ Examples:
   perhop run first.perhop.yaml       simulate it, show what each class got
   perhop report results              one HTML file with plots and tables
   perhop study run --all             published studies beside measured ones
+  perhop live run first.perhop.yaml  the same on real packets
 
 Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
 5 missing capability, 130 interrupted
@@ -63,6 +64,14 @@ Examples:
   perhop report results -o paper.html
 """
 
+COMPARE = """\
+Examples:
+  perhop compare edge.perhop.yaml --duration 30s
+  perhop compare edge.perhop.yaml --live-replications 5 -o results/edge
+  perhop compare results/before results/after
+  perhop compare edge.perhop.yaml --json | jq '.rows[] | select(.verdict == "differs")'
+"""
+
 EXPORT = """\
 Examples:
   perhop export csv results/edge
@@ -115,6 +124,13 @@ Examples:
   perhop study run mred-af --json > mred-af.json
 """
 
+STUDY_LIVE = """\
+Examples:
+  perhop study live ef-star
+  perhop study live mred-af --only '*wred' --live-replications 3
+  perhop study live mred-af -o results/live && perhop report results/live
+"""
+
 DESIGN = """\
 Examples:
   perhop design wred --bandwidth 2Mb/s --delay 100ms
@@ -135,4 +151,60 @@ Examples:
     --best-effort 1028B --ring 5
   perhop design star --arrival 64kb/s --delay 10ms --link 2Mb/s \\
     --packet 200B --json
+"""
+
+LIVE = """\
+Examples:
+  perhop live run edge.perhop.yaml
+  perhop live bridge --policy router.cfg --in eth1 --out eth2
+  perhop doctor                      what this machine can do
+"""
+
+LIVE_RUN = """\
+Examples:
+  perhop live run edge.perhop.yaml --duration 10s
+  perhop live run edge.perhop.yaml --time-scale 0.1 -o results/edge-live
+  perhop live run edge.perhop.yaml --exec 'sink=iperf3 -s' \\
+    --exec 'source=sleep 1; iperf3 -c sink -t 5'
+  perhop live run edge.perhop.yaml --congestion-control source=bbr
+  perhop live run edge.perhop.yaml --json | jq .fidelity
+"""
+
+LIVE_UP = """\
+Examples:
+  perhop live up edge.perhop.yaml
+  perhop live exec source ping sink  in another terminal
+"""
+
+LIVE_EXEC = """\
+Examples:
+  perhop live exec source            a shell in the host called source
+  perhop live exec source -- iperf3 -c sink -u -b 5M
+  perhop live exec router tcpdump -i eth1
+"""
+
+LIVE_TOP = """\
+Examples:
+  perhop live top
+  perhop live top --json | jq '.forwarders[].lateness'
+"""
+
+LIVE_BRIDGE = """\
+Examples:
+  perhop live bridge --policy router.cfg --in eth1 --out eth2
+  perhop live bridge --policy router.cfg \\
+    --in eth1=FastEthernet0/0 --out eth2=Serial0/0 --rate 10Mb/s
+  perhop live bridge --policy wan.perhop.yaml --name wan \\
+    --in eth1 --out eth2 --rate 10Mb/s --both
+"""
+
+LIVE_CLEAN = """\
+Examples:
+  perhop live clean
+"""
+
+DOCTOR = """\
+Examples:
+  perhop doctor
+  perhop doctor --json | jq .live
 """

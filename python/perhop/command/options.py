@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -31,3 +32,18 @@ def pairs(overrides: list[str] | None) -> dict[str, str]:
             )
         changes[path] = value
     return changes
+
+
+def on_hosts(option: str, given: list[str] | None, hosts: Iterable[str]) -> dict[str, str]:
+    """Return `HOST=value` arguments as a mapping; a value without a host is every host's."""
+    there = list(hosts)
+    found: dict[str, str] = {}
+    for argument in given or []:
+        host, equals, value = argument.partition("=")
+        if not equals:
+            found.update(dict.fromkeys(there, argument))
+        elif host not in there:
+            raise InvalidInputError(f"{option}: there is no host {host!r}", f"there are {', '.join(there)}")
+        else:
+            found[host] = value
+    return found

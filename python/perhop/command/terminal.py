@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from perhop._core import Warnings
+    from perhop.live.comparing import Watched
     from perhop.running import Progress
     from perhop.scenario import Scenario
 
@@ -81,3 +82,30 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
             bar.update(task, completed=progress.fraction, work=work)
 
         yield show
+
+
+@contextmanager
+def share_bar(title: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
+    """Show on stderr which share is done; give what to call with it, or None if nothing is shown."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    with Bar(*columns, console=console(sys.stderr), transient=True) as bar:
+        task = bar.add_task(title, total=1.0)
+        yield lambda share: bar.update(task, completed=share)
+
+
+@contextmanager
+def beside(title: str, *, quiet: bool) -> Iterator[Watched]:
+    """Show how far a simulation and a run on real packets after it are; give whom to tell."""
+    from perhop.live.comparing import Watched
+
+    with share_bar(title, quiet=quiet) as tell:
+        if tell is None:
+            yield Watched()
+        else:
+            yield Watched(lambda now: tell(now.fraction / 2), lambda share: tell((1 + share) / 2))

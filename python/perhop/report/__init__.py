@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from perhop.compare import FILE as COMPARISON
 from perhop.errors import InvalidInputError
 from perhop.page import render
+from perhop.report.comparison import Compared
 from perhop.report.run import Run
 from perhop.report.study import Study
 from perhop.report.sweep import Swept
@@ -15,7 +17,7 @@ from perhop.sweeping import FILE as SWEEP
 __all__ = ["page", "write"]
 
 # What says of a folder that it holds results.
-_KINDS = ("study.json", SWEEP, "summary.json")
+_KINDS = ("study.json", SWEEP, COMPARISON, "summary.json")
 
 
 def page(folders: Sequence[Path]) -> str:
@@ -46,12 +48,15 @@ def write(folders: Sequence[Path], file: Path) -> None:
     replace_file(file, page(folders))
 
 
-def _sections(folder: Path) -> list[Study | Swept | Run]:
-    """Return what a folder holds: a study, a sweep, a run, or folders of them."""
+def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
+    """Return what a folder holds: a study, a sweep, a comparison, a run, or folders of them."""
     if (folder / "study.json").is_file():
         return [Study(folder)]
     if (folder / SWEEP).is_file():
         return [Swept(folder)]
+    if (folder / COMPARISON).is_file():
+        compared = Compared(folder)
+        return [compared, Run(folder / compared.comparison.folders[0])]
     if (folder / "summary.json").is_file():
         return [Run(folder)]
     inside = [one for one in sorted(folder.glob("*/")) if not one.name.startswith(".")]

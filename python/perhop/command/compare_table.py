@@ -1,0 +1,64 @@
+"""A comparison on a terminal."""
+
+from __future__ import annotations
+
+from perhop.command.terminal import console
+from perhop.compare import Answer, Comparison, Row
+from perhop.quantity import NOTHING, interval, number, scale
+
+_MARKS: dict[Answer, tuple[str, str]] = {
+    "agrees": ("agrees", "green"),
+    "differs": ("DIFFERS", "bold red"),
+    "not-comparable": (NOTHING, "dim"),
+}
+
+
+def show(comparison: Comparison) -> None:
+    """Print the comparison, one row for each figure, and what to think of it."""
+    from rich import box
+    from rich.table import Table
+
+    first, second = comparison.kinds
+    title = f"{comparison.name}: {second} ({_runs(comparison.second.replications)}) beside {first}"
+    title += f" ({_runs(comparison.first.replications)}), ± 95 % confidence"
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
+    for name in ("class", "figure", "unit"):
+        table.add_column(name)
+    for name in (first, f"{first},\nsame draws", second, "difference", "by chance\nup to", "tolerance"):
+        table.add_column(name, justify="right")
+    table.add_column("verdict")
+    last = None
+    for row in comparison.rows:
+        text, style = _MARKS[row.verdict]
+        class_name = "" if row.class_name == last else row.class_name
+        table.add_row(class_name, row.quantity.words, *cells(row), f"[{style}]{text}[/]")
+        last = row.class_name
+    console().print(table)
+    counted = comparison.counted()
+    print(f"{counted['agrees']} figures agree, {counted['differs']} differ")
+    for doubt in comparison.doubts:
+        print(f"NOT TRUSTWORTHY: {doubt}")
+
+
+def cells(row: Row) -> list[str]:
+    """Return unit, figures, difference, what chance explains and the tolerance, as texts in one unit.
+
+    A tolerance with a star does not bind: a difference that chance explains is as good.
+    """
+    unit = row.quantity.unit
+    largest = max((abs(one.mean) for one in (row.first, row.second) if one.mean == one.mean), default=0.0)
+    divisor, shown = scale(unit, largest)
+    star = "" if row.tolerance.binding else " *"
+    return [
+        shown,
+        interval(row.first.mean, row.first.ci95, divisor),
+        number(row.same_draws.mean / divisor),
+        interval(row.second.mean, row.second.ci95, divisor),
+        number(row.difference / divisor, 3),
+        NOTHING if row.by_chance is None else number(row.by_chance / divisor, 2),
+        number(row.tolerance.width(row.same_draws.mean) / divisor, 2) + star,
+    ]
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"

@@ -1,0 +1,36 @@
+"""`perhop doctor`."""
+
+from __future__ import annotations
+
+import json as json_text
+
+from perhop.command.options import Json
+from perhop.errors import Exit
+
+
+def doctor(*, json: Json = False) -> Exit:
+    """Say what this machine can do for live laboratories, and what to do about the rest.
+
+    Ends with exit code 5 if no live laboratory is possible.
+
+    Parameters
+    ----------
+    json
+        Print one JSON document.
+
+    """
+    from perhop.live.abilities import abilities
+
+    found = abilities()
+    works = all(ability.works for ability in found if ability.need == "required")
+    if json:
+        document = {"schema_version": 1, "live": works, "abilities": [one.to_dict() for one in found]}
+        print(json_text.dumps(document, ensure_ascii=False))
+    else:
+        width = max(len(ability.name) for ability in found)
+        for ability in found:
+            mark = "ok" if ability.works else "MISSING" if ability.need == "required" else "-"
+            remedy = f" ({ability.remedy})" if ability.remedy and not ability.works else ""
+            print(f"{mark:<8} {ability.name:<{width}}  {ability.found}{remedy}")
+        print("live laboratories: possible" if works else "live laboratories: not possible here")
+    return Exit.OK if works else Exit.MISSING_CAPABILITY

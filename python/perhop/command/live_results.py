@@ -1,0 +1,36 @@
+"""What is shown when a run on real packets is over."""
+
+from __future__ import annotations
+
+import json as json_text
+from typing import TYPE_CHECKING
+
+from perhop.command.live_table import queue_table, rows
+from perhop.command.terminal import console
+
+if TYPE_CHECKING:
+    from perhop.live.measuring import Measured
+    from perhop.live.running import Ended
+
+
+def show(measured: Measured, *, json: bool, quiet: bool) -> None:
+    """Print the results: classes as after `perhop run`, programs, and whether all that may be believed."""
+    if json:
+        print(json_text.dumps(measured.summary(), ensure_ascii=False, allow_nan=False))
+        return
+    if quiet:
+        return
+    if measured.results is not None:
+        from perhop.command.class_table import show_classes
+
+        show_classes(measured.results)
+    else:
+        console().print(queue_table(measured.scenario, list(rows(measured.forwarders))))
+    for ended in measured.programs:
+        print(_ending(ended))
+    print(measured.fidelity)
+
+
+def _ending(ended: Ended) -> str:
+    how = "was still running at the end" if ended.cut_short else f"exit code {ended.code}"
+    return f"{ended.program.host}: {ended.program.command}: {how}"

@@ -1,0 +1,101 @@
+"""`perhop live top`."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from perhop.command.options import Json
+from perhop.errors import Exit, PerhopError
+
+if TYPE_CHECKING:
+    from perhop.live.state import State
+
+Pid = Annotated[int | None, Parameter(name="--pid")]
+
+
+def top(
+    *,
+    pid: Pid = None,
+    every: Annotated[float, Parameter(validator=Number(gte=0.1, lte=3600))] = 1.0,
+    json: Json = False,
+) -> Exit:
+    """Watch the queues of a running laboratory: what arrives, is sent, dropped, and who has which share.
+
+    Ends with the laboratory, or with Ctrl-C. Where standard output is no terminal, and with --json, it looks
+    once.
+
+    Parameters
+    ----------
+    pid
+        The process whose laboratory to watch, where several run.
+    every
+        Seconds between two looks; 1.
+    json
+        Print all counters as one JSON document.
+
+    """
+    from perhop.command.live_table import queue_table, rows
+    from perhop.command.terminal import console
+
+    state = laboratory(pid)
+    reports = _reports(state)
+    if json:
+        document = {
+            "schema_version": 1,
+            "pid": state.owner.pid,
+            "scenario": state.scenario,
+            "forwarders": list(reports.values()),
+        }
+        print(json_text.dumps(document, ensure_ascii=False))
+        return Exit.OK
+    title = f"{state.scenario} (process {state.owner.pid})"
+    if not sys.stdout.isatty():
+        console().print(queue_table(title, list(rows(reports))))
+        return Exit.OK
+    from rich.live import Live
+
+    then, before = time.monotonic(), list(rows(reports))
+    with Live(queue_table(title, before), console=console(), auto_refresh=False) as shown:
+        while state.owner.alive:
+            time.sleep(every)
+            try:
+                reports = _reports(state)
+            except PerhopError:
+                break
+            now, rows_now = time.monotonic(), list(rows(reports))
+            shown.update(queue_table(title, rows_now, before, now - then), refresh=True)
+            then, before = now, rows_now
+    return Exit.OK
+
+
+def laboratory(pid: int | None) -> State:
+    """Return the laboratory of process `pid`, or the only one that runs."""
+    from perhop.errors import InvalidInputError
+    from perhop.live.state import running
+
+    states = running()
+    chosen = [state for state in states if pid in (None, state.owner.pid)]
+    if len(chosen) == 1:
+        return chosen[0]
+    there = ", ".join(f"{state.owner.pid} ({state.scenario})" for state in states)
+    if not chosen:
+        raise InvalidInputError(
+            "no laboratory of yours runs" if pid is None else f"process {pid} has no laboratory",
+            f"there are {there}" if there else "start one: perhop live run SCENARIO",
+        )
+    raise InvalidInputError("several laboratories run", f"choose one with --pid: {there}")
+
+
+def _reports(state: State) -> dict[str, dict[str, Any]]:
+    from perhop.live.control import ask
+
+    try:
+        return {node: ask(state.folder / socket) for node, socket in state.sockets.items()}
+    except (OSError, ValueError) as error:
+        raise PerhopError("the laboratory has ended, or is not ready yet") from error

@@ -1,0 +1,101 @@
+"""`perhop study live`."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
+from perhop.errors import Exit
+
+if TYPE_CHECKING:
+    from perhop.compare import Comparison
+
+
+def live(
+    id: str,
+    /,
+    *,
+    only: Annotated[list[str] | None, Parameter(name="--only")] = None,
+    replications: Replications = None,
+    live_replications: Replications = None,
+    seed: Seed = None,
+    threads: Threads = None,
+    output: Output = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> Exit:
+    """Run cases of a study on real packets, shortened, each beside its simulation.
+
+    Ends with exit code 4 if a figure is beyond its tolerance, or a run not trustworthy.
+
+    Parameters
+    ----------
+    id
+        A study that comes with perhop, or a folder with a study.toml and a live.toml.
+    only
+        A case, or a pattern as in '*wred'; may be given several times.
+    replications
+        How often each case is simulated; by default as the study says.
+    live_replications
+        How often each case is run on real packets; once.
+    seed
+        By default the study's own.
+    threads
+        How many replications are simulated at the same time.
+    output
+        Folder for the comparisons, one folder in it for each case; `perhop report` shows them.
+    json
+        Print one JSON document.
+    quiet
+        Show neither progress nor tables.
+
+    """
+    from perhop.command.compare_table import show
+    from perhop.command.terminal import beside
+    from perhop.live import rights
+    from perhop.saving import check_target
+    from perhop.study import find
+    from perhop.study.live import live_cases, run_live
+
+    study = find(id)
+    cases = live_cases(study, only or ())
+    # Before anything starts a thread: a process of several gets no user namespace.
+    rights.obtain()
+    targets = [None if output is None else _folder(output, one.case.name) for one in cases]
+    for wanted in filter(None, targets):
+        check_target(wanted)
+    found: dict[str, Comparison] = {}
+    for one, target in zip(cases, targets, strict=True):
+        title = f"{study.id}: {one.case.name}"
+        with beside(title, quiet=quiet) as watched:
+            comparison = run_live(
+                study,
+                one,
+                seed=seed,
+                replications=replications,
+                live_replications=live_replications or 1,
+                threads=threads,
+                watched=watched,
+            )
+        found[one.case.name] = comparison
+        if target is not None:
+            comparison.save(target)
+            if not quiet:
+                print(f"written to {target}", file=sys.stderr)
+        if not json and not quiet:
+            print(f"{title}: {one.why}")
+            show(comparison)
+    if json:
+        cases_json = {name: comparison.to_json() for name, comparison in found.items()}
+        document = {"schema_version": 1, "study": study.id, "cases": cases_json}
+        print(json_text.dumps(document, ensure_ascii=False, allow_nan=False))
+    return Exit.OK if all(one.agrees for one in found.values()) else Exit.CLAIMS_NOT_MET
+
+
+def _folder(output: Path, case: str) -> Path:
+    return output / "".join(letter if letter.isalnum() else "-" for letter in case).strip("-")

@@ -1,0 +1,408 @@
+"""Two results of one scenario beside each other: as a rule a simulation and a run on real packets."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from perhop import _core
+from perhop.errors import InvalidInputError
+from perhop.results import Results
+from perhop.saving import MANIFEST, whole_folder
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SCHEMA_VERSION = 1
+#: The file that says of a folder that it holds a comparison; the two results stand in folders beside it.
+FILE = "comparison.json"
+
+# Of the way back of TCP: acknowledgments, not what is shared out.
+_BACK = " (back)"
+_CAUSE = "dropped_"
+_NOT_CAUSES = ("dropped_packets", "dropped_percent")
+
+#: Whether chance explains a difference, or it is small enough not to matter; `-` where nobody can tell.
+Answer = Literal["agrees", "differs", "not-comparable"]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Up to which difference two figures mean the same in practice."""
+
+    #: In the figure's unit,
+    absolute: float
+    #: or as a share of the first of the two.
+    relative: float = 0.0
+    #: Whether the two must be so near, whatever chance explains; else it is enough that they are either.
+    binding: bool = False
+
+    def allows(self, first: float, second: float) -> bool:
+        """Whether the two are near enough."""
+        return abs(second - first) <= self.width(first)
+
+    def width(self, first: float) -> float:
+        """Return how far a figure may be from `first`, in its unit."""
+        return max(self.absolute, self.relative * abs(first))
+
+    def __str__(self) -> str:
+        """Say it in words, the unit left aside."""
+        share = f" or {100 * self.relative:g} %" if self.relative else ""
+        return f"{self.absolute:g}{share}"
+
+
+@dataclass(frozen=True)
+class Tolerances:
+    """The tolerances of a comparison."""
+
+    #: Percentage points of shares and of drops, where there are only datagrams
+    udp_points: float = 2.0
+    #: and where there is TCP, to whose choices all that shares a queue with it is exposed.
+    tcp_points: float = 10.0
+    #: Of delays and their variation: seconds, or a share.
+    delay_s: float = 1e-3
+    delay_share: float = 0.05
+    #: Of rates, a share.
+    rate_share: float = 0.05
+
+    def of(self, quantity: Quantity, *, tcp: bool) -> Tolerance:
+        """Return that of one quantity, with or without TCP in the scenario.
+
+        Binding for shares, and without TCP for drops and mean delays.
+        """
+        if quantity.unit == "%":
+            binding = quantity in (_SHARE, _GOODPUT_SHARE) or not tcp
+            return Tolerance(self.tcp_points if tcp else self.udp_points, binding=binding)
+        if quantity.unit == "s":
+            binding = quantity.key == "delay_mean_s" and not tcp
+            return Tolerance(self.delay_s, self.delay_share, binding=binding)
+        return Tolerance(0.0, self.rate_share)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that is compared."""
+
+    key: str
+    words: str
+    unit: str
+
+
+_SHARE = Quantity("share_percent", "share of throughput", "%")
+_GOODPUT_SHARE = Quantity("goodput_share_percent", "share of goodput", "%")
+_CLASSES = (
+    Quantity("throughput_bps", "throughput", "b/s"),
+    _SHARE,
+    Quantity("dropped_percent", "dropped", "%"),
+)
+_DELAYS = (
+    Quantity("delay_mean_s", "delay mean", "s"),
+    Quantity("delay_p50_s", "delay p50", "s"),
+    Quantity("delay_p95_s", "delay p95", "s"),
+    Quantity("delay_p99_s", "delay p99", "s"),
+    Quantity("ipdv_mean_abs_s", "|IPDV| mean", "s"),
+    Quantity("ipdv_abs_p50_s", "|IPDV| p50", "s"),
+    Quantity("ipdv_abs_p95_s", "|IPDV| p95", "s"),
+    Quantity("ipdv_abs_p99_s", "|IPDV| p99", "s"),
+)
+_TRANSACTIONS = (
+    Quantity("goodput_bps", "goodput", "b/s"),
+    _GOODPUT_SHARE,
+    Quantity("transactions_per_s", "transactions", "1/s"),
+    Quantity("completion_mean_s", "completion mean", "s"),
+)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One figure over the replications of one result."""
+
+    mean: float
+    #: 95 % confidence interval of the mean, from two replications on.
+    ci95: tuple[float, float] | None
+    replications: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> Sample:
+        """Return the sample of one value per replication; NaN where nothing was measured."""
+        measured = [value for value in values if not math.isnan(value)]
+        found = _core.confidence_95(measured)
+        mean = math.fsum(measured) / len(measured) if measured else math.nan
+        return cls(mean, None if found is None else found[1:], len(measured))
+
+    @property
+    def half(self) -> float | None:
+        """Half the confidence interval."""
+        return None if self.ci95 is None else (self.ci95[1] - self.ci95[0]) / 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure of one class in both results."""
+
+    class_name: str
+    quantity: Quantity
+    first: Sample
+    second: Sample
+    #: The first over those replications alone that had the same random draws as the second's, so that the
+    #: same was offered. The same as `first` where nothing is known of that.
+    same_draws: Sample
+    tolerance: Tolerance
+
+    @property
+    def difference(self) -> float:
+        """The second less the first with the same draws."""
+        return self.second.mean - self.same_draws.mean
+
+    @property
+    def by_chance(self) -> float | None:
+        """Up to which difference chance explains, 95 times of 100; `None` where no result has two runs.
+
+        Of two means with an interval each: the intervals' halves, squared and added. Of a mean and a single
+        run the prediction interval: where one more run would lie.
+        """
+        first, second = self.first.half, self.second.half
+        if first is not None and second is not None:
+            return math.hypot(first, second)
+        for half, sample, other in ((first, self.first, self.second), (second, self.second, self.first)):
+            if half is not None and other.replications == 1:
+                return half * math.sqrt(sample.replications + 1)
+        return None
+
+    @property
+    def inside(self) -> bool | None:
+        """Whether the difference is one that chance explains."""
+        expected, difference = self.by_chance, self.second.mean - self.first.mean
+        if expected is None or math.isnan(difference):
+            return None
+        # A sum of so many doubles is not exact.
+        return abs(difference) <= expected + 1e-9 * abs(self.first.mean)
+
+    @property
+    def within(self) -> bool | None:
+        """Whether the difference is within the tolerance; `None` where one was not measured."""
+        if math.isnan(self.difference):
+            return None
+        return self.tolerance.allows(self.same_draws.mean, self.second.mean)
+
+    @property
+    def verdict(self) -> Answer:
+        """Whether the two agree: within a tolerance that binds, else within it or by what chance explains."""
+        if self.within is None:
+            return "not-comparable"
+        near = self.within or (not self.tolerance.binding and self.inside)
+        return "agrees" if near else "differs"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "class": self.class_name,
+            "quantity": self.quantity.key,
+            "unit": self.quantity.unit,
+            "first": _sample_json(self.first),
+            "second": _sample_json(self.second),
+            "first_same_draws": _number(self.same_draws.mean),
+            "difference": _number(self.difference),
+            "by_chance": self.by_chance,
+            "inside_interval": self.inside,
+            "tolerance": str(self.tolerance),
+            "binding": self.tolerance.binding,
+            "within_tolerance": self.within,
+            "verdict": self.verdict,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two results of one scenario, figure by figure."""
+
+    first: Results
+    second: Results
+    rows: tuple[Row, ...]
+
+    @property
+    def kinds(self) -> tuple[str, str]:
+        """What the two are: `simulated` or `live`, numbered where both are the same."""
+        kinds = [kind_of(one) for one in (self.first, self.second)]
+        return (kinds[0], kinds[1]) if kinds[0] != kinds[1] else (f"{kinds[0]} 1", f"{kinds[1]} 2")
+
+    @property
+    def name(self) -> str:
+        """The scenario's name."""
+        return str(self.first.summary["scenario"])
+
+    @property
+    def doubts(self) -> list[str]:
+        """Reasons not to trust a run on real packets."""
+        found = [one.summary.get("fidelity") or {} for one in (self.first, self.second)]
+        return [doubt for one in found for doubt in one.get("doubts", [])]
+
+    @property
+    def agrees(self) -> bool:
+        """Whether everything with a tolerance that binds is within it, on runs that may be trusted."""
+        binding = (row for row in self.rows if row.tolerance.binding)
+        return not self.doubts and all(row.verdict != "differs" for row in binding)
+
+    def counted(self) -> dict[str, int]:
+        """Return how many figures there are of each verdict."""
+        verdicts = [row.verdict for row in self.rows]
+        return {answer: verdicts.count(answer) for answer in ("agrees", "differs", "not-comparable")}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as plain data."""
+        sides = [
+            {"kind": kind, "replications": one.replications, "seed": one.seed}
+            for kind, one in zip(self.kinds, (self.first, self.second), strict=True)
+        ]
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "perhop": _core.__version__,
+            "scenario": self.name,
+            "first": sides[0],
+            "second": sides[1],
+            "agrees": self.agrees,
+            "doubts": self.doubts,
+            "figures": self.counted(),
+            "rows": [row.to_json() for row in self.rows],
+        }
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write the comparison and both results into a folder, which appears as a whole or not at all."""
+        with whole_folder(Path(folder)) as new:
+            for name, results in zip(self.folders, (self.first, self.second), strict=True):
+                (new / name).mkdir()
+                results.write_into(new / name)
+            text = json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+            (new / FILE).write_text(text, encoding="utf-8")
+            manifest = {"schema_version": SCHEMA_VERSION, "perhop": _core.__version__, "kind": "comparison"}
+            (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+
+    @property
+    def folders(self) -> tuple[str, str]:
+        """Names of the two results' folders."""
+        first, second = self.kinds
+        return first.replace(" ", "-"), second.replace(" ", "-")
+
+
+def load(folder: str | PathLike[str]) -> Comparison:
+    """Read a comparison that `save` wrote."""
+    folder = Path(folder)
+    try:
+        kinds = [
+            json.loads((folder / FILE).read_text(encoding="utf-8"))[one]["kind"]
+            for one in ("first", "second")
+        ]
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InvalidInputError(
+            f"{folder} holds no comparison", "give a folder of `perhop compare -o`"
+        ) from error
+    first, second = (Results.load(folder / kind.replace(" ", "-")) for kind in kinds)
+    return compare(first, second)
+
+
+def kind_of(results: Results) -> str:
+    """Return whether results are `simulated` or `live`."""
+    return str(results.summary.get("kind", "simulated"))
+
+
+def compare(first: Results, second: Results, tolerances: Tolerances | None = None) -> Comparison:
+    """Compare two results of one scenario, the second by the first.
+
+    Raises:
+        InvalidInputError: they have no class in common.
+
+    """
+    tolerances = tolerances or Tolerances()
+    both = [_figures(results) for results in (first, second)]
+    names = [class_name for class_name in both[0] if class_name in both[1]]
+    if not names:
+        raise InvalidInputError(
+            "the two results have no class in common",
+            f"there are {', '.join(both[0])} and {', '.join(both[1])}",
+        )
+    tcp = first.tcp.height > 0
+    # Replications with the same seed and number draw the same.
+    drawn = second.replications if first.seed == second.seed else first.replications
+    rows = [
+        Row(
+            name,
+            quantity,
+            Sample.of(both[0][name][quantity]),
+            Sample.of(both[1][name][quantity]),
+            Sample.of(both[0][name][quantity][:drawn]),
+            tolerances.of(quantity, tcp=tcp),
+        )
+        for name in names
+        for quantity in both[0][name]
+        if quantity in both[1][name]
+    ]
+    return Comparison(first, second, tuple(row for row in rows if _says_anything(row)))
+
+
+def _says_anything(row: Row) -> bool:
+    """Whether a row is worth its place: what neither measured is not, nor causes by which neither dropped."""
+    if math.isnan(row.first.mean) and math.isnan(row.second.mean):
+        return False
+    is_cause = row.quantity.key.startswith(_CAUSE) and row.quantity.key not in _NOT_CAUSES
+    return not is_cause or row.first.mean > 0 or row.second.mean > 0
+
+
+_Figures = dict[str, dict[Quantity, list[float]]]
+
+
+def _figures(results: Results) -> _Figures:
+    """Return by class and quantity one value per replication; the way back of TCP is left out."""
+    classes = [row for row in _rows(results.classes) if not row["class"].endswith(_BACK)]
+    figures: _Figures = {}
+    for row, share in zip(classes, _shares(classes, "throughput_bps"), strict=True):
+        of_class = figures.setdefault(row["class"], {})
+        values = row | {_SHARE.key: share}
+        for quantity in _CLASSES:
+            of_class.setdefault(quantity, []).append(values[quantity.key])
+        for cause in [key for key in row if key.startswith(_CAUSE) and key not in _NOT_CAUSES]:
+            words = cause.removeprefix(_CAUSE).replace("_", " ")
+            quantity = Quantity(f"{cause}_percent", f"dropped: {words}", "%")
+            of_class.setdefault(quantity, []).append(_percent(row[cause], row["offered_packets"]))
+        for quantity in _DELAYS:
+            of_class.setdefault(quantity, []).append(row[quantity.key])
+    transactions = list(_rows(results.transactions))
+    for row, share in zip(transactions, _shares(transactions, "goodput_bps"), strict=True):
+        of_class = figures.setdefault(row["class"], {})
+        values = row | {_GOODPUT_SHARE.key: share}
+        for quantity in _TRANSACTIONS:
+            if quantity.key != "transactions_per_s" or row["transactions"]:
+                of_class.setdefault(quantity, []).append(values[quantity.key])
+    return figures
+
+
+def _rows(table: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    yield from table.iter_rows(named=True)
+
+
+def _shares(rows: Sequence[Mapping[str, Any]], key: str) -> list[float]:
+    """Return the share of each row in what its replication has of `key`, percent."""
+    whole: dict[int, float] = {}
+    for row in rows:
+        whole[row["replication"]] = whole.get(row["replication"], 0.0) + row[key]
+    return [_percent(row[key], whole[row["replication"]]) for row in rows]
+
+
+def _percent(part: float, whole: float) -> float:
+    return 100.0 * part / whole if whole else math.nan
+
+
+def _number(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+def _sample_json(sample: Sample) -> dict[str, Any]:
+    return {
+        "mean": _number(sample.mean),
+        "ci95": None if sample.ci95 is None else list(sample.ci95),
+        "replications": sample.replications,
+    }

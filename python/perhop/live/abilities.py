@@ -1,0 +1,174 @@
+"""What this machine can do for a live laboratory, tried and not guessed."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from perhop.live import building, kernel, rights
+
+Need = Literal["required", "optional"]
+# <linux/socket.h>, <linux/if_tun.h>: what Python's socket module has no names for.
+_AF_XDP = 44
+_TUNSETIFF = 0x400454CA
+_IFF_TUN_NO_PI = 0x1001
+# A forwarder that waits for the last microseconds, and hosts beside it.
+_WANTED_PROCESSORS = 2
+_PROGRAMS = {
+    "iperf3": "traffic to send with --exec; install iperf3",
+    "tshark": "to look at captures; install tshark",
+    "chromium": "for perhop's own tests of reports; install chromium",
+    "ns": "for perhop's own comparison with ns-2; install ns2",
+}
+
+
+@dataclass(frozen=True)
+class Ability:
+    """Something that a live laboratory needs or could use."""
+
+    name: str
+    #: Whether a laboratory can do without it.
+    need: Need
+    works: bool
+    #: What was found.
+    found: str
+    #: What to do where it does not work.
+    remedy: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self) | {"remedy": None if self.works else self.remedy}
+
+
+def abilities() -> list[Ability]:
+    """Try everything; leaves nothing behind."""
+    found = [_linux(), _rights()]
+    if not found[-1].works:
+        return [*found, *_others()]
+    return [
+        *found,
+        _netlink(),
+        _tried(
+            "AF_PACKET", "required", _packet_socket, "the forwarders' sockets", "load the module af_packet"
+        ),
+        _tried(
+            "AF_XDP", "optional", _express_socket, "a faster way", "needs a kernel with CONFIG_XDP_SOCKETS"
+        ),
+        _tried("TUN", "optional", _tunnel, "for a single interface", "load the module tun"),
+        *_others(),
+    ]
+
+
+def _linux() -> Ability:
+    return Ability(
+        "Linux",
+        "required",
+        sys.platform == "linux",
+        f"{platform.system()} {platform.release()}",
+        "a live laboratory is made of Linux network namespaces",
+    )
+
+
+def _rights() -> Ability:
+    missing = rights.missing_capabilities()
+    if not missing:
+        return Ability("rights", "required", True, "as root")
+    refused = _in_child(rights.obtain)
+    if refused is None:
+        return Ability("rights", "required", True, "in a user namespace of your own")
+    return Ability("rights", "required", False, f"{', '.join(missing)} missing", rights.advice())
+
+
+def _netlink() -> Ability:
+    if find_spec("pyroute2") is None:
+        return Ability(
+            "namespaces", "required", False, "pyroute2 missing", "install it: pip install 'perhop[live]'"
+        )
+    what = "network namespaces and veth pairs"
+    return _tried("namespaces", "required", _veth, what, "needs a kernel with CONFIG_NET_NS and CONFIG_VETH")
+
+
+def _others() -> list[Ability]:
+    count = len(os.sched_getaffinity(0))
+    controls = building.offered_congestion_controls()
+    programs = [
+        Ability(name, "optional", shutil.which(name) is not None, shutil.which(name) or "not there", use)
+        for name, use in _PROGRAMS.items()
+    ]
+    return [
+        Ability(
+            "processors",
+            "optional",
+            count >= _WANTED_PROCESSORS,
+            str(count),
+            "forwarders and hosts share one processor: expect late packets",
+        ),
+        Ability(
+            "TCP",
+            "optional",
+            bool(controls),
+            ", ".join(controls) or "no congestion control to be seen",
+            "more of them: sudo modprobe tcp_bbr",
+        ),
+        *programs,
+    ]
+
+
+def _tried(name: str, need: Need, probe: Callable[[], None], what: str, remedy: str) -> Ability:
+    def inside() -> None:
+        rights.obtain()
+        kernel.unshare(kernel.NEW_NETWORK)
+        probe()
+
+    refused = _in_child(inside)
+    return Ability(name, need, refused is None, what if refused is None else refused, remedy)
+
+
+def _veth() -> None:
+    from pyroute2 import IPRoute
+
+    with IPRoute() as ip:
+        ip.link("add", ifname="one", kind="veth", peer="other")
+        kernel.switch_offloads_off("one")
+
+
+def _packet_socket() -> None:
+    socket.socket(socket.AF_PACKET, socket.SOCK_RAW).close()
+
+
+def _express_socket() -> None:
+    socket.socket(_AF_XDP, socket.SOCK_RAW).close()
+
+
+def _tunnel() -> None:
+    import fcntl
+    import struct
+
+    with Path("/dev/net/tun").open("r+b", buffering=0) as device:
+        fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", b"perhop0", _IFF_TUN_NO_PI))
+
+
+def _in_child(probe: Callable[[], None]) -> str | None:
+    """Try something in a process of its own; returns what was said against it, `None` if it worked."""
+    with tempfile.TemporaryFile() as said:
+        child = os.fork()
+        if child == 0:
+            try:
+                probe()
+            except BaseException as error:
+                os.write(said.fileno(), (str(error) or type(error).__name__).encode())
+                os._exit(1)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        said.seek(0)
+        words = said.read().decode(errors="replace")
+    return None if status == 0 else words or f"ended with status {status}"

@@ -1,0 +1,159 @@
+"""A network out of what the kernel has: namespaces, veth pairs, addresses, routes, neighbors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from perhop.errors import MissingCapabilityError
+from perhop.live import kernel, namespaces
+from perhop.live.network import GATEWAY_IPV4, GATEWAY_IPV6, GATEWAY_MAC, Address, Device, Network
+
+if TYPE_CHECKING:
+    from pyroute2 import IPRoute
+
+_SYSCTL = Path("/proc/sys/net")
+# IFALIASZ of <linux/if.h>, less two bytes that the kernel does not take.
+_LONGEST_ALIAS = 253
+# What keeps the kernel from sending what no scenario asked for, and from remembering one flow's path for the
+# next.
+_QUIET = {
+    "ipv4/tcp_no_metrics_save": "1",
+    "ipv4/ip_forward": "0",
+}
+_WITHOUT_IPV6 = {"ipv6/conf/default/disable_ipv6": "1", "ipv6/conf/all/disable_ipv6": "1"}
+# No duplicate address detection, no solicitation of routers, no link-local address of its own.
+_QUIET_IPV6 = {
+    "ipv6/conf/default/accept_dad": "0",
+    "ipv6/conf/default/accept_ra": "0",
+    "ipv6/conf/default/router_solicitations": "0",
+    "ipv6/conf/default/addr_gen_mode": "1",
+    "ipv6/conf/default/mldv2_unsolicited_report_interval": "3600000",
+}
+
+
+def build(
+    network: Network, names: Mapping[str, str], congestion_controls: Mapping[str, str] | None = None
+) -> list[str]:
+    """Build `network` in namespaces called `names`; returns what the system refused and one can do without.
+
+    `congestion_controls` are TCP's by host; the system's where a host has none of its own.
+
+    Whatever was made when it fails is the caller's to remove: its names say whose it is.
+    """
+    refused: list[str] = []
+    for node in network.nodes:
+        namespaces.make(names[node])
+        with namespaces.inside(names[node]):
+            refused += _settle(network, node)
+    for cable in network.cables:
+        _connect(cable, names, network.mtu)
+    for node in network.nodes:
+        with namespaces.inside(names[node]):
+            _configure(network, node, (congestion_controls or {}).get(node))
+    return refused
+
+
+def offered_congestion_controls() -> list[str]:
+    """Return the TCP congestion controls that the kernel has loaded."""
+    try:
+        return (_SYSCTL / "ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
+    except OSError:
+        return []
+
+
+def _settle(network: Network, node: str) -> list[str]:
+    """Set what later devices of this namespace inherit; returns what was refused."""
+    address = network.addresses.get(node)
+    settings = dict(_QUIET)
+    if Path("/proc/sys/net/ipv6").is_dir():
+        settings |= _QUIET_IPV6 if address is not None and address.version == 6 else _WITHOUT_IPV6
+    refused = []
+    for key, value in settings.items():
+        try:
+            (_SYSCTL / key).write_text(value, encoding="ascii")
+        except OSError as error:
+            refused.append(f"{node}: net/{key} = {value}: {error.strerror}")
+    return refused
+
+
+def _connect(cable: tuple[Device, Device], names: Mapping[str, str], mtu: int) -> None:
+    """Make a veth pair with both its ends where they belong: it never shows up anywhere else."""
+    from pyroute2 import IPRoute
+
+    one, other = cable
+    far = os.open(namespaces.path(names[other.node]), os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        with namespaces.inside(names[one.node]), IPRoute() as kernel_link:
+            kernel_link.link(
+                "add",
+                ifname=one.name,
+                kind="veth",
+                address=one.mac,
+                mtu=mtu,
+                peer={"ifname": other.name, "address": other.mac, "mtu": mtu, "net_ns_fd": far},
+            )
+    finally:
+        os.close(far)
+
+
+def _configure(network: Network, node: str, congestion_control: str | None) -> None:
+    """Bring up a node's devices, in whose namespace this thread is; give a host address and way out."""
+    from pyroute2 import IPRoute
+
+    with IPRoute() as ip:
+        ip.link("set", index=_index(ip, "lo"), state="up")
+        for position, device in enumerate(network.devices(node)):
+            index = _index(ip, device.name)
+            kernel.switch_offloads_off(device.name)
+            ip.link("set", index=index, ifalias=_alias(device), state="up")
+            address = network.addresses.get(node)
+            if address is None:
+                continue
+            _address(ip, index, address)
+            targets = network.routes.get(node, {}).get(device.towards, ())
+            if position == 0:
+                targets = (*targets, "0.0.0.0/0" if address.version == 4 else "::/0")
+            for target in targets:
+                _way_out(ip, index, address, target, congestion_control)
+
+
+def _address(ip: IPRoute, index: int, address: Address) -> None:
+    """Give a device the host's address and a gateway whose MAC address is known: nobody asks for it."""
+    ip.addr("add", index=index, address=str(address), prefixlen=address.max_prefixlen)
+    ip.neigh("add", ifindex=index, dst=_gateway(address), lladdr=GATEWAY_MAC, state="permanent")
+
+
+def _way_out(ip: IPRoute, index: int, address: Address, target: str, congestion_control: str | None) -> None:
+    """Send what is for `target` to the gateway, by TCP with a congestion control.
+
+    It stands at the route, since the setting of a whole namespace takes only what the administrator allows
+    everybody.
+    """
+    from pyroute2.netlink.exceptions import NetlinkError
+
+    metrics = {} if congestion_control is None else {"metrics": {"cc_algo": congestion_control}}
+    try:
+        ip.route("add", dst=target, gateway=_gateway(address), oif=index, flags=["onlink"], **metrics)
+    except NetlinkError as error:
+        if congestion_control is None or congestion_control in offered_congestion_controls():
+            raise
+        raise MissingCapabilityError(
+            f"this kernel has no TCP congestion control {congestion_control!r}",
+            f"it has {', '.join(offered_congestion_controls())}",
+        ) from error
+
+
+def _gateway(address: Address) -> str:
+    return GATEWAY_IPV4 if address.version == 4 else GATEWAY_IPV6
+
+
+def _alias(device: Device) -> str:
+    """Return what `ip link` is to show beside a device."""
+    return f"{device.node} to {device.towards}".encode()[:_LONGEST_ALIAS].decode(errors="ignore")
+
+
+def _index(ip: IPRoute, name: str) -> int:
+    return int(ip.link_lookup(ifname=name)[0])

@@ -1,0 +1,94 @@
+"""`python -m perhop.live.inside`: a process that starts in a node of a laboratory.
+
+It moves into the node's namespaces and becomes what it was started for: perhop's forwarder, perhop's host,
+or any program. Started by `children` and by `perhop live exec`; it imports nothing heavy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from perhop.live import kernel
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process is to live, and with whom it dies."""
+
+    #: The network namespace's file.
+    namespace: str
+    #: Takes the place of `/etc/hosts`, so that hosts know each other by the scenario's names.
+    hosts: str | None = None
+    #: The process to die with; `None` for one that somebody looks at.
+    parent: int | None = None
+    #: Files of a user and a mount namespace to enter first: those of another laboratory of the same user.
+    outer: tuple[str, ...] = ()
+
+    def command(self, *what: str) -> list[str]:
+        """Return the command line that starts `what` there."""
+        return [sys.executable, "-m", "perhop.live.inside", json.dumps(asdict(self)), *what]
+
+
+def enter(place: Place) -> None:
+    """Move this process there."""
+    if place.parent is not None:
+        kernel.die_with_parent(signal.SIGKILL, place.parent)
+    here = Path.cwd()
+    for namespace in place.outer:
+        kernel.enter(Path(namespace))
+    if place.outer:
+        # Whoever enters a mount namespace stands at its root.
+        os.chdir(here)
+    kernel.enter(Path(place.namespace), kernel.NEW_NETWORK)
+    if place.hosts is not None:
+        kernel.unshare(kernel.NEW_MOUNTS)
+        kernel.make_mounts_private()
+        kernel.bind(Path(place.hosts), Path("/etc/hosts"))
+
+
+def _call(function: str, *arguments: object) -> int:
+    """Become one of perhop's own programs."""
+    from perhop import _core
+
+    program: Callable[..., object] = getattr(_core, function)
+    program(*arguments)
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Enter the place and start what belongs there."""
+    place, kind, *rest = arguments
+    given = json.loads(place)
+    given["outer"] = tuple(given["outer"])
+    enter(Place(**given))
+    match kind:
+        case "forward":
+            return _call("live_forward", Path(rest[0]).read_text(encoding="utf-8"))
+        case "host":
+            scenario, base, host, seed, replication, start_at_ns, result, *control = rest
+            text = Path(scenario).read_text(encoding="utf-8")
+            when = int(start_at_ns)
+            # A socket for each flow may be more than a shell's limit.
+            most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+            return _call("live_host", text, base, host, int(seed), when, result, int(replication), *control)
+        case "program":
+            try:
+                os.execvp(rest[0], rest)
+            except OSError as error:
+                print(f"{rest[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201 - a program of its own
+                # As a shell says that a command cannot be found or started.
+                return 127
+        case _:
+            raise ValueError(kind)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,112 @@
+"""Named network namespaces: made, entered, emptied, removed."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from perhop.live import kernel
+from perhop.live.owner import PREFIX, Owner
+
+_FOLDER = Path("/run/netns")
+# More of a node's name makes no name clearer.
+_LONGEST_NODE = 40
+# How long killed processes get until they are gone, and how often one looks.
+_GONE_WITHIN_S = 2.0
+_LOOK_EVERY_S = 0.01
+
+
+def names(owner: Owner, nodes: Iterable[str]) -> dict[str, str]:
+    """Return a name for the namespace of each node, such as `ip netns` takes; no two alike."""
+    found: dict[str, str] = {}
+    for index, node in enumerate(nodes):
+        plain = re.sub(r"[^A-Za-z0-9_.-]", "_", node)[:_LONGEST_NODE]
+        name = f"{PREFIX}{owner.tag}-{plain}"
+        found[node] = f"{name}-{index}" if plain != node or name in found.values() else name
+    return found
+
+
+def path(name: str) -> Path:
+    """Return the file that a namespace of this name is."""
+    return _FOLDER / name
+
+
+def make(name: str) -> None:
+    """Make a network namespace; raises `OSError`."""
+    from pyroute2 import netns
+
+    netns.create(name)
+
+
+@contextmanager
+def inside(name: str) -> Iterator[None]:
+    """Have this thread in a namespace for a while: sockets opened there belong to it."""
+    home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        kernel.enter(path(name), kernel.NEW_NETWORK)
+        yield
+    finally:
+        kernel.enter_open(home, "the process's own network namespace", kernel.NEW_NETWORK)
+        os.close(home)
+
+
+def existing() -> list[tuple[Owner, str]]:
+    """Return the namespaces of all laboratories, with their owners."""
+    try:
+        found = sorted(file.name for file in _FOLDER.iterdir())
+    except (FileNotFoundError, PermissionError):
+        return []
+    owned = ((Owner.of_name(name), name) for name in found)
+    return [(owner, name) for owner, name in owned if owner is not None]
+
+
+def processes(namespaces: Iterable[str]) -> list[int]:
+    """Return the processes that live in namespaces; this process's own is left aside in any case."""
+    wanted = set()
+    for name in namespaces:
+        with suppress(FileNotFoundError):
+            wanted.add(_identity(path(name)))
+    wanted.discard(_identity(Path("/proc/self/ns/net")))
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit() and int(process.name) != os.getpid():
+            with suppress(OSError):
+                if _identity(process / "ns" / "net") in wanted:
+                    found.append(int(process.name))
+    return found
+
+
+def empty(namespaces: list[str]) -> int:
+    """Kill every process that lives in namespaces; returns how many there were.
+
+    A program that was started in a host may have left others behind, which no process group finds any more.
+    """
+    killed: set[int] = set()
+    until = time.monotonic() + _GONE_WITHIN_S
+    while (found := processes(namespaces)) and time.monotonic() < until:
+        for pid in found:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        killed.update(found)
+        time.sleep(_LOOK_EVERY_S)
+    return len(killed)
+
+
+def remove(name: str) -> None:
+    """Remove a namespace and the devices in it; nothing happens if somebody else has done so already."""
+    # A name whose namespace was never bound to it is an ordinary file: unmounting it fails, removing it does
+    # not.
+    with suppress(OSError):
+        kernel.unmount(path(name))
+    with suppress(FileNotFoundError):
+        path(name).unlink()
+
+
+def _identity(file: Path) -> tuple[int, int]:
+    found = file.stat()
+    return found.st_dev, found.st_ino

@@ -1,0 +1,74 @@
+"""Whose is it? Everything a laboratory makes carries the process that made it.
+
+A process is its number and the instant it started, since numbers come round again. Both stand in every name,
+so that what a crashed laboratory left can be told from what a running one needs, even where its state is
+lost.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+# Everything of perhop's in the kernel is called so.
+PREFIX = "perhop-"
+_TAG = re.compile(r"(?P<pid>\d+)\.(?P<started>\d+)")
+# Fields of /proc/PID/stat behind the name in parentheses, which may itself hold spaces: state is the first,
+# the start time in clock ticks since boot (field 22 of proc(5)) the twentieth.
+_STATE = 0
+_STARTED = 19
+_DEAD = "ZX"
+
+
+@dataclass(frozen=True)
+class Owner:
+    """A process that owns a laboratory."""
+
+    pid: int
+    #: Clock ticks since boot.
+    started: int
+
+    @classmethod
+    def current(cls) -> Owner:
+        """Return this process."""
+        found = _stat(os.getpid())
+        if found is None:
+            raise OSError("/proc/self/stat cannot be read: is /proc mounted?")
+        return cls(os.getpid(), found[1])
+
+    @classmethod
+    def of_tag(cls, tag: str) -> Owner | None:
+        """Return the owner that `tag` names; `None` for a name that is not perhop's."""
+        match = _TAG.fullmatch(tag)
+        return cls(int(match["pid"]), int(match["started"])) if match else None
+
+    @classmethod
+    def of_name(cls, name: str) -> Owner | None:
+        """Return the owner of a namespace by its name; `None` for one that is not perhop's."""
+        if not name.startswith(PREFIX):
+            return None
+        tag, dash, _ = name.removeprefix(PREFIX).partition("-")
+        return cls.of_tag(tag) if dash else None
+
+    @property
+    def tag(self) -> str:
+        """What names carry."""
+        return f"{self.pid}.{self.started}"
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        found = _stat(self.pid)
+        return found is not None and found[1] == self.started and found[0] not in _DEAD
+
+
+def _stat(pid: int) -> tuple[str, int] | None:
+    """Return state and start of a process, `None` if there is none."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = text.rpartition(")")[2].split()
+    return fields[_STATE], int(fields[_STARTED])

@@ -1,0 +1,91 @@
+"""Where a laboratory keeps what others must find: who owns it, its namespaces, its sockets and logs.
+
+One folder for each laboratory under `/run/perhop`, called after its owner. A user who is not root keeps it
+under `XDG_RUNTIME_DIR`; inside his user namespace it is bound to `/run/perhop`, so that there is one name
+for it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from perhop.live.owner import Owner
+from perhop.saving import replace_file
+
+#: Where laboratories keep their state, as seen by those who make them.
+ROOT = Path("/run/perhop")
+_FILE = "laboratory.json"
+
+
+def outer_root() -> Path:
+    """Return where this user's laboratories keep their state, seen from outside any user namespace."""
+    if os.geteuid() == 0:
+        return ROOT
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    return Path(runtime) / "perhop" if runtime else Path(tempfile.gettempdir()) / f"perhop-{os.geteuid()}"
+
+
+@dataclass
+class State:
+    """A laboratory as others see it."""
+
+    owner: Owner
+    #: Name of the scenario.
+    scenario: str
+    #: Node → the name of its network namespace.
+    namespaces: dict[str, str] = field(default_factory=dict)
+    #: Host → its address.
+    addresses: dict[str, str] = field(default_factory=dict)
+    #: Nodes with a forwarder → the file name of its control socket in `folder`.
+    sockets: dict[str, str] = field(default_factory=dict)
+    #: Offloads that were on at existing interfaces before a bridge switched them off, by device and name.
+    offloads: dict[str, dict[str, bool]] = field(default_factory=dict)
+    #: Where laboratories are kept.
+    root: Path = ROOT
+
+    @property
+    def folder(self) -> Path:
+        """The laboratory's own folder."""
+        return self.root / self.owner.tag
+
+    def save(self) -> None:
+        """Write it for others to find."""
+        data = asdict(self)
+        del data["root"]
+        replace_file(self.folder / _FILE, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+
+
+def load(folder: Path) -> State | None:
+    """Return the laboratory that `folder` belongs to; `None` if it is nobody's or not whole (any more)."""
+    owner = Owner.of_tag(folder.name)
+    if owner is None:
+        return None
+    try:
+        data = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        del data["owner"]
+        return State(owner=owner, root=folder.parent, **data)
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+
+
+def folders() -> Iterator[tuple[Owner, Path]]:
+    """Give the folders of all of this user's laboratories, with their owners."""
+    try:
+        found = sorted(outer_root().iterdir())
+    except (FileNotFoundError, PermissionError):
+        return
+    for folder in found:
+        owner = Owner.of_tag(folder.name)
+        if owner is not None:
+            yield owner, folder
+
+
+def running() -> list[State]:
+    """Return this user's laboratories that run."""
+    states = (load(folder) for owner, folder in folders() if owner.alive)
+    return [state for state in states if state is not None]

@@ -1,0 +1,92 @@
+"""Studies on real packets: some of their cases, shortened, each beside its simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from perhop.errors import InvalidInputError
+from perhop.scenario import Scenario
+from perhop.study.definition import Case, Study, Table
+from perhop.study.keys import Keys
+
+if TYPE_CHECKING:
+    from perhop.compare import Comparison
+    from perhop.live.comparing import Watched
+
+#: What of a study runs on real packets.
+FILE = "live.toml"
+
+
+@dataclass(frozen=True)
+class LiveCase:
+    """A case of a study, as it runs on real packets and is simulated beside."""
+
+    case: Case
+    table: Table
+    #: What differs from the study's case, in both.
+    changes: dict[str, Any]
+    #: Why it differs.
+    why: str
+
+    def scenario(self, study: Study) -> Scenario:
+        """Return the scenario, with everything that the study assumes."""
+        changes: dict[str, Any] = {}
+        for assumption in study.assumptions:
+            changes |= assumption.changes
+        return Scenario.load(
+            self.case.scenario, changes | self.table.changes | self.case.changes | self.changes
+        )
+
+
+def live_cases(study: Study, only: Sequence[str] = ()) -> list[LiveCase]:
+    """Return the cases of `study` that run on real packets, or those of them whose names match `only`."""
+    file = study.folder / FILE
+    if not file.is_file():
+        raise InvalidInputError(f"nothing of {study.id} runs on real packets", f"there is no {file}")
+    keys = Keys.of_file(file)
+    found = [one for run in keys.tables("runs") for one in _cases(run, study, file)]
+    keys.finish()
+    chosen = [one for one in found if not only or any(fnmatchcase(one.case.name, name) for name in only)]
+    if not chosen:
+        known = ", ".join(one.case.name for one in found)
+        raise InvalidInputError(
+            f"{study.id} runs no {', '.join(only)} on real packets", f"there are: {known}"
+        )
+    return chosen
+
+
+def _cases(keys: Keys, study: Study, file: Path) -> list[LiveCase]:
+    names, changes, why = keys.texts("cases", ()), keys.mapping("set", {}) or {}, keys.text("why")
+    keys.finish()
+    every = {case.name: (case, table) for table in study.tables for case in table.cases}
+    unknown = [name for name in names if name not in every]
+    if unknown or not names:
+        raise InvalidInputError(f"{file}: no case {', '.join(unknown) or 'is named'}")
+    return [LiveCase(*every[name], changes, why) for name in names]
+
+
+def run_live(
+    study: Study,
+    case: LiveCase,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    live_replications: int = 1,
+    threads: int | None = None,
+    watched: Watched | None = None,
+) -> Comparison:
+    """Run one case on real packets, and lay it beside its simulation."""
+    from perhop.live.comparing import live_beside_simulated
+
+    return live_beside_simulated(
+        case.scenario(study),
+        seed=study.seed if seed is None else seed,
+        replications=study.replications if replications is None else replications,
+        live_replications=live_replications,
+        threads=threads,
+        watched=watched,
+    )

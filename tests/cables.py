@@ -1,0 +1,184 @@
+"""Network namespaces, cables between them and a forwarder, for tests; all of it goes with its processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+READY_WITHIN_S = 30.0
+
+_FORWARD = "import pathlib, sys; from perhop import _core; _core.{}(pathlib.Path(sys.argv[1]).read_text())"
+
+# Sends frames that come in hexadecimal, one a line, by a raw socket, and then as often as is asked for.
+_SEND = """
+import socket, sys
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
+    sending.bind((sys.argv[1], 0))
+    frames = [bytes.fromhex(line) for line in sys.stdin]
+    for _ in range(int(sys.argv[2])):
+        for frame in frames:
+            sending.send(frame)
+"""
+
+
+def missing_right() -> str | None:
+    """What keeps this machine from running such tests, if anything does."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return "network namespaces and packet sockets need Linux and root"
+    for program in ("unshare", "nsenter", "ip"):
+        if shutil.which(program) is None:
+            return f"the program {program} is missing"
+    tried = subprocess.run(
+        ["unshare", "--net", "ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return f"no namespaces with veth pairs here: {tried.stderr.strip()}" if tried.returncode else None
+
+
+class Namespace:
+    """A network namespace, as long as a process in it lives."""
+
+    def __init__(self) -> None:
+        """Make it, silent by itself."""
+        quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
+        self._holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
+        assert self._holder.stdout is not None
+        with self._holder.stdout as said:
+            said.readline()
+        self.pid = self._holder.pid
+
+    def end(self) -> None:
+        """End it, and with it all interfaces in it and their other ends."""
+        self._holder.kill()
+        self._holder.wait()
+
+    def within(self, *command: str) -> list[str]:
+        """Return what runs `command` in it."""
+        return ["nsenter", f"--net=/proc/{self.pid}/ns/net", *command]
+
+    def run(self, *command: str) -> str:
+        """Run `command` in it."""
+        return subprocess.run(self.within(*command), check=True, stdout=subprocess.PIPE, text=True).stdout
+
+    def cable(self, near: str, other: Namespace, far: str) -> None:
+        """Connect it with another."""
+        self.run("ip", "link", "add", near, "type", "veth", "peer", "name", far, "netns", str(other.pid))
+        self.run("ip", "link", "set", near, "up")
+        other.run("ip", "link", "set", far, "up")
+
+    def send(self, device: str, frames: list[bytes], times: int = 1) -> None:
+        """Send raw frames."""
+        subprocess.run(
+            self.within(sys.executable, "-c", _SEND, device, str(times)),
+            input="\n".join(frame.hex() for frame in frames),
+            text=True,
+            check=True,
+        )
+
+
+class Forwarder:
+    """A forwarder's process."""
+
+    def __init__(self, process: subprocess.Popen[str], control: Path, result: Path) -> None:
+        """Take a process that has just been started."""
+        self.process = process
+        self._control = control
+        self._result = result
+
+    def ask(self, line: str = "") -> str:
+        """Ask at its control socket."""
+        with socket.socket(socket.AF_UNIX) as asking:
+            asking.settimeout(READY_WITHIN_S)
+            asking.connect(str(self._control))
+            asking.sendall(line.encode())
+            return b"".join(iter(lambda: asking.recv(65536), b"")).decode()
+
+    def status(self) -> dict[str, Any]:
+        """Return its counters."""
+        return json.loads(self.ask())
+
+    def await_status(self, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Return its counters as soon as they are as they should be."""
+        status: dict[str, Any] = {}
+
+        def there() -> bool:
+            nonlocal status
+            status = self.status()
+            return reached(status)
+
+        wait_until(there)
+        return status
+
+    def end(self) -> dict[str, Any]:
+        """Ask it to end; its result."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.result()
+
+    def result(self) -> dict[str, Any]:
+        """Return its result, once it has ended."""
+        assert self.process.wait(READY_WITHIN_S) == 0
+        return json.loads(self._result.read_text())
+
+
+def wait_until(there: Callable[[], bool]) -> None:
+    """Wait until something is so, or fail."""
+    until = time.monotonic() + READY_WITHIN_S
+    while not there():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.02)
+
+
+@contextmanager
+def forwarding(
+    namespace: Namespace, folder: Path, config: dict[str, Any], *, entry: str = "live_forward", **more: Any
+) -> Iterator[Forwarder]:
+    """Run a forwarder in a namespace, killed at the end at the latest."""
+    control, result, path = folder / "control", folder / "result.json", folder / "config.json"
+    path.write_text(json.dumps(config | {"control": str(control), "result": str(result)}))
+    more = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE} | more
+    with subprocess.Popen(namespace.within(*forward_command(path, entry)), text=True, **more) as process:
+        try:
+            wait_until(lambda: control.exists() or process.poll() is not None)
+            if process.poll() is not None:
+                raise RuntimeError(process.stderr.read() if process.stderr else "it did not start")
+            yield Forwarder(process, control, result)
+        finally:
+            process.kill()
+
+
+def forward_command(config: Path, entry: str = "live_forward") -> list[str]:
+    """Return what runs a forwarder."""
+    return [sys.executable, "-c", _FORWARD.format(entry), str(config)]
+
+
+def direction(near: str, far: str, **more: Any) -> dict[str, Any]:
+    """From one interface to another, as fast as they are unless told otherwise."""
+    name = f"{near}->{far}"
+    ends = {"name": name, "from": near, "to": far, "receives-on": near, "sends-on": far}
+    return ends | {"rate": "10Gb/s"} | more
+
+
+def datagram(length: int = 60, codepoint: int = 0, tag: int | None = None) -> bytes:
+    """Return a frame with a UDP datagram, of `length` bytes without its VLAN tag."""
+    header = bytearray(20)
+    header[0:4] = bytes([0x45, codepoint << 2, *(length - 14).to_bytes(2, "big")])
+    header[8:10] = bytes([64, 17])
+    header[12:20] = bytes([10, 0, 0, 1, 10, 0, 1, 1])
+    total = sum(int.from_bytes(header[place : place + 2], "big") for place in range(0, 20, 2))
+    header[10:12] = (0xFFFF - (total % 0xFFFF)).to_bytes(2, "big")
+    udp = bytes([0x10, 0, 0x20, 0, *(length - 34).to_bytes(2, "big"), 0, 0])
+    tagging = b"" if tag is None else b"\x81\x00" + tag.to_bytes(2, "big")
+    addresses = bytes.fromhex("020000000002020000000001")
+    return addresses + tagging + b"\x08\x00" + bytes(header) + udp + bytes(length - 42)

@@ -1,0 +1,80 @@
+"""A laboratory of two hosts and a router, for tests; as a program it exists until somebody ends it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from perhop.live import namespaces, rights
+from perhop.live.children import Child
+from perhop.live.laboratory import Laboratory
+from perhop.live.network import Network, network
+
+HERE = Path(__file__).parent
+COPIER = HERE / "copier.py"
+
+needs_rights = pytest.mark.skipif(
+    bool(rights.missing_capabilities()),
+    reason=f"needs {', '.join(rights.missing_capabilities())}: run as root",
+)
+
+
+def two_hosts(one: str = "10.0.0.1", other: str = "10.0.0.2") -> Network:
+    return network(
+        {"left": one, "right": other},
+        ["router"],
+        [(("left", "router"), ("router", "left")), (("router", "right"), ("right", "router"))],
+    )
+
+
+def start_copier(laboratory: Laboratory, node: str = "router") -> tuple[Child, Path]:
+    """Let frames pass through `node`; returns what copies them and the file of their lengths."""
+    seen = laboratory.folder / f"{node}.seen"
+    net = laboratory.network
+    ways = [f"{device.name}={net.peer(device).mac}" for device in net.devices(node)]
+    child = laboratory.start(node, "copier", "program", sys.executable, str(COPIER), str(seen), *ways)
+    until = time.monotonic() + 10
+    while not seen.exists():
+        assert child.code is None, child.failure()
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return child, seen
+
+
+def left_behind(pid: int) -> list[str]:
+    """What of the laboratory of process `pid` is still there."""
+    from perhop.live.state import folders
+
+    found = [name for owner, name in namespaces.existing() if owner.pid == pid]
+    return found + [str(folder) for owner, folder in folders() if owner.pid == pid]
+
+
+def main(action: str) -> None:
+    """Build it, start a program that starts another, say so, and do `action`."""
+    import signal
+
+    from perhop.command import _terminated
+
+    signal.signal(signal.SIGTERM, _terminated)
+    with Laboratory(two_hosts(), "Test") as laboratory:
+        copier, _ = start_copier(laboratory)
+        # The shell starts a sleep that no process group and no death of a parent reaches.
+        shell = laboratory.start(
+            "left", "shell", "program", "sh", "-c", "setsid sleep 1000 & exec sleep 1001"
+        )
+        while len(namespaces.processes(laboratory.state.namespaces.values())) < 3:
+            time.sleep(0.01)
+        sys.stdout.write(f"{os.getpid()} {copier.pid} {shell.pid}\n")
+        sys.stdout.flush()
+        if action == "fail":
+            raise RuntimeError("on purpose")
+        while action == "wait":
+            time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

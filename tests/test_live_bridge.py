@@ -1,0 +1,174 @@
+"""`perhop live bridge`: a policy between two interfaces that exist already."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import ROOT, Command
+from live_laboratory import needs_rights, two_hosts
+from perhop.errors import InvalidInputError
+from perhop.live import kernel, namespaces
+from perhop.live.bridging import Side, configuration
+from perhop.live.laboratory import Laboratory
+from perhop.live.state import running
+
+POLICIES = """\
+policies:
+  wan:
+    queueing:
+      scheduler: priority
+      classes:
+        - name: voice
+          match: { dscp: ef }
+          buffer: { tail-drop: { limit: 100 packets } }
+        - name: rest
+          buffer: { tail-drop: { limit: 10 packets } }
+  other: {}
+"""
+ROUTER = ROOT / "examples" / "router.cfg"
+
+# 300 datagrams of 1000 bytes of IP at once, every third of them EF; says how many of each come through.
+SEND = """
+import socket
+udp = socket.socket(type=socket.SOCK_DGRAM)
+for number in range(300):
+    udp.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, 46 << 2 if number % 3 == 0 else 0)
+    udp.sendto(bytes(1000 - 28), ("10.0.0.2", 9))
+"""
+
+
+@pytest.fixture
+def policies(tmp_path: Path) -> Path:
+    file = tmp_path / "wan.perhop.yaml"
+    file.write_text(POLICIES)
+    return file
+
+
+def test_a_file_of_policies(policies: Path) -> None:
+    sides = Side("eth1"), Side("eth2")
+    found = configuration(policies, *sides, name="wan", rate="1Mb/s", both=False)
+    assert found["devices"] == ["eth1", "eth2"]
+    names = [one["name"] for one in found["forth"]["queueing"]["classes"]]
+    assert (names, found["forth"]["rate"]) == (["voice", "rest"], "1Mb/s")
+    assert "queueing" not in found["back"] and "rate" not in found["back"]
+    both = configuration(policies, *sides, name="wan", rate="1Mb/s", both=True)
+    assert both["back"] == both["forth"]
+    with pytest.raises(InvalidInputError) as unclear:
+        configuration(policies, *sides, name=None, rate=None, both=False)
+    assert "wan" in str(unclear.value.help) and "other" in str(unclear.value.help)
+
+
+def test_a_routers_configuration_says_rate_and_ring_itself() -> None:
+    found = configuration(ROUTER, Side("eth1"), Side("eth2"), name=None, rate=None, both=False)
+    # The one interface with a policy is the way out; `clock rate 2000000`, `tx-ring-limit 2`.
+    assert found["forth"]["queueing"]["scheduler"] == "priority"
+    assert found["forth"]["rate"] == "2Mb/s"
+    assert found["forth"]["ring"] == {"packets": 2}
+    assert found["back"]["rate"] == "100Mb/s"
+    turned = configuration(
+        ROUTER,
+        Side.of("eth1=Serial0/0"),
+        Side.of("eth2=FastEthernet0/0"),
+        name=None,
+        rate="10Mb/s",
+        both=False,
+    )
+    assert turned["back"]["queueing"]["scheduler"] == "priority"
+    assert (turned["forth"]["rate"], turned["back"]["rate"]) == ("10Mb/s", "2Mb/s")
+    with pytest.raises(InvalidInputError, match="Serial9/9") as unknown:
+        configuration(ROUTER, Side("eth1"), Side.of("eth2=Serial9/9"), name=None, rate=None, both=False)
+    assert "Serial0/0" in str(unknown.value.help)
+
+
+@contextmanager
+def bridged(*options: str | Path) -> Iterator[tuple[Laboratory, subprocess.Popen[bytes]]]:
+    """Two boxes that find each other by ARP, and a bridge between them at work."""
+    with Laboratory(two_hosts(), "Boxes") as laboratory:
+        for host, other in (("left", "10.0.0.2"), ("right", "10.0.0.1")):
+            route = ["ip", "route", "replace", other, "dev", "eth0"]
+            child = laboratory.start(host, "route", "program", *route)
+            assert child.process.wait(timeout=10) == 0, child.failure()
+        with namespaces.inside(laboratory.state.namespaces["router"]):
+            kernel.switch_offloads_on("eth0", ["generic-receive"])
+        command = [sys.executable, "-m", "perhop", "live", "bridge", *map(str, options)]
+        ends = ["--in", "eth0", "--out", "eth1", "--json"]
+        bridge = laboratory.start("router", "bridge", "program", *command, *ends)
+        for _ in range(400):
+            if any(state.owner.pid == bridge.pid for state in running()):
+                break
+            assert bridge.code is None, bridge.failure()
+            time.sleep(0.05)
+        # It listens once it forwards.
+        while not (Path("/run/perhop") / tag(bridge.pid) / "bridge.sock").exists():
+            assert bridge.code is None, bridge.failure()
+            time.sleep(0.05)
+        yield laboratory, bridge.process
+        bridge.ask_to_end()
+        bridge.process.wait(timeout=20)
+
+
+def tag(pid: int) -> str:
+    return next(state.owner.tag for state in running() if state.owner.pid == pid)
+
+
+def ended(process: subprocess.Popen[bytes], laboratory: Laboratory) -> dict[str, Any]:
+    os.kill(process.pid, signal.SIGINT)
+    assert process.wait(timeout=20) == 0
+    words = next(child.log for child in laboratory.children if child.name == "bridge").read_text()
+    found: dict[str, Any] = json.loads(words[words.index("{") :])
+    return found["bridge"]
+
+
+@needs_rights
+def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
+    with bridged("--policy", policies, "--name", "wan", "--rate", "8Mb/s") as (laboratory, process):
+        with namespaces.inside(laboratory.state.namespaces["router"]):
+            assert not kernel.offloads("eth0")["generic-receive"]
+        sender = laboratory.start("left", "sender", "program", sys.executable, "-c", SEND)
+        assert sender.process.wait(timeout=20) == 0, sender.failure()
+        # 300 times 1000 bytes take 0.3 s at 8 Mb/s.
+        time.sleep(0.8)
+        watched = perhop("live", "top", "--pid", str(process.pid), "--json").json()
+        assert watched["scenario"] == "bridge eth0 - eth1"
+        report = ended(process, laboratory)
+        forth = next(one for one in report["directions"] if one["name"] == "eth0->eth1")
+        queues = {queue["queue"]: queue for queue in forth["queues"]}
+        assert queues["voice"]["arrived"]["packets"] == 100
+        assert queues["voice"]["dropped"] == {}
+        # ARP passed; the queue of ten took what it could of 200 that came at once.
+        assert queues["rest"]["arrived"]["packets"] == 200
+        assert queues["rest"]["sent"]["packets"] + queues["rest"]["dropped"]["queue-full"]["packets"] == 200
+        assert queues["rest"]["dropped"]["queue-full"]["packets"] > 50
+        with namespaces.inside(laboratory.state.namespaces["router"]):
+            assert kernel.offloads("eth0")["generic-receive"]
+    assert not [state for state in running() if state.owner.pid == process.pid]
+
+
+@needs_rights
+def test_a_killed_bridge_is_cleaned_up(policies: Path, perhop: Command) -> None:
+    with bridged("--policy", policies, "--name", "wan") as (laboratory, process):
+        process.kill()
+        process.wait()
+        with namespaces.inside(laboratory.state.namespaces["router"]):
+            assert not kernel.offloads("eth0")["generic-receive"]
+            assert f"{process.pid}." in perhop("live", "clean", "--json").out
+            assert kernel.offloads("eth0")["generic-receive"]
+
+
+def test_an_interface_that_is_not_there(policies: Path, perhop: Command) -> None:
+    ended = perhop(
+        "live", "bridge", "--policy", policies, "--name", "wan", "--in", "nonesuch0", "--out", "nonesuch1"
+    )
+    assert ended.code in (1, 5)
+    assert "nonesuch0" in ended.err or "CAP_NET_ADMIN" in ended.err

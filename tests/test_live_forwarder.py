@@ -1,0 +1,381 @@
+"""The forwarder on real interfaces: what it carries, tells, survives and leaves behind."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cables import Namespace, datagram, direction, forward_command, forwarding, missing_right, wait_until
+
+_MISSING = missing_right()
+pytestmark = pytest.mark.skipif(_MISSING is not None, reason=str(_MISSING))
+
+_PAIR = [direction("m0", "m1"), direction("m1", "m0")]
+# Where memory is flat it still moves by what the allocator keeps, and by pages touched for the first time.
+_FLAT_BYTES = 4 << 20
+
+
+class _Row:
+    """`left: l0 — m0 | middle | m1 — r0 :right`, and the same with l1, m2, m3, r1."""
+
+    def __init__(self) -> None:
+        self.left, self.middle, self.right = Namespace(), Namespace(), Namespace()
+        for near, end, far in (("m0", self.left, "l0"), ("m1", self.right, "r0")):
+            self.middle.cable(near, end, far)
+
+    def end(self) -> None:
+        for namespace in (self.left, self.middle, self.right):
+            namespace.end()
+
+    def arrived(self, device: str) -> int:
+        shown = json.loads(self.right.run("ip", "-json", "-statistics", "link", "show", device))
+        return int(shown[0]["stats64"]["rx"]["packets"])
+
+
+@pytest.fixture
+def row() -> Iterator[_Row]:
+    made = _Row()
+    yield made
+    made.end()
+
+
+def _config(**more: Any) -> dict[str, Any]:
+    return {"node": "router", "seed": 1, "directions": _PAIR} | more
+
+
+def _received(frames: int, device: int = 0) -> Any:
+    return lambda status: status["devices"][device]["received-frames"] >= frames
+
+
+@pytest.mark.parametrize("kind", ["af-packet", "af-xdp"])
+def test_frames_come_through_and_every_counter_says_so(row: _Row, tmp_path: Path, kind: str) -> None:
+    try:
+        with forwarding(row.middle, tmp_path, _config(socket=kind)) as forwarder:
+            row.left.send("l0", [datagram(100, codepoint=46)] * 50)
+            status = forwarder.await_status(_received(50))
+            metrics = forwarder.ask("metrics\n")
+            page = forwarder.ask("GET /metrics HTTP/1.0\r\n\r\n")
+            result = forwarder.end()
+    except RuntimeError as error:
+        if kind == "af-xdp" and "AF_XDP" in str(error):
+            pytest.skip(f"this kernel offers no AF_XDP: {error}")
+        raise
+    assert row.arrived("r0") == 50
+    assert status["ending"] is None
+    assert result["ending"] == "asked"
+    assert result["frames"]["sent"] == 50
+    sent = result["devices"][1]
+    assert (sent["device"], sent["sent-frames"], sent["sent-bytes"]) == ("m1", 50, 5000)
+    (queue,) = result["directions"][0]["queues"]
+    assert queue["sent"] == {"packets": 50, "bytes": 50 * 86}
+    assert 'perhop_device_frames_total{node="router",device="m1",fate="sent"} 50\n' in metrics
+    labels = 'node="router",direction="m0->m1",queue="fifo",precedence="0",fate="sent"'
+    assert f"perhop_queue_packets_total{{{labels}}} 50\n" in metrics
+    assert page.startswith("HTTP/1.0 200 OK\r\n")
+    assert not (tmp_path / "control").exists()
+
+
+def test_a_port_lets_packets_out_at_its_rate(row: _Row, tmp_path: Path) -> None:
+    # 60 packets of 1000 bytes at 1 Mb/s, 8 ms each: the last leaves 480 ms after the first came.
+    paced = [direction("m0", "m1", rate="1Mb/s"), direction("m1", "m0")]
+    config = _config(directions=paced)
+    with _listening(row.right, "r0", 60) as listening, forwarding(row.middle, tmp_path, config) as forwarder:
+        started = time.monotonic()
+        row.left.send("l0", [datagram(1014)] * 60)
+        stamps = [stamp for stamp, _, _ in _heard(listening)]
+        forwarder.end()
+    # However busy the machine is, nothing leaves early; that it is punctual is the benchmark's to judge.
+    assert stamps[-1] - started >= 60 * 0.008
+
+
+def test_a_vlan_tag_that_the_kernel_takes_out_is_put_back(row: _Row, tmp_path: Path) -> None:
+    config = _config()
+    with _listening(row.right, "r0", 1) as listening, forwarding(row.middle, tmp_path, config) as forwarder:
+        row.left.send("l0", [datagram(100, tag=0x2005)])
+        ((_, frame, tag),) = _heard(listening)
+        result = forwarder.end()
+    assert tag == 0x2005
+    assert frame == datagram(100)  # without the tag, which this kernel takes out again
+    assert result["devices"][0]["received-bytes"] == 104
+    assert result["devices"][1]["sent-bytes"] == 104
+
+
+@pytest.mark.parametrize("how", ["removed", "namespace gone"])
+@pytest.mark.parametrize("kind", ["af-packet", "af-xdp"])
+def test_a_lost_interface_is_reported_and_the_others_go_on(
+    row: _Row, tmp_path: Path, how: str, kind: str
+) -> None:
+    other = Namespace()
+    row.middle.cable("m2", row.left, "l1")
+    row.middle.cable("m3", other, "o0")
+    directions = [*_PAIR, direction("m2", "m3"), direction("m3", "m2")]
+    try:
+        with forwarding(row.middle, tmp_path, _config(directions=directions, socket=kind)) as forwarder:
+            row.left.send("l0", [datagram()] * 10)
+            forwarder.await_status(_received(10))
+            if how == "removed":
+                row.middle.run("ip", "link", "delete", "m1")
+            else:
+                row.right.end()
+            forwarder.await_status(lambda status: status["devices"][1]["state"] == "lost")
+            row.left.send("l0", [datagram()] * 10)
+            row.left.send("l1", [datagram()] * 10)
+            forwarder.await_status(
+                lambda status: status["devices"][3]["sent-frames"] == 10 and _received(20)(status)
+            )
+            result = forwarder.end()
+    except RuntimeError as error:
+        if kind == "af-xdp" and "AF_XDP" in str(error):
+            pytest.skip(f"this kernel offers no AF_XDP: {error}")
+        raise
+    finally:
+        other.end()
+    lost = result["devices"][1]
+    assert lost["lost-at-s"] > 0
+    assert lost["sent-frames"] == 10
+    assert lost["refused-frames"] == 10
+    assert "interface m1 was removed" in result["doubts"]
+    assert [device["state"] for device in result["devices"]] == ["up", "lost", "up", "up"]
+
+
+def test_it_ends_with_a_result_when_no_interface_is_left(row: _Row, tmp_path: Path) -> None:
+    with forwarding(row.middle, tmp_path, _config()) as forwarder:
+        row.middle.run("ip", "link", "delete", "m0")
+        row.middle.run("ip", "link", "delete", "m1")
+        result = forwarder.result()
+    assert "failed" in result["ending"]
+    assert any(doubt.startswith("the forwarder ended early") for doubt in result["doubts"])
+
+
+def test_an_interface_may_go_down_and_come_back(row: _Row, tmp_path: Path) -> None:
+    with forwarding(row.middle, tmp_path, _config()) as forwarder:
+        row.middle.run("ip", "link", "set", "m0", "down")
+        forwarder.await_status(lambda status: status["devices"][0]["state"] == "down")
+        row.middle.run("ip", "link", "set", "m0", "up")
+        row.left.send("l0", [datagram()] * 10)
+        forwarder.await_status(_received(10))
+        # It counts as up again when something is sent by it.
+        row.right.send("r0", [datagram()] * 10)
+        forwarder.await_status(lambda status: status["devices"][0]["sent-frames"] == 10)
+        result = forwarder.end()
+    assert [device["state"] for device in result["devices"]] == ["up", "up"]
+
+
+def test_a_hundred_thousand_malformed_frames_do_no_harm(row: _Row, tmp_path: Path) -> None:
+    draw = random.Random(1)
+    frames = [_malformed(draw) for _ in range(20_000)]
+    with forwarding(row.middle, tmp_path, _config()) as forwarder:
+        row.left.send("l0", frames)
+        before = forwarder.await_status(lambda status: _taken(status) >= 20_000)["resident-bytes"]
+        row.left.send("l0", frames, times=4)
+        forwarder.await_status(lambda status: _taken(status) >= 100_000)
+        row.left.send("l0", [datagram(codepoint=46)] * 10)
+        after = forwarder.await_status(lambda status: _taken(status) >= 100_010)["resident-bytes"]
+        result = forwarder.end()
+    assert after - before < _FLAT_BYTES
+    frames_of = result["frames"]
+    ends = ("sent", "unsent", "no-slot", "oversized", "unexpected", "local", "held")
+    ended = sum(frames_of[end] for end in ends)
+    ended += sum(frames_of["refused"].values()) + sum(frames_of["dropped"].values())
+    assert frames_of["received"] == ended
+    assert sum(frames_of["refused"].values()) > 10_000
+
+
+def test_a_burst_at_full_speed_leaves_memory_flat(row: _Row, tmp_path: Path) -> None:
+    # Faster than the port lets out: its queue is full all the time.
+    narrow = [direction("m0", "m1", rate="10Mb/s"), direction("m1", "m0")]
+    frames = [datagram(1500)] * 1000
+    with forwarding(row.middle, tmp_path, _config(directions=narrow)) as forwarder:
+        row.left.send("l0", frames, times=20)
+        before = forwarder.await_status(lambda status: _taken(status) >= 20_000)["resident-bytes"]
+        row.left.send("l0", frames, times=100)
+        after = forwarder.await_status(lambda status: _taken(status) >= 120_000)
+        result = forwarder.end()
+    assert after["resident-bytes"] - before < _FLAT_BYTES
+    assert result["frames"]["dropped"]["queue-full"] > 50_000
+
+
+@pytest.mark.parametrize("how", ["end of input", "death"])
+def test_it_does_not_outlive_whoever_started_it(row: _Row, tmp_path: Path, how: str) -> None:
+    if how == "end of input":
+        with forwarding(row.middle, tmp_path, _config(), stdin=subprocess.PIPE) as forwarder:
+            assert forwarder.process.stdin is not None
+            forwarder.process.stdin.close()
+            assert forwarder.result()["ending"] == "orphaned"
+        return
+    starting = (
+        "import subprocess, sys, time\n"
+        "subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL)\n"
+        "time.sleep(600)\n"
+    )
+    control, result, path = tmp_path / "control", tmp_path / "result.json", tmp_path / "config.json"
+    path.write_text(json.dumps(_config(control=str(control), result=str(result))))
+    command = [sys.executable, "-c", starting, *forward_command(path)]
+    with subprocess.Popen(row.middle.within(*command)) as parent:
+        wait_until(control.exists)
+        parent.kill()
+    wait_until(result.exists)
+    assert json.loads(result.read_text())["ending"] == "asked"
+
+
+def test_counters_begin_when_they_are_told_to(row: _Row, tmp_path: Path) -> None:
+    with forwarding(row.middle, tmp_path, _config()) as forwarder:
+        begin_ns = time.monotonic_ns() + 3_600_000_000_000
+        assert forwarder.ask(f"count-from {begin_ns}\n") == "ok\n"
+        status = forwarder.await_status(lambda status: status["counted-from-s"] > 0)
+        assert status["counted-from-s"] == pytest.approx((begin_ns - status["started-at-ns"]) / 1e9)
+        row.left.send("l0", [datagram()] * 10)
+        forwarder.await_status(_received(10))
+        assert forwarder.ask(f"count-from {time.monotonic_ns()}\n") == "ok\n"
+        forwarder.await_status(lambda status: status["counted-from-s"] < 3600)
+        row.left.send("l0", [datagram()] * 7)
+        forwarder.await_status(_received(17))
+        assert forwarder.ask("count-from yesterday\n").startswith("error")
+        result = forwarder.end()
+    assert result["frames"]["sent"] == 17
+    (queue,) = result["directions"][0]["queues"]
+    assert queue["sent"]["packets"] == 7
+
+
+def test_a_bridge_lets_hosts_find_each_other_and_polices_what_they_say(row: _Row, tmp_path: Path) -> None:
+    row.left.run("ip", "address", "add", "10.1.0.1/24", "dev", "l0")
+    row.right.run("ip", "address", "add", "10.1.0.2/24", "dev", "r0")
+    # Each policy is one by itself: what the first has decided, the second may decide anew.
+    coming = {"actions": [{"mark": "af11"}]}
+    leaving = {"match": {"dscp": "af11"}, "actions": [{"mark": "ef"}]}
+    forth = {"rate": "10Mb/s", "input": [coming], "output": [leaving]}
+    config = {"devices": ["m0", "m1"], "forth": forth}
+    with _started(row.right, _RECEIVE) as receiving:
+        assert receiving.stdout is not None
+        with forwarding(row.middle, tmp_path, config, entry="live_bridge") as forwarder:
+            row.left.run(sys.executable, "-c", _SAY)
+            assert receiving.stdout.readline() == f"hello {46 << 2}\n"
+            result = forwarder.end()
+    assert result["node"] == "bridge"
+    assert result["frames"]["passed"] >= 2  # who has 10.1.0.2, and its answer
+    # The sender leaves its checksum to a network card that there is not.
+    (inner,) = [device for device in result["devices"] if device["device"] == "m0"]
+    assert inner["unfinished-checksums"] >= 1
+    assert any("without a transport checksum" in doubt for doubt in result["doubts"])
+
+
+def test_a_tunnel_carries_bare_packets(row: _Row, tmp_path: Path) -> None:
+    if not Path("/dev/net/tun").exists():
+        pytest.skip("there is no /dev/net/tun")
+    row.middle.run("ip", "tuntap", "add", "t0", "mode", "tun")
+    row.middle.run("ip", "link", "set", "t0", "up")
+    config = _config(directions=[direction("t0", "t0")], socket="tun")
+    packet = datagram(100, codepoint=10)[14:]
+    with _listening(row.middle, "t0", 1) as listening, forwarding(row.middle, tmp_path, config) as forwarder:
+        row.middle.send("t0", [packet])
+        ((_, heard, _),) = _heard(listening)
+        result = forwarder.end()
+    assert heard == packet
+    assert result["devices"][0]["received-frames"] == result["devices"][0]["sent-frames"] == 1
+
+
+def test_what_is_wrong_is_said_in_words(row: _Row, tmp_path: Path) -> None:
+    for config, words in (
+        (_config(directions=[direction("m0", "nowhere")]), 'interface "nowhere" is not to be found'),
+        (_config(directions=[direction("m0", "m1", rate="quick")]), "directions[0].rate"),
+        (_config(color="red"), "unknown field `color`"),
+    ):
+        with pytest.raises(RuntimeError, match="Error") as raised, forwarding(row.middle, tmp_path, config):
+            pass
+        assert words in str(raised.value)
+
+
+_RECEIVE = """
+import socket
+receiving = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+receiving.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
+receiving.setsockopt(socket.SOL_SOCKET, 11, 1) # SO_NO_CHECK: what it answers needs no checksum either
+receiving.bind(("10.1.0.2", 5000))
+receiving.settimeout(60)
+print("ready", flush=True)
+data, control, _, _ = receiving.recvmsg(100, 100)
+print(data.decode(), control[0][2][0], flush=True)
+"""
+
+_SAY = """
+import socket
+with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
+    sending.sendto(b"to be lost: it has no checksum", ("10.1.0.2", 5000))
+    sending.setsockopt(socket.SOL_SOCKET, 11, 1) # SO_NO_CHECK
+    sending.sendto(b"hello", ("10.1.0.2", 5000))
+"""
+
+# Prints what arrives: seconds, frame, tag.
+_LISTEN = """
+import socket, struct, sys, time
+listening = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+listening.setsockopt(263, 8, 1) # SOL_PACKET, PACKET_AUXDATA
+listening.bind((sys.argv[1], 0x0003))
+listening.settimeout(60)
+print("ready", flush=True)
+left = int(sys.argv[2])
+while left:
+    frame, control, _, (_, _, kind, _, _) = listening.recvmsg(2000, 100)
+    if kind == socket.PACKET_OUTGOING:
+        continue
+    status, _, _, _, _, tag, _ = struct.unpack("IIIHHHH", control[0][2])
+    print(time.monotonic(), frame.hex(), tag if status & 16 else "", flush=True)
+    left -= 1
+"""
+
+
+@contextmanager
+def _started(namespace: Namespace, program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A program that has said that it is ready."""
+    command = namespace.within(sys.executable, "-c", program, *arguments)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def _listening(
+    namespace: Namespace, device: str, frames: int
+) -> AbstractContextManager[subprocess.Popen[str]]:
+    return _started(namespace, _LISTEN, device, str(frames))
+
+
+def _heard(listening: subprocess.Popen[str]) -> list[tuple[float, bytes, int | None]]:
+    said, _ = listening.communicate(timeout=90)
+    rows = [line.split(" ") for line in said.splitlines()]
+    return [(float(at), bytes.fromhex(frame), int(tag) if tag else None) for at, frame, tag in rows]
+
+
+def _taken(status: dict[str, Any]) -> int:
+    """Frames that the forwarder has dealt with or the kernel had no room for."""
+    device = status["devices"][0]
+    return int(device["received-frames"] + device["lost-frames"])
+
+
+def _malformed(draw: random.Random) -> bytes:
+    """A datagram with something wrong about it, or noise."""
+    frame = bytearray(datagram(draw.randint(60, 1500), codepoint=draw.randint(0, 63)))
+    match draw.randrange(4):
+        case 0:  # cut off
+            del frame[draw.randint(14, len(frame)) :]
+        case 1:  # a header with bytes of chance in it
+            for _ in range(draw.randint(1, 8)):
+                frame[draw.randint(12, 41)] = draw.randrange(256)
+        case 2:  # tags before it, which say what they like
+            frame[12:12] = b"".join(b"\x81\x00" + draw.randbytes(2) for _ in range(draw.randint(1, 5)))
+            del frame[1500:]
+        case _:
+            frame = bytearray(draw.randbytes(draw.randint(14, 1500)))
+    return bytes(frame)

@@ -1,0 +1,53 @@
+"""`perhop._core.live_plan`: who runs which port of a scenario made of processes and cables."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from perhop import _core
+
+_EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.perhop.yaml"))
+
+
+@pytest.mark.parametrize("path", _EXAMPLES, ids=lambda path: path.name)
+def test_every_direction_of_every_link_runs_once(path: Path) -> None:
+    loaded = _core.load(path, [])
+    plan = json.loads(_core.live_plan(loaded.json, loaded.base, 5))
+    scenario = json.loads(loaded.resolved)
+    directions = [
+        direction["name"] for forwarder in plan["forwarders"] for direction in forwarder["directions"]
+    ]
+    expected = [
+        f"{one}->{other}"
+        for link in scenario["links"]
+        for one, other in (link["between"], link["between"][::-1])
+    ]
+    assert sorted(directions) == sorted(expected)
+    assert [host["name"] for host in plan["hosts"]] == sorted(scenario["hosts"])
+    assert all(forwarder["seed"] == 5 for forwarder in plan["forwarders"])
+    ends = [(end["node"], end["device"]) for cable in plan["cables"] for end in cable["ends"]]
+    assert len(ends) == len(set(ends))
+    assert plan["mtu"] >= 1500
+
+
+def test_a_scenario_that_real_interfaces_cannot_be_says_where() -> None:
+    scenario = {
+        "perhop": 1,
+        "name": "two versions",
+        "duration": "1s",
+        "hosts": {"a": {"address": "192.0.2.1"}, "b": {"address": "2001:db8::1"}},
+        "links": [{"between": ["a", "b"], "rate": "1Mb/s"}],
+        "traffic": [
+            {
+                "name": "t",
+                "from": "a",
+                "to": "b",
+                "source": {"cbr": {"rate": "1kb/s", "packet": {"ip": "100B"}}},
+            }
+        ],
+    }
+    with pytest.raises(_core.ScenarioError, match=r"different versions of IP"):
+        _core.live_plan(json.dumps(scenario), ".", 1)

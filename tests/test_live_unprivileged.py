@@ -1,0 +1,127 @@
+"""Somebody who is not root gets a laboratory in a user namespace, or is told what is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+NOBODY = 65534
+HERE = Path(__file__).parent
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+
+
+def as_nobody(*arguments: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run Python as a user without rights; skips where no interpreter lets him in."""
+    paths = [path for path in sys.path if path.startswith("/")]
+    for interpreter in (sys.executable, "/usr/bin/python3"):
+        try:
+            return subprocess.run(
+                [interpreter, *map(str, arguments)],
+                user=NOBODY,
+                group=NOBODY,
+                extra_groups=[],
+                cwd="/",
+                env={"PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "PYTHONPATH": ":".join(paths), **environment},
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+        except (PermissionError, FileNotFoundError):
+            continue
+    pytest.skip("nobody may run Python here")
+
+
+def user_namespaces_work() -> bool:
+    """Whether the system gives one to somebody without rights, by a program that is not perhop."""
+    tried = subprocess.run(
+        ["unshare", "-Urnm", "true"], user=NOBODY, group=NOBODY, extra_groups=[], check=False
+    )
+    return tried.returncode == 0
+
+
+def test_a_laboratory_in_a_user_namespace(tmp_path: Path) -> None:
+    script = """
+import sys
+from test_live_laboratory import transfer
+from live_laboratory import start_copier, two_hosts
+from perhop.live.laboratory import Laboratory
+with Laboratory(two_hosts(), "Test") as laboratory:
+    start_copier(laboratory)
+    transfer(laboratory, "right", 100_000)
+    print(laboratory.refused)
+"""
+    ended = as_nobody("-c", script, XDG_RUNTIME_DIR="")
+    if user_namespaces_work():
+        assert (ended.stdout, ended.returncode) == ("[]\n", 0), ended.stderr
+    else:
+        assert "no user namespace to be had" in ended.stderr
+    assert not list(Path(f"/tmp/perhop-{NOBODY}").glob("*"))
+
+
+SCENARIO = """\
+perhop: 1
+name: Small
+duration: 1s
+hosts: { source: {}, sink: {} }
+links: [{ between: [source, sink], rate: 1Mb/s, delay: 1ms }]
+traffic:
+  - name: steady
+    from: source
+    to: sink
+    source: { cbr: { rate: 400kb/s, packet: { ip: 500B } } }
+"""
+
+
+def test_a_run_by_somebody_who_is_not_root() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        scenario, out = Path(folder) / "small.yaml", Path(folder) / "out"
+        scenario.write_text(SCENARIO)
+        Path(folder).chmod(0o777)
+        run = ("-m", "perhop", "live", "run", scenario, "--json", "-o", out)
+        ended = as_nobody(*run, XDG_RUNTIME_DIR=folder)
+        assert "Traceback" not in ended.stderr
+        if not user_namespaces_work():
+            assert ended.returncode == 5
+            return
+        assert ended.returncode == 0, ended.stderr
+        assert json.loads(ended.stdout)["classes"][0]["delivered_packets"]["mean"] > 0
+        assert out.stat().st_uid == NOBODY
+        assert not list((Path(folder) / "perhop").iterdir())
+
+
+# A user namespace in which there can be no others, and a process in it without capabilities.
+WITHOUT = (
+    "echo 0 > /proc/sys/user/max_user_namespaces &&"
+    ' exec setpriv --inh-caps=-all --bounding-set=-all -- "$0" -m perhop "$@"'
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["doctor"], "live laboratories: not possible here"),
+        (["live", "run", "SCENARIO"], "sudo sysctl user.max_user_namespaces"),
+    ],
+)
+def test_without_rights_it_says_what_is_missing(tmp_path: Path, arguments: list[str], words: str) -> None:
+    scenario = tmp_path / "small.yaml"
+    scenario.write_text(SCENARIO)
+    line = [str(scenario) if word == "SCENARIO" else word for word in arguments]
+    ended = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", WITHOUT, sys.executable, *line],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    if ended.returncode == 1 and "unshare" in ended.stderr:
+        pytest.skip(f"no user namespaces here: {ended.stderr}")
+    assert ended.returncode == 5, ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert words in ended.stdout + ended.stderr
+    assert "CAP_NET_ADMIN" in ended.stdout + ended.stderr

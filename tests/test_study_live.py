@@ -1,0 +1,64 @@
+"""`perhop study live`: which cases run on real packets, and that they are the study's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from live_laboratory import needs_rights
+from perhop.errors import InvalidInputError
+from perhop.study import find
+from perhop.study.live import live_cases
+
+LONGEST_S = 60
+
+
+@pytest.mark.parametrize(("id", "cases"), [("mred-af", 12), ("ef-star", 9), ("wred-bottleneck", 1)])
+def test_cases_are_the_studys_and_short_enough(id: str, cases: int) -> None:
+    study = find(id)
+    found = live_cases(study)
+    assert len(found) == cases
+    for one in found:
+        scenario = one.scenario(study).check()
+        assert float(scenario["duration"].removesuffix("s")) <= LONGEST_S
+        assert one.why
+
+
+def test_what_a_case_changes_stands_beside_what_the_study_does() -> None:
+    study = find("mred-af")
+    (one,) = live_cases(study, ["bulk overlapped wred"])
+    scenario = one.scenario(study)
+    buffer = scenario["policies"]["core"]["queueing"]["classes"][0]["buffer"]["mred"]
+    assert buffer["averages"] == "single"
+    assert scenario["traffic"][0]["source"]["request-response"]["tcp"]["profile"] == "linux-modern"
+
+
+def test_cases_are_chosen_by_pattern() -> None:
+    study = find("mred-af")
+    assert [one.case.name for one in live_cases(study, ["over*"])] == ["overlapped rio-c", "overlapped wred"]
+    with pytest.raises(InvalidInputError, match="runs no nothing"):
+        live_cases(study, ["nothing"])
+
+
+def test_a_study_of_which_nothing_runs_live_says_so() -> None:
+    with pytest.raises(InvalidInputError, match="nothing of drop-precedence"):
+        live_cases(find("drop-precedence"))
+
+
+@needs_rights
+def test_a_case_runs_on_real_packets(perhop: Command, tmp_path: Path) -> None:
+    ended = perhop(
+        "study", "live", "ef-star", "--only", "*size 512, service_rate 300", "--replications", "2", "--json",
+        "-o", tmp_path / "live",
+    )  # fmt: skip
+    # 4: on a machine that is busy, or slow, the measurement may be beyond its tolerances.
+    assert ended.code in (0, 4), ended.err
+    (case,) = ended.json()["cases"].values()
+    assert case["first"]["kind"] == "simulated" and case["second"]["kind"] == "live"
+    assert case["agrees"] == (ended.code == 0)
+    of = {(row["class"], row["quantity"]): row for row in case["rows"]}
+    # What the circuit carries does not depend on how punctual the machine is.
+    assert of["be", "throughput_bps"]["second"]["mean"] == pytest.approx(1.47e6, rel=0.2)
+    assert len(list((tmp_path / "live").glob("*/comparison.json"))) == 1
