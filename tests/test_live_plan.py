@@ -9,7 +9,9 @@ import pytest
 
 from perhop import _core
 
-_EXAMPLES = sorted((Path(__file__).parent.parent / "examples").glob("*.perhop.yaml"))
+_FOLDER = Path(__file__).parent.parent / "examples"
+_REPLAY = _FOLDER / "replay.perhop.yaml"
+_EXAMPLES = sorted(path for path in _FOLDER.glob("*.perhop.yaml") if path != _REPLAY)
 
 
 @pytest.mark.parametrize("path", _EXAMPLES, ids=lambda path: path.name)
@@ -51,3 +53,9 @@ def test_a_scenario_that_real_interfaces_cannot_be_says_where() -> None:
     }
     with pytest.raises(_core.ScenarioError, match=r"different versions of IP"):
         _core.live_plan(json.dumps(scenario), ".", 1)
+
+
+def test_captures_are_replayed_in_simulations_only() -> None:
+    loaded = _core.load(_REPLAY, [])
+    with pytest.raises(_core.ScenarioError, match=r"replay no captures"):
+        _core.live_plan(loaded.json, loaded.base, 1)

@@ -13,7 +13,9 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::policy::PolicyConfig;
 use perhop_sim::build::host_addresses;
 use perhop_sim::routing::{LinkId, NodeId, Routes};
-use perhop_sim::scenario::{InterfaceConfig, LinkConfig, Scenario, SizeLaw, SourceConfig, read_trace};
+use perhop_sim::scenario::{
+    InterfaceConfig, LinkConfig, Scenario, SizeLaw, SourceConfig, TrafficConfig, read_trace,
+};
 use serde::Serialize;
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, RouteConfig};
@@ -90,10 +92,11 @@ const SLOT_MEMORY: u32 = 1 << 28;
 /// the repetition `replication` of the experiment with `seed`. Trace files are looked for relative to `base`.
 ///
 /// # Errors
-/// Where a trace cannot be read, traffic is to go between hosts of different versions of IP, or an interface names no policy of the scenario.
+/// Where a trace cannot be read, traffic replays a capture, traffic is to go between hosts of different versions of IP, or an interface names no policy of the scenario.
 pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
     let mut lowering = Lowering::new(scenario);
     lowering.refuse_mixed_versions()?;
+    refuse_recordings(scenario)?;
     let mut forwarders: Vec<ForwarderConfig> = scenario
         .routers
         .keys()
@@ -116,6 +119,18 @@ pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Re
         forwarder.slots = forwarder.slots.min(SLOT_MEMORY / forwarder.longest_frame);
     }
     Ok(Plan { hosts, forwarders, cables, mtu })
+}
+
+/// Hosts have their own addresses and their own TCP: neither is that of a capture.
+fn refuse_recordings(scenario: &Scenario) -> Result<(), ConfigError> {
+    let replays = |traffic: &TrafficConfig| matches!(traffic.source, SourceConfig::Pcap(_));
+    match scenario.traffic.iter().position(replays) {
+        Some(index) => Err(ConfigError::new("source.pcap", "hosts on real packets replay no captures")
+            .help("`perhop run` simulates it; a `trace` of times and sizes can be sent")
+            .within(index)
+            .within("traffic")),
+        None => Ok(()),
+    }
 }
 
 /// The longest IP packet of `scenario`, but no less than Ethernet carries.

@@ -285,6 +285,8 @@ fn examples() -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| path.to_string_lossy().ends_with(".perhop.yaml"))
+        // The addresses in a capture are no hosts of a laboratory, which refuses it.
+        .filter(|path| !path.ends_with("replay.perhop.yaml"))
         .collect();
     files.sort();
     files
