@@ -88,7 +88,7 @@ def test_a_wrong_change_says_what_is_wrong(scenario: Path, path: str, value: str
 def test_columns_are_not_copied(scenario: Path) -> None:
     running = _core.start(perhop.Scenario.load(scenario).to_json(), ".", 1, 1, 1)
     assert running.wait(60)
-    _, tables, _ = running.result()
+    _, tables, _, _ = running.result()
     time = tables["queues"]["time_s"]
     assert isinstance(time, np.ndarray)
     assert not time.flags.owndata, "the array looks at memory that Rust filled"
