@@ -126,6 +126,16 @@ def test_results_are_those_of_a_simulation_measured(perhop: Command, scenario: P
     assert leftovers(scenario.parent) == []
 
 
+def test_the_express_data_path_measures_the_same(perhop: Command, scenario: Path) -> None:
+    ended = perhop("live", "run", scenario, "--socket", "af-xdp", "--real-time", "--json")
+    if ended.code == 5:
+        pytest.skip(ended.err.strip())
+    assert ended.code == 0, ended.err
+    simulated = perhop("run", scenario, "--json").json()
+    for name, dropped in by_class(ended.json(), "dropped_percent").items():
+        assert dropped == pytest.approx(by_class(simulated, "dropped_percent")[name], abs=5.0)
+
+
 def test_what_is_printed(perhop: Command, scenario: Path) -> None:
     ended = perhop("live", "run", scenario, "--time-scale", "0.5")
     assert ended.code == 0, ended.err

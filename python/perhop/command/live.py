@@ -7,10 +7,10 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 Exec = Annotated[list[str] | None, Parameter(name="--exec", negative=())]
 CongestionControl = Annotated[list[str] | None, Parameter(name="--congestion-control", negative=())]
+Socket = Literal["af-packet", "af-xdp"]
 Scale = Annotated[float, Parameter(validator=Number(gt=0, lte=1000))]
 
 
@@ -45,6 +46,8 @@ def run(
     exec_: Exec = None,
     traffic: Annotated[bool, Parameter(negative="--no-traffic")] = True,
     congestion_control: CongestionControl = None,
+    socket: Socket = "af-packet",
+    real_time: bool = False,
     output: Output = None,
     strict: bool = False,
     json: Json = False,
@@ -77,6 +80,11 @@ def run(
         Whether the scenario's traffic runs, or only the programs of --exec.
     congestion_control
         TCP's, as HOST=NAME or NAME for all hosts; `perhop doctor` says which there are.
+    socket
+        How forwarders receive and send frames: packet sockets, or the express data path, which is faster
+        where the kernel has it.
+    real_time
+        Go ahead of all other programs of the machine, where the system allows it.
     output
         Folder for the results, as those of `perhop run`; it appears as a whole or not at all.
     strict
@@ -90,6 +98,7 @@ def run(
     from perhop.command.live_results import show
     from perhop.live import rights
     from perhop.live.measuring import measure
+    from perhop.live.priority import in_real_time
 
     if output is not None:
         check_target(output)
@@ -98,7 +107,11 @@ def run(
     loaded = _loaded(scenario, set_, duration, time_scale)
     # Before anything starts a thread: a process of several gets no user namespace.
     rights.obtain()
-    with _ended_by_the_terminal(), _watching(loaded["name"], json=json, quiet=quiet) as watching:
+    with (
+        _ended_by_the_terminal(),
+        _watching(loaded["name"], json=json, quiet=quiet) as watching,
+        in_real_time() if real_time else nullcontext(),
+    ):
         measured = measure(
             loaded,
             seed=seed,
@@ -106,6 +119,7 @@ def run(
             programs=_programs(exec_, loaded),
             with_traffic=traffic,
             congestion_controls=on_hosts("--congestion-control", congestion_control, loaded["hosts"]),
+            socket=socket,
             watching=watching,
         )
     if output is not None:

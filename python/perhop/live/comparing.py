@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from perhop.compare import Comparison, Tolerances, compare
 from perhop.live import rights
 from perhop.live.measuring import measure
+from perhop.live.priority import in_real_time
 from perhop.live.running import Watching
 from perhop.running import Progress, simulate
 from perhop.scenario import Scenario
-
-# The least of the real-time priorities: ahead of all that is fair, behind whoever needs it more.
-_PRIORITY = 1
-
-
-@contextmanager
-def _in_real_time() -> Iterator[None]:
-    """Let this process and those it starts go ahead of others, where the system allows it.
-
-    A comparison is to show what packets meet in the network, not what else the machine has to do. Linux keeps
-    a twentieth of the time for the others.
-    """
-    before = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(_PRIORITY))
-    except PermissionError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, *before)
 
 
 @dataclass(frozen=True)
@@ -66,7 +43,7 @@ def live_beside_simulated(
     simulated = simulate(
         scenario, seed=seed, replications=replications, threads=threads, progress=watched.simulated
     )
-    with _in_real_time():
+    with in_real_time():
         measured = measure(
             scenario, seed=seed, replications=live_replications, watching=Watching(progress=watched.live)
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from perhop import _core
 from perhop.live.fidelity import Fidelity, judge
 from perhop.live.owner import PREFIX, Owner
-from perhop.live.running import Account, Ended, Program, Watching, play
+from perhop.live.running import Account, Ended, Program, Socket, Watching, play
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -68,6 +68,7 @@ def measure(
     programs: Sequence[Program] = (),
     with_traffic: bool = True,
     congestion_controls: Mapping[str, str] | None = None,
+    socket: Socket = "af-packet",
     watching: Watching | None = None,
 ) -> Measured:
     """Run a scenario on real packets, `replications` times one after the other; see `running.play`."""
@@ -87,6 +88,7 @@ def measure(
                     programs=programs,
                     with_traffic=with_traffic,
                     congestion_controls=congestion_controls,
+                    socket=socket,
                     watching=_share_of(watching, replication, replications),
                     files=Path(files) / str(replication),
                 )

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from perhop.errors import InvalidInputError, PerhopError
 from perhop.live import children, control
@@ -17,6 +17,9 @@ from perhop.live.children import Child
 from perhop.live.laboratory import Laboratory
 from perhop.live.planning import Plan, plan
 from perhop.scenario import Scenario
+
+#: How forwarders receive and send frames: packet sockets, or the express data path where a kernel has it.
+Socket = Literal["af-packet", "af-xdp"]
 
 # How often a run is looked at.
 _LOOK_EVERY_S = 0.05
@@ -116,6 +119,7 @@ def play(
     with_traffic: bool = True,
     until_interrupted: bool = False,
     congestion_controls: Mapping[str, str] | None = None,
+    socket: Socket = "af-packet",
     watching: Watching | None = None,
     files: Path,
 ) -> Account:
@@ -129,6 +133,7 @@ def play(
         with_traffic: whether the scenario's traffic runs.
         until_interrupted: lasts until Ctrl-C instead of the scenario's duration.
         congestion_controls: TCP's by host; by default the system's.
+        socket: how forwarders receive and send frames.
         watching: who is told.
         files: a folder for what the processes write down; made if it is not there.
 
@@ -148,7 +153,7 @@ def play(
     with Laboratory(planned.network, scenario["name"], congestion_controls=congestion_controls) as laboratory:
         running = _Running(laboratory, files)
         lead_s = _LEAD_S + _LEAD_PER_HOST_S * len(planned.network.addresses)
-        _start_forwarders(running, planned)
+        _start_forwarders(running, planned, socket)
         start_at_ns = time.monotonic_ns() + round(lead_s * 1e9)
         if with_traffic:
             _start_hosts(running, scenario, seed, replication, start_at_ns)
@@ -179,7 +184,7 @@ def seconds(text: str) -> float:
     return found[0]
 
 
-def _start_forwarders(running: _Running, planned: Plan) -> None:
+def _start_forwarders(running: _Running, planned: Plan, kind: Socket) -> None:
     laboratory = running.laboratory
     for index, (node, configuration) in enumerate(planned.forwarders.items()):
         socket = f"forwarder-{index}.sock"
@@ -188,7 +193,7 @@ def _start_forwarders(running: _Running, planned: Plan) -> None:
             "result": str(running.file("forwarder", index)),
         }
         text = laboratory.folder / f"forwarder-{index}.json"
-        text.write_text(json.dumps(configuration | files), encoding="utf-8")
+        text.write_text(json.dumps(configuration | files | {"socket": kind}), encoding="utf-8")
         running.forwarders[node] = laboratory.start(node, f"the forwarder of {node}", "forward", str(text))
         laboratory.state.sockets[node] = socket
     until = time.monotonic() + _READY_WITHIN_S
