@@ -1,7 +1,7 @@
 //! Captures: what crossed chosen links, as pcapng files.
 //!
-//! A [`Tap`] on a direction of a link keeps what comes by as records; [`Files`] turns them into frames with
-//! headers, [`tcp`] says what those of TCP hold. Whoever calls [`crate::run_captured`] opens the files.
+//! A `Tap` on a direction of a link keeps what comes by as records; `Files` turns them into frames with
+//! headers, `tcp` says what those of TCP hold. Whoever calls [`crate::run_captured`] opens the files.
 
 mod files;
 mod tap;
