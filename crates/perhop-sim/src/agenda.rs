@@ -1,4 +1,4 @@
-//! [`Agenda`]: what happens next, in a total order of (time, sequence).
+//! [`Agenda`]: what happens next, in a total order of (time, slot).
 //!
 //! Packets in flight stay in their link's own FIFO, so an entity has one wake-up on the agenda at a
 //! time, and the agenda is about as long as there are entities at work, however many packets are
@@ -7,12 +7,12 @@
 
 use perhop_qos::units::Time;
 
-/// A wake-up: time, sequence and leaf in one integer, so that a comparison is one instruction pair
-/// without branches. Ties in time are broken by the order in which wake-ups were asked for.
+/// A wake-up: time, slot and leaf in one integer, so that a comparison is one instruction pair
+/// without branches. Ties in time are broken by the order in which slots were registered, and not by the order in
+/// which wake-ups were asked for: so it does not matter to what happens who asked early and who late.
 type Key = u128;
 
 const LEAF_BITS: u32 = 24;
-const SEQUENCE_BITS: u32 = 40;
 /// Greater than every key.
 const NEVER: Key = Key::MAX;
 const ARITY: usize = 4;
@@ -50,7 +50,6 @@ pub struct Agenda<E> {
     /// wake-up takes its place.
     vacant: Option<u32>,
     registered: Vec<E>,
-    sequence: u64,
 }
 
 /// A registered event.
@@ -68,10 +67,9 @@ impl<E: Copy> Agenda<E> {
             free: Vec::new(),
             vacant: None,
             registered: Vec::new(),
-            sequence: 0,
         }
     }
-    /// A slot for `event`.
+    /// A slot for `event`. Of what happens at the same instant, what was registered first happens first.
     pub fn register(&mut self, event: E) -> Slot {
         self.registered.push(event);
         Slot(self.registered.len() as u32 - 1)
@@ -82,9 +80,7 @@ impl<E: Copy> Agenda<E> {
     /// Beyond 16 million wake-ups at a time.
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         let event = self.registered[slot.0 as usize];
-        let sequence = u128::from(self.sequence & ((1 << SEQUENCE_BITS) - 1));
-        let key = u128::from(time.as_picoseconds()) << 64 | sequence << LEAF_BITS;
-        self.sequence += 1;
+        let key = u128::from(time.as_picoseconds()) << 64 | u128::from(slot.0) << LEAF_BITS;
         if let Some(leaf) = self.vacant.take() {
             self.happens[leaf as usize] = event;
             self.play(leaf, key | Key::from(leaf));
@@ -208,7 +204,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ties_happen_in_the_order_asked() {
+    fn ties_happen_in_the_order_registered() {
         let mut agenda = Agenda::new();
         let slots: Vec<Slot> = (0..50).map(|name| agenda.register(name)).collect();
         for slot in slots.iter().rev() {
@@ -216,7 +212,7 @@ mod tests {
         }
         let order: Vec<i32> =
             std::iter::from_fn(|| agenda.pop_until(Time::MAX)).map(|(_, name)| name).collect();
-        assert_eq!(order, (0..50).rev().collect::<Vec<_>>());
+        assert_eq!(order, (0..50).collect::<Vec<_>>());
     }
 
     #[test]
@@ -239,19 +235,19 @@ mod tests {
             let slots: Vec<Slot> = (0..20).map(|index| agenda.register(index)).collect();
             let mut model = std::collections::BTreeSet::new();
             let mut now = 0;
-            for (sequence, (index, delay, take, look)) in operations.into_iter().enumerate() {
+            for (number, (index, delay, take, look)) in operations.into_iter().enumerate() {
                 if look {
                     let first = model.first().map(|(time, _, _)| Time::from_picoseconds(*time));
                     prop_assert_eq!(agenda.next_at(), first);
                 }
                 if take {
                     let next = model.pop_first();
-                    let expected = next.map(|(time, _, index)| (Time::from_picoseconds(time), index));
+                    let expected = next.map(|(time, index, _)| (Time::from_picoseconds(time), index));
                     prop_assert_eq!(agenda.pop_until(Time::MAX), expected);
                     now = next.map_or(now, |(time, _, _)| time);
                 } else {
                     agenda.schedule(slots[index], Time::from_picoseconds(now + delay));
-                    model.insert((now + delay, sequence, index));
+                    model.insert((now + delay, index, number));
                 }
                 prop_assert_eq!(agenda.len(), model.len());
             }

@@ -40,9 +40,13 @@ pub(crate) struct Link {
     pub(crate) feeders: Vec<usize>,
     /// The far end is a host: packets end there.
     pub(crate) leads_to_host: bool,
-    /// What becomes of a packet is settled when it is on this wire: nobody answers it, and where it goes on,
-    /// it meets no packet that did not come this way. Then its arrival needs no event.
+    /// What becomes of a packet at the far end is settled when it is on this wire: where it goes on, it meets no
+    /// packet that did not come this way. Then its arrival needs no event.
     pub(crate) settles: bool,
+    /// It settles, and TCP answers at the far end, which is a host: ahead of the agenda, where it may be.
+    pub(crate) answers: bool,
+    /// It settles, and what becomes of a packet further along its way is on the agenda: its port may not be late.
+    pub(crate) punctual: bool,
     /// TCP sends by it: what enters it depends on what arrives elsewhere.
     pub(crate) reacts: bool,
     /// Nothing happens on this wire: it loses nothing, and nobody captures it.
@@ -59,9 +63,9 @@ pub(crate) struct Link {
     pub(crate) far_interface: InterfaceId,
     /// When the head of `in_flight` arrives.
     pub(crate) arrival: Slot,
-    /// When the port's shaper is to be polled again.
-    pub(crate) shaper_ready: Slot,
-    pub(crate) shaper_ready_at: Option<Time>,
+    /// When the port is to be polled again, where no packet in flight on this wire sees to it.
+    pub(crate) poll: Slot,
+    pub(crate) poll_at: Option<Time>,
     pub(crate) tally: PortTally,
     /// Packets that went onto the wire since the start of the run.
     pub(crate) transmitted: u64,

@@ -21,8 +21,8 @@ use crate::source::{Due, Emission, Replay, Source};
 pub(crate) enum Event {
     /// The packet at the head of a link's flight reaches the far end.
     Arrival(LinkId),
-    /// A shaper's tokens suffice.
-    ShaperReady(LinkId),
+    /// A link's port is to be polled: a shaper's tokens suffice, or a packet must leave to be in time elsewhere.
+    Poll(LinkId),
     /// A source sends its next packet.
     Emission(usize),
     /// A recording's next packet is due.
@@ -100,6 +100,8 @@ pub struct World<W = ()> {
     pub(crate) packet_log: Option<PacketLog>,
     /// By class; empty where nothing is sampled.
     pub(crate) delays_over_time: Vec<DelaySamples>,
+    /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read.
+    pub(crate) horizon: Time,
     pub(crate) warmup: Time,
     pub(crate) duration: Time,
     pub(crate) watch: W,
@@ -124,6 +126,7 @@ impl World {
             throughput: self.throughput,
             packet_log: self.packet_log,
             delays_over_time: self.delays_over_time,
+            horizon: self.horizon,
             warmup: self.warmup,
             duration: self.duration,
             watch,
@@ -137,14 +140,17 @@ impl<W: Watch> World<W> {
         while let Some((now, event)) = self.agenda.pop_until(limit) {
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
-                Event::ShaperReady(link) => self.wake(now, link),
+                Event::Poll(link) => self.poll(now, link),
                 Event::Emission(sender) => self.emit(now, sender),
                 Event::Replay(replay) => self.replay(now, replay),
                 Event::QueueSample(probe) => self.sample_queues(now, probe),
                 Event::SessionDue(session) => self.session_due(now, session),
                 Event::ConnectionTimer(end) => self.connection_timer(now, end),
                 Event::ConnectionSample(probe) => self.sample_connections(now, probe),
-                Event::WarmupEnds => self.transport.end_warmup(),
+                Event::WarmupEnds => {
+                    self.horizon = Time::MAX;
+                    self.transport.end_warmup();
+                }
             }
         }
     }
@@ -158,7 +164,7 @@ impl<W: Watch> World<W> {
         // Along the paths: what catches up may be all that feeds the link behind it.
         for place in 0..self.paths.len() {
             self.catch_up(now, self.paths[place]);
-            self.await_shaper(self.paths[place]);
+            self.await_poll(self.paths[place]);
         }
     }
     /// Simulated time at which the run ends.
@@ -239,14 +245,43 @@ impl<W: Watch> World<W> {
 
     /// The packet at the head of `link`'s flight reaches the far end.
     fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { in_flight, arrival, .. } = &mut self.links[link.index()];
+        let Link { in_flight, arrival, settles, .. } = &mut self.links[link.index()];
+        if *settles {
+            return self.settle_in_flight(now, link);
+        }
         let Some(Flight { mut packet, .. }) = in_flight.pop_front() else { return };
         if let Some(next) = in_flight.front() {
             self.agenda.schedule(*arrival, next.arrives);
         }
         self.catch_up(now, link);
-        self.await_shaper(link);
+        self.await_poll(link);
         self.reach(now, link, &mut packet);
+    }
+
+    /// The packet at the head of `link`'s flight, which could not be settled when it was launched, reaches the far
+    /// end; those behind it are settled as far as they can be now.
+    #[inline(never)]
+    fn settle_in_flight(&mut self, now: Time, link: LinkId) {
+        while let Some(Flight { mut packet, arrives }) = self.links[link.index()].in_flight.front().copied() {
+            if arrives > now && !self.may_settle(link, &packet, arrives) {
+                self.agenda.schedule(self.links[link.index()].arrival, arrives);
+                break;
+            }
+            // It stays in flight until it has arrived, so that none is settled before it.
+            self.reach(arrives, link, &mut packet);
+            self.links[link.index()].in_flight.pop_front();
+        }
+        self.catch_up(now, link);
+        self.await_poll(link);
+    }
+
+    /// Whether what becomes of `packet`, which arrives at the far end of a `link` that settles at `arrives`, is known now.
+    #[inline]
+    fn may_settle(&self, link: LinkId, packet: &Packet, arrives: Time) -> bool {
+        arrives <= self.duration
+            && (!self.links[link.index()].answers
+                || packet.protocol != Protocol::TCP
+                || (arrives <= self.horizon && self.transport.may_answer(packet, arrives)))
     }
 
     /// `packet` reaches the far end of `link`.
@@ -299,7 +334,7 @@ impl<W: Watch> World<W> {
     pub(crate) fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         self.catch_up(now, link);
         self.pass(now, link, packet);
-        self.await_shaper(link);
+        self.await_poll(link);
     }
 
     /// `packet` passes `link`'s output conditioners and its port.
@@ -332,7 +367,7 @@ impl<W: Watch> World<W> {
     /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters
     /// the ring, so while a port is busy something is in flight on its wire, and its arrival comes by
     /// here before the packet after the next could be late. Where packets are settled once they are on
-    /// the wire nothing can be late.
+    /// the wire nothing can be late, or the port asks to be polled ([`World::await_poll`]).
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Time, link: LinkId) {
         let Link { feeders, port, .. } = &self.links[link.index()];
@@ -404,40 +439,52 @@ impl<W: Watch> World<W> {
     /// `packet` is on `link`'s wire until `ends`: it arrives when its last bit does.
     #[inline]
     fn launch(&mut self, link: LinkId, packet: &mut Packet, ends: Time) {
-        let Link { transmitted, delay, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
+        let Link { transmitted, delay, settles, in_flight, .. } = &mut self.links[link.index()];
         *transmitted += 1;
         let arrives = ends + *delay;
-        if *settles && arrives <= self.duration {
+        let is_first = in_flight.is_empty();
+        if *settles && is_first && self.may_settle(link, packet, arrives) {
             return self.reach(arrives, link, packet);
         }
-        if in_flight.is_empty() {
+        let Link { in_flight, arrival, .. } = &mut self.links[link.index()];
+        if is_first {
             self.agenda.schedule(*arrival, arrives);
         }
         in_flight.push_back(Flight { arrives, packet: *packet });
     }
 
-    /// Asks for a wake-up where a shaper holds back all that waits at `link`: then nothing need be in flight.
+    /// Asks for a wake-up of `link`'s port where no packet in flight brings one: where a shaper holds back all that
+    /// waits, and where packets are settled that somebody else waits for.
     #[inline]
-    pub(crate) fn await_shaper(&mut self, link: LinkId) {
-        let link = &mut self.links[link.index()];
-        let Some(time) = link.port.shaped_until() else { return };
-        if link.settles || !link.feeders.is_empty() {
-            return; // it may be late, or it runs ahead, and past its shaper too
-        }
-        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
-        if link.shaper_ready_at.is_none_or(|pending| time < pending) {
-            self.agenda.schedule(link.shaper_ready, time);
-            link.shaper_ready_at = Some(time);
+    pub(crate) fn await_poll(&mut self, link: LinkId) {
+        let Link { settles, punctual, feeders, port, .. } = &self.links[link.index()];
+        let waits = if *settles { *punctual && port.backlog() > 0 } else { port.shaped_until().is_some() };
+        if waits && feeders.is_empty() {
+            self.ask_for_poll(link);
         }
     }
 
-    /// `link`'s shaper asked to be polled at `now`, unless an earlier wake-up has taken this one's place.
-    fn wake(&mut self, now: Time, link: LinkId) {
-        let pending = &mut self.links[link.index()].shaper_ready_at;
+    /// Asks for a wake-up of `link`'s port.
+    #[inline(never)]
+    fn ask_for_poll(&mut self, link: LinkId) {
+        let link = &mut self.links[link.index()];
+        let Some(timeout) = link.port.poll_timeout() else { return };
+        // The next packet cannot reach the far end earlier, and before that nobody knows that it is late.
+        let time = if link.settles { timeout + link.delay } else { timeout };
+        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
+        if link.poll_at.is_none_or(|pending| time < pending) {
+            self.agenda.schedule(link.poll, time);
+            link.poll_at = Some(time);
+        }
+    }
+
+    /// `link`'s port asked to be polled at `now`, unless an earlier wake-up has taken this one's place.
+    fn poll(&mut self, now: Time, link: LinkId) {
+        let pending = &mut self.links[link.index()].poll_at;
         if *pending == Some(now) {
             *pending = None;
             self.catch_up(now, link);
-            self.await_shaper(link);
+            self.await_poll(link);
         }
     }
 
@@ -500,7 +547,7 @@ impl<W: Watch> World<W> {
         let QueueProbe { link, every, slot, samples } = &mut self.queue_probes[probe];
         samples.sample(now, &self.links[link.index()].port);
         self.agenda.schedule(*slot, now + *every);
-        self.await_shaper(self.queue_probes[probe].link);
+        self.await_poll(self.queue_probes[probe].link);
     }
 
     /// Packets of each flow that are still queued or in flight, those of the warm-up left out.

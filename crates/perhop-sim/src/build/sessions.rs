@@ -61,6 +61,9 @@ impl<'a> Builder<'a> {
                 stops: config.stop.unwrap_or(Time::MAX),
                 stream: streams.child("session").stream(),
                 slot,
+                due: start,
+                may_be_ahead: [false; 2],
+                open: 0,
                 started: false,
                 begun: 0,
                 completions,
@@ -90,10 +93,11 @@ impl<'a> Builder<'a> {
 
     /// The senders of TCP count from the start; what they counted in the warm-up is subtracted.
     pub(super) fn await_warmup(&mut self) {
-        let World { transport, agenda, warmup, .. } = &mut self.world;
+        let World { transport, agenda, warmup, horizon, .. } = &mut self.world;
         if !transport.sessions.is_empty() && *warmup > Time::ZERO {
             let slot = agenda.register(Event::WarmupEnds);
             agenda.schedule(slot, *warmup);
+            *horizon = *warmup;
         }
     }
 }

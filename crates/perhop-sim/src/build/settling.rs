@@ -1,9 +1,10 @@
-//! Which links settle what becomes of a packet as soon as it is on their wire.
+//! Which links settle what becomes of a packet at their far end as soon as it is on their wire.
 
 use perhop_qos::packet::Protocol;
 
 use super::Builder;
 use crate::routing::LinkId;
+use crate::session::{CLIENT, SERVER};
 use crate::world::{Flow, World};
 
 /// Over which link packets come to the node where they leave by another.
@@ -16,34 +17,77 @@ enum Feeding {
 }
 
 impl Builder<'_> {
-    /// Finds the links that settle what becomes of their packets ([`crate::link::Link::settles`]): all of
-    /// these packets are datagrams, and go on to links that settle it too and get their packets from here
-    /// alone, or end at a host. Then nothing can come between a packet and its fate. Links away from a host
-    /// are left out: their sources run ahead, and the arrival at the router calls a halt to that.
+    /// Finds the links that settle what becomes of their packets ([`crate::link::Link::settles`]): every
+    /// packet goes on to a link that gets its packets from here alone, and whose queue nobody watches, or ends at a host
+    /// where it is not answered, or where answering it ahead of the agenda is nobody else's business. Then nothing can
+    /// come between. Links away from a host are left out: their sources and TCP run ahead, and the arrival at the router
+    /// calls a halt to that.
     pub(super) fn settle(&mut self) {
         let world = &mut self.world;
         let feeding = feeding(world);
+        let mut settles = vec![true; world.links.len()];
         for flow in &world.flows {
-            for link in way(world, flow).collect::<Vec<_>>() {
-                world.links[link.index()].settles = true;
+            let way: Vec<LinkId> = way(world, flow).collect();
+            let is_tcp = flow.template.protocol == Protocol::TCP;
+            for (place, link) in way.iter().enumerate() {
+                let leads_away = place == 0 && (way.len() > 1 || is_tcp);
+                settles[link.index()] &= !leads_away
+                    && way.get(place + 1).is_none_or(|next| {
+                        feeding[next.index()] == Feeding::By(*link) && !is_watched(world, *next)
+                    });
             }
         }
-        // A link that does not settle makes others that lead to it not settle: until no more are found.
-        let mut found = true;
-        while std::mem::take(&mut found) {
-            for flow in 0..world.flows.len() {
-                let way: Vec<LinkId> = way(world, &world.flows[flow]).collect();
-                let is_tcp = world.flows[flow].template.protocol == Protocol::TCP;
-                let mut settles = !is_tcp;
-                for (place, link) in way.iter().enumerate().rev() {
-                    let settled = &mut world.links[link.index()].settles;
-                    settles &= place > 0 || way.len() == 1;
-                    found |= *settled && !settles;
-                    *settled &= settles;
-                    let watched = world.queue_probes.iter().any(|probe| probe.link == *link);
-                    let alone = place > 0 && feeding[link.index()] == Feeding::By(way[place - 1]);
-                    settles = *settled && alone && !watched && !is_tcp;
-                }
+        for (link, settles) in world.links.iter_mut().zip(settles) {
+            link.settles = settles;
+        }
+        find_who_may_be_ahead(world);
+        find_the_punctual(world);
+    }
+}
+
+/// Whether a probe looks at the queues before `link`.
+fn is_watched(world: &World, link: LinkId) -> bool {
+    world.queue_probes.iter().any(|probe| probe.link == link)
+}
+
+/// Finds the ends of sessions that may answer ahead of the agenda: nobody else sends by the link by which their packets
+/// leave, and nobody looks at that link's queues, or at connections.
+fn find_who_may_be_ahead(world: &mut World) {
+    let mut senders = vec![0u32; world.links.len()];
+    for flow in &world.flows {
+        senders[world.paths[flow.path as usize].index()] += 1;
+    }
+    let looked_at = !world.transport.probes.is_empty();
+    for session in 0..world.transport.sessions.len() {
+        for end in [CLIENT, SERVER] {
+            let flows = world.transport.sessions[session].flows;
+            let leaves = world.paths[world.flows[flows[end]].path as usize];
+            let arrives = way(world, &world.flows[flows[1 - end]]).last();
+            let may = !looked_at && senders[leaves.index()] == 1 && !is_watched(world, leaves);
+            world.transport.sessions[session].may_be_ahead[end] = may;
+            if let Some(arrives) = arrives {
+                // Asked for each packet, which may be another session's.
+                world.links[arrives.index()].answers = true;
+            }
+        }
+    }
+}
+
+/// Finds the links that settle what is answered, or what something on the agenda waits for further along the way.
+fn find_the_punctual(world: &mut World) {
+    for link in &mut world.links {
+        link.punctual = link.settles && link.answers;
+    }
+    let mut found = true;
+    while std::mem::take(&mut found) {
+        for flow in 0..world.flows.len() {
+            let way: Vec<LinkId> = way(world, &world.flows[flow]).collect();
+            for hop in way.windows(2) {
+                let [link, next] = [hop[0].index(), hop[1].index()];
+                let awaited = !world.links[next].settles || world.links[next].punctual;
+                let link = &mut world.links[link];
+                found |= link.settles && awaited && !link.punctual;
+                link.punctual |= link.settles && awaited;
             }
         }
     }

@@ -120,7 +120,7 @@ pub(super) fn queue_table(rows: &[QueueRow]) -> Table {
         .table("queues")
 }
 
-/// The packets that the run kept one by one; `flows` are in the order of the world's.
+/// The packets that the run kept one by one, in the order in which they arrived; `flows` are in the order of the world's.
 pub(super) fn packet_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<PacketRow> {
     let Some(log) = &world.packet_log else { return Vec::new() };
     let row = |index: usize| PacketRow {
@@ -131,7 +131,10 @@ pub(super) fn packet_rows(world: &World, replication: u64, flows: &[FlowRow]) ->
         bytes: log.bytes[index],
         delay: log.delay[index],
     };
-    (0..log.flow.len()).map(row).collect()
+    let mut order: Vec<usize> = (0..log.flow.len()).collect();
+    // What is ahead of the agenda was written down early.
+    order.sort_by_key(|&index| (log.sent[index] + log.delay[index], log.flow[index], log.number[index]));
+    order.into_iter().map(row).collect()
 }
 
 pub(super) fn packet_table(rows: &[PacketRow]) -> Table {

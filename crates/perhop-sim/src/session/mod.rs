@@ -23,7 +23,7 @@ use crate::agenda::Slot;
 use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
-use crate::tcp::{Connection, Event as TcpEvent, Parameters, Role, Segment, Statistics};
+use crate::tcp::{Connection, Event as TcpEvent, Flags, Parameters, Role, Segment, Statistics};
 use crate::world::{Event, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
@@ -69,6 +69,13 @@ pub(crate) struct Session {
     pub(crate) stops: Time,
     pub(crate) stream: Stream,
     pub(crate) slot: Slot,
+    /// When the agenda comes to it next; [`Time::MAX`] if it does not.
+    pub(crate) due: Time,
+    /// Whether the host of the client and that of the server may be ahead of the agenda: nobody else there sends by the
+    /// link by which this session's packets leave, and nobody watches that link.
+    pub(crate) may_be_ahead: [bool; 2],
+    /// Connections that are not over.
+    pub(crate) open: u32,
     pub(crate) started: bool,
     /// Connections begun since the start of the run.
     pub(crate) begun: u32,
@@ -115,7 +122,8 @@ struct Dialogue {
 impl<W: Watch> World<W> {
     /// `session` starts, begins a transaction by itself, or stops.
     pub(crate) fn session_due(&mut self, now: Time, session: usize) {
-        let Session { plan, stops, slot, started, stream, .. } = &mut self.transport.sessions[session];
+        let Session { plan, stops, slot, due, started, stream, .. } = &mut self.transport.sessions[session];
+        *due = Time::MAX;
         if now >= *stops {
             return self.stop(now, session);
         }
@@ -123,12 +131,14 @@ impl<W: Watch> World<W> {
         if let Some(gap) = plan.gap(stream) {
             let next = now.saturating_add(gap).min(*stops);
             self.agenda.schedule(*slot, next);
+            *due = next;
             // A Poisson process begins with a gap, not with a transaction.
             if first {
                 return;
             }
         } else if *stops < self.duration {
             self.agenda.schedule(*slot, *stops);
+            *due = *stops;
         }
         self.connect(now, session);
     }
@@ -146,7 +156,8 @@ impl<W: Watch> World<W> {
 
     /// A new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
-        let Session { parameters, stream, tally, begun, .. } = &mut self.transport.sessions[session];
+        let Session { parameters, stream, tally, begun, open, .. } = &mut self.transport.sessions[session];
+        *open += 1;
         tally.connections += u64::from(now >= self.warmup);
         let number = *begun;
         *begun = begun.wrapping_add(1);
@@ -191,9 +202,19 @@ impl<W: Watch> World<W> {
         let Some(dialogue) = self.transport.dialogues.get_mut(place) else { return };
         // A late segment of a connection that is over: its successor in this place has other ports.
         if dialogue.generation == carried.generation {
+            self.catch_up_with_timers(now, place, carried.end);
             let segment = Segment { ecn: packet.ecn, ..carried.segment };
-            dialogue.ends[carried.end].on_segment(now, &segment);
+            self.transport.dialogues[place].ends[carried.end].on_segment(now, &segment);
             self.serve(now, place, carried.end);
+        }
+    }
+
+    /// Lets the timers of an end that is ahead of the agenda expire before `now`.
+    fn catch_up_with_timers(&mut self, now: Time, place: usize, end: usize) {
+        let timeout = |world: &Self| world.transport.dialogues[place].ends[end].poll_timeout();
+        while let Some(expires) = timeout(self).filter(|expires| *expires < now) {
+            self.transport.dialogues[place].ends[end].on_timer(expires);
+            self.serve(expires, place, end);
         }
     }
 
@@ -247,7 +268,8 @@ impl<W: Watch> World<W> {
         let Dialogue { session, closed, ends, generation, armed, number, .. } =
             &mut self.transport.dialogues[place];
         if *closed == [true, true] {
-            let tally = &mut self.transport.sessions[*session].tally;
+            let Session { tally, open, .. } = &mut self.transport.sessions[*session];
+            *open -= 1;
             for end in ends.iter() {
                 tally.over.merge(&end.statistics());
             }
@@ -371,6 +393,25 @@ impl<W: Watch> World<W> {
 }
 
 impl Transport {
+    /// Whether what `packet` carries may be answered as soon as it is known that it will arrive at `arrives`: nothing
+    /// that the agenda holds happens to that end of its connection before.
+    ///
+    /// What opens or closes a connection is left to the agenda, since it concerns both ends and those that follow.
+    pub(crate) fn may_answer(&self, packet: &Packet, arrives: Time) -> bool {
+        let Some(carried) = self.segments.of(packet) else { return true };
+        let dialogue = self.dialogues.get(carried.dialogue as usize);
+        // A segment of a recording, or of a connection that is over, is for nobody.
+        let Some(dialogue) = dialogue.filter(|dialogue| dialogue.generation == carried.generation) else {
+            return true;
+        };
+        let session = &self.sessions[dialogue.session];
+        session.may_be_ahead[carried.end]
+            && session.open == 1
+            && arrives <= session.due
+            && !carried.segment.has(Flags::SYN)
+            && !carried.segment.has(Flags::FIN)
+            && dialogue.ends[carried.end].is_only_open()
+    }
     /// What the senders of both ends of each session counted since the start of the run.
     fn sent(&self) -> Vec<Statistics> {
         let mut sums: Vec<Statistics> = self.sessions.iter().map(|session| session.tally.over).collect();

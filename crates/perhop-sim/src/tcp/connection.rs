@@ -362,6 +362,10 @@ impl Connection {
     pub fn forgettable_at(&self) -> Option<Time> {
         self.time_wait_ends
     }
+    /// Whether it is open, and nothing of its end has been asked for or heard of.
+    pub fn is_only_open(&self) -> bool {
+        self.opening == Opening::Open && !self.sender.finishing && !self.receiver.has_seen_the_end()
+    }
     /// Its state as RFC 9293 names it.
     pub fn state(&self, now: Time) -> State {
         match self.opening {

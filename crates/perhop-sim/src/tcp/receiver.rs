@@ -251,6 +251,10 @@ impl Receiver {
     pub(super) fn due(&self) -> Due {
         self.due
     }
+    /// Whether the peer's FIN has arrived, whatever is missing before it.
+    pub(super) fn has_seen_the_end(&self) -> bool {
+        self.fin.is_some()
+    }
     /// Whether the peer's FIN and everything before it has arrived.
     pub(super) fn is_finished(&self) -> bool {
         self.fin.is_some_and(|fin| fin < self.next)

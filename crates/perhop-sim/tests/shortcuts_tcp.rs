@@ -1,0 +1,169 @@
+//! TCP that is ahead of the agenda gives the results of TCP that is on it.
+//!
+//! A probe of connections keeps all of TCP on the agenda, and probes of queues keep there what passes links;
+//! without them packets are settled as soon as they are on a wire that leads nowhere else, and hosts answer them at once.
+
+use std::path::Path;
+
+use perhop_sim::{Progress, RunOptions, run};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const PROFILES: [&str; 5] = ["linux-2.0", "linux-2.2", "linux-modern", "rfc5681-reno", "ns2-reno-1999"];
+/// Hosts at either side.
+const PAIRS: usize = 4;
+
+#[derive(Clone, Debug)]
+struct Flow {
+    application: u8,
+    profile: usize,
+    from: usize,
+    to: usize,
+    /// A random start, or one that it shares with others.
+    spread: bool,
+    stops: bool,
+    ecn: bool,
+}
+
+fn flows() -> impl Strategy<Value = Vec<Flow>> {
+    let flow = (0u8..8, 0..PROFILES.len(), 0..PAIRS, 0..PAIRS, any::<bool>(), 0u8..4, any::<bool>());
+    let flow = flow.prop_map(|(application, profile, from, to, spread, stops, ecn)| Flow {
+        application,
+        profile,
+        from,
+        to,
+        spread,
+        stops: stops == 0,
+        ecn,
+    });
+    prop::collection::vec(flow, 1..7)
+}
+
+fn source(flow: &Flow) -> Value {
+    let mut tcp = json!({"profile": PROFILES[flow.profile]});
+    if flow.ecn && !PROFILES[flow.profile].starts_with("ns2") {
+        tcp["ecn"] = json!(true);
+        tcp["recovery"] = json!("sack");
+    }
+    let closes_first = if flow.ecn { "client" } else { "server" };
+    match flow.application {
+        0..3 => json!({"bulk": {"tcp": tcp}}),
+        3 => json!({"request-response": {"tcp": tcp, "request": "3kB", "response": "30kB"}}),
+        4 => json!({"request-response": {"tcp": tcp, "request": "40kB", "response": "0B"}}),
+        5 => json!({"connect-request-response": {"tcp": tcp, "request": "100B", "response": "9kB",
+                    "closes-first": closes_first}}),
+        6 => json!({"file-transfer": {"tcp": tcp, "size": "20kB", "connection": "per-file"}}),
+        _ => json!({"web": {"tcp": tcp, "mean-gap": "60ms", "mean-size": "6kB"}}),
+    }
+}
+
+/// What may differ from network to network.
+#[derive(Clone, Debug)]
+struct Network {
+    queueing: usize,
+    loss: f64,
+    /// Propagation delay of the link in the middle, microseconds, and of the access links.
+    delays: [u64; 2],
+    udp: bool,
+    warmup: bool,
+}
+
+fn queueing(kind: usize) -> Value {
+    let tail_drop = json!({"tail-drop": {"limit": "8 packets"}});
+    match kind {
+        0 => json!({"classes": [{"name": "all", "buffer": tail_drop}]}),
+        1 => {
+            json!({"classes": [{"name": "all", "buffer": tail_drop, "shape": {"rate": "1500kb/s", "burst": "3kB"}}]})
+        }
+        2 => json!({"scheduler": "priority", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": tail_drop}, {"name": "rest", "buffer": tail_drop},
+        ]}),
+        _ => json!({"classes": [{"name": "all", "buffer": {"red": {"ecn": "mark", "precedences": [
+            {"min": "2 packets", "max": "9 packets", "max-probability": 0.3}], "averaging": {"weight": 0.1}}}}]}),
+    }
+}
+
+/// The tables of a network of two routers and their hosts without those of the probes.
+fn tables(flows: &[Flow], network: &Network, on_the_agenda: bool, seed: u64) -> Vec<String> {
+    let Network { loss, delays: [middle, access], .. } = network;
+    let mut traffic: Vec<Value> = flows
+        .iter()
+        .enumerate()
+        .map(|(index, flow)| {
+            let mut entry = json!({
+                "name": format!("flow{index}"), "from": format!("c{}", flow.from), "to": format!("s{}", flow.to),
+                "start-within": if flow.spread { "200ms" } else { "0s" }, "dscp": if index % 2 == 0 { "ef" } else { "default" },
+                "source": source(flow),
+            });
+            if flow.stops {
+                entry["stop"] = json!("1700ms");
+            }
+            entry
+        })
+        .collect();
+    if network.udp {
+        let source = json!({"poisson": {"rate": "400kb/s", "packet": {"ip": "500B"}}});
+        traffic.push(json!({"name": "udp", "from": "c0", "to": "s1", "source": source}));
+    }
+    let mut hosts = serde_json::Map::new();
+    let mut links = vec![
+        json!({"between": ["left", "middle"], "rate": "2Mb/s", "delay": format!("{middle}us"), "loss": loss,
+               "interfaces": {"left": {"output": "queue"}}}),
+        json!({"between": ["middle", "right"], "rate": "3Mb/s", "delay": format!("{middle}us")}),
+    ];
+    for host in 0..PAIRS {
+        for (name, router) in [(format!("c{host}"), "left"), (format!("s{host}"), "right")] {
+            let delay = format!("{}us", access * (1 + host as u64));
+            links.push(json!({"between": [name, router], "rate": "4Mb/s", "delay": delay, "loss": loss}));
+            hosts.insert(name, json!({}));
+        }
+    }
+    let both = |link: &Value| {
+        let [a, b] = [&link["between"][0], &link["between"][1]];
+        [json!({"from": a, "to": b, "every": "13ms"}), json!({"from": b, "to": a, "every": "13ms"})]
+    };
+    let queues: Vec<Value> = if on_the_agenda { links.iter().flat_map(both).collect() } else { Vec::new() };
+    let connections =
+        if on_the_agenda { vec![json!({"traffic": "flow0", "every": "11ms"})] } else { Vec::new() };
+    let scenario = json!({
+        "perhop": 1, "name": "shortcuts", "duration": "3s", "hosts": hosts,
+        "routers": {"left": {}, "middle": {}, "right": {}},
+        "links": links, "traffic": traffic, "policies": {"queue": {"queueing": queueing(network.queueing)}},
+        "measure": {"warmup": if network.warmup { "600ms" } else { "0s" }, "queues": queues, "connections": connections,
+                    "throughput-every": "100ms", "delay-every": "100ms", "packets": ["flow0"]},
+    });
+    let options = RunOptions { seed, replications: 1, threads: 1 };
+    let results =
+        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
+    let probes = ["queues", "connections"];
+    results
+        .tables
+        .iter()
+        .filter(|table| !probes.contains(&table.name))
+        .map(|table| format!("{table:?}"))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn being_ahead_changes_nothing(
+        flows in flows(),
+        queueing in 0usize..4,
+        loss in prop::sample::select(vec![0.0, 0.0, 0.02]),
+        delays in prop::sample::select(vec![[20_000, 1_000], [0, 0], [0, 3_000], [500, 40_000]]),
+        udp in any::<bool>(),
+        warmup in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let network = Network { queueing, loss, delays, udp, warmup };
+        let ahead = tables(&flows, &network, false, seed);
+        let on_the_agenda = tables(&flows, &network, true, seed);
+        for (ahead, on_the_agenda) in ahead.iter().zip(&on_the_agenda) {
+            let same = ahead.bytes().zip(on_the_agenda.bytes()).take_while(|(a, b)| a == b).count();
+            let rest = |table: &String| table[same.saturating_sub(60)..].chars().take(200).collect::<String>();
+            prop_assert_eq!(ahead == on_the_agenda, true, "{}: {} and not {}",
+                &ahead[..30], rest(ahead), rest(on_the_agenda));
+        }
+    }
+}
