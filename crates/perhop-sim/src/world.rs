@@ -1,14 +1,14 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each.
 
+mod journey;
+mod lateness;
+
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Packet, Protocol};
-use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
-use perhop_qos::verdict::{DropCause, Verdict};
 
 use crate::agenda::{Agenda, Slot};
-use crate::capture::{End, Fate};
-use crate::link::{Counters, Flight, Link, Loss, flow_of, payload, sequence_of};
+use crate::link::{Link, flow_of, payload, sequence_of};
 use crate::probe::{
     ColorTallies, DelaySamples, Delays, FlowTally, PacketLog, QueueSamples, ThroughputSamples,
 };
@@ -159,14 +159,6 @@ impl<W: Watch> World<W> {
         self.run_until(self.duration);
         self.catch_up_everywhere(self.duration);
     }
-    /// Lets every port send what has become due by `now`, wherever nothing on the agenda has asked for it yet.
-    pub(crate) fn catch_up_everywhere(&mut self, now: Time) {
-        // Along the paths: what catches up may be all that feeds the link behind it.
-        for place in 0..self.paths.len() {
-            self.catch_up(now, self.paths[place]);
-            self.await_poll(self.paths[place]);
-        }
-    }
     /// Simulated time at which the run ends.
     pub fn duration(&self) -> Time {
         self.duration
@@ -243,251 +235,6 @@ impl<W: Watch> World<W> {
         packet
     }
 
-    /// The packet at the head of `link`'s flight reaches the far end.
-    fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { in_flight, arrival, settles, .. } = &mut self.links[link.index()];
-        if *settles {
-            return self.settle_in_flight(now, link);
-        }
-        let Some(Flight { mut packet, .. }) = in_flight.pop_front() else { return };
-        if let Some(next) = in_flight.front() {
-            self.agenda.schedule(*arrival, next.arrives);
-        }
-        self.catch_up(now, link);
-        self.await_poll(link);
-        self.reach(now, link, &mut packet);
-    }
-
-    /// The packet at the head of `link`'s flight, which could not be settled when it was launched, reaches the far
-    /// end; those behind it are settled as far as they can be now.
-    #[inline(never)]
-    fn settle_in_flight(&mut self, now: Time, link: LinkId) {
-        while let Some(Flight { mut packet, arrives }) = self.links[link.index()].in_flight.front().copied() {
-            if arrives > now && !self.may_settle(link, &packet, arrives) {
-                self.agenda.schedule(self.links[link.index()].arrival, arrives);
-                break;
-            }
-            // It stays in flight until it has arrived, so that none is settled before it.
-            self.reach(arrives, link, &mut packet);
-            self.links[link.index()].in_flight.pop_front();
-        }
-        self.catch_up(now, link);
-        self.await_poll(link);
-    }
-
-    /// Whether what becomes of `packet`, which arrives at the far end of a `link` that settles at `arrives`, is known now.
-    #[inline]
-    fn may_settle(&self, link: LinkId, packet: &Packet, arrives: Time) -> bool {
-        arrives <= self.duration
-            && (!self.links[link.index()].answers
-                || packet.protocol != Protocol::TCP
-                || (arrives <= self.horizon && self.transport.may_answer(packet, arrives)))
-    }
-
-    /// `packet` reaches the far end of `link`.
-    fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        if self.links[link.index()].uneventful {
-            self.enter(now, link, packet);
-        } else {
-            self.reach_by_eventful_wire(now, link, packet);
-        }
-    }
-
-    /// `packet` reaches the far end of a `link` that loses packets, or that is captured.
-    #[inline(never)]
-    fn reach_by_eventful_wire(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        let Link { loss, tally, .. } = &mut self.links[link.index()];
-        if let Some(tap) = &mut tally.tap {
-            tap.crossed(now, packet, self.transport.segments.of(packet));
-        }
-        if loss.as_mut().is_some_and(Loss::strikes) {
-            return self.drop_unqueued(now, link, packet, DropCause::Lost, End::Wire);
-        }
-        self.enter(now, link, packet);
-    }
-
-    /// `packet` enters the node at the far end of `link`.
-    #[allow(clippy::inline_always)] // a part of `reach`, which every packet takes on every hop
-    #[inline(always)]
-    fn enter(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        let Link { far_interface, input, leads_to_host, .. } = &mut self.links[link.index()];
-        packet.arrive(*far_interface);
-        if !input.is_empty()
-            && let Verdict::Drop(cause) = input.condition(now, packet)
-        {
-            return self.drop_unqueued(now, link, packet, cause, End::Input);
-        }
-        packet.hops += 1;
-        if *leads_to_host {
-            self.deliver(now, packet);
-        } else {
-            self.forward(now, self.link_of(flow_of(packet), packet.hops), packet);
-        }
-    }
-
-    /// The link by which packets of `flow` leave the node that they reach after `hops` links.
-    pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
-        self.paths[self.flows[flow].path as usize + usize::from(hops)]
-    }
-
-    /// `packet` leaves a node by `link`.
-    pub(crate) fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        self.catch_up(now, link);
-        self.pass(now, link, packet);
-        self.await_poll(link);
-    }
-
-    /// `packet` passes `link`'s output conditioners and its port.
-    fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        self.watch.comes(now, link.index(), packet);
-        let Link { output, port, tally, .. } = &mut self.links[link.index()];
-        if !output.is_empty()
-            && let Verdict::Drop(cause) = output.condition(now, packet)
-        {
-            return self.drop_unqueued(now, link, packet, cause, End::Output);
-        }
-        let mut counters = Counters {
-            port: tally,
-            flows: &mut self.tallies,
-            segments: &mut self.transport.segments,
-            warmup: self.warmup,
-            observer: self.watch.at(link.index()),
-        };
-        let sent = port.send(now, packet, &mut counters);
-        drop(counters);
-        match sent {
-            Sent::Transmitted(departure) => self.launch(link, packet, departure.ends),
-            Sent::Queued => self.transmit(now, link),
-            Sent::Dropped => {}
-        }
-    }
-
-    /// Lets happen at `link`'s port what has become due by `now`, each at its own instant.
-    ///
-    /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters
-    /// the ring, so while a port is busy something is in flight on its wire, and its arrival comes by
-    /// here before the packet after the next could be late. Where packets are settled once they are on
-    /// the wire nothing can be late, or the port asks to be polled ([`World::await_poll`]).
-    #[inline]
-    pub(crate) fn catch_up(&mut self, now: Time, link: LinkId) {
-        let Link { feeders, port, .. } = &self.links[link.index()];
-        if !feeders.is_empty() {
-            self.run_ahead(now, link);
-        } else if port.backlog() > 0 {
-            self.let_out(now, link);
-        }
-    }
-
-    /// Lets `link`'s port send what is due by `now`.
-    #[inline(never)]
-    fn let_out(&mut self, now: Time, link: LinkId) {
-        while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
-            self.transmit(due, link);
-        }
-    }
-
-    /// Lets a host's sources send what is due by `now`, and on until a packet is in flight on `link`.
-    ///
-    /// Nothing that happens elsewhere changes what these sources send or what the host's port does
-    /// with it, so the packet's arrival at the router is the only event that the agenda needs.
-    #[inline(never)]
-    fn run_ahead(&mut self, now: Time, link: LinkId) {
-        loop {
-            let Link { feeders, port, in_flight, .. } = &self.links[link.index()];
-            let sender = self.first_due(feeders);
-            let emission = self.senders[sender].due.at;
-            let timeout = port.poll_timeout().unwrap_or(Time::MAX);
-            let next = emission.min(timeout);
-            if next > self.duration || (next > now && !in_flight.is_empty()) {
-                return;
-            }
-            if timeout <= emission {
-                self.transmit(timeout, link);
-            } else {
-                let mut packet = self.take_packet(sender);
-                self.pass(emission, link, &mut packet);
-            }
-        }
-    }
-
-    /// Which of `senders` sends next, the first of them where several do.
-    fn first_due(&self, senders: &[usize]) -> usize {
-        match senders {
-            [only] => *only,
-            _ => *senders.iter().min_by_key(|sender| self.senders[**sender].due.at).unwrap_or(&0),
-        }
-    }
-
-    /// Puts on `link`'s wire whatever its port lets out at `now`.
-    fn transmit(&mut self, now: Time, link: LinkId) {
-        loop {
-            let Link { port, tally, .. } = &mut self.links[link.index()];
-            let mut counters = Counters {
-                port: tally,
-                flows: &mut self.tallies,
-                segments: &mut self.transport.segments,
-                warmup: self.warmup,
-                observer: self.watch.at(link.index()),
-            };
-            let transmission = port.poll_transmit(now, &mut counters);
-            drop(counters);
-            let Some(mut transmission) = transmission else { break };
-            self.launch(link, &mut transmission.packet, transmission.ends);
-        }
-    }
-
-    /// `packet` is on `link`'s wire until `ends`: it arrives when its last bit does.
-    #[inline]
-    fn launch(&mut self, link: LinkId, packet: &mut Packet, ends: Time) {
-        let Link { transmitted, delay, settles, in_flight, .. } = &mut self.links[link.index()];
-        *transmitted += 1;
-        let arrives = ends + *delay;
-        let is_first = in_flight.is_empty();
-        if *settles && is_first && self.may_settle(link, packet, arrives) {
-            return self.reach(arrives, link, packet);
-        }
-        let Link { in_flight, arrival, .. } = &mut self.links[link.index()];
-        if is_first {
-            self.agenda.schedule(*arrival, arrives);
-        }
-        in_flight.push_back(Flight { arrives, packet: *packet });
-    }
-
-    /// Asks for a wake-up of `link`'s port where no packet in flight brings one: where a shaper holds back all that
-    /// waits, and where packets are settled that somebody else waits for.
-    #[inline]
-    pub(crate) fn await_poll(&mut self, link: LinkId) {
-        let Link { settles, punctual, feeders, port, .. } = &self.links[link.index()];
-        let waits = if *settles { *punctual && port.backlog() > 0 } else { port.shaped_until().is_some() };
-        if waits && feeders.is_empty() {
-            self.ask_for_poll(link);
-        }
-    }
-
-    /// Asks for a wake-up of `link`'s port.
-    #[inline(never)]
-    fn ask_for_poll(&mut self, link: LinkId) {
-        let link = &mut self.links[link.index()];
-        let Some(timeout) = link.port.poll_timeout() else { return };
-        // The next packet cannot reach the far end earlier, and before that nobody knows that it is late.
-        let time = if link.settles { timeout + link.delay } else { timeout };
-        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
-        if link.poll_at.is_none_or(|pending| time < pending) {
-            self.agenda.schedule(link.poll, time);
-            link.poll_at = Some(time);
-        }
-    }
-
-    /// `link`'s port asked to be polled at `now`, unless an earlier wake-up has taken this one's place.
-    fn poll(&mut self, now: Time, link: LinkId) {
-        let pending = &mut self.links[link.index()].poll_at;
-        if *pending == Some(now) {
-            *pending = None;
-            self.catch_up(now, link);
-            self.await_poll(link);
-        }
-    }
-
     fn deliver(&mut self, now: Time, packet: &Packet) {
         if packet.protocol != Protocol::TCP {
             return self.count_delivery(now, packet, sequence_of(packet));
@@ -526,28 +273,11 @@ impl<W: Watch> World<W> {
         }
     }
 
-    /// `packet` ends at `link` outside its queues, at `end`: counted for its flow and by the port.
-    #[cold]
-    fn drop_unqueued(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, end: End) {
-        self.watch.ends(now, link.index(), packet, cause);
-        self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
-        let tally = &mut self.links[link.index()].tally;
-        if let Some(tap) = &mut tally.tap {
-            tap.dropped(now, packet, self.transport.segments.of(packet), Fate { cause, end });
-        }
-        self.transport.segments.release(packet);
-        if now >= self.warmup {
-            let counters = if end.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
-            counters[cause.index()].add(packet.length);
-        }
-    }
-
     fn sample_queues(&mut self, now: Time, probe: usize) {
         self.catch_up(now, self.queue_probes[probe].link);
         let QueueProbe { link, every, slot, samples } = &mut self.queue_probes[probe];
         samples.sample(now, &self.links[link.index()].port);
         self.agenda.schedule(*slot, now + *every);
-        self.await_poll(self.queue_probes[probe].link);
     }
 
     /// Packets of each flow that are still queued or in flight, those of the warm-up left out.

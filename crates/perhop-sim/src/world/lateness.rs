@@ -1,0 +1,112 @@
+//! Ports that nobody wakes when their wire is free, and hosts that run ahead: when each is brought to what time.
+
+use perhop_qos::observer::Watch;
+use perhop_qos::units::Time;
+
+use super::World;
+use crate::link::Link;
+use crate::routing::LinkId;
+
+impl<W: Watch> World<W> {
+    /// Lets every port send what has become due by `now`, wherever nothing on the agenda has asked for it yet.
+    pub(crate) fn catch_up_everywhere(&mut self, now: Time) {
+        // Along the paths: what catches up may be all that feeds the link behind it.
+        for place in 0..self.paths.len() {
+            self.catch_up(now, self.paths[place]);
+        }
+    }
+
+    /// Lets happen at `link`'s port what has become due by `now`, each at its own instant.
+    ///
+    /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters
+    /// the ring, so while a port is busy something is in flight on its wire, and its arrival comes by
+    /// here before the packet after the next could be late. Where packets are settled once they are on
+    /// the wire nothing can be late, or the port asks to be polled ([`World::await_poll`]).
+    #[inline]
+    pub(crate) fn catch_up(&mut self, now: Time, link: LinkId) {
+        let Link { feeders, port, .. } = &self.links[link.index()];
+        if !feeders.is_empty() {
+            self.run_ahead(now, link);
+        } else if port.backlog() > 0 {
+            self.let_out(now, link);
+        }
+    }
+
+    /// Lets `link`'s port send what is due by `now`.
+    #[inline(never)]
+    fn let_out(&mut self, now: Time, link: LinkId) {
+        while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
+            self.transmit(due, link);
+        }
+        self.await_poll(link);
+    }
+
+    /// Lets a host's sources send what is due by `now`, and on until a packet is in flight on `link`.
+    ///
+    /// Nothing that happens elsewhere changes what these sources send or what the host's port does
+    /// with it, so the packet's arrival at the router is the only event that the agenda needs.
+    #[inline(never)]
+    fn run_ahead(&mut self, now: Time, link: LinkId) {
+        loop {
+            let Link { feeders, port, in_flight, .. } = &self.links[link.index()];
+            let sender = self.first_due(feeders);
+            let emission = self.senders[sender].due.at;
+            let timeout = port.poll_timeout().unwrap_or(Time::MAX);
+            let next = emission.min(timeout);
+            if next > self.duration || (next > now && !in_flight.is_empty()) {
+                return;
+            }
+            if timeout <= emission {
+                self.transmit(timeout, link);
+            } else {
+                let mut packet = self.take_packet(sender);
+                if let Some(arrives) = self.pass(emission, link, &mut packet) {
+                    self.go_on(arrives, link, &mut packet);
+                }
+            }
+        }
+    }
+
+    /// Which of `senders` sends next, the first of them where several do.
+    fn first_due(&self, senders: &[usize]) -> usize {
+        match senders {
+            [only] => *only,
+            _ => *senders.iter().min_by_key(|sender| self.senders[**sender].due.at).unwrap_or(&0),
+        }
+    }
+
+    /// Asks for a wake-up of `link`'s port where no packet in flight brings one: where a shaper holds back all that
+    /// waits, and where packets are settled that somebody else waits for.
+    #[inline]
+    pub(crate) fn await_poll(&mut self, link: LinkId) {
+        let Link { settles, punctual, feeders, port, .. } = &self.links[link.index()];
+        let waits = if *settles { *punctual && port.backlog() > 0 } else { port.shaped_until().is_some() };
+        if waits && feeders.is_empty() {
+            self.ask_for_poll(link);
+        }
+    }
+
+    /// Asks for a wake-up of `link`'s port.
+    #[inline(never)]
+    fn ask_for_poll(&mut self, link: LinkId) {
+        let link = &mut self.links[link.index()];
+        let Some(timeout) = link.port.poll_timeout() else { return };
+        // The next packet cannot reach the far end earlier, and before that nobody knows that it is late.
+        let time = if link.settles { timeout + link.delay } else { timeout };
+        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
+        if link.poll_at.is_none_or(|pending| time < pending) {
+            self.agenda.schedule(link.poll, time);
+            link.poll_at = Some(time);
+        }
+    }
+
+    /// `link`'s port asked to be polled at `now`, unless an earlier wake-up has taken this one's place.
+    pub(super) fn poll(&mut self, now: Time, link: LinkId) {
+        let pending = &mut self.links[link.index()].poll_at;
+        if *pending == Some(now) {
+            *pending = None;
+            self.catch_up(now, link);
+            self.await_poll(link);
+        }
+    }
+}
