@@ -5,52 +5,55 @@
 //! under way. A wake-up cannot be taken back: its owner remembers the instant it waits for, and
 //! ignores any other.
 
+mod wheel;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use perhop_qos::units::Time;
 
-/// A wake-up: time, slot and leaf in one integer, so that a comparison is one instruction pair
-/// without branches. Ties in time are broken by the order in which slots were registered, and not by the order in
-/// which wake-ups were asked for: so it does not matter to what happens who asked early and who late.
-type Key = u128;
+use wheel::Wheel;
 
-const LEAF_BITS: u32 = 24;
-/// Greater than every key.
-const NEVER: Key = Key::MAX;
-const ARITY: usize = 4;
-
-/// The four keys that meet in one match, in one cache line. The first family plays the final; the families
-/// whose winners meet in family f are 4 f + 1 to 4 f + 4.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Family([Key; ARITY]);
-
-impl Family {
-    const EMPTY: Family = Family([NEVER; ARITY]);
-
-    fn winner(&self) -> Key {
-        let [a, b, c, d] = self.0;
-        a.min(b).min(c.min(d))
-    }
+/// A wake-up: time, then slot. Ties in time are broken by the order in which slots were registered, and not by the
+/// order in which wake-ups were asked for: so it does not matter to what happens who asked early and who late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Wakeup {
+    /// Picoseconds.
+    time: u64,
+    slot: u32,
 }
 
 /// Future events of type `E`, of which each is registered once and scheduled any number of times.
 ///
-/// A tournament: every wake-up has a leaf, and the earliest of four goes on to the next round. The matches
-/// above a leaf are known beforehand, so no load and no branch waits for another's outcome.
+/// A calendar (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the simulation event set
+/// problem"): days of equal length go round in a year, a wake-up is put down on its day unsorted, and only the day
+/// that has come is sorted. What lies more than a year ahead waits apart. The length of the day follows the distance
+/// of events, and the number of days how many are pending; on neither depends what happens when.
 #[derive(Debug)]
 pub struct Agenda<E> {
-    families: Vec<Family>,
-    /// The first family of leaves: those of the first round.
-    first_round: usize,
-    winner: Key,
-    /// By leaf in use: what happens.
-    happens: Vec<E>,
-    /// Leaves in use that have no wake-up.
-    free: Vec<u32>,
-    /// The leaf whose wake-up was taken last. The matches above it are still to be played: mostly another
-    /// wake-up takes its place.
-    vacant: Option<u32>,
     registered: Vec<E>,
+    /// Today's wake-ups, and earlier ones: the next is the last.
+    today: Vec<Wakeup>,
+    /// Those of the days after today, up to a year ahead.
+    year: Wheel,
+    /// The later ones.
+    later: BinaryHeap<Reverse<Wakeup>>,
+    /// The day of the first of `later`; [`u64::MAX`] where there is none.
+    later_day: u64,
+    pace: Pace,
 }
+
+/// How far apart events were.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pace {
+    /// Taken since the calendar was last looked at.
+    taken: u32,
+    /// Time of the event that was taken then, picoseconds.
+    since: u64,
+}
+
+/// Events after which the calendar is looked at.
+const SAMPLE: u32 = 1024;
 
 /// A registered event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,13 +63,12 @@ impl<E: Copy> Agenda<E> {
     /// An empty agenda.
     pub fn new() -> Agenda<E> {
         Agenda {
-            families: vec![Family::EMPTY],
-            first_round: 0,
-            winner: NEVER,
-            happens: Vec::new(),
-            free: Vec::new(),
-            vacant: None,
             registered: Vec::new(),
+            today: Vec::new(),
+            year: Wheel::new(),
+            later: BinaryHeap::new(),
+            later_day: u64::MAX,
+            pace: Pace::default(),
         }
     }
     /// A slot for `event`. Of what happens at the same instant, what was registered first happens first.
@@ -75,120 +77,118 @@ impl<E: Copy> Agenda<E> {
         Slot(self.registered.len() as u32 - 1)
     }
     /// Lets the event of `slot` happen at `time`, which must not lie before the event taken last.
-    ///
-    /// # Panics
-    /// Beyond 16 million wake-ups at a time.
+    #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
-        let event = self.registered[slot.0 as usize];
-        let key = u128::from(time.as_picoseconds()) << 64 | u128::from(slot.0) << LEAF_BITS;
-        if let Some(leaf) = self.vacant.take() {
-            self.happens[leaf as usize] = event;
-            self.play(leaf, key | Key::from(leaf));
-        } else {
-            let leaf = self.leaf_for(event);
-            self.put_forward(leaf, key | Key::from(leaf));
-        }
+        self.put_down(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
     }
     /// Takes the next event if it happens no later than `limit`.
+    #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
-        self.vacate();
-        let time = Time::from_picoseconds((self.winner >> 64) as u64);
-        if time > limit || self.winner == NEVER {
-            return None;
+        let limit = limit.as_picoseconds();
+        if self.today.is_empty() {
+            self.turn_to(limit)?;
         }
-        let leaf = self.winner as u32 & ((1 << LEAF_BITS) - 1);
-        self.vacant = Some(leaf);
-        Some((time, self.happens[leaf as usize]))
+        let Wakeup { time, slot } = self.today.pop_if(|next| next.time <= limit)?;
+        self.pace.taken += 1;
+        if self.pace.taken == SAMPLE {
+            self.look_at_pace(time);
+        }
+        Some((Time::from_picoseconds(time), self.registered[slot as usize]))
     }
     /// When the next event happens; `None` where none will.
     pub fn next_at(&mut self) -> Option<Time> {
-        self.vacate();
-        (self.winner != NEVER).then(|| Time::from_picoseconds((self.winner >> 64) as u64))
+        if self.today.is_empty() {
+            self.turn_to(u64::MAX)?;
+        }
+        self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
     /// How many wake-ups are pending.
     pub fn len(&self) -> usize {
-        self.happens.len() - self.free.len() - usize::from(self.vacant.is_some())
+        self.today.len() + self.year.len() + self.later.len()
     }
     /// Whether nothing will happen any more.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Plays the matches above the leaf whose wake-up was taken last, where no other took its place.
+    /// Puts `wakeup` down where its day is.
     #[inline]
-    fn vacate(&mut self) {
-        if let Some(leaf) = self.vacant.take() {
-            self.free.push(leaf);
-            self.play(leaf, NEVER);
+    fn put_down(&mut self, wakeup: Wakeup) {
+        let day = self.year.day(wakeup.time);
+        if day > self.year.today() && self.year.reaches(day) {
+            self.year.put_down(day, wakeup);
+        } else {
+            self.put_down_aside(day, wakeup);
         }
-    }
-    /// The family in which `leaf` plays first, and its place there.
-    fn place(&self, leaf: u32) -> (usize, usize) {
-        (self.first_round + leaf as usize / ARITY, leaf as usize % ARITY)
-    }
-    /// Puts `key` at `leaf` and plays every match above it.
-    fn play(&mut self, leaf: u32, mut key: Key) {
-        let (mut family, mut place) = self.place(leaf);
-        let families = self.families.as_mut_slice();
-        loop {
-            families[family].0[place] = key;
-            key = families[family].winner();
-            if family == 0 {
-                break;
-            }
-            (family, place) = above(family);
-        }
-        self.winner = key;
-    }
-    /// Puts `key` at `leaf`, which is free: it goes on until it meets an earlier one.
-    fn put_forward(&mut self, leaf: u32, key: Key) {
-        let (mut family, mut place) = self.place(leaf);
-        loop {
-            let stands = &mut self.families[family].0[place];
-            if *stands <= key {
-                return;
-            }
-            *stands = key;
-            if family == 0 {
-                break;
-            }
-            (family, place) = above(family);
-        }
-        self.winner = self.winner.min(key);
     }
 
-    /// A free leaf, at which `event` happens.
-    fn leaf_for(&mut self, event: E) -> u32 {
-        if let Some(leaf) = self.free.pop() {
-            self.happens[leaf as usize] = event;
-            return leaf;
+    /// Puts `wakeup` down where its `day` is not in the year ahead.
+    #[inline(never)]
+    fn put_down_aside(&mut self, day: u64, wakeup: Wakeup) {
+        if day <= self.year.today() {
+            let place = self.today.partition_point(|other| *other > wakeup);
+            self.today.insert(place, wakeup);
+        } else {
+            self.later.push(Reverse(wakeup));
+            self.later_day = self.later_day.min(day);
         }
-        let leaf = self.happens.len();
-        assert!(leaf < 1 << LEAF_BITS, "the agenda numbers wake-ups with {LEAF_BITS} bits");
-        if leaf == (self.families.len() - self.first_round) * ARITY {
-            self.add_round();
-        }
-        self.happens.push(event);
-        leaf as u32
     }
-    /// Makes four times as many leaves, and plays all matches.
-    fn add_round(&mut self) {
-        let leaves = self.families.split_off(self.first_round);
-        self.first_round += leaves.len();
-        self.families.resize(self.first_round, Family::EMPTY);
-        self.families.extend_from_slice(&leaves);
-        self.families.resize(self.first_round + ARITY * leaves.len(), Family::EMPTY);
-        for family in (1..self.families.len()).rev() {
-            let (winners, place) = above(family);
-            self.families[winners].0[place] = self.families[family].winner();
-        }
-        self.winner = self.families[0].winner();
-    }
-}
 
-/// The family and the place in it where the winner of `family` goes on.
-fn above(family: usize) -> (usize, usize) {
-    ((family - 1) / ARITY, (family - 1) % ARITY)
+    /// Turns to the next day that has a wake-up, if it begins no later than `limit`.
+    #[inline]
+    fn turn_to(&mut self, limit: u64) -> Option<()> {
+        // Where nothing is put down this year, the next is the first of the later ones, if there is one.
+        let next = self.year.next_day().unwrap_or(self.later_day);
+        if next == u64::MAX || self.year.begins(next) > limit {
+            return None;
+        }
+        self.year.turn_to(next);
+        if self.year.reaches(self.later_day) {
+            self.begin_later();
+        }
+        let today = &mut self.today;
+        self.year.take_today(|wakeup| today.push(wakeup));
+        if today.len() > 1 {
+            today.sort_unstable_by(|one, other| other.cmp(one));
+        }
+        Some(())
+    }
+
+    /// Puts down those of the later wake-ups that are no longer more than a year ahead.
+    #[inline(never)]
+    fn begin_later(&mut self) {
+        self.later_day = u64::MAX;
+        while let Some(&Reverse(wakeup)) = self.later.peek() {
+            let day = self.year.day(wakeup.time);
+            if !self.year.reaches(day) {
+                self.later_day = day;
+                break;
+            }
+            self.later.pop();
+            if day <= self.year.today() {
+                self.today.push(wakeup);
+            } else {
+                self.year.put_down(day, wakeup);
+            }
+        }
+    }
+
+    /// Makes another calendar where days are far from holding one event each, or the year from holding most of them.
+    #[inline(never)]
+    fn look_at_pace(&mut self, now: u64) {
+        let gap = (now - self.pace.since) / u64::from(SAMPLE);
+        self.pace = Pace { taken: 0, since: now };
+        let pending = self.len();
+        if !self.year.suits(gap, pending) {
+            let mut all: Vec<Wakeup> = Vec::with_capacity(pending);
+            all.append(&mut self.today);
+            self.year.drain(|wakeup| all.push(wakeup));
+            all.extend(self.later.drain().map(|Reverse(wakeup)| wakeup));
+            self.later_day = u64::MAX;
+            self.year = Wheel::suiting(gap, pending, now);
+            all.into_iter().for_each(|wakeup| self.put_down(wakeup));
+        }
+    }
 }
 
 impl<E: Copy> Default for Agenda<E> {
@@ -225,11 +225,17 @@ mod tests {
         assert!(agenda.is_empty());
     }
 
+    /// Simultaneous, dense, sparse, and far away: every part of the calendar, and calendars of every pace.
+    fn delay() -> impl Strategy<Value = u64> {
+        prop_oneof![Just(0), 0u64..1000, 0u64..5_000_000, 0u64..100_000_000_000]
+    }
+
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
         /// Against a sorted list: any mix of scheduling and taking gives the same order.
         #[test]
         fn behaves_like_a_sorted_list(
-            operations in prop::collection::vec((0usize..20, 0u64..1000, any::<bool>(), any::<bool>()), 1..400)
+            operations in prop::collection::vec((0usize..20, delay(), any::<bool>(), any::<bool>()), 1..6000)
         ) {
             let mut agenda = Agenda::new();
             let slots: Vec<Slot> = (0..20).map(|index| agenda.register(index)).collect();

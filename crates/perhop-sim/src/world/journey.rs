@@ -11,20 +11,45 @@ use crate::capture::{End, Fate};
 use crate::link::{Counters, Flight, Link, Loss, flow_of};
 use crate::routing::LinkId;
 
+/// Where at a link a packet is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// At its near end, before the port.
+    Leaves,
+    /// At its far end.
+    Reaches,
+}
+
+#[allow(clippy::inline_always)] // parts of `travel`, which every packet takes on every hop
 impl<W: Watch> World<W> {
     /// `packet` leaves a node by `link`, and goes on as far as what becomes of it is known now.
-    pub(crate) fn forward(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
+    #[inline]
+    pub(crate) fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        self.travel(now, link, packet, Stage::Leaves);
+    }
+
+    /// `packet` reaches the far end of `link`, and goes on as far as what becomes of it is known now.
+    #[inline]
+    pub(super) fn go_on(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        self.travel(now, link, packet, Stage::Reaches);
+    }
+
+    fn travel(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet, mut stage: Stage) {
         loop {
+            if stage == Stage::Reaches {
+                let Some(next) = self.reach(now, link, packet) else { return };
+                link = next;
+            }
             self.catch_up(now, link);
             let Some(arrives) = self.pass(now, link, packet) else { return };
-            let Some(next) = self.reach(arrives, link, packet) else { return };
-            (now, link) = (arrives, next);
+            now = arrives;
+            stage = Stage::Reaches;
         }
     }
 
     /// `packet` passes `link`'s output conditioners and its port. Where what becomes of it at the far end is known now, the
     /// answer is when it arrives there.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         self.watch.comes(now, link.index(), packet);
         let Link { output, port, tally, .. } = &mut self.links[link.index()];
@@ -55,7 +80,6 @@ impl<W: Watch> World<W> {
     }
 
     /// Puts on `link`'s wire whatever its port lets out at `now`.
-    #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, link: LinkId) {
         loop {
             let Link { port, tally, .. } = &mut self.links[link.index()];
@@ -77,7 +101,7 @@ impl<W: Watch> World<W> {
 
     /// `packet` is on `link`'s wire until `ends`: it arrives when its last bit does. The answer is when, if what becomes
     /// of it at the far end is known now; else the agenda will come to it.
-    #[inline]
+    #[inline(always)]
     fn launch(&mut self, link: LinkId, packet: &Packet, ends: Time) -> Option<Time> {
         let Link { transmitted, delay, settles, in_flight, .. } = &mut self.links[link.index()];
         *transmitted += 1;
@@ -95,7 +119,7 @@ impl<W: Watch> World<W> {
     }
 
     /// Whether what becomes of `packet`, which arrives at the far end of a `link` that settles at `arrives`, is known now.
-    #[inline]
+    #[inline(always)]
     fn may_settle(&self, link: LinkId, packet: &Packet, arrives: Time) -> bool {
         arrives <= self.duration
             && (!self.links[link.index()].answers
@@ -133,16 +157,8 @@ impl<W: Watch> World<W> {
         self.catch_up(now, link);
     }
 
-    /// `packet` reaches the far end of `link` and goes on.
-    #[inline]
-    pub(super) fn go_on(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        if let Some(next) = self.reach(now, link, packet) {
-            self.forward(now, next, packet);
-        }
-    }
-
     /// `packet` reaches the far end of `link`: the answer is by which link it leaves the node there, if it does.
-    #[inline]
+    #[inline(always)]
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         if !self.links[link.index()].uneventful && !self.survives_the_wire(now, link, packet) {
             return None;
