@@ -23,7 +23,7 @@ use crate::agenda::Slot;
 use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
-use crate::tcp::{Connection, Event as TcpEvent, Parameters, Role, Segment, Statistics};
+use crate::tcp::{Connection, Event as TcpEvent, Outgoing, Parameters, Role, Statistics};
 use crate::world::{Event, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
@@ -97,12 +97,14 @@ pub(crate) struct SessionTally {
 #[derive(Debug)]
 struct Dialogue {
     session: usize,
+    /// The session's.
+    flows: [usize; 2],
     generation: u32,
     /// Which of its session's connections it is, from 0; `None` once it is over.
     number: Option<u32>,
     ends: [Connection; 2],
-    /// The instant of each end's wake-up on the agenda, if it waits for one.
-    armed: [Option<Time>; 2],
+    /// The instant of each end's wake-up on the agenda; [`Time::MAX`] where it waits for none.
+    armed: [Time; 2],
     slots: [Slot; 2],
     closed: [bool; 2],
     /// The transaction under way: when it began, bytes of its request, and bytes of it that have arrived
@@ -110,6 +112,15 @@ struct Dialogue {
     began: Time,
     request: u64,
     arrived: [u64; 2],
+}
+
+/// What an application does about what it hears.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Answer {
+    /// Nothing: its connection has no more to send than before.
+    Silence,
+    /// It sends or closes.
+    Act,
 }
 
 impl<W: Watch> World<W> {
@@ -146,7 +157,8 @@ impl<W: Watch> World<W> {
 
     /// A new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
-        let Session { parameters, stream, tally, begun, .. } = &mut self.transport.sessions[session];
+        let Session { parameters, stream, tally, begun, flows, .. } = &mut self.transport.sessions[session];
+        let flows = *flows;
         tally.connections += u64::from(now >= self.warmup);
         let number = *begun;
         *begun = begun.wrapping_add(1);
@@ -159,11 +171,11 @@ impl<W: Watch> World<W> {
         let place = self.transport.free.pop().unwrap_or(self.transport.dialogues.len());
         if let Some(dialogue) = self.transport.dialogues.get_mut(place) {
             let (slots, generation) = (dialogue.slots, dialogue.generation.wrapping_add(1));
-            *dialogue = Dialogue::new(session, generation, number, ends, slots, now);
+            *dialogue = Dialogue::new(session, flows, generation, number, ends, slots, now);
         } else {
             let slots =
                 [CLIENT, SERVER].map(|end| self.agenda.register(Event::ConnectionTimer(2 * place + end)));
-            self.transport.dialogues.push(Dialogue::new(session, 0, number, ends, slots, now));
+            self.transport.dialogues.push(Dialogue::new(session, flows, 0, number, ends, slots, now));
         }
         if let Some(Ledger(connections)) = &mut self.transport.ledger {
             let generation = self.transport.dialogues[place].generation;
@@ -177,110 +189,134 @@ impl<W: Watch> World<W> {
     pub(crate) fn connection_timer(&mut self, now: Time, end: usize) {
         let (place, end) = (end / 2, end % 2);
         let dialogue = &mut self.transport.dialogues[place];
-        if dialogue.armed[end] == Some(now) {
-            dialogue.armed[end] = None;
+        if dialogue.armed[end] == now {
+            dialogue.armed[end] = Time::MAX;
             dialogue.ends[end].on_timer(now);
             self.serve(now, place, end);
         }
     }
 
-    /// `packet` delivers what it `carried`.
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, carried: &Carried) {
-        let place = carried.dialogue as usize;
+    /// `packet` delivers the segment that it carries.
+    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
+        let Transport { dialogues, segments, .. } = &mut self.transport;
+        let Carried { segment, dialogue, generation, end, .. } = segments.take(packet);
+        let (place, end) = (*dialogue as usize, usize::from(*end));
         // A recording's segments are for nobody.
-        let Some(dialogue) = self.transport.dialogues.get_mut(place) else { return };
+        let Some(dialogue) = dialogues.get_mut(place) else { return };
         // A late segment of a connection that is over: its successor in this place has other ports.
-        if dialogue.generation == carried.generation {
-            let segment = Segment { ecn: packet.ecn, ..carried.segment };
-            dialogue.ends[carried.end].on_segment(now, &segment);
-            self.serve(now, place, carried.end);
+        if dialogue.generation == *generation {
+            segment.ecn = packet.ecn;
+            dialogue.ends[end].on_segment(now, segment);
+            self.serve(now, place, end);
         }
     }
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
     fn serve(&mut self, now: Time, place: usize, end: usize) {
         loop {
-            while let Some(segment) = self.transport.dialogues[place].ends[end].poll_transmit(now) {
-                self.send_segment(now, place, end, segment);
+            while let Some(outgoing) = self.transport.dialogues[place].ends[end].next_outgoing(now) {
+                self.send_segment(now, place, end, outgoing);
+                if outgoing == Outgoing::Acknowledgment {
+                    break;
+                }
             }
-            let Some(event) = self.transport.dialogues[place].ends[end].poll_event() else { break };
-            self.answer(now, place, end, event);
+            if self.hear(now, place, end) == Answer::Silence {
+                break;
+            }
         }
         self.arm(place, end);
-        self.retire(place);
+        if self.transport.dialogues[place].closed == [true, true] {
+            self.retire(place);
+        }
     }
 
-    /// Puts `segment` into a packet and the packet on its way.
-    fn send_segment(&mut self, now: Time, place: usize, end: usize, segment: Segment) {
-        let Dialogue { session, generation, .. } = self.transport.dialogues[place];
-        let Session { flows, parameters, .. } = &self.transport.sessions[session];
-        let flow = flows[end];
+    /// Lets the application at `end` hear of what happened there, until it does something about it.
+    fn hear(&mut self, now: Time, place: usize, end: usize) -> Answer {
+        while let Some(event) = self.transport.dialogues[place].ends[end].poll_event() {
+            if self.answer(now, place, end, event) == Answer::Act {
+                return Answer::Act;
+            }
+        }
+        Answer::Silence
+    }
+
+    /// Puts what is `outgoing` into a packet and the packet on its way.
+    fn send_segment(&mut self, now: Time, place: usize, end: usize, outgoing: Outgoing) {
+        let Dialogue { flows, generation, ends, .. } = &mut self.transport.dialogues[place];
+        let (flow, connection) = (flows[end], &mut ends[end]);
         let tally = &mut self.tallies[flow];
-        let mut packet = self.flows[flow].template;
-        packet.length = parameters.ip_length(&segment);
-        packet.sent_at = now;
-        packet.ecn = segment.ecn;
-        packet.color = packet.dscp.color();
         let number = tally.next_sequence;
         tally.next_sequence = number.wrapping_add(1);
+        let (held, carried) = self.transport.segments.place();
+        connection.write(now, outgoing, &mut carried.segment);
+        carried.dialogue = place as u32;
+        carried.generation = *generation;
+        carried.number = number;
+        carried.end = 1 - end as u8;
+        let mut packet = self.flows[flow].template;
+        packet.length = connection.parameters().ip_length(&carried.segment);
+        packet.sent_at = now;
+        packet.ecn = carried.segment.ecn;
+        packet.color = packet.dscp.color();
+        packet.payload = payload(flow, held);
         if now >= self.warmup {
             tally.offered.add(packet.length);
         }
-        let carried = Carried { segment, dialogue: place as u32, generation, number, end: 1 - end };
-        packet.payload = payload(flow, self.transport.segments.hold(carried));
         self.forward(now, self.link_of(flow, 0), &mut packet);
     }
 
     /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
     fn arm(&mut self, place: usize, end: usize) {
         let Dialogue { ends, armed, slots, .. } = &mut self.transport.dialogues[place];
-        if let Some(time) = ends[end].poll_timeout()
-            && armed[end].is_none_or(|pending| time < pending)
-        {
-            armed[end] = Some(time);
+        let time = ends[end].next_timer();
+        if time < armed[end] {
+            armed[end] = time;
             self.agenda.schedule(slots[end], time);
         }
     }
 
     /// Frees the place of a dialogue whose ends are both closed: neither needs an answer any more.
+    #[cold]
     fn retire(&mut self, place: usize) {
         let Dialogue { session, closed, ends, generation, armed, number, .. } =
             &mut self.transport.dialogues[place];
-        if *closed == [true, true] {
-            let tally = &mut self.transport.sessions[*session].tally;
-            for end in ends.iter() {
-                tally.over.merge(&end.statistics());
-            }
-            // Whatever still comes for it is for none.
-            *generation = generation.wrapping_add(1);
-            *number = None;
-            *closed = [false, false];
-            *armed = [None, None];
-            let parameters = *ends[CLIENT].parameters();
-            *ends = [Role::Passive; 2].map(|role| Connection::new(&parameters, role, Time::ZERO));
-            self.transport.free.push(place);
+        let tally = &mut self.transport.sessions[*session].tally;
+        for end in ends.iter() {
+            tally.over.merge(&end.statistics());
         }
+        // Whatever still comes for it is for none.
+        *generation = generation.wrapping_add(1);
+        *number = None;
+        *closed = [false, false];
+        *armed = [Time::MAX; 2];
+        let parameters = *ends[CLIENT].parameters();
+        *ends = [Role::Passive; 2].map(|role| Connection::new(&parameters, role, Time::ZERO));
+        self.transport.free.push(place);
     }
 
     /// The application at `end` hears of `event`.
-    fn answer(&mut self, now: Time, place: usize, end: usize, event: TcpEvent) {
-        let dialogue = &mut self.transport.dialogues[place];
+    fn answer(&mut self, now: Time, place: usize, end: usize, event: TcpEvent) -> Answer {
         match (end, event) {
-            (CLIENT, TcpEvent::Connected) => self.begin(now, place),
-            (CLIENT, TcpEvent::Received(bytes)) => self.client_receives(now, place, bytes),
-            (_, TcpEvent::Received(bytes)) => self.server_receives(now, place, bytes),
+            (_, TcpEvent::Acknowledged(_)) | (SERVER, TcpEvent::Connected) => return Answer::Silence,
+            (SERVER, TcpEvent::Received(bytes)) => return self.server_receives(now, place, bytes),
+            (_, TcpEvent::Received(bytes)) => return self.client_receives(now, place, bytes),
+            (_, TcpEvent::Connected) => self.begin(now, place),
             (CLIENT, TcpEvent::PeerClosed) => self.client_hears_the_end(now, place),
             (_, TcpEvent::PeerClosed) => {
-                dialogue.ends[SERVER].close();
-                let Dialogue { session, began, .. } = *dialogue;
+                let Dialogue { session, began, ends, .. } = &mut self.transport.dialogues[place];
+                ends[SERVER].close();
+                let (session, began) = (*session, *began);
                 if self.transport.sessions[session].plan.beginning != Beginning::InTurn {
                     // The whole request is here.
                     self.complete(now, session, began);
                 }
             }
-            (_, TcpEvent::Closed) => dialogue.closed[end] = true,
-            (_, TcpEvent::Connected | TcpEvent::Acknowledged(_)) => {}
+            (_, TcpEvent::Closed) => {
+                self.transport.dialogues[place].closed[end] = true;
+                return Answer::Silence;
+            }
         }
+        Answer::Act
     }
 
     /// The client sends the request of the next transaction.
@@ -302,13 +338,15 @@ impl<W: Watch> World<W> {
     }
 
     /// `bytes` of requests arrive: whole ones are answered.
-    fn server_receives(&mut self, now: Time, place: usize, bytes: u64) {
+    fn server_receives(&mut self, now: Time, place: usize, bytes: u64) -> Answer {
         let measured = now >= self.warmup;
         let dialogue = &mut self.transport.dialogues[place];
         let Session { plan, tally, .. } = &mut self.transport.sessions[dialogue.session];
         tally.received[SERVER] += if measured { bytes } else { 0 };
         dialogue.arrived[SERVER] += bytes;
+        let mut answer = Answer::Silence;
         while dialogue.arrived[SERVER] >= dialogue.request {
+            answer = Answer::Act;
             dialogue.arrived[SERVER] -= dialogue.request;
             dialogue.ends[SERVER].send(plan.response);
             if plan.closes(Closing::Server) {
@@ -318,17 +356,18 @@ impl<W: Watch> World<W> {
                 tally.transactions += u64::from(measured);
             }
         }
+        answer
     }
 
     /// `bytes` of a response arrive: a whole one ends the transaction, or is followed by closing.
-    fn client_receives(&mut self, now: Time, place: usize, bytes: u64) {
+    fn client_receives(&mut self, now: Time, place: usize, bytes: u64) -> Answer {
         let dialogue = &mut self.transport.dialogues[place];
         let session = dialogue.session;
         let Session { plan, tally, .. } = &mut self.transport.sessions[session];
         tally.received[CLIENT] += if now >= self.warmup { bytes } else { 0 };
         dialogue.arrived[CLIENT] += bytes;
         if dialogue.arrived[CLIENT] < plan.response {
-            return;
+            return Answer::Silence;
         }
         dialogue.arrived[CLIENT] -= plan.response;
         match plan.connections {
@@ -340,6 +379,7 @@ impl<W: Watch> World<W> {
                 self.begin(now, place);
             }
         }
+        Answer::Act
     }
 
     /// The server has closed: the transaction is over, the next one begins at once.
@@ -395,6 +435,7 @@ impl Transport {
 impl Dialogue {
     fn new(
         session: usize,
+        flows: [usize; 2],
         generation: u32,
         number: u32,
         ends: [Connection; 2],
@@ -403,10 +444,11 @@ impl Dialogue {
     ) -> Dialogue {
         Dialogue {
             session,
+            flows,
             generation,
             number: Some(number),
             ends,
-            armed: [None, None],
+            armed: [Time::MAX; 2],
             slots,
             closed: [false, false],
             began: now,

@@ -42,6 +42,19 @@ pub enum Event {
     Closed,
 }
 
+/// What is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outgoing {
+    /// A SYN or SYN-ACK.
+    Syn,
+    /// An acknowledgment in a segment of its own, whatever else there is to send.
+    Alone,
+    /// A piece of the stream.
+    Data(Piece),
+    /// An acknowledgment, because there is nothing else to send: nothing comes after it.
+    Acknowledgment,
+}
+
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -81,8 +94,8 @@ pub struct Connection {
     opening: Opening,
     /// A SYN or SYN-ACK is to be sent now.
     syn_due: bool,
-    /// When it is sent again, how often it was sent, and when last.
-    syn_deadline: Option<Time>,
+    /// When it is sent again ([`Time::MAX`]: never), how often it was sent, and when last.
+    syn_deadline: Time,
     syns: u32,
     syn_sent: Time,
     /// Whether the peer's FIN came before ours was sent: then ours is the last.
@@ -119,7 +132,7 @@ impl Connection {
             reading: Reading::AtOnce,
             opening,
             syn_due: opening == Opening::SynSent,
-            syn_deadline: None,
+            syn_deadline: Time::MAX,
             syns: 0,
             syn_sent: Time::ZERO,
             closed_by_peer: false,
@@ -130,30 +143,42 @@ impl Connection {
 
     /// `segment` arrives.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        if !self.advance_handshake(now, segment) {
+        let is_open = self.opening == Opening::Open && !segment.has(Flags::SYN);
+        if !is_open && !self.advance_handshake(now, segment) {
             return;
         }
-        let was_finished = self.receiver.is_finished();
-        let before = self.sender.unacknowledged;
         if segment.has(Flags::ACK) {
+            let before = self.sender.unacknowledged;
             self.sender.on_acknowledgment(now, segment);
+            // The FIN takes an offset, but it is no byte of the application's.
+            let bytes = |offset: u64| offset.min(self.sender.written);
+            self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
         }
-        let received = self.receiver.on_segment(now, segment);
+        self.receiver.note_timestamps(segment);
+        if segment.end() > segment.sequence {
+            self.take_in(now, segment);
+        }
+        if self.sender.finishing {
+            self.note_closed(now);
+        }
+    }
+
+    /// The data and the FIN of `segment`.
+    fn take_in(&mut self, now: Time, segment: &Segment) {
+        let was_finished = self.receiver.is_finished();
+        let received = self.receiver.on_data(now, segment);
         if self.reading == Reading::AtOnce {
             self.receiver.read_at_once(received);
         }
         self.news.received += received;
-        // The FIN takes an offset, but it is no byte of the application's.
-        let bytes = |offset: u64| offset.min(self.sender.written);
-        self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
         if self.receiver.is_finished() && !was_finished {
             self.news.peer_closed = true;
             self.closed_by_peer = !self.fin_is_sent();
         }
-        self.note_closed(now);
     }
 
     /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.
+    #[cold]
     fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
         match (self.opening, segment.has(Flags::SYN)) {
             (Opening::Open, false) => true,
@@ -167,7 +192,7 @@ impl Connection {
                 self.syn_due = true;
                 // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
                 self.agree_on_ecn(segment.has(Flags::ECE | Flags::CWR));
-                self.receiver.on_segment(now, segment);
+                self.receiver.note_timestamps(segment);
                 false
             }
             (Opening::SynReceived, true) => {
@@ -178,7 +203,7 @@ impl Connection {
                 // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
                 self.agree_on_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
                 self.open(now);
-                self.receiver.on_segment(now, segment);
+                self.receiver.note_timestamps(segment);
                 self.receiver.acknowledge_now();
                 false
             }
@@ -197,7 +222,7 @@ impl Connection {
     fn open(&mut self, now: Time) {
         self.opening = Opening::Open;
         self.syn_due = false;
-        self.syn_deadline = None;
+        self.syn_deadline = Time::MAX;
         self.news.connected = true;
         if self.syns == 1 {
             if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
@@ -227,8 +252,8 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, now: Time) {
-        if self.syn_deadline.is_some_and(|deadline| deadline <= now) {
-            self.syn_deadline = None;
+        if self.syn_deadline <= now {
+            self.syn_deadline = Time::MAX;
             self.syn_due = true;
         }
         self.receiver.on_timer(now);
@@ -237,34 +262,62 @@ impl Connection {
 
     /// The next instant at which [`Connection::on_timer`] has something to do.
     pub fn poll_timeout(&self) -> Option<Time> {
-        let timers =
-            [self.syn_deadline, self.sender.deadline, self.sender.probe_at, self.receiver.deadline()];
-        timers.into_iter().flatten().min()
+        Some(self.next_timer()).filter(|timer| *timer < Time::MAX)
+    }
+    /// The same; [`Time::MAX`] where no timer runs.
+    pub(crate) fn next_timer(&self) -> Time {
+        let of_sender = self.sender.deadline.min(self.sender.probe_at);
+        of_sender.min(self.receiver.deadline().min(self.syn_deadline))
     }
 
     /// The next segment to send; to be asked until there is none, after every other call.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let outgoing = self.next_outgoing(now)?;
+        let mut segment = Segment::default();
+        self.write(now, outgoing, &mut segment);
+        Some(segment)
+    }
+
+    /// What to [`write`](Self::write) next.
+    pub(crate) fn next_outgoing(&mut self, now: Time) -> Option<Outgoing> {
         if self.syn_due {
-            return Some(self.syn(now));
+            return Some(Outgoing::Syn);
         }
         if self.opening != Opening::Open {
             return None;
         }
         if self.receiver.due() == Due::Alone {
-            return Some(self.acknowledge(now));
+            return Some(Outgoing::Alone);
         }
         if let Some(piece) = self.sender.poll(now) {
-            return Some(self.data(now, piece));
+            return Some(Outgoing::Data(piece));
         }
-        (self.receiver.due() == Due::Now).then(|| self.acknowledge(now))
+        (self.receiver.due() == Due::Now).then_some(Outgoing::Acknowledgment)
     }
 
-    fn syn(&mut self, now: Time) -> Segment {
+    /// Writes what is `outgoing` into `segment`, whatever that was before.
+    pub(crate) fn write(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) {
+        segment.length = 0;
+        segment.flags = Flags::default();
+        segment.ecn = Ecn::NotCapable;
+        segment.sack.clear();
+        let stamps = self.sender.parameters.timestamps;
+        segment.timestamps = stamps.then_some(Timestamps { value: now, echo: Time::ZERO });
+        match outgoing {
+            Outgoing::Data(piece) => self.write_data(piece, segment),
+            Outgoing::Alone | Outgoing::Acknowledgment => self.write_acknowledgment(segment),
+            Outgoing::Syn => self.write_syn(now, segment),
+        }
+    }
+
+    #[cold]
+    fn write_syn(&mut self, now: Time, segment: &mut Segment) {
         self.syn_due = false;
-        let mut segment = self.blank(now);
+        segment.sequence = 0;
+        segment.acknowledgment = 0;
         segment.flags = Flags::SYN;
         if self.opening == Opening::SynReceived {
-            self.receiver.stamp(&mut segment);
+            self.receiver.stamp(segment);
             if self.sender.ecn {
                 segment.flags |= Flags::ECE;
             }
@@ -275,25 +328,21 @@ impl Connection {
         let factor = 1u64 << self.syns.min(16);
         let parameters = &self.sender.parameters;
         let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));
-        self.syn_deadline = Some(now + wait.min(parameters.maximum_rto));
+        self.syn_deadline = now + wait.min(parameters.maximum_rto);
         self.syns += 1;
         self.syn_sent = now;
-        segment
     }
 
-    fn acknowledge(&mut self, now: Time) -> Segment {
-        let mut segment = self.blank(now);
+    fn write_acknowledgment(&mut self, segment: &mut Segment) {
         segment.sequence = self.sender.next;
-        self.receiver.stamp(&mut segment);
+        self.receiver.stamp(segment);
         if self.sender.parameters.recovery == super::Recovery::Sack {
             let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
-            segment.sack = self.receiver.sack(most);
+            self.receiver.write_blocks(most, &mut segment.sack);
         }
-        segment
     }
 
-    fn data(&mut self, now: Time, piece: Piece) -> Segment {
-        let mut segment = self.blank(now);
+    fn write_data(&mut self, piece: Piece, segment: &mut Segment) {
         segment.sequence = piece.sequence;
         segment.length = piece.length;
         if piece.fin {
@@ -306,14 +355,7 @@ impl Connection {
                 segment.flags |= Flags::CWR;
             }
         }
-        self.receiver.stamp(&mut segment);
-        segment
-    }
-
-    fn blank(&self, now: Time) -> Segment {
-        let timestamps =
-            self.sender.parameters.timestamps.then_some(Timestamps { value: now, echo: Time::ZERO });
-        Segment { timestamps, ..Segment::default() }
+        self.receiver.stamp(segment);
     }
 
     /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.

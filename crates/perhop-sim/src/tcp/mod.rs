@@ -27,6 +27,7 @@ mod transmit;
 
 pub use config::TcpConfig;
 pub use congestion::CongestionControl;
+pub(crate) use connection::Outgoing;
 pub use connection::{Connection, Event, Reading, Role, State};
 pub use parameters::{
     Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
