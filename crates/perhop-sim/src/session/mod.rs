@@ -121,6 +121,8 @@ enum Answer {
     Silence,
     /// It sends or closes.
     Act,
+    /// Nothing, and it is the last that it hears: its end is closed.
+    Farewell,
 }
 
 impl<W: Watch> World<W> {
@@ -213,19 +215,20 @@ impl<W: Watch> World<W> {
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
     fn serve(&mut self, now: Time, place: usize, end: usize) {
-        loop {
+        let answer = loop {
             while let Some(outgoing) = self.transport.dialogues[place].ends[end].next_outgoing(now) {
                 self.send_segment(now, place, end, outgoing);
                 if outgoing == Outgoing::Acknowledgment {
                     break;
                 }
             }
-            if self.hear(now, place, end) == Answer::Silence {
-                break;
+            match self.hear(now, place, end) {
+                Answer::Act => {}
+                answer => break answer,
             }
-        }
+        };
         self.arm(place, end);
-        if self.transport.dialogues[place].closed == [true, true] {
+        if answer == Answer::Farewell {
             self.retire(place);
         }
     }
@@ -233,8 +236,9 @@ impl<W: Watch> World<W> {
     /// Lets the application at `end` hear of what happened there, until it does something about it.
     fn hear(&mut self, now: Time, place: usize, end: usize) -> Answer {
         while let Some(event) = self.transport.dialogues[place].ends[end].poll_event() {
-            if self.answer(now, place, end, event) == Answer::Act {
-                return Answer::Act;
+            let answer = self.answer(now, place, end, event);
+            if answer != Answer::Silence {
+                return answer;
             }
         }
         Answer::Silence
@@ -257,7 +261,6 @@ impl<W: Watch> World<W> {
         packet.length = connection.parameters().ip_length(&carried.segment);
         packet.sent_at = now;
         packet.ecn = carried.segment.ecn;
-        packet.color = packet.dscp.color();
         packet.payload = payload(flow, held);
         if now >= self.warmup {
             tally.offered.add(packet.length);
@@ -275,11 +278,14 @@ impl<W: Watch> World<W> {
         }
     }
 
-    /// Frees the place of a dialogue whose ends are both closed: neither needs an answer any more.
-    #[cold]
+    /// Frees the place of a dialogue if both its ends are closed: neither needs an answer any more.
+    #[inline(never)]
     fn retire(&mut self, place: usize) {
         let Dialogue { session, closed, ends, generation, armed, number, .. } =
             &mut self.transport.dialogues[place];
+        if *closed != [true, true] {
+            return;
+        }
         let tally = &mut self.transport.sessions[*session].tally;
         for end in ends.iter() {
             tally.over.merge(&end.statistics());
@@ -313,7 +319,7 @@ impl<W: Watch> World<W> {
             }
             (_, TcpEvent::Closed) => {
                 self.transport.dialogues[place].closed[end] = true;
-                return Answer::Silence;
+                return Answer::Farewell;
             }
         }
         Answer::Act

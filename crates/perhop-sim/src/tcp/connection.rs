@@ -109,9 +109,15 @@ pub struct Connection {
 /// Events not yet taken: counters instead of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
-    connected: bool,
     acknowledged: u64,
     received: u64,
+    changes: Changes,
+}
+
+/// What of the connection's state is news.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Changes {
+    connected: bool,
     peer_closed: bool,
     closed: bool,
 }
@@ -137,7 +143,7 @@ impl Connection {
             syn_sent: Time::ZERO,
             closed_by_peer: false,
             time_wait_ends: None,
-            news: News { connected: one_way, ..News::default() },
+            news: News { changes: Changes { connected: one_way, ..Changes::default() }, ..News::default() },
         }
     }
 
@@ -172,7 +178,7 @@ impl Connection {
         }
         self.news.received += received;
         if self.receiver.is_finished() && !was_finished {
-            self.news.peer_closed = true;
+            self.news.changes.peer_closed = true;
             self.closed_by_peer = !self.fin_is_sent();
         }
     }
@@ -223,7 +229,7 @@ impl Connection {
         self.opening = Opening::Open;
         self.syn_due = false;
         self.syn_deadline = Time::MAX;
-        self.news.connected = true;
+        self.news.changes.connected = true;
         if self.syns == 1 {
             if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
                 self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
@@ -244,7 +250,7 @@ impl Connection {
 
     fn note_closed(&mut self, now: Time) {
         if self.fin_is_acknowledged() && self.receiver.is_finished() && self.time_wait_ends.is_none() {
-            self.news.closed = true;
+            self.news.changes.closed = true;
             // RFC 9293 §3.6: who closed second goes from LAST-ACK to CLOSED at once.
             self.time_wait_ends = Some(if self.closed_by_peer { now } else { now + TIME_WAIT });
         }
@@ -303,10 +309,12 @@ impl Connection {
         segment.sack.clear();
         let stamps = self.sender.parameters.timestamps;
         segment.timestamps = stamps.then_some(Timestamps { value: now, echo: Time::ZERO });
-        match outgoing {
-            Outgoing::Data(piece) => self.write_data(piece, segment),
-            Outgoing::Alone | Outgoing::Acknowledgment => self.write_acknowledgment(segment),
-            Outgoing::Syn => self.write_syn(now, segment),
+        if let Outgoing::Data(piece) = outgoing {
+            self.write_data(piece, segment);
+        } else if outgoing == Outgoing::Syn {
+            self.write_syn(now, segment);
+        } else {
+            self.write_acknowledgment(segment);
         }
     }
 
@@ -384,8 +392,9 @@ impl Connection {
     }
     /// What the application has not heard of yet, one thing at a time.
     pub fn poll_event(&mut self) -> Option<Event> {
-        let News { connected, acknowledged, received, peer_closed, closed } = &mut self.news;
-        if std::mem::take(connected) {
+        let News { acknowledged, received, changes } = &mut self.news;
+        let has_changed = *changes != Changes::default();
+        if has_changed && std::mem::take(&mut changes.connected) {
             return Some(Event::Connected);
         }
         if *acknowledged > 0 {
@@ -394,10 +403,10 @@ impl Connection {
         if *received > 0 {
             return Some(Event::Received(std::mem::take(received)));
         }
-        if std::mem::take(peer_closed) {
+        if has_changed && std::mem::take(&mut changes.peer_closed) {
             return Some(Event::PeerClosed);
         }
-        std::mem::take(closed).then_some(Event::Closed)
+        (has_changed && std::mem::take(&mut changes.closed)).then_some(Event::Closed)
     }
 
     /// When the peer can need no more answers: the end of TIME-WAIT, once both directions are closed.

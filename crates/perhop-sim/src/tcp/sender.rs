@@ -297,6 +297,7 @@ impl Sender {
         }
         let segments = match self.parameters.counting {
             Counting::Acknowledgments => 1.0,
+            Counting::Bytes if acknowledged == self.payload => 1.0,
             Counting::Bytes => (acknowledged as f64 / self.payload as f64).min(most),
         };
         let Sender { congestion, window, rtt, .. } = self;

@@ -25,12 +25,11 @@ impl Piece {
 impl Sender {
     /// The next piece, if the windows let one out. Asked until there is none.
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
-        if self.probe_due || self.retransmit {
-            return Some(self.poll_at_once(now));
+        if self.end() == 0 {
+            return None;
         }
-        let selective = self.phase == Phase::Recovery && self.parameters.recovery == Recovery::Sack;
-        let piece = if selective {
-            self.next_selective()?
+        let piece = if self.probe_due || self.retransmit || self.phase == Phase::Recovery {
+            return self.poll_in_trouble(now);
         } else {
             self.restart_if_idle(now);
             self.next_in_window(now)?
@@ -38,16 +37,25 @@ impl Sender {
         Some(self.sent(now, piece))
     }
 
-    /// What goes out whatever the windows say: a probe, or the first unacknowledged segment once more.
+    /// The same where it is not only the windows that say what is next.
     #[inline(never)]
-    fn poll_at_once(&mut self, now: Time) -> Piece {
+    fn poll_in_trouble(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
-            return self.probe(now);
+            return Some(self.probe(now));
         }
-        self.retransmit = false;
-        let piece = self.piece(self.unacknowledged, self.highest);
-        self.retransmitted = piece.end();
-        self.sent(now, piece)
+        if self.retransmit {
+            self.retransmit = false;
+            let piece = self.piece(self.unacknowledged, self.highest);
+            self.retransmitted = piece.end();
+            return Some(self.sent(now, piece));
+        }
+        let piece = if self.parameters.recovery == Recovery::Sack {
+            self.next_selective()?
+        } else {
+            self.restart_if_idle(now);
+            self.next_in_window(now)?
+        };
+        Some(self.sent(now, piece))
     }
 
     /// A segment's worth of the stream from `sequence` on, nothing of it at or after `limit`.
@@ -85,15 +93,15 @@ impl Sender {
     /// Bytes that the congestion window still lets out. It counts whole segments: RFC 9293 §3.8.6.2.1 would
     /// not send parts of them.
     fn room(&self) -> u64 {
-        // Nothing above counts: the conversion cuts off fractions, and takes what is below 0 for 0.
-        let window = ((self.window.segments + self.inflation) as u64).max(1);
+        // The conversion cuts off fractions, takes what is below 0 for 0, and no receiver offers more than fits.
+        let window = ((self.window.segments + self.inflation) as u32).max(1);
         let mut flight = self.next - self.unacknowledged;
         let selected = !self.scoreboard.is_empty();
         if selected && (self.parameters.limited_transmit || self.phase == Phase::Restart) {
             // RFC 6675 §5, step 3: what is SACKed has left the network.
             flight -= self.scoreboard.present_between(self.unacknowledged, self.next);
         }
-        window.saturating_mul(self.payload).saturating_sub(flight)
+        (u64::from(window) * self.payload).saturating_sub(flight)
     }
 
     /// `piece` as far as the receiver has room for it. RFC 9293 §3.8.6.2.1: a part of it only if that is
@@ -137,8 +145,10 @@ impl Sender {
 
     /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is no larger than at the start.
     fn restart_if_idle(&mut self, now: Time) {
-        let idle = self.highest == self.unacknowledged && self.highest > 0;
-        if idle && self.parameters.idle_restart && now.saturating_sub(self.last_sent) > self.rtt.rto() {
+        if self.highest > self.unacknowledged || self.highest == 0 || !self.parameters.idle_restart {
+            return;
+        }
+        if now.saturating_sub(self.last_sent) > self.rtt.rto() {
             self.window.segments = self.window.segments.min(self.parameters.initial_segments());
         }
     }
