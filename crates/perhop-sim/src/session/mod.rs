@@ -24,7 +24,7 @@ use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
 use crate::tcp::{Connection, Event as TcpEvent, Outgoing, Parameters, Role, Statistics};
-use crate::world::{Event, World};
+use crate::world::{Event, Flow, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
 pub(crate) const CLIENT: usize = 0;
@@ -216,12 +216,7 @@ impl<W: Watch> World<W> {
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
     fn serve(&mut self, now: Time, place: usize, end: usize) {
         let answer = loop {
-            while let Some(outgoing) = self.transport.dialogues[place].ends[end].next_outgoing(now) {
-                self.send_segment(now, place, end, outgoing);
-                if outgoing == Outgoing::Acknowledgment {
-                    break;
-                }
-            }
+            while self.send_segment(now, place, end) {}
             match self.hear(now, place, end) {
                 Answer::Act => {}
                 answer => break answer,
@@ -244,20 +239,24 @@ impl<W: Watch> World<W> {
         Answer::Silence
     }
 
-    /// Puts what is `outgoing` into a packet and the packet on its way.
-    fn send_segment(&mut self, now: Time, place: usize, end: usize, outgoing: Outgoing) {
-        let Dialogue { flows, generation, ends, .. } = &mut self.transport.dialogues[place];
+    /// Puts the next segment of an end, if it has one to send, into a packet and the packet on its way. Whether
+    /// there may be another.
+    fn send_segment(&mut self, now: Time, place: usize, end: usize) -> bool {
+        let Transport { dialogues, segments, .. } = &mut self.transport;
+        let Dialogue { flows, generation, ends, .. } = &mut dialogues[place];
         let (flow, connection) = (flows[end], &mut ends[end]);
+        let Some(outgoing) = connection.next_outgoing(now) else { return false };
         let tally = &mut self.tallies[flow];
         let number = tally.next_sequence;
         tally.next_sequence = number.wrapping_add(1);
-        let (held, carried) = self.transport.segments.place();
+        let (held, carried) = segments.place();
         connection.write(now, outgoing, &mut carried.segment);
         carried.dialogue = place as u32;
         carried.generation = *generation;
         carried.number = number;
         carried.end = 1 - end as u8;
-        let mut packet = self.flows[flow].template;
+        let Flow { template, path, .. } = &self.flows[flow];
+        let mut packet = *template;
         packet.length = connection.parameters().ip_length(&carried.segment);
         packet.sent_at = now;
         packet.ecn = carried.segment.ecn;
@@ -265,7 +264,8 @@ impl<W: Watch> World<W> {
         if now >= self.warmup {
             tally.offered.add(packet.length);
         }
-        self.forward(now, self.link_of(flow, 0), &mut packet);
+        self.forward(now, self.paths[*path as usize], &mut packet);
+        outgoing != Outgoing::Acknowledgment
     }
 
     /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.

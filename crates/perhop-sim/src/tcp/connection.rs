@@ -111,16 +111,14 @@ pub struct Connection {
 struct News {
     acknowledged: u64,
     received: u64,
-    changes: Changes,
+    /// [`CONNECTED`], [`PEER_CLOSED`], [`CLOSED`].
+    changes: u8,
 }
 
-/// What of the connection's state is news.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Changes {
-    connected: bool,
-    peer_closed: bool,
-    closed: bool,
-}
+/// Changes of a connection's state, as bits.
+const CONNECTED: u8 = 1;
+const PEER_CLOSED: u8 = 2;
+const CLOSED: u8 = 4;
 
 impl Connection {
     /// One end of a connection that is not open yet. `clock_phase` (less than the clock's tick) shifts the
@@ -143,7 +141,7 @@ impl Connection {
             syn_sent: Time::ZERO,
             closed_by_peer: false,
             time_wait_ends: None,
-            news: News { changes: Changes { connected: one_way, ..Changes::default() }, ..News::default() },
+            news: News { changes: if one_way { CONNECTED } else { 0 }, ..News::default() },
         }
     }
 
@@ -178,7 +176,7 @@ impl Connection {
         }
         self.news.received += received;
         if self.receiver.is_finished() && !was_finished {
-            self.news.changes.peer_closed = true;
+            self.news.changes |= PEER_CLOSED;
             self.closed_by_peer = !self.fin_is_sent();
         }
     }
@@ -229,7 +227,7 @@ impl Connection {
         self.opening = Opening::Open;
         self.syn_due = false;
         self.syn_deadline = Time::MAX;
-        self.news.changes.connected = true;
+        self.news.changes |= CONNECTED;
         if self.syns == 1 {
             if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
                 self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
@@ -250,7 +248,7 @@ impl Connection {
 
     fn note_closed(&mut self, now: Time) {
         if self.fin_is_acknowledged() && self.receiver.is_finished() && self.time_wait_ends.is_none() {
-            self.news.changes.closed = true;
+            self.news.changes |= CLOSED;
             // RFC 9293 §3.6: who closed second goes from LAST-ACK to CLOSED at once.
             self.time_wait_ends = Some(if self.closed_by_peer { now } else { now + TIME_WAIT });
         }
@@ -392,21 +390,25 @@ impl Connection {
     }
     /// What the application has not heard of yet, one thing at a time.
     pub fn poll_event(&mut self) -> Option<Event> {
-        let News { acknowledged, received, changes } = &mut self.news;
-        let has_changed = *changes != Changes::default();
-        if has_changed && std::mem::take(&mut changes.connected) {
+        let News { acknowledged, received, changes } = self.news;
+        if changes & CONNECTED != 0 {
+            self.news.changes &= !CONNECTED;
             return Some(Event::Connected);
         }
-        if *acknowledged > 0 {
-            return Some(Event::Acknowledged(std::mem::take(acknowledged)));
+        if acknowledged > 0 {
+            self.news.acknowledged = 0;
+            return Some(Event::Acknowledged(acknowledged));
         }
-        if *received > 0 {
-            return Some(Event::Received(std::mem::take(received)));
+        if received > 0 {
+            self.news.received = 0;
+            return Some(Event::Received(received));
         }
-        if has_changed && std::mem::take(&mut changes.peer_closed) {
-            return Some(Event::PeerClosed);
+        if changes == 0 {
+            return None;
         }
-        (has_changed && std::mem::take(&mut changes.closed)).then_some(Event::Closed)
+        let first = changes & changes.wrapping_neg();
+        self.news.changes &= !first;
+        Some(if first == PEER_CLOSED { Event::PeerClosed } else { Event::Closed })
     }
 
     /// When the peer can need no more answers: the end of TIME-WAIT, once both directions are closed.

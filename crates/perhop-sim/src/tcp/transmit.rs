@@ -28,32 +28,27 @@ impl Sender {
         if self.end() == 0 {
             return None;
         }
-        let piece = if self.probe_due || self.retransmit || self.phase == Phase::Recovery {
-            return self.poll_in_trouble(now);
-        } else {
-            self.restart_if_idle(now);
-            self.next_in_window(now)?
-        };
+        let selective = self.phase == Phase::Recovery && self.parameters.recovery == Recovery::Sack;
+        if self.probe_due || self.retransmit || selective {
+            return self.poll_beside_window(now);
+        }
+        self.restart_if_idle(now);
+        let piece = self.next_in_window(now)?;
         Some(self.sent(now, piece))
     }
 
-    /// The same where it is not only the windows that say what is next.
+    /// The same where what is next does not follow from the windows alone.
     #[inline(never)]
-    fn poll_in_trouble(&mut self, now: Time) -> Option<Piece> {
+    fn poll_beside_window(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
             return Some(self.probe(now));
         }
-        if self.retransmit {
-            self.retransmit = false;
+        let piece = if std::mem::take(&mut self.retransmit) {
             let piece = self.piece(self.unacknowledged, self.highest);
             self.retransmitted = piece.end();
-            return Some(self.sent(now, piece));
-        }
-        let piece = if self.parameters.recovery == Recovery::Sack {
-            self.next_selective()?
+            piece
         } else {
-            self.restart_if_idle(now);
-            self.next_in_window(now)?
+            self.next_selective()?
         };
         Some(self.sent(now, piece))
     }
