@@ -23,7 +23,7 @@ use crate::agenda::Slot;
 use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
-use crate::tcp::{Connection, Event as TcpEvent, Outgoing, Parameters, Role, Statistics};
+use crate::tcp::{Connection, Event as TcpEvent, Parameters, Role, Statistics};
 use crate::world::{Event, Flow, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
@@ -265,7 +265,7 @@ impl<W: Watch> World<W> {
             tally.offered.add(packet.length);
         }
         self.forward(now, self.paths[*path as usize], &mut packet);
-        outgoing != Outgoing::Acknowledgment
+        !outgoing.is_last()
     }
 
     /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.

@@ -1,13 +1,11 @@
 //! [`Connection`]: one end of a connection: handshake, teardown, and the two halves put together.
 
-use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::parameters::{Handshake, HandshakeTiming, Parameters};
-use super::receiver::{Due, Receiver};
-use super::segment::{Flags, SackBlocks, Segment, Timestamps};
+use super::receiver::Receiver;
+use super::segment::{Flags, Segment};
 use super::sender::{Sender, Statistics};
-use super::transmit::Piece;
 
 /// Which end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,19 +40,6 @@ pub enum Event {
     Closed,
 }
 
-/// What is to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outgoing {
-    /// A SYN or SYN-ACK.
-    Syn,
-    /// An acknowledgment in a segment of its own, whatever else there is to send.
-    Alone,
-    /// A piece of the stream.
-    Data(Piece),
-    /// An acknowledgment, because there is nothing else to send: nothing comes after it.
-    Acknowledgment,
-}
-
 /// The states of RFC 9293 §3.3.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -74,7 +59,7 @@ pub enum State {
 
 /// How far the opening handshake is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opening {
+pub(super) enum Opening {
     Listen,
     SynSent,
     SynReceived,
@@ -88,16 +73,16 @@ const TIME_WAIT: Time = Time::from_seconds(60);
 /// One end of a TCP connection.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    sender: Sender,
-    receiver: Receiver,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
     reading: Reading,
-    opening: Opening,
+    pub(super) opening: Opening,
     /// A SYN or SYN-ACK is to be sent now.
-    syn_due: bool,
+    pub(super) syn_due: bool,
     /// When it is sent again ([`Time::MAX`]: never), how often it was sent, and when last.
-    syn_deadline: Time,
-    syns: u32,
-    syn_sent: Time,
+    pub(super) syn_deadline: Time,
+    pub(super) syns: u32,
+    pub(super) syn_sent: Time,
     /// Whether the peer's FIN came before ours was sent: then ours is the last.
     closed_by_peer: bool,
     /// When TIME-WAIT ends; `None` before it begins.
@@ -280,88 +265,6 @@ impl Connection {
         let mut segment = Segment::default();
         self.write(now, outgoing, &mut segment);
         Some(segment)
-    }
-
-    /// What to [`write`](Self::write) next.
-    pub(crate) fn next_outgoing(&mut self, now: Time) -> Option<Outgoing> {
-        if self.syn_due {
-            return Some(Outgoing::Syn);
-        }
-        if self.opening != Opening::Open {
-            return None;
-        }
-        if self.receiver.due() == Due::Alone {
-            return Some(Outgoing::Alone);
-        }
-        if let Some(piece) = self.sender.poll(now) {
-            return Some(Outgoing::Data(piece));
-        }
-        (self.receiver.due() == Due::Now).then_some(Outgoing::Acknowledgment)
-    }
-
-    /// Writes what is `outgoing` into `segment`, whatever that was before.
-    pub(crate) fn write(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) {
-        segment.length = 0;
-        segment.flags = Flags::default();
-        segment.ecn = Ecn::NotCapable;
-        segment.sack.clear();
-        let stamps = self.sender.parameters.timestamps;
-        segment.timestamps = stamps.then_some(Timestamps { value: now, echo: Time::ZERO });
-        if let Outgoing::Data(piece) = outgoing {
-            self.write_data(piece, segment);
-        } else if outgoing == Outgoing::Syn {
-            self.write_syn(now, segment);
-        } else {
-            self.write_acknowledgment(segment);
-        }
-    }
-
-    #[cold]
-    fn write_syn(&mut self, now: Time, segment: &mut Segment) {
-        self.syn_due = false;
-        segment.sequence = 0;
-        segment.acknowledgment = 0;
-        segment.flags = Flags::SYN;
-        if self.opening == Opening::SynReceived {
-            self.receiver.stamp(segment);
-            if self.sender.ecn {
-                segment.flags |= Flags::ECE;
-            }
-        } else if self.sender.parameters.ecn {
-            segment.flags |= Flags::ECE | Flags::CWR;
-        }
-        segment.window = self.sender.parameters.window;
-        let factor = 1u64 << self.syns.min(16);
-        let parameters = &self.sender.parameters;
-        let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));
-        self.syn_deadline = now + wait.min(parameters.maximum_rto);
-        self.syns += 1;
-        self.syn_sent = now;
-    }
-
-    fn write_acknowledgment(&mut self, segment: &mut Segment) {
-        segment.sequence = self.sender.next;
-        self.receiver.stamp(segment);
-        if self.sender.parameters.recovery == super::Recovery::Sack {
-            let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
-            self.receiver.write_blocks(most, &mut segment.sack);
-        }
-    }
-
-    fn write_data(&mut self, piece: Piece, segment: &mut Segment) {
-        segment.sequence = piece.sequence;
-        segment.length = piece.length;
-        if piece.fin {
-            segment.flags |= Flags::FIN;
-        }
-        if piece.is_new && piece.length > 0 && self.sender.ecn {
-            // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
-            segment.ecn = Ecn::Capable0;
-            if std::mem::take(&mut self.sender.announce_reduction) {
-                segment.flags |= Flags::CWR;
-            }
-        }
-        self.receiver.stamp(segment);
     }
 
     /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.

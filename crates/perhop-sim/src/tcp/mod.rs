@@ -15,6 +15,7 @@
 mod config;
 mod congestion;
 mod connection;
+mod outgoing;
 mod parameters;
 mod profile;
 mod receiver;
@@ -27,7 +28,6 @@ mod transmit;
 
 pub use config::TcpConfig;
 pub use congestion::CongestionControl;
-pub(crate) use connection::Outgoing;
 pub use connection::{Connection, Event, Reading, Role, State};
 pub use parameters::{
     Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,

@@ -13,6 +13,8 @@ pub(crate) struct Piece {
     pub(super) fin: bool,
     /// Whether none of it was ever sent, and it is not a probe: such packets are ECN-capable.
     pub(super) is_new: bool,
+    /// Whether it is known that nothing comes after it now.
+    pub(super) is_last: bool,
 }
 
 impl Piece {
@@ -58,7 +60,7 @@ impl Sender {
         let end = self.written.min(limit).min(sequence + self.payload).max(sequence);
         let takes_fin = self.parameters.fin == Fin::WithData || end == sequence;
         let fin = self.finishing && takes_fin && end == self.written && limit > self.written;
-        Piece { sequence, length: (end - sequence) as u32, fin, is_new: false }
+        Piece { sequence, length: (end - sequence) as u32, fin, is_new: false, is_last: false }
     }
 
     /// The piece at `next`, if both windows allow it.
@@ -78,11 +80,22 @@ impl Sender {
             Fin::Alone if piece.fin => self.payload,
             _ => u64::from(piece.length).max(1),
         };
-        if self.room() < needed {
+        let room = self.room();
+        if room < needed {
             self.limited = true;
             return None;
         }
-        self.within_offered_window(now, piece)
+        let piece = self.within_offered_window(now, piece)?;
+        Some(Piece { is_last: !selected && self.fills(room, piece), ..piece })
+    }
+
+    /// Whether `piece` leaves too little of the congestion window's `room` for the next one, which has no FIN:
+    /// then the window is what stops the sender. Where nothing is SACKed, the next answer would be just that.
+    fn fills(&mut self, room: u64, piece: Piece) -> bool {
+        let left = self.written.saturating_sub(piece.end());
+        let is_last = !self.finishing && left > 0 && room - u64::from(piece.length) < left.min(self.payload);
+        self.limited |= is_last;
+        is_last
     }
 
     /// Bytes that the congestion window still lets out. It counts whole segments: RFC 9293 §3.8.6.2.1 would
