@@ -68,17 +68,15 @@ impl Segments {
     pub(crate) fn number(&self, packet: &Packet) -> u32 {
         self.carried[packet.payload as u32 as usize].number
     }
-    /// What `packet` carries, which is under way no more: until the next segment is sent.
-    pub(crate) fn take(&mut self, packet: &Packet) -> &mut Carried {
-        let place = packet.payload as u32;
-        self.free.push(place);
-        &mut self.carried[place as usize]
+    /// What `packet` carries, which is a segment.
+    pub(crate) fn carried(&mut self, packet: &Packet) -> &mut Carried {
+        &mut self.carried[packet.payload as u32 as usize]
     }
     /// What `packet` carries, if that is a segment.
     pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
         (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
     }
-    /// `packet` was dropped, and with it the segment, if it carried one.
+    /// `packet` has arrived or was dropped, and with it the segment, if it carried one: its place is used again.
     pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.protocol == Protocol::TCP {
             self.free.push(packet.payload as u32);

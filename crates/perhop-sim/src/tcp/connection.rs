@@ -75,7 +75,7 @@ const TIME_WAIT: Time = Time::from_seconds(60);
 pub struct Connection {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
-    reading: Reading,
+    pub(super) reading: Reading,
     pub(super) opening: Opening,
     /// A SYN or SYN-ACK is to be sent now.
     pub(super) syn_due: bool,
@@ -139,9 +139,11 @@ impl Connection {
         if segment.has(Flags::ACK) {
             let before = self.sender.unacknowledged;
             self.sender.on_acknowledgment(now, segment);
-            // The FIN takes an offset, but it is no byte of the application's.
-            let bytes = |offset: u64| offset.min(self.sender.written);
-            self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
+            if self.sender.unacknowledged > before {
+                // The FIN takes an offset, but it is no byte of the application's.
+                let bytes = |offset: u64| offset.min(self.sender.written);
+                self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
+            }
         }
         self.receiver.note_timestamps(segment);
         if segment.end() > segment.sequence {

@@ -116,3 +116,168 @@ impl Connection {
         self.receiver.stamp(segment);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tcp::{Event, Growth, Handshake, Parameters, Profile, Reading, Role, TcpConfig};
+
+    /// Asks for the next segment as the simulator does, and proves what it leaves out: after the last one, and after an
+    /// event that the application does not act on, there is none, and asking has changed nothing.
+    fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
+        while let Some(outgoing) = end.next_outgoing(now) {
+            // Written over what another segment has left.
+            let mut segment = segments.last().copied().unwrap_or_default();
+            segment.sack.push(7, 9);
+            let mut blank = end.clone();
+            end.write(now, outgoing, &mut segment);
+            let mut fresh = Segment::default();
+            blank.write(now, outgoing, &mut fresh);
+            assert_eq!(segment.to_string(), fresh.to_string());
+            assert_eq!((segment.window, segment.timestamps), (fresh.window, fresh.timestamps));
+            segments.push(segment);
+            if outgoing.is_last() {
+                nothing_follows(end, now);
+                return;
+            }
+        }
+        nothing_follows(end, now);
+    }
+
+    fn nothing_follows(end: &Connection, now: Time) {
+        let mut asked = end.clone();
+        assert_eq!(asked.next_outgoing(now), None);
+        if end.opening == Opening::Open && end.sender.end() == 0 {
+            asked.sender.restart_if_idle(now);
+            assert_eq!(asked.sender.next_in_window(now), None);
+        }
+        assert_eq!(format!("{asked:?}"), format!("{end:?}"));
+    }
+
+    /// Hands `segment` to `end`, and proves what it leaves out: the sender need not heed what does not move it, and
+    /// the application that reads at once has left nothing to read.
+    fn receive(end: &mut Connection, now: Time, segment: &Segment) {
+        if end.sender.is_unmoved_by(segment) {
+            let mut sender = end.sender.clone();
+            sender.heed(now, segment);
+            assert_eq!(format!("{sender:?}"), format!("{:?}", end.sender));
+        }
+        end.on_segment(now, segment);
+        if end.reading == Reading::AtOnce {
+            let mut receiver = end.receiver.clone();
+            receiver.read_at_once(0);
+            assert_eq!(format!("{receiver:?}"), format!("{:?}", end.receiver));
+        }
+    }
+
+    /// What may happen to an end, in the order of a script.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// The next segment under way to it arrives, is lost, or arrives with a mark.
+        Arrives,
+        Lost,
+        Marked,
+        /// Time passes, and its timers expire.
+        Passes(u64),
+        /// Its application sends so many bytes, closes, or takes so many bytes.
+        Sends(u64),
+        Closes,
+        Reads(u64),
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            20 => Just(Step::Arrives),
+            2 => Just(Step::Lost),
+            1 => Just(Step::Marked),
+            4 => (1u64..400).prop_map(Step::Passes),
+            3 => (1u64..20_000).prop_map(Step::Sends),
+            1 => Just(Step::Closes),
+            1 => (1u64..20_000).prop_map(Step::Reads),
+        ]
+    }
+
+    fn any_parameters() -> impl Strategy<Value = Parameters> {
+        let recovery =
+            prop::sample::select(vec![Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
+        let handshake = prop::sample::select(vec![Handshake::ThreeWay, Handshake::None]);
+        let growth = prop::sample::select(vec![Growth::Always, Growth::WhenLimited]);
+        let profile = prop::sample::select(Profile::ALL[1..].to_vec());
+        let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 1u64..40);
+        (profile, recovery, handshake, growth, switches).prop_map(
+            |(profile, recovery, handshake, growth, switches)| {
+                let (timestamps, limited_transmit, ecn, idle_restart, window) = switches;
+                let config = TcpConfig {
+                    recovery: Some(recovery),
+                    timestamps: Some(timestamps),
+                    limited_transmit: Some(limited_transmit),
+                    ecn: Some(ecn),
+                    idle_restart: Some(idle_restart),
+                    window: Some(perhop_qos::QueueSize::Packets(window)),
+                    ..TcpConfig::new(profile)
+                };
+                Parameters { handshake, growth, ..config.build().unwrap() }
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        /// Whole segments of the window, without a call of the mathematical library.
+        #[test]
+        fn windows_are_cut_off(segments in -1e3f64..1e6, whole in 0u32..1000) {
+            for segments in [segments, f64::from(whole), segments / 1e6] {
+                prop_assert_eq!(u64::from((segments as u32).max(1)), libm::floor(segments).max(1.0) as u64);
+            }
+        }
+
+        #[test]
+        fn what_is_not_asked_is_not_missed(
+            parameters in any_parameters(),
+            reads_on_demand in any::<bool>(),
+            script in prop::collection::vec((0usize..2, any_step()), 1..300),
+        ) {
+            let mut ends = [Role::Active, Role::Passive].map(|role| Connection::new(&parameters, role, Time::ZERO));
+            if reads_on_demand {
+                ends.iter_mut().for_each(|end| end.set_reading(Reading::OnDemand));
+            }
+            // By receiving end.
+            let mut under_way = [std::collections::VecDeque::new(), std::collections::VecDeque::new()];
+            let mut now = Time::ZERO;
+            for (end, step) in std::iter::once((0, Step::Sends(5000))).chain(script) {
+                let connection = &mut ends[end];
+                match step {
+                    Step::Arrives | Step::Marked => {
+                        let Some(mut segment): Option<Segment> = under_way[end].pop_front() else { continue };
+                        if matches!(step, Step::Marked) && segment.ecn != Ecn::NotCapable {
+                            segment.ecn = Ecn::CongestionExperienced;
+                        }
+                        now = now + Time::from_milliseconds(1);
+                        receive(connection, now, &segment);
+                    }
+                    Step::Lost => drop(under_way[end].pop_front()),
+                    Step::Passes(ms) => {
+                        now = now + Time::from_milliseconds(ms);
+                        connection.on_timer(now);
+                    }
+                    Step::Sends(bytes) => connection.send(bytes),
+                    Step::Closes => connection.close(),
+                    Step::Reads(bytes) => connection.read(bytes),
+                }
+                let mut sent = Vec::new();
+                send(connection, now, &mut sent);
+                while let Some(event) = connection.poll_event() {
+                    nothing_follows(connection, now);
+                    if event == Event::PeerClosed {
+                        connection.close();
+                        send(connection, now, &mut sent);
+                    }
+                }
+                under_way[1 - end].extend(sent);
+            }
+        }
+    }
+}

@@ -193,9 +193,23 @@ impl Sender {
             // RFC 9293 §3.10.7.4: it acknowledges what was never sent.
             return;
         }
-        if self.highest == self.unacknowledged && self.has_nothing_for_idle(segment) {
-            return;
+        if !self.is_unmoved_by(segment) {
+            self.heed(now, segment);
         }
+    }
+
+    /// Whether nothing is under way that `segment` could acknowledge, and it says of the window what the last one said
+    /// that acknowledged as much: then to heed it changes nothing.
+    pub(super) fn is_unmoved_by(&self, segment: &Segment) -> bool {
+        self.highest == self.unacknowledged
+            && segment.acknowledgment == self.unacknowledged
+            && segment.window == self.last_window
+            && !segment.has(Flags::ECE)
+    }
+
+    /// `segment` acknowledges nothing that was never sent.
+    pub(super) fn heed(&mut self, now: Time, segment: &Segment) {
+        let acknowledgment = segment.acknowledgment;
         let selective = !segment.sack.is_empty() && self.parameters.recovery == Recovery::Sack;
         let news = selective && self.learn(segment);
         let duplicate = self.is_duplicate(segment);
@@ -209,14 +223,6 @@ impl Sender {
         } else if duplicate {
             self.on_duplicate(now, news);
         }
-    }
-
-    /// Whether `segment` tells a sender nothing that has nothing under way: what it says of the window is
-    /// what the last one said that acknowledged as much.
-    fn has_nothing_for_idle(&self, segment: &Segment) -> bool {
-        segment.acknowledgment == self.unacknowledged
-            && segment.window == self.last_window
-            && !segment.has(Flags::ECE)
     }
 
     /// RFC 6675 §4, Update. Whether the blocks say anything new.

@@ -28,6 +28,7 @@ impl Sender {
     /// The next piece, if the windows let one out. Asked until there is none.
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
         if self.end() == 0 {
+            // Nothing was ever given to it.
             return None;
         }
         let selective = self.phase == Phase::Recovery && self.parameters.recovery == Recovery::Sack;
@@ -64,7 +65,7 @@ impl Sender {
     }
 
     /// The piece at `next`, if both windows allow it.
-    fn next_in_window(&mut self, now: Time) -> Option<Piece> {
+    pub(super) fn next_in_window(&mut self, now: Time) -> Option<Piece> {
         let selected = !self.scoreboard.is_empty();
         if selected && self.phase == Phase::Restart && self.parameters.recovery == Recovery::Sack {
             // What was SACKed before the timeout is not sent again.
@@ -152,7 +153,7 @@ impl Sender {
     }
 
     /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is no larger than at the start.
-    fn restart_if_idle(&mut self, now: Time) {
+    pub(super) fn restart_if_idle(&mut self, now: Time) {
         if self.highest > self.unacknowledged || self.highest == 0 || !self.parameters.idle_restart {
             return;
         }
