@@ -239,9 +239,8 @@ impl<W: Watch> World<W> {
         if packet.protocol != Protocol::TCP {
             return self.count_delivery(now, packet, sequence_of(packet));
         }
-        let carried = self.transport.segments.take(packet);
-        self.count_delivery(now, packet, carried.number);
-        self.receive(now, packet, &carried);
+        self.count_delivery(now, packet, self.transport.segments.number(packet));
+        self.receive(now, packet);
     }
 
     /// Packet `number` of its flow has arrived.

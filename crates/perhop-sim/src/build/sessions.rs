@@ -1,7 +1,7 @@
 //! TCP traffic: from its entry in a scenario to sessions and the flows of both directions.
 
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::packet::{Dscp, FlowKey, Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::{Builder, flow_start};
@@ -36,7 +36,7 @@ impl<'a> Builder<'a> {
                 distribution: self.distribution(class),
                 answers: false,
                 path: paths[CLIENT],
-                template: Packet { dscp: config.dscp, ..Packet::new(key, 0) },
+                template: template(config.dscp, key),
             };
             let there = self.add_flow(there, ways[CLIENT]);
             let back = Flow {
@@ -46,7 +46,7 @@ impl<'a> Builder<'a> {
                 distribution: self.distribution(back_class),
                 answers: true,
                 path: paths[SERVER],
-                template: Packet { dscp: back_dscp, ..Packet::new(key.reversed(), 0) },
+                template: template(back_dscp, key.reversed()),
             };
             let flows = [there, self.add_flow(back, ways[SERVER])];
             let (streams, start) = flow_start(config, number, &self.streams);
@@ -100,4 +100,10 @@ impl<'a> Builder<'a> {
             *horizon = *warmup;
         }
     }
+}
+
+/// What all packets of flow `key` have in common: all that their sender's host knows of a color is what the
+/// codepoint says.
+fn template(dscp: Dscp, key: FlowKey) -> Packet {
+    Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) }
 }

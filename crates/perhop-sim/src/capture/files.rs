@@ -168,7 +168,7 @@ fn segment(scenario: &Scenario, world: &World, carried: &Carried, packet: &mut P
     let config = &scenario.traffic[flow.traffic];
     let above = u64::from(flow.number) + u64::from(number) * u64::from(config.count);
     let port = config.source_port + (above % (0x1_0000 - u64::from(config.source_port))) as u16;
-    let is_clients = carried.end == SERVER;
+    let is_clients = usize::from(carried.end) == SERVER;
     *(if is_clients { &mut packet.source_port } else { &mut packet.destination_port }) = port;
     let parameters = &world.transport.sessions[session].parameters;
     Transport::Tcp(tcp::fields(carried, number, parameters, packet))

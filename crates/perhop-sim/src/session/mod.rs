@@ -4,6 +4,7 @@
 //! for packets in either direction. Its application follows a [`Plan`]. A [`Dialogue`] is one connection
 //! of it with both its ends. What an end has to send becomes packets of the session's two flows.
 
+mod exchange;
 mod plan;
 mod segments;
 mod watch;
@@ -15,15 +16,15 @@ use perhop_qos::packet::Packet;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
+use exchange::Answer;
 pub use plan::{Beginning, Connections, Plan, Request};
 pub(crate) use segments::{Carried, Segments};
 pub(crate) use watch::{ConnectionProbe, ConnectionSample};
 
 use crate::agenda::Slot;
-use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
-use crate::tcp::{Connection, Event as TcpEvent, Flags, Parameters, Role, Segment, Statistics};
+use crate::tcp::{Connection, Event as TcpEvent, Flags, Parameters, Role, Statistics};
 use crate::world::{Event, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
@@ -104,12 +105,14 @@ pub(crate) struct SessionTally {
 #[derive(Debug)]
 struct Dialogue {
     session: usize,
+    /// The session's.
+    flows: [usize; 2],
     generation: u32,
     /// Which of its session's connections it is, from 0; `None` once it is over.
     number: Option<u32>,
     ends: [Connection; 2],
-    /// The instant of each end's wake-up on the agenda, if it waits for one.
-    armed: [Option<Time>; 2],
+    /// The instant of each end's wake-up on the agenda; [`Time::MAX`] where it waits for none.
+    armed: [Time; 2],
     slots: [Slot; 2],
     closed: [bool; 2],
     /// The transaction under way: when it began, bytes of its request, and bytes of it that have arrived
@@ -156,7 +159,9 @@ impl<W: Watch> World<W> {
 
     /// A new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
-        let Session { parameters, stream, tally, begun, open, .. } = &mut self.transport.sessions[session];
+        let Session { parameters, stream, tally, begun, open, flows, .. } =
+            &mut self.transport.sessions[session];
+        let flows = *flows;
         *open += 1;
         tally.connections += u64::from(now >= self.warmup);
         let number = *begun;
@@ -170,11 +175,11 @@ impl<W: Watch> World<W> {
         let place = self.transport.free.pop().unwrap_or(self.transport.dialogues.len());
         if let Some(dialogue) = self.transport.dialogues.get_mut(place) {
             let (slots, generation) = (dialogue.slots, dialogue.generation.wrapping_add(1));
-            *dialogue = Dialogue::new(session, generation, number, ends, slots, now);
+            *dialogue = Dialogue::new(session, flows, generation, number, ends, slots, now);
         } else {
             let slots =
                 [CLIENT, SERVER].map(|end| self.agenda.register(Event::ConnectionTimer(2 * place + end)));
-            self.transport.dialogues.push(Dialogue::new(session, 0, number, ends, slots, now));
+            self.transport.dialogues.push(Dialogue::new(session, flows, 0, number, ends, slots, now));
         }
         if let Some(Ledger(connections)) = &mut self.transport.ledger {
             let generation = self.transport.dialogues[place].generation;
@@ -184,125 +189,52 @@ impl<W: Watch> World<W> {
         self.serve(now, place, SERVER);
     }
 
-    /// The wake-up of an end came; `end` is twice its dialogue's place, and one more for the server.
-    pub(crate) fn connection_timer(&mut self, now: Time, end: usize) {
-        let (place, end) = (end / 2, end % 2);
-        let dialogue = &mut self.transport.dialogues[place];
-        if dialogue.armed[end] == Some(now) {
-            dialogue.armed[end] = None;
-            dialogue.ends[end].on_timer(now);
-            self.serve(now, place, end);
-        }
-    }
-
-    /// `packet` delivers what it `carried`.
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet, carried: &Carried) {
-        let place = carried.dialogue as usize;
-        // A recording's segments are for nobody.
-        let Some(dialogue) = self.transport.dialogues.get_mut(place) else { return };
-        // A late segment of a connection that is over: its successor in this place has other ports.
-        if dialogue.generation == carried.generation {
-            self.catch_up_with_timers(now, place, carried.end);
-            let segment = Segment { ecn: packet.ecn, ..carried.segment };
-            self.transport.dialogues[place].ends[carried.end].on_segment(now, &segment);
-            self.serve(now, place, carried.end);
-        }
-    }
-
-    /// Lets the timers of an end that is ahead of the agenda expire before `now`.
-    fn catch_up_with_timers(&mut self, now: Time, place: usize, end: usize) {
-        let timeout = |world: &Self| world.transport.dialogues[place].ends[end].poll_timeout();
-        while let Some(expires) = timeout(self).filter(|expires| *expires < now) {
-            self.transport.dialogues[place].ends[end].on_timer(expires);
-            self.serve(expires, place, end);
-        }
-    }
-
-    /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
-    fn serve(&mut self, now: Time, place: usize, end: usize) {
-        loop {
-            while let Some(segment) = self.transport.dialogues[place].ends[end].poll_transmit(now) {
-                self.send_segment(now, place, end, segment);
-            }
-            let Some(event) = self.transport.dialogues[place].ends[end].poll_event() else { break };
-            self.answer(now, place, end, event);
-        }
-        self.arm(place, end);
-        self.retire(place);
-    }
-
-    /// Puts `segment` into a packet and the packet on its way.
-    fn send_segment(&mut self, now: Time, place: usize, end: usize, segment: Segment) {
-        let Dialogue { session, generation, .. } = self.transport.dialogues[place];
-        let Session { flows, parameters, .. } = &self.transport.sessions[session];
-        let flow = flows[end];
-        let tally = &mut self.tallies[flow];
-        let mut packet = self.flows[flow].template;
-        packet.length = parameters.ip_length(&segment);
-        packet.sent_at = now;
-        packet.ecn = segment.ecn;
-        packet.color = packet.dscp.color();
-        let number = tally.next_sequence;
-        tally.next_sequence = number.wrapping_add(1);
-        if now >= self.warmup {
-            tally.offered.add(packet.length);
-        }
-        let carried = Carried { segment, dialogue: place as u32, generation, number, end: 1 - end };
-        packet.payload = payload(flow, self.transport.segments.hold(carried));
-        self.forward(now, self.link_of(flow, 0), &mut packet);
-    }
-
-    /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
-    fn arm(&mut self, place: usize, end: usize) {
-        let Dialogue { ends, armed, slots, .. } = &mut self.transport.dialogues[place];
-        if let Some(time) = ends[end].poll_timeout()
-            && armed[end].is_none_or(|pending| time < pending)
-        {
-            armed[end] = Some(time);
-            self.agenda.schedule(slots[end], time);
-        }
-    }
-
-    /// Frees the place of a dialogue whose ends are both closed: neither needs an answer any more.
+    /// Frees the place of a dialogue if both its ends are closed: neither needs an answer any more.
+    #[inline(never)]
     fn retire(&mut self, place: usize) {
         let Dialogue { session, closed, ends, generation, armed, number, .. } =
             &mut self.transport.dialogues[place];
-        if *closed == [true, true] {
-            let Session { tally, open, .. } = &mut self.transport.sessions[*session];
-            *open -= 1;
-            for end in ends.iter() {
-                tally.over.merge(&end.statistics());
-            }
-            // Whatever still comes for it is for none.
-            *generation = generation.wrapping_add(1);
-            *number = None;
-            *closed = [false, false];
-            *armed = [None, None];
-            let parameters = *ends[CLIENT].parameters();
-            *ends = [Role::Passive; 2].map(|role| Connection::new(&parameters, role, Time::ZERO));
-            self.transport.free.push(place);
+        if *closed != [true, true] {
+            return;
         }
+        let Session { tally, open, .. } = &mut self.transport.sessions[*session];
+        *open -= 1;
+        for end in ends.iter() {
+            tally.over.merge(&end.statistics());
+        }
+        // Whatever still comes for it is for none.
+        *generation = generation.wrapping_add(1);
+        *number = None;
+        *closed = [false, false];
+        *armed = [Time::MAX; 2];
+        let parameters = *ends[CLIENT].parameters();
+        *ends = [Role::Passive; 2].map(|role| Connection::new(&parameters, role, Time::ZERO));
+        self.transport.free.push(place);
     }
 
     /// The application at `end` hears of `event`.
-    fn answer(&mut self, now: Time, place: usize, end: usize, event: TcpEvent) {
-        let dialogue = &mut self.transport.dialogues[place];
+    fn answer(&mut self, now: Time, place: usize, end: usize, event: TcpEvent) -> Answer {
         match (end, event) {
-            (CLIENT, TcpEvent::Connected) => self.begin(now, place),
-            (CLIENT, TcpEvent::Received(bytes)) => self.client_receives(now, place, bytes),
-            (_, TcpEvent::Received(bytes)) => self.server_receives(now, place, bytes),
+            (_, TcpEvent::Acknowledged(_)) | (SERVER, TcpEvent::Connected) => return Answer::Silence,
+            (SERVER, TcpEvent::Received(bytes)) => return self.server_receives(now, place, bytes),
+            (_, TcpEvent::Received(bytes)) => return self.client_receives(now, place, bytes),
+            (_, TcpEvent::Connected) => self.begin(now, place),
             (CLIENT, TcpEvent::PeerClosed) => self.client_hears_the_end(now, place),
             (_, TcpEvent::PeerClosed) => {
-                dialogue.ends[SERVER].close();
-                let Dialogue { session, began, .. } = *dialogue;
+                let Dialogue { session, began, ends, .. } = &mut self.transport.dialogues[place];
+                ends[SERVER].close();
+                let (session, began) = (*session, *began);
                 if self.transport.sessions[session].plan.beginning != Beginning::InTurn {
                     // The whole request is here.
                     self.complete(now, session, began);
                 }
             }
-            (_, TcpEvent::Closed) => dialogue.closed[end] = true,
-            (_, TcpEvent::Connected | TcpEvent::Acknowledged(_)) => {}
+            (_, TcpEvent::Closed) => {
+                self.transport.dialogues[place].closed[end] = true;
+                return Answer::Farewell;
+            }
         }
+        Answer::Act
     }
 
     /// The client sends the request of the next transaction.
@@ -324,13 +256,15 @@ impl<W: Watch> World<W> {
     }
 
     /// `bytes` of requests arrive: whole ones are answered.
-    fn server_receives(&mut self, now: Time, place: usize, bytes: u64) {
+    fn server_receives(&mut self, now: Time, place: usize, bytes: u64) -> Answer {
         let measured = now >= self.warmup;
         let dialogue = &mut self.transport.dialogues[place];
         let Session { plan, tally, .. } = &mut self.transport.sessions[dialogue.session];
         tally.received[SERVER] += if measured { bytes } else { 0 };
         dialogue.arrived[SERVER] += bytes;
+        let mut answer = Answer::Silence;
         while dialogue.arrived[SERVER] >= dialogue.request {
+            answer = Answer::Act;
             dialogue.arrived[SERVER] -= dialogue.request;
             dialogue.ends[SERVER].send(plan.response);
             if plan.closes(Closing::Server) {
@@ -340,17 +274,18 @@ impl<W: Watch> World<W> {
                 tally.transactions += u64::from(measured);
             }
         }
+        answer
     }
 
     /// `bytes` of a response arrive: a whole one ends the transaction, or is followed by closing.
-    fn client_receives(&mut self, now: Time, place: usize, bytes: u64) {
+    fn client_receives(&mut self, now: Time, place: usize, bytes: u64) -> Answer {
         let dialogue = &mut self.transport.dialogues[place];
         let session = dialogue.session;
         let Session { plan, tally, .. } = &mut self.transport.sessions[session];
         tally.received[CLIENT] += if now >= self.warmup { bytes } else { 0 };
         dialogue.arrived[CLIENT] += bytes;
         if dialogue.arrived[CLIENT] < plan.response {
-            return;
+            return Answer::Silence;
         }
         dialogue.arrived[CLIENT] -= plan.response;
         match plan.connections {
@@ -362,6 +297,7 @@ impl<W: Watch> World<W> {
                 self.begin(now, place);
             }
         }
+        Answer::Act
     }
 
     /// The server has closed: the transaction is over, the next one begins at once.
@@ -404,13 +340,13 @@ impl Transport {
         let Some(dialogue) = dialogue.filter(|dialogue| dialogue.generation == carried.generation) else {
             return true;
         };
-        let session = &self.sessions[dialogue.session];
-        session.may_be_ahead[carried.end]
+        let (session, end) = (&self.sessions[dialogue.session], usize::from(carried.end));
+        session.may_be_ahead[end]
             && session.open == 1
             && arrives <= session.due
             && !carried.segment.has(Flags::SYN)
             && !carried.segment.has(Flags::FIN)
-            && dialogue.ends[carried.end].is_only_open()
+            && dialogue.ends[end].is_only_open()
     }
     /// What the senders of both ends of each session counted since the start of the run.
     fn sent(&self) -> Vec<Statistics> {
@@ -436,6 +372,7 @@ impl Transport {
 impl Dialogue {
     fn new(
         session: usize,
+        flows: [usize; 2],
         generation: u32,
         number: u32,
         ends: [Connection; 2],
@@ -444,10 +381,11 @@ impl Dialogue {
     ) -> Dialogue {
         Dialogue {
             session,
+            flows,
             generation,
             number: Some(number),
             ends,
-            armed: [None, None],
+            armed: [Time::MAX; 2],
             slots,
             closed: [false, false],
             began: now,

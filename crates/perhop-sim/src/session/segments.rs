@@ -6,7 +6,7 @@ use crate::scenario::{Recorded, TcpNumbers};
 use crate::tcp::Segment;
 
 /// A segment under way, and whose it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Carried {
     pub(crate) segment: Segment,
     /// The connection's place, and which of the connections that had this place it is.
@@ -15,7 +15,7 @@ pub(crate) struct Carried {
     /// Number of its packet in the flow.
     pub(crate) number: u32,
     /// The end that it goes to.
-    pub(crate) end: usize,
+    pub(crate) end: u8,
 }
 
 /// The place of connections that are not simulated: those of recordings.
@@ -48,26 +48,35 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// A place for `carried`, as the low half of a packet's payload word.
-    pub(crate) fn hold(&mut self, carried: Carried) -> u32 {
-        if let Some(place) = self.free.pop() {
-            self.carried[place as usize] = carried;
-            return place;
-        }
-        self.carried.push(carried);
+    /// A place, as the low half of a packet's payload word, and what was under way in it last: to be written over.
+    pub(crate) fn place(&mut self) -> (u32, &mut Carried) {
+        let place = self.free.pop().unwrap_or_else(|| self.add_place());
+        (place, &mut self.carried[place as usize])
+    }
+    #[cold]
+    fn add_place(&mut self) -> u32 {
+        self.carried.push(Carried::default());
         self.carried.len() as u32 - 1
     }
-    /// What `packet` carries, which is under way no more.
-    pub(crate) fn take(&mut self, packet: &Packet) -> Carried {
-        let place = packet.payload as u32;
-        self.free.push(place);
-        self.carried[place as usize]
+    /// A place for `carried`, as the low half of a packet's payload word.
+    pub(crate) fn hold(&mut self, carried: Carried) -> u32 {
+        let (place, vacant) = self.place();
+        *vacant = carried;
+        place
+    }
+    /// Which packet of its flow `packet`, which carries a segment, is.
+    pub(crate) fn number(&self, packet: &Packet) -> u32 {
+        self.carried[packet.payload as u32 as usize].number
+    }
+    /// What `packet` carries, which is a segment.
+    pub(crate) fn carried(&mut self, packet: &Packet) -> &mut Carried {
+        &mut self.carried[packet.payload as u32 as usize]
     }
     /// What `packet` carries, if that is a segment.
     pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
         (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
     }
-    /// `packet` was dropped, and with it the segment, if it carried one.
+    /// `packet` has arrived or was dropped, and with it the segment, if it carried one: its place is used again.
     pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.protocol == Protocol::TCP {
             self.free.push(packet.payload as u32);

@@ -1,13 +1,11 @@
 //! [`Connection`]: one end of a connection: handshake, teardown, and the two halves put together.
 
-use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::parameters::{Handshake, HandshakeTiming, Parameters};
-use super::receiver::{Due, Receiver};
-use super::segment::{Flags, SackBlocks, Segment, Timestamps};
+use super::receiver::Receiver;
+use super::segment::{Flags, Segment};
 use super::sender::{Sender, Statistics};
-use super::transmit::Piece;
 
 /// Which end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +59,7 @@ pub enum State {
 
 /// How far the opening handshake is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Opening {
+pub(super) enum Opening {
     Listen,
     SynSent,
     SynReceived,
@@ -75,16 +73,16 @@ const TIME_WAIT: Time = Time::from_seconds(60);
 /// One end of a TCP connection.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    sender: Sender,
-    receiver: Receiver,
-    reading: Reading,
-    opening: Opening,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) reading: Reading,
+    pub(super) opening: Opening,
     /// A SYN or SYN-ACK is to be sent now.
-    syn_due: bool,
-    /// When it is sent again, how often it was sent, and when last.
-    syn_deadline: Option<Time>,
-    syns: u32,
-    syn_sent: Time,
+    pub(super) syn_due: bool,
+    /// When it is sent again ([`Time::MAX`]: never), how often it was sent, and when last.
+    pub(super) syn_deadline: Time,
+    pub(super) syns: u32,
+    pub(super) syn_sent: Time,
     /// Whether the peer's FIN came before ours was sent: then ours is the last.
     closed_by_peer: bool,
     /// When TIME-WAIT ends; `None` before it begins.
@@ -96,12 +94,16 @@ pub struct Connection {
 /// Events not yet taken: counters instead of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
-    connected: bool,
     acknowledged: u64,
     received: u64,
-    peer_closed: bool,
-    closed: bool,
+    /// [`CONNECTED`], [`PEER_CLOSED`], [`CLOSED`].
+    changes: u8,
 }
+
+/// Changes of a connection's state, as bits.
+const CONNECTED: u8 = 1;
+const PEER_CLOSED: u8 = 2;
+const CLOSED: u8 = 4;
 
 impl Connection {
     /// One end of a connection that is not open yet. `clock_phase` (less than the clock's tick) shifts the
@@ -119,41 +121,55 @@ impl Connection {
             reading: Reading::AtOnce,
             opening,
             syn_due: opening == Opening::SynSent,
-            syn_deadline: None,
+            syn_deadline: Time::MAX,
             syns: 0,
             syn_sent: Time::ZERO,
             closed_by_peer: false,
             time_wait_ends: None,
-            news: News { connected: one_way, ..News::default() },
+            news: News { changes: if one_way { CONNECTED } else { 0 }, ..News::default() },
         }
     }
 
     /// `segment` arrives.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        if !self.advance_handshake(now, segment) {
+        let is_open = self.opening == Opening::Open && !segment.has(Flags::SYN);
+        if !is_open && !self.advance_handshake(now, segment) {
             return;
         }
-        let was_finished = self.receiver.is_finished();
-        let before = self.sender.unacknowledged;
         if segment.has(Flags::ACK) {
+            let before = self.sender.unacknowledged;
             self.sender.on_acknowledgment(now, segment);
+            if self.sender.unacknowledged > before {
+                // The FIN takes an offset, but it is no byte of the application's.
+                let bytes = |offset: u64| offset.min(self.sender.written);
+                self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
+            }
         }
-        let received = self.receiver.on_segment(now, segment);
+        self.receiver.note_timestamps(segment);
+        if segment.end() > segment.sequence {
+            self.take_in(now, segment);
+        }
+        if self.sender.finishing {
+            self.note_closed(now);
+        }
+    }
+
+    /// The data and the FIN of `segment`.
+    fn take_in(&mut self, now: Time, segment: &Segment) {
+        let was_finished = self.receiver.is_finished();
+        let received = self.receiver.on_data(now, segment);
         if self.reading == Reading::AtOnce {
             self.receiver.read_at_once(received);
         }
         self.news.received += received;
-        // The FIN takes an offset, but it is no byte of the application's.
-        let bytes = |offset: u64| offset.min(self.sender.written);
-        self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
         if self.receiver.is_finished() && !was_finished {
-            self.news.peer_closed = true;
+            self.news.changes |= PEER_CLOSED;
             self.closed_by_peer = !self.fin_is_sent();
         }
-        self.note_closed(now);
     }
 
     /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.
+    #[cold]
     fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
         match (self.opening, segment.has(Flags::SYN)) {
             (Opening::Open, false) => true,
@@ -167,7 +183,7 @@ impl Connection {
                 self.syn_due = true;
                 // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
                 self.agree_on_ecn(segment.has(Flags::ECE | Flags::CWR));
-                self.receiver.on_segment(now, segment);
+                self.receiver.note_timestamps(segment);
                 false
             }
             (Opening::SynReceived, true) => {
@@ -178,7 +194,7 @@ impl Connection {
                 // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
                 self.agree_on_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
                 self.open(now);
-                self.receiver.on_segment(now, segment);
+                self.receiver.note_timestamps(segment);
                 self.receiver.acknowledge_now();
                 false
             }
@@ -197,8 +213,8 @@ impl Connection {
     fn open(&mut self, now: Time) {
         self.opening = Opening::Open;
         self.syn_due = false;
-        self.syn_deadline = None;
-        self.news.connected = true;
+        self.syn_deadline = Time::MAX;
+        self.news.changes |= CONNECTED;
         if self.syns == 1 {
             if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
                 self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
@@ -219,7 +235,7 @@ impl Connection {
 
     fn note_closed(&mut self, now: Time) {
         if self.fin_is_acknowledged() && self.receiver.is_finished() && self.time_wait_ends.is_none() {
-            self.news.closed = true;
+            self.news.changes |= CLOSED;
             // RFC 9293 §3.6: who closed second goes from LAST-ACK to CLOSED at once.
             self.time_wait_ends = Some(if self.closed_by_peer { now } else { now + TIME_WAIT });
         }
@@ -227,8 +243,8 @@ impl Connection {
 
     /// A timer may have expired.
     pub fn on_timer(&mut self, now: Time) {
-        if self.syn_deadline.is_some_and(|deadline| deadline <= now) {
-            self.syn_deadline = None;
+        if self.syn_deadline <= now {
+            self.syn_deadline = Time::MAX;
             self.syn_due = true;
         }
         self.receiver.on_timer(now);
@@ -237,83 +253,20 @@ impl Connection {
 
     /// The next instant at which [`Connection::on_timer`] has something to do.
     pub fn poll_timeout(&self) -> Option<Time> {
-        let timers =
-            [self.syn_deadline, self.sender.deadline, self.sender.probe_at, self.receiver.deadline()];
-        timers.into_iter().flatten().min()
+        Some(self.next_timer()).filter(|timer| *timer < Time::MAX)
+    }
+    /// The same; [`Time::MAX`] where no timer runs.
+    pub(crate) fn next_timer(&self) -> Time {
+        let of_sender = self.sender.deadline.min(self.sender.probe_at);
+        of_sender.min(self.receiver.deadline().min(self.syn_deadline))
     }
 
     /// The next segment to send; to be asked until there is none, after every other call.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        if self.syn_due {
-            return Some(self.syn(now));
-        }
-        if self.opening != Opening::Open {
-            return None;
-        }
-        if self.receiver.due() == Due::Alone {
-            return Some(self.acknowledge(now));
-        }
-        if let Some(piece) = self.sender.poll(now) {
-            return Some(self.data(now, piece));
-        }
-        (self.receiver.due() == Due::Now).then(|| self.acknowledge(now))
-    }
-
-    fn syn(&mut self, now: Time) -> Segment {
-        self.syn_due = false;
-        let mut segment = self.blank(now);
-        segment.flags = Flags::SYN;
-        if self.opening == Opening::SynReceived {
-            self.receiver.stamp(&mut segment);
-            if self.sender.ecn {
-                segment.flags |= Flags::ECE;
-            }
-        } else if self.sender.parameters.ecn {
-            segment.flags |= Flags::ECE | Flags::CWR;
-        }
-        segment.window = self.sender.parameters.window;
-        let factor = 1u64 << self.syns.min(16);
-        let parameters = &self.sender.parameters;
-        let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));
-        self.syn_deadline = Some(now + wait.min(parameters.maximum_rto));
-        self.syns += 1;
-        self.syn_sent = now;
-        segment
-    }
-
-    fn acknowledge(&mut self, now: Time) -> Segment {
-        let mut segment = self.blank(now);
-        segment.sequence = self.sender.next;
-        self.receiver.stamp(&mut segment);
-        if self.sender.parameters.recovery == super::Recovery::Sack {
-            let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
-            segment.sack = self.receiver.sack(most);
-        }
-        segment
-    }
-
-    fn data(&mut self, now: Time, piece: Piece) -> Segment {
-        let mut segment = self.blank(now);
-        segment.sequence = piece.sequence;
-        segment.length = piece.length;
-        if piece.fin {
-            segment.flags |= Flags::FIN;
-        }
-        if piece.is_new && piece.length > 0 && self.sender.ecn {
-            // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
-            segment.ecn = Ecn::Capable0;
-            if std::mem::take(&mut self.sender.announce_reduction) {
-                segment.flags |= Flags::CWR;
-            }
-        }
-        self.receiver.stamp(&mut segment);
-        segment
-    }
-
-    fn blank(&self, now: Time) -> Segment {
-        let timestamps =
-            self.sender.parameters.timestamps.then_some(Timestamps { value: now, echo: Time::ZERO });
-        Segment { timestamps, ..Segment::default() }
+        let outgoing = self.next_outgoing(now)?;
+        let mut segment = Segment::default();
+        self.write(now, outgoing, &mut segment);
+        Some(segment)
     }
 
     /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.
@@ -342,20 +295,25 @@ impl Connection {
     }
     /// What the application has not heard of yet, one thing at a time.
     pub fn poll_event(&mut self) -> Option<Event> {
-        let News { connected, acknowledged, received, peer_closed, closed } = &mut self.news;
-        if std::mem::take(connected) {
+        let News { acknowledged, received, changes } = self.news;
+        if changes & CONNECTED != 0 {
+            self.news.changes &= !CONNECTED;
             return Some(Event::Connected);
         }
-        if *acknowledged > 0 {
-            return Some(Event::Acknowledged(std::mem::take(acknowledged)));
+        if acknowledged > 0 {
+            self.news.acknowledged = 0;
+            return Some(Event::Acknowledged(acknowledged));
         }
-        if *received > 0 {
-            return Some(Event::Received(std::mem::take(received)));
+        if received > 0 {
+            self.news.received = 0;
+            return Some(Event::Received(received));
         }
-        if std::mem::take(peer_closed) {
-            return Some(Event::PeerClosed);
+        if changes == 0 {
+            return None;
         }
-        std::mem::take(closed).then_some(Event::Closed)
+        let first = changes & changes.wrapping_neg();
+        self.news.changes &= !first;
+        Some(if first == PEER_CLOSED { Event::PeerClosed } else { Event::Closed })
     }
 
     /// When the peer can need no more answers: the end of TIME-WAIT, once both directions are closed.

@@ -15,6 +15,7 @@
 mod config;
 mod congestion;
 mod connection;
+mod outgoing;
 mod parameters;
 mod profile;
 mod receiver;

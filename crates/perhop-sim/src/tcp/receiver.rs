@@ -25,6 +25,9 @@ pub(super) const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 /// Longest time for a segment that is taken for the last of something. Linux 2.0 and 2.2: HZ/50.
 const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
 
+/// An offset that no FIN has.
+const NO_FIN: u64 = u64::MAX;
+
 /// The receiving half of a connection.
 #[derive(Clone, Debug)]
 pub(super) struct Receiver {
@@ -39,10 +42,11 @@ pub(super) struct Receiver {
     edge: u64,
     /// What arrived out of order, disjoint, the most recent first. Its storage is kept between losses.
     beyond: Vec<Range>,
-    /// Offset of the FIN, once seen.
-    fin: Option<u64>,
+    /// Offset of the FIN, once seen; [`NO_FIN`] before.
+    fin: u64,
     due: Due,
-    deadline: Option<Time>,
+    /// When a delayed acknowledgment is due; [`Time::MAX`] where none is.
+    deadline: Time,
     /// Segments in order since the last acknowledgment.
     unacknowledged: u32,
     /// Segments that are still acknowledged at once at the start.
@@ -75,9 +79,9 @@ impl Receiver {
             unread: 0,
             edge: buffer,
             beyond: Vec::new(),
-            fin: None,
+            fin: NO_FIN,
             due: Due::Nothing,
-            deadline: None,
+            deadline: Time::MAX,
             unacknowledged: 0,
             quick,
             clock,
@@ -89,24 +93,25 @@ impl Receiver {
         }
     }
 
-    /// Takes in the data and the FIN of `segment`. The answer is how many bytes are new and in order.
-    pub(super) fn on_segment(&mut self, now: Time, segment: &Segment) -> u64 {
+    /// RFC 7323 §4.3: which of the timestamps that arrive is echoed.
+    pub(super) fn note_timestamps(&mut self, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps
             && segment.sequence <= self.last_sent
             && timestamps.value >= self.echo
         {
             self.echo = timestamps.value;
         }
-        if segment.end() == segment.sequence {
-            return 0;
-        }
+    }
+
+    /// Takes in the data and the FIN of `segment`. The answer is how many bytes are new and in order.
+    pub(super) fn on_data(&mut self, now: Time, segment: &Segment) -> u64 {
         let start = segment.sequence;
         let sent_to = start + u64::from(segment.length);
         // RFC 9293 §3.10.7.4: what lies beyond the window is cut off.
         let end = sent_to.min(self.edge.max(self.next));
         self.notice_congestion(segment, start < end && end > self.next);
         if segment.has(Flags::FIN) && end == sent_to {
-            self.fin = Some(end);
+            self.fin = end;
         }
         if start > self.next {
             if start < end {
@@ -115,7 +120,7 @@ impl Receiver {
             self.due = Due::Alone;
             return 0;
         }
-        if end <= self.next && self.fin != Some(self.next) {
+        if end <= self.next && self.fin != self.next {
             // Old, or beyond a closed window: the sender has missed an acknowledgment, or probes.
             self.due = Due::Alone;
             return 0;
@@ -138,13 +143,12 @@ impl Receiver {
         let before = self.next;
         let had_gap = !self.beyond.is_empty();
         self.next = self.next.max(end);
-        // At most as many turns as there are ranges, each of which goes for good.
-        while let Some(index) = self.beyond.iter().position(|range| range.start <= self.next) {
-            self.next = self.next.max(self.beyond.remove(index).end);
+        if had_gap {
+            self.close_gap();
         }
         let received = self.next - before;
         self.unread += received;
-        let finished = self.fin == Some(self.next);
+        let finished = self.fin == self.next;
         if finished {
             self.next += 1;
         }
@@ -157,17 +161,23 @@ impl Receiver {
         received
     }
 
+    /// Takes in what waited for the offsets below `next`.
+    #[inline(never)]
+    fn close_gap(&mut self) {
+        // At most as many turns as there are ranges, each of which goes for good.
+        while let Some(index) = self.beyond.iter().position(|range| range.start <= self.next) {
+            self.next = self.next.max(self.beyond.remove(index).end);
+        }
+    }
+
     /// A segment with `length` payload bytes arrived in order: acknowledged now or later.
     fn owe(&mut self, now: Time, length: u32) {
         self.unacknowledged += 1;
         let expires = match self.acknowledgment {
-            Acknowledgment::EveryPacket => now,
+            Acknowledgment::EveryPacket => return self.due = Due::Now,
             Acknowledgment::Delayed { timeout, .. } => now + timeout,
             Acknowledgment::Estimated { .. } => self.expiry_by_estimate(now, length),
         };
-        if self.acknowledgment == Acknowledgment::EveryPacket {
-            return self.due = Due::Now;
-        }
         if self.quick > 0 {
             self.quick -= 1;
             self.due = Due::Now;
@@ -176,7 +186,7 @@ impl Receiver {
             self.due = Due::Now;
         } else if self.due == Due::Nothing {
             self.due = Due::Delayed;
-            self.deadline = Some(expires);
+            self.deadline = expires;
         }
     }
 
@@ -234,13 +244,13 @@ impl Receiver {
         self.unread
     }
 
-    /// The delayed-acknowledgment timer's instant.
-    pub(super) fn deadline(&self) -> Option<Time> {
+    /// The delayed-acknowledgment timer's instant; [`Time::MAX`] while it is off.
+    pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
     pub(super) fn on_timer(&mut self, now: Time) {
-        if self.deadline.is_some_and(|deadline| deadline <= now) {
-            self.deadline = None;
+        if self.deadline <= now {
+            self.deadline = Time::MAX;
             self.due = Due::Now;
         }
     }
@@ -253,11 +263,11 @@ impl Receiver {
     }
     /// Whether the peer's FIN has arrived, whatever is missing before it.
     pub(super) fn has_seen_the_end(&self) -> bool {
-        self.fin.is_some()
+        self.fin != NO_FIN
     }
     /// Whether the peer's FIN and everything before it has arrived.
     pub(super) fn is_finished(&self) -> bool {
-        self.fin.is_some_and(|fin| fin < self.next)
+        self.fin < self.next
     }
 
     /// Writes acknowledgment, window and echoes into `segment`, which is about to be sent.
@@ -272,14 +282,12 @@ impl Receiver {
             timestamps.echo = self.echo;
         }
         self.due = Due::Nothing;
-        self.deadline = None;
+        self.deadline = Time::MAX;
         self.unacknowledged = 0;
         self.last_sent = self.next;
     }
-    /// The blocks that arrived out of order, `most` of them at most.
-    pub(super) fn sack(&self, most: usize) -> SackBlocks {
-        let mut blocks = SackBlocks::default();
+    /// Adds to `blocks` what arrived out of order, `most` of it at most.
+    pub(super) fn write_blocks(&self, most: usize, blocks: &mut SackBlocks) {
         self.beyond.iter().take(most).for_each(|range| blocks.push(range.start, range.end));
-        blocks
     }
 }

@@ -56,6 +56,8 @@ pub(super) struct RttEstimator {
     /// The timeout before back-off.
     base: Time,
     back_off: u32,
+    /// The timeout, back-off included: what [`RttEstimator::rto`] says until one of the two changes.
+    rto: Time,
 }
 
 impl RttEstimator {
@@ -71,6 +73,7 @@ impl RttEstimator {
             variation: 0,
             base: parameters.initial_rto,
             back_off: 1,
+            rto: parameters.initial_rto.min(parameters.maximum_rto),
         }
     }
     /// A segment sent at `sent` was acknowledged at `now`; the congestion window has `segments`.
@@ -84,6 +87,7 @@ impl RttEstimator {
         }
         self.back_off = 1;
         self.base = self.timeout(segments);
+        self.set_rto();
     }
     fn first(&mut self, measured: i64) {
         self.smoothed = measured << SMOOTHED_SHIFT;
@@ -115,8 +119,11 @@ impl RttEstimator {
     }
     /// The retransmission timeout now, back-off included.
     pub(super) fn rto(&self) -> Time {
-        Time::from_picoseconds(self.base.as_picoseconds().saturating_mul(u64::from(self.back_off)))
-            .min(self.maximum)
+        self.rto
+    }
+    fn set_rto(&mut self) {
+        let backed_off = self.base.as_picoseconds().saturating_mul(u64::from(self.back_off));
+        self.rto = Time::from_picoseconds(backed_off).min(self.maximum);
     }
     /// RFC 6298 §5.5: the timer expired; the timeout doubles, until a segment sent once is acknowledged.
     pub(super) fn back_off(&mut self) {
@@ -126,11 +133,13 @@ impl RttEstimator {
         if self.back_off > STALE_BACK_OFF {
             self.smoothed = 0;
         }
+        self.set_rto();
     }
     /// RFC 6298 §5.7: a SYN was sent again and the handshake gave no sample.
     pub(super) fn after_lost_syn(&mut self) {
         self.base = self.base.max(Time::from_seconds(3));
         self.back_off = 1;
+        self.set_rto();
     }
     /// The smoothed round-trip time, once one was measured.
     pub(super) fn smoothed(&self) -> Option<Time> {

@@ -10,6 +10,10 @@ pub(super) struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Whether nothing is SACKed.
+    pub(super) fn is_empty(&self) -> bool {
+        self.ranges.is_empty()
+    }
     /// RFC 6675 §4, Update: offsets from `start` to `end` arrived. Whether that is news.
     pub(super) fn add(&mut self, start: u64, end: u64) -> bool {
         let first = self.ranges.partition_point(|range| range.end < start);

@@ -65,6 +65,10 @@ impl SackBlocks {
             self.count += 1;
         }
     }
+    /// Leaves none.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+    }
     /// How many blocks there are.
     pub fn len(&self) -> usize {
         usize::from(self.count)

@@ -6,7 +6,7 @@ use super::congestion::{Congestion, CongestionWindow};
 use super::parameters::{Counting, Growth, Handshake, Parameters, Recovery, Reduction, RepeatedTimeout};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::segment::{Flags, Segment};
+use super::segment::{Flags, Segment, Timestamps};
 
 /// What was counted of one sender since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,8 +62,13 @@ pub(super) enum Phase {
 /// A segment whose round trip is being timed (Karn & Partridge 1987: one that was sent once).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timing {
+    /// The offset after it, which no acknowledgment reaches where none is timed.
     pub(super) end: u64,
     pub(super) sent: Time,
+}
+
+impl Timing {
+    pub(super) const NONE: Timing = Timing { end: u64::MAX, sent: Time::ZERO };
 }
 
 /// The sending half of a connection.
@@ -71,6 +76,8 @@ pub(super) struct Timing {
 #[allow(clippy::struct_excessive_bools)] // what the RFCs keep beside the phase
 pub(super) struct Sender {
     pub(super) parameters: Parameters,
+    /// Payload bytes of a full segment.
+    pub(super) payload: u64,
     /// SND.UNA: the first offset not acknowledged.
     pub(super) unacknowledged: u64,
     /// SND.NXT: the next offset to send; goes back to `unacknowledged` to start again.
@@ -106,12 +113,12 @@ pub(super) struct Sender {
     pub(super) retransmitted: u64,
     /// RescueRxt.
     pub(super) rescued: bool,
-    pub(super) timing: Option<Timing>,
+    pub(super) timing: Timing,
     pub(super) rtt: RttEstimator,
-    /// When the retransmission timer expires.
-    pub(super) deadline: Option<Time>,
-    /// When a closed window is probed next, how often it was, and whether it is due.
-    pub(super) probe_at: Option<Time>,
+    /// When the retransmission timer expires; [`Time::MAX`] while it is off.
+    pub(super) deadline: Time,
+    /// When a closed window is probed next ([`Time::MAX`]: never), how often it was, and whether it is due.
+    pub(super) probe_at: Time,
     pub(super) probes: u32,
     pub(super) probe_due: bool,
     /// Where the segment began whose timer expired last.
@@ -130,6 +137,7 @@ impl Sender {
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Sender {
         Sender {
             parameters: *parameters,
+            payload: u64::from(parameters.payload()),
             unacknowledged: 0,
             next: 0,
             highest: 0,
@@ -154,10 +162,10 @@ impl Sender {
             scoreboard: Scoreboard::default(),
             retransmitted: 0,
             rescued: false,
-            timing: None,
+            timing: Timing::NONE,
             rtt: RttEstimator::new(parameters, clock_phase),
-            deadline: None,
-            probe_at: None,
+            deadline: Time::MAX,
+            probe_at: Time::MAX,
             probes: 0,
             probe_due: false,
             timed_out: None,
@@ -173,10 +181,6 @@ impl Sender {
     pub(super) fn end(&self) -> u64 {
         self.written.saturating_add(u64::from(self.finishing))
     }
-    /// Payload bytes of a full segment.
-    pub(super) fn payload(&self) -> u64 {
-        u64::from(self.parameters.payload())
-    }
     /// FlightSize: bytes sent and not acknowledged.
     pub(super) fn flight(&self) -> u64 {
         self.highest - self.unacknowledged
@@ -189,7 +193,25 @@ impl Sender {
             // RFC 9293 §3.10.7.4: it acknowledges what was never sent.
             return;
         }
-        let news = self.learn(segment);
+        if !self.is_unmoved_by(segment) {
+            self.heed(now, segment);
+        }
+    }
+
+    /// Whether nothing is under way that `segment` could acknowledge, and it says of the window what the last one said
+    /// that acknowledged as much: then to heed it changes nothing.
+    pub(super) fn is_unmoved_by(&self, segment: &Segment) -> bool {
+        self.highest == self.unacknowledged
+            && segment.acknowledgment == self.unacknowledged
+            && segment.window == self.last_window
+            && !segment.has(Flags::ECE)
+    }
+
+    /// `segment` acknowledges nothing that was never sent.
+    pub(super) fn heed(&mut self, now: Time, segment: &Segment) {
+        let acknowledgment = segment.acknowledgment;
+        let selective = !segment.sack.is_empty() && self.parameters.recovery == Recovery::Sack;
+        let news = selective && self.learn(segment);
         let duplicate = self.is_duplicate(segment);
         self.open_to(segment);
         let echoes = segment.has(Flags::ECE) && self.ecn;
@@ -204,10 +226,8 @@ impl Sender {
     }
 
     /// RFC 6675 §4, Update. Whether the blocks say anything new.
+    #[inline(never)]
     fn learn(&mut self, segment: &Segment) -> bool {
-        if self.parameters.recovery != Recovery::Sack {
-            return false;
-        }
         let mut news = false;
         for (start, end) in segment.sack.iter() {
             if start >= self.unacknowledged.max(segment.acknowledgment) && end <= self.highest && start < end
@@ -243,11 +263,13 @@ impl Sender {
         self.measure(now, segment);
         self.unacknowledged = acknowledgment;
         self.next = self.next.max(acknowledgment);
-        self.scoreboard.advance(acknowledgment);
+        if !self.scoreboard.is_empty() {
+            self.scoreboard.advance(acknowledgment);
+        }
         self.duplicates = 0;
         self.sent_early = 0;
         self.retransmit = false;
-        self.probe_at = None;
+        self.probe_at = Time::MAX;
         self.probe_due = false;
         self.probes = 0;
         if self.phase == Phase::Recovery {
@@ -266,19 +288,22 @@ impl Sender {
     }
 
     fn measure(&mut self, now: Time, segment: &Segment) {
-        let timed = self.timing.filter(|timing| segment.acknowledgment >= timing.end);
-        let echoed = segment.timestamps.map(|timestamps| timestamps.echo);
-        if let Some(sent) = echoed.or(timed.map(|timing| timing.sent)) {
+        let Timing { end, sent } = self.timing;
+        let is_timed = segment.acknowledgment >= end;
+        if let Some(Timestamps { echo, .. }) = segment.timestamps {
+            self.rtt.sample(echo, now, self.window.segments);
+        } else if is_timed {
             self.rtt.sample(sent, now, self.window.segments);
         }
-        if timed.is_some() {
-            self.timing = None;
+        if is_timed {
+            self.timing = Timing::NONE;
         }
     }
 
     /// RFC 6298 §5.2, §5.3: off when nothing is under way, else from now.
     pub(super) fn restart_timer(&mut self, now: Time) {
-        self.deadline = (self.highest > self.unacknowledged).then(|| now + self.rtt.rto());
+        let under_way = self.highest > self.unacknowledged;
+        self.deadline = if under_way { now + self.rtt.rto() } else { Time::MAX };
     }
 
     /// `acknowledged` bytes let the window grow; in slow start by `most` segments at most, where bytes count
@@ -289,10 +314,11 @@ impl Sender {
         }
         let segments = match self.parameters.counting {
             Counting::Acknowledgments => 1.0,
-            Counting::Bytes => (acknowledged as f64 / self.payload() as f64).min(most),
+            Counting::Bytes if acknowledged == self.payload => 1.0,
+            Counting::Bytes => (acknowledged as f64 / self.payload as f64).min(most),
         };
-        let round_trip = self.rtt.smoothed();
-        self.congestion.grow(now, &mut self.window, segments, round_trip);
+        let Sender { congestion, window, rtt, .. } = self;
+        congestion.grow(now, window, segments, || rtt.smoothed());
     }
 
     /// RFC 3168 §6.1.2: as if a segment were lost, but once per window of data, and nothing is sent again.
@@ -310,7 +336,7 @@ impl Sender {
 
     /// The slow-start threshold after congestion.
     pub(super) fn reduce(&mut self) {
-        let payload = self.payload();
+        let payload = self.payload;
         let used = match self.parameters.reduction {
             Reduction::FlightSize => {
                 // RFC 5681 §3.2: what limited transmit has sent does not count.
@@ -326,12 +352,12 @@ impl Sender {
 
     /// The timer: retransmission, or the probe of a closed window.
     pub(super) fn on_timer(&mut self, now: Time) {
-        if self.deadline.is_some_and(|deadline| deadline <= now) {
+        if self.deadline <= now {
             self.on_timeout(now);
         }
-        if self.probe_at.is_some_and(|probe_at| probe_at <= now) {
+        if self.probe_at <= now {
             self.probe_due = true;
-            self.probe_at = None;
+            self.probe_at = Time::MAX;
         }
     }
 
@@ -344,7 +370,7 @@ impl Sender {
         }
         self.rtt.back_off();
         self.start_again();
-        self.deadline = Some(now + self.rtt.rto());
+        self.deadline = now + self.rtt.rto();
     }
 
     /// One segment, from the first unacknowledged byte on.
@@ -357,6 +383,6 @@ impl Sender {
         self.phase = Phase::Restart;
         self.recovery_point = Some(self.highest);
         self.retransmit = false;
-        self.timing = None;
+        self.timing = Timing::NONE;
     }
 }

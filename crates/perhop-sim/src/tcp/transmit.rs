@@ -7,12 +7,14 @@ use super::sender::{Phase, Sender, Timing};
 
 /// A piece of the stream to be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(crate) struct Piece {
     pub(super) sequence: u64,
     pub(super) length: u32,
     pub(super) fin: bool,
     /// Whether none of it was ever sent, and it is not a probe: such packets are ECN-capable.
     pub(super) is_new: bool,
+    /// Whether it is known that nothing comes after it now.
+    pub(super) is_last: bool,
 }
 
 impl Piece {
@@ -25,37 +27,47 @@ impl Piece {
 impl Sender {
     /// The next piece, if the windows let one out. Asked until there is none.
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
+        if self.end() == 0 {
+            // Nothing was ever given to it.
+            return None;
+        }
+        let selective = self.phase == Phase::Recovery && self.parameters.recovery == Recovery::Sack;
+        if self.probe_due || self.retransmit || selective {
+            return self.poll_beside_window(now);
+        }
+        self.restart_if_idle(now);
+        let piece = self.next_in_window(now)?;
+        Some(self.sent(now, piece))
+    }
+
+    /// The same where what is next does not follow from the windows alone.
+    #[inline(never)]
+    fn poll_beside_window(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
             return Some(self.probe(now));
         }
-        if self.retransmit {
-            self.retransmit = false;
+        let piece = if std::mem::take(&mut self.retransmit) {
             let piece = self.piece(self.unacknowledged, self.highest);
             self.retransmitted = piece.end();
-            return Some(self.sent(now, piece));
-        }
-        let selective = self.parameters.recovery == Recovery::Sack;
-        let piece = if selective && self.phase == Phase::Recovery {
-            self.next_selective()?
+            piece
         } else {
-            self.restart_if_idle(now);
-            self.next_in_window(now)?
+            self.next_selective()?
         };
         Some(self.sent(now, piece))
     }
 
     /// A segment's worth of the stream from `sequence` on, nothing of it at or after `limit`.
     pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
-        let end = self.written.min(limit).min(sequence + self.payload()).max(sequence);
+        let end = self.written.min(limit).min(sequence + self.payload).max(sequence);
         let takes_fin = self.parameters.fin == Fin::WithData || end == sequence;
         let fin = self.finishing && takes_fin && end == self.written && limit > self.written;
-        Piece { sequence, length: (end - sequence) as u32, fin, is_new: false }
+        Piece { sequence, length: (end - sequence) as u32, fin, is_new: false, is_last: false }
     }
 
     /// The piece at `next`, if both windows allow it.
-    fn next_in_window(&mut self, now: Time) -> Option<Piece> {
-        let selective = self.parameters.recovery == Recovery::Sack;
-        if selective && self.phase == Phase::Restart {
+    pub(super) fn next_in_window(&mut self, now: Time) -> Option<Piece> {
+        let selected = !self.scoreboard.is_empty();
+        if selected && self.phase == Phase::Restart && self.parameters.recovery == Recovery::Sack {
             // What was SACKed before the timeout is not sent again.
             self.next = self.scoreboard.first_missing(self.next);
         }
@@ -63,29 +75,42 @@ impl Sender {
             self.limited = false;
             return None;
         }
-        let limit = self.scoreboard.first_present(self.next).unwrap_or(u64::MAX);
-        let piece = self.piece(self.next, limit);
+        let present = if selected { self.scoreboard.first_present(self.next) } else { None };
+        let piece = self.piece(self.next, present.unwrap_or(u64::MAX));
         let needed = match self.parameters.fin {
-            Fin::Alone if piece.fin => self.payload(),
+            Fin::Alone if piece.fin => self.payload,
             _ => u64::from(piece.length).max(1),
         };
-        if self.room() < needed {
+        let room = self.room();
+        if room < needed {
             self.limited = true;
             return None;
         }
-        self.within_offered_window(now, piece)
+        let piece = self.within_offered_window(now, piece)?;
+        Some(Piece { is_last: !selected && self.fills(room, piece), ..piece })
+    }
+
+    /// Whether `piece` leaves too little of the congestion window's `room` for the next one, which has no FIN:
+    /// then the window is what stops the sender. Where nothing is SACKed, the next answer would be just that.
+    fn fills(&mut self, room: u64, piece: Piece) -> bool {
+        let left = self.written.saturating_sub(piece.end());
+        let is_last = !self.finishing && left > 0 && room - u64::from(piece.length) < left.min(self.payload);
+        self.limited |= is_last;
+        is_last
     }
 
     /// Bytes that the congestion window still lets out. It counts whole segments: RFC 9293 §3.8.6.2.1 would
     /// not send parts of them.
     fn room(&self) -> u64 {
-        let window = libm::floor(self.window.segments + self.inflation).max(1.0) as u64;
+        // The conversion cuts off fractions, takes what is below 0 for 0, and no receiver offers more than fits.
+        let window = ((self.window.segments + self.inflation) as u32).max(1);
         let mut flight = self.next - self.unacknowledged;
-        if self.parameters.limited_transmit || self.phase == Phase::Restart {
+        let selected = !self.scoreboard.is_empty();
+        if selected && (self.parameters.limited_transmit || self.phase == Phase::Restart) {
             // RFC 6675 §5, step 3: what is SACKed has left the network.
             flight -= self.scoreboard.present_between(self.unacknowledged, self.next);
         }
-        window.saturating_mul(self.payload()).saturating_sub(flight)
+        (u64::from(window) * self.payload).saturating_sub(flight)
     }
 
     /// `piece` as far as the receiver has room for it. RFC 9293 §3.8.6.2.1: a part of it only if that is
@@ -99,10 +124,10 @@ impl Sender {
         if offered > 0 && offered >= self.largest_window / 2 {
             return Some(self.piece(piece.sequence, piece.sequence + offered));
         }
-        if self.next == self.unacknowledged && self.probe_at.is_none() {
+        if self.next == self.unacknowledged && self.probe_at == Time::MAX {
             // RFC 9293 §3.8.6.1: nothing is under way that would bring news of the window.
-            self.deadline = None;
-            self.probe_at = Some(now + self.probe_interval());
+            self.deadline = Time::MAX;
+            self.probe_at = now + self.probe_interval();
         }
         None
     }
@@ -118,7 +143,7 @@ impl Sender {
     fn probe(&mut self, now: Time) -> Piece {
         self.probe_due = false;
         self.probes += 1;
-        self.probe_at = Some(now + self.probe_interval());
+        self.probe_at = now + self.probe_interval();
         self.statistics.probes += 1;
         let offered = self.edge.saturating_sub(self.next).max(1);
         let piece = self.piece(self.next, self.next + offered);
@@ -128,9 +153,11 @@ impl Sender {
     }
 
     /// RFC 5681 §4.1: after an idle time longer than the timeout, the window is no larger than at the start.
-    fn restart_if_idle(&mut self, now: Time) {
-        let idle = self.highest == self.unacknowledged && self.highest > 0;
-        if self.parameters.idle_restart && idle && now.saturating_sub(self.last_sent) > self.rtt.rto() {
+    pub(super) fn restart_if_idle(&mut self, now: Time) {
+        if self.highest > self.unacknowledged || self.highest == 0 || !self.parameters.idle_restart {
+            return;
+        }
+        if now.saturating_sub(self.last_sent) > self.rtt.rto() {
             self.window.segments = self.window.segments.min(self.parameters.initial_segments());
         }
     }
@@ -141,19 +168,19 @@ impl Sender {
             let end = end.max(start);
             end - start - self.scoreboard.present_between(start, end)
         };
-        let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload());
+        let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload);
         missing(self.unacknowledged.max(lost), self.highest)
             + missing(self.unacknowledged, self.retransmitted.min(self.highest))
     }
 
     /// RFC 6675 §5, step C and §4, NextSeg.
     fn next_selective(&mut self) -> Option<Piece> {
-        let window = libm::floor(self.window.segments) as u64 * self.payload();
-        if window.saturating_sub(self.pipe()) < self.payload() {
+        let window = self.window.segments as u64 * self.payload;
+        if window.saturating_sub(self.pipe()) < self.payload {
             self.limited = true;
             return None;
         }
-        let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload());
+        let lost = self.scoreboard.lost_below(self.parameters.duplicate_threshold, self.payload);
         let missing = self.scoreboard.first_missing(self.retransmitted.max(self.unacknowledged));
         let repairable = missing < self.scoreboard.highest();
         // (1) the first that is lost, (2) new data, (3) the first that may be lost, (4) the rescue.
@@ -186,7 +213,7 @@ impl Sender {
         }
         self.rescued = true;
         let lowest = self.scoreboard.highest().max(self.unacknowledged);
-        let start = self.highest.saturating_sub(self.payload()).max(lowest);
+        let start = self.highest.saturating_sub(self.payload).max(lowest);
         Some(self.piece(start, self.highest))
     }
 
@@ -197,10 +224,12 @@ impl Sender {
         if piece.sequence < self.highest {
             self.statistics.retransmissions += 1;
             // Karn & Partridge 1987: an acknowledgment could be for either.
-            self.timing = None;
+            self.timing = Timing::NONE;
         } else {
             piece.is_new = true;
-            self.timing = self.timing.or(Some(Timing { end, sent: now }));
+            if self.timing.end == u64::MAX {
+                self.timing = Timing { end, sent: now };
+            }
             if self.duplicates > 0 && self.phase == Phase::Open {
                 self.sent_early += end - piece.sequence;
             }
@@ -210,10 +239,10 @@ impl Sender {
         }
         self.highest = self.highest.max(end);
         self.last_sent = now;
-        self.probe_at = None;
+        self.probe_at = Time::MAX;
         self.probes = 0;
-        if self.deadline.is_none() {
-            self.deadline = Some(now + self.rtt.rto());
+        if self.deadline == Time::MAX {
+            self.deadline = now + self.rtt.rto();
         }
         piece
     }

@@ -52,7 +52,13 @@ impl Cubic {
 }
 
 impl Algorithm for Cubic {
-    fn avoid(&mut self, now: Time, window: &mut CongestionWindow, acknowledged: f64, round_trip: Time) {
+    fn avoid(
+        &mut self,
+        now: Time,
+        window: &mut CongestionWindow,
+        acknowledged: f64,
+        round_trip: impl FnOnce() -> Option<Time>,
+    ) {
         let mut epoch = self.epoch.unwrap_or_else(|| self.start(now, window));
         epoch.updated = now;
         let elapsed = (now - epoch.start).as_seconds();
@@ -63,6 +69,7 @@ impl Algorithm for Cubic {
             window.segments = window.segments.max(epoch.reno);
         } else {
             // RFC 9438 §4.2: the target is one round trip ahead, and at most half a window away.
+            let round_trip = round_trip().unwrap_or_default();
             let ahead = self.curve(&epoch, elapsed + round_trip.as_seconds());
             let target = ahead.clamp(window.segments, 1.5 * window.segments);
             // RFC 9438 §4.4, §4.5.

@@ -39,8 +39,14 @@ const LEAST_THRESHOLD: f64 = 2.0;
 
 /// An algorithm of congestion control. Slow start is the same for all.
 trait Algorithm {
-    /// `acknowledged` segments arrived in congestion avoidance; `round_trip` is the smoothed one.
-    fn avoid(&mut self, now: Time, window: &mut CongestionWindow, acknowledged: f64, round_trip: Time);
+    /// `acknowledged` segments arrived in congestion avoidance; `round_trip` is the smoothed one, if it is known.
+    fn avoid(
+        &mut self,
+        now: Time,
+        window: &mut CongestionWindow,
+        acknowledged: f64,
+        round_trip: impl FnOnce() -> Option<Time>,
+    );
     /// The sender does not use its window: the time until `now` must not count for growth.
     fn hold(&mut self, now: Time);
     /// Congestion: the threshold to continue with. `used` is how much of the window counts, segments.
@@ -61,19 +67,18 @@ impl Congestion {
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }
-    /// `acknowledged` segments arrived outside loss recovery.
+    /// `acknowledged` segments arrived outside loss recovery; `round_trip` is the smoothed one, if it is known.
     pub(super) fn grow(
         &mut self,
         now: Time,
         window: &mut CongestionWindow,
         acknowledged: f64,
-        round_trip: Option<Time>,
+        round_trip: impl FnOnce() -> Option<Time>,
     ) {
         if window.in_slow_start() {
             window.segments += acknowledged;
             return;
         }
-        let round_trip = round_trip.unwrap_or_default();
         match self {
             Congestion::Reno(reno) => reno.avoid(now, window, acknowledged, round_trip),
             Congestion::Cubic(cubic) => cubic.avoid(now, window, acknowledged, round_trip),

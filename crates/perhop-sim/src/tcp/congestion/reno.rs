@@ -9,7 +9,13 @@ use super::{Algorithm, CongestionWindow};
 pub(in crate::tcp) struct Reno;
 
 impl Algorithm for Reno {
-    fn avoid(&mut self, _: Time, window: &mut CongestionWindow, acknowledged: f64, _: Time) {
+    fn avoid(
+        &mut self,
+        _: Time,
+        window: &mut CongestionWindow,
+        acknowledged: f64,
+        _: impl FnOnce() -> Option<Time>,
+    ) {
         // RFC 5681 §3.1, equation 3: cwnd += SMSS·SMSS/cwnd for each acknowledgment.
         window.segments += acknowledged / window.segments;
     }

@@ -10,7 +10,7 @@ mod tahoe;
 use perhop_qos::units::Time;
 
 use super::parameters::{FastRetransmit, Recovery};
-use super::sender::{Phase, Sender};
+use super::sender::{Phase, Sender, Timing};
 
 impl Sender {
     /// A duplicate acknowledgment arrived; `news` tells whether its SACK blocks say anything new.
@@ -49,7 +49,7 @@ impl Sender {
             self.reduce();
         }
         self.recovery_point = Some(self.highest);
-        self.timing = None;
+        self.timing = Timing::NONE;
     }
 
     /// Fast retransmit and into fast recovery.

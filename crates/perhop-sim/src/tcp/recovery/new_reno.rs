@@ -28,7 +28,7 @@ impl Sender {
     }
 
     pub(super) fn new_reno_recover(&mut self, now: Time, acknowledged: u64) {
-        let payload = self.payload() as f64;
+        let payload = self.payload as f64;
         if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
             // §3.2, full acknowledgment, option 1: min(ssthresh, max(FlightSize, SMSS) + SMSS), no burst.
             let flight = self.flight() as f64 / payload;

@@ -34,7 +34,7 @@ impl Sender {
         self.restart_timer(now);
         if self.parameters.growth == Growth::Always {
             // ns-2.35 tcp/tcp.cc, recv_newack_helper: this acknowledgment is like any other.
-            self.grow(now, self.payload(), 1.0);
+            self.grow(now, self.payload, 1.0);
         }
     }
 }

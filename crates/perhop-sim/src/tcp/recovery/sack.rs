@@ -17,7 +17,7 @@ impl Sender {
         }
         // §5, steps 1 and 2.
         let threshold = self.parameters.duplicate_threshold;
-        let lost = self.scoreboard.lost_below(threshold, self.payload());
+        let lost = self.scoreboard.lost_below(threshold, self.payload);
         if self.duplicates >= threshold || self.unacknowledged < lost {
             // Step 4: the first segment at once, then as many as the pipe has room for.
             self.enter_recovery(now);

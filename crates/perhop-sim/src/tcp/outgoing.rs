@@ -1,0 +1,283 @@
+//! What a connection sends next, and how it becomes a segment.
+
+use perhop_qos::packet::Ecn;
+use perhop_qos::units::Time;
+
+use super::connection::{Connection, Opening};
+use super::parameters::Recovery;
+use super::receiver::Due;
+use super::segment::{Flags, SackBlocks, Segment, Timestamps};
+use super::transmit::Piece;
+
+/// What is to be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outgoing {
+    /// A SYN or SYN-ACK.
+    Syn,
+    /// An acknowledgment in a segment of its own, whatever else there is to send.
+    Alone,
+    /// A piece of the stream.
+    Data(Piece),
+    /// An acknowledgment, because there is nothing else to send.
+    Acknowledgment,
+}
+
+impl Outgoing {
+    /// Whether it is known that nothing comes after it now: who asks again is told so.
+    pub(crate) fn is_last(self) -> bool {
+        match self {
+            Outgoing::Acknowledgment => true,
+            Outgoing::Data(piece) => piece.is_last,
+            Outgoing::Syn | Outgoing::Alone => false,
+        }
+    }
+}
+
+impl Connection {
+    /// What to [`write`](Self::write) next.
+    pub(crate) fn next_outgoing(&mut self, now: Time) -> Option<Outgoing> {
+        if self.syn_due {
+            return Some(Outgoing::Syn);
+        }
+        if self.opening != Opening::Open {
+            return None;
+        }
+        if self.receiver.due() == Due::Alone {
+            return Some(Outgoing::Alone);
+        }
+        if let Some(piece) = self.sender.poll(now) {
+            return Some(Outgoing::Data(piece));
+        }
+        (self.receiver.due() == Due::Now).then_some(Outgoing::Acknowledgment)
+    }
+
+    /// Writes what is `outgoing` into `segment`, whatever that was before.
+    pub(crate) fn write(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) {
+        segment.length = 0;
+        segment.flags = Flags::default();
+        segment.ecn = Ecn::NotCapable;
+        segment.sack.clear();
+        let stamps = self.sender.parameters.timestamps;
+        segment.timestamps = stamps.then_some(Timestamps { value: now, echo: Time::ZERO });
+        if let Outgoing::Data(piece) = outgoing {
+            self.write_data(piece, segment);
+        } else if outgoing == Outgoing::Syn {
+            self.write_syn(now, segment);
+        } else {
+            self.write_acknowledgment(segment);
+        }
+    }
+
+    #[cold]
+    fn write_syn(&mut self, now: Time, segment: &mut Segment) {
+        self.syn_due = false;
+        segment.sequence = 0;
+        segment.acknowledgment = 0;
+        segment.flags = Flags::SYN;
+        if self.opening == Opening::SynReceived {
+            self.receiver.stamp(segment);
+            if self.sender.ecn {
+                segment.flags |= Flags::ECE;
+            }
+        } else if self.sender.parameters.ecn {
+            segment.flags |= Flags::ECE | Flags::CWR;
+        }
+        segment.window = self.sender.parameters.window;
+        let factor = 1u64 << self.syns.min(16);
+        let parameters = &self.sender.parameters;
+        let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));
+        self.syn_deadline = now + wait.min(parameters.maximum_rto);
+        self.syns += 1;
+        self.syn_sent = now;
+    }
+
+    fn write_acknowledgment(&mut self, segment: &mut Segment) {
+        segment.sequence = self.sender.next;
+        self.receiver.stamp(segment);
+        if self.sender.parameters.recovery == Recovery::Sack {
+            let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
+            self.receiver.write_blocks(most, &mut segment.sack);
+        }
+    }
+
+    fn write_data(&mut self, piece: Piece, segment: &mut Segment) {
+        segment.sequence = piece.sequence;
+        segment.length = piece.length;
+        if piece.fin {
+            segment.flags |= Flags::FIN;
+        }
+        if piece.is_new && piece.length > 0 && self.sender.ecn {
+            // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
+            segment.ecn = Ecn::Capable0;
+            if std::mem::take(&mut self.sender.announce_reduction) {
+                segment.flags |= Flags::CWR;
+            }
+        }
+        self.receiver.stamp(segment);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::tcp::{Event, Growth, Handshake, Parameters, Profile, Reading, Role, TcpConfig};
+
+    /// Asks for the next segment as the simulator does, and proves what it leaves out: after the last one, and after an
+    /// event that the application does not act on, there is none, and asking has changed nothing.
+    fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
+        while let Some(outgoing) = end.next_outgoing(now) {
+            // Written over what another segment has left.
+            let mut segment = segments.last().copied().unwrap_or_default();
+            segment.sack.push(7, 9);
+            let mut blank = end.clone();
+            end.write(now, outgoing, &mut segment);
+            let mut fresh = Segment::default();
+            blank.write(now, outgoing, &mut fresh);
+            assert_eq!(segment.to_string(), fresh.to_string());
+            assert_eq!((segment.window, segment.timestamps), (fresh.window, fresh.timestamps));
+            segments.push(segment);
+            if outgoing.is_last() {
+                nothing_follows(end, now);
+                return;
+            }
+        }
+        nothing_follows(end, now);
+    }
+
+    fn nothing_follows(end: &Connection, now: Time) {
+        let mut asked = end.clone();
+        assert_eq!(asked.next_outgoing(now), None);
+        if end.opening == Opening::Open && end.sender.end() == 0 {
+            asked.sender.restart_if_idle(now);
+            assert_eq!(asked.sender.next_in_window(now), None);
+        }
+        assert_eq!(format!("{asked:?}"), format!("{end:?}"));
+    }
+
+    /// Hands `segment` to `end`, and proves what it leaves out: the sender need not heed what does not move it, and
+    /// the application that reads at once has left nothing to read.
+    fn receive(end: &mut Connection, now: Time, segment: &Segment) {
+        if end.sender.is_unmoved_by(segment) {
+            let mut sender = end.sender.clone();
+            sender.heed(now, segment);
+            assert_eq!(format!("{sender:?}"), format!("{:?}", end.sender));
+        }
+        end.on_segment(now, segment);
+        if end.reading == Reading::AtOnce {
+            let mut receiver = end.receiver.clone();
+            receiver.read_at_once(0);
+            assert_eq!(format!("{receiver:?}"), format!("{:?}", end.receiver));
+        }
+    }
+
+    /// What may happen to an end, in the order of a script.
+    #[derive(Clone, Copy, Debug)]
+    enum Step {
+        /// The next segment under way to it arrives, is lost, or arrives with a mark.
+        Arrives,
+        Lost,
+        Marked,
+        /// Time passes, and its timers expire.
+        Passes(u64),
+        /// Its application sends so many bytes, closes, or takes so many bytes.
+        Sends(u64),
+        Closes,
+        Reads(u64),
+    }
+
+    fn any_step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            20 => Just(Step::Arrives),
+            2 => Just(Step::Lost),
+            1 => Just(Step::Marked),
+            4 => (1u64..400).prop_map(Step::Passes),
+            3 => (1u64..20_000).prop_map(Step::Sends),
+            1 => Just(Step::Closes),
+            1 => (1u64..20_000).prop_map(Step::Reads),
+        ]
+    }
+
+    fn any_parameters() -> impl Strategy<Value = Parameters> {
+        let recovery =
+            prop::sample::select(vec![Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack]);
+        let handshake = prop::sample::select(vec![Handshake::ThreeWay, Handshake::None]);
+        let growth = prop::sample::select(vec![Growth::Always, Growth::WhenLimited]);
+        let profile = prop::sample::select(Profile::ALL[1..].to_vec());
+        let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 1u64..40);
+        (profile, recovery, handshake, growth, switches).prop_map(
+            |(profile, recovery, handshake, growth, switches)| {
+                let (timestamps, limited_transmit, ecn, idle_restart, window) = switches;
+                let config = TcpConfig {
+                    recovery: Some(recovery),
+                    timestamps: Some(timestamps),
+                    limited_transmit: Some(limited_transmit),
+                    ecn: Some(ecn),
+                    idle_restart: Some(idle_restart),
+                    window: Some(perhop_qos::QueueSize::Packets(window)),
+                    ..TcpConfig::new(profile)
+                };
+                Parameters { handshake, growth, ..config.build().unwrap() }
+            },
+        )
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        /// Whole segments of the window, without a call of the mathematical library.
+        #[test]
+        fn windows_are_cut_off(segments in -1e3f64..1e6, whole in 0u32..1000) {
+            for segments in [segments, f64::from(whole), segments / 1e6] {
+                prop_assert_eq!(u64::from((segments as u32).max(1)), libm::floor(segments).max(1.0) as u64);
+            }
+        }
+
+        #[test]
+        fn what_is_not_asked_is_not_missed(
+            parameters in any_parameters(),
+            reads_on_demand in any::<bool>(),
+            script in prop::collection::vec((0usize..2, any_step()), 1..300),
+        ) {
+            let mut ends = [Role::Active, Role::Passive].map(|role| Connection::new(&parameters, role, Time::ZERO));
+            if reads_on_demand {
+                ends.iter_mut().for_each(|end| end.set_reading(Reading::OnDemand));
+            }
+            // By receiving end.
+            let mut under_way = [std::collections::VecDeque::new(), std::collections::VecDeque::new()];
+            let mut now = Time::ZERO;
+            for (end, step) in std::iter::once((0, Step::Sends(5000))).chain(script) {
+                let connection = &mut ends[end];
+                match step {
+                    Step::Arrives | Step::Marked => {
+                        let Some(mut segment): Option<Segment> = under_way[end].pop_front() else { continue };
+                        if matches!(step, Step::Marked) && segment.ecn != Ecn::NotCapable {
+                            segment.ecn = Ecn::CongestionExperienced;
+                        }
+                        now = now + Time::from_milliseconds(1);
+                        receive(connection, now, &segment);
+                    }
+                    Step::Lost => drop(under_way[end].pop_front()),
+                    Step::Passes(ms) => {
+                        now = now + Time::from_milliseconds(ms);
+                        connection.on_timer(now);
+                    }
+                    Step::Sends(bytes) => connection.send(bytes),
+                    Step::Closes => connection.close(),
+                    Step::Reads(bytes) => connection.read(bytes),
+                }
+                let mut sent = Vec::new();
+                send(connection, now, &mut sent);
+                while let Some(event) = connection.poll_event() {
+                    nothing_follows(connection, now);
+                    if event == Event::PeerClosed {
+                        connection.close();
+                        send(connection, now, &mut sent);
+                    }
+                }
+                under_way[1 - end].extend(sent);
+            }
+        }
+    }
+}
