@@ -170,6 +170,10 @@ impl Queue {
     pub fn is_plain(&self) -> bool {
         self.flows.is_none() && matches!(self.precedences, Precedences::Color)
     }
+    /// Whether it serves first in, first out: what joins stands behind its head.
+    pub fn is_fifo(&self) -> bool {
+        self.flows.is_none()
+    }
     /// The drop precedence under which it counts `packet`.
     pub fn precedence_of(&self, packet: &Packet) -> Color {
         self.precedences.of(packet)

@@ -1,9 +1,8 @@
 //! Self-clocked fair queueing (Golestani, INFOCOM 1994).
 
-use std::hint::select_unpredictable;
-
 use super::Scheduler;
 use super::share::Takes;
+use super::tournament::Tournament;
 use super::virtual_time::{Virtual, Weight};
 use crate::error::ConfigError;
 use crate::policy::ClassConfig;
@@ -25,6 +24,8 @@ const TAKES: Takes = Takes {
 #[derive(Clone, Debug)]
 pub struct Scfq {
     children: Vec<Child>,
+    /// The finish tags of the heads.
+    heads: Tournament,
     /// The finish tag of the packet in service, or served last.
     virtual_time: Virtual,
 }
@@ -35,47 +36,60 @@ struct Child {
     /// Where its head starts: the finish tag of its previous packet, or the virtual time at which it
     /// began to wait.
     start: Virtual,
+    /// The length of its head, 0 where it has none to send.
+    head: u32,
     /// Packets it holds.
     waiting: u32,
 }
 
 impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
-        let child = |weight| Child { weight, start: 0, waiting: 0 };
-        Ok(Scfq { children: TAKES.weights(classes)?.into_iter().map(child).collect(), virtual_time: 0 })
+        let child = |weight| Child { weight, start: 0, head: 0, waiting: 0 };
+        let heads = Tournament::new(classes.len());
+        Ok(Scfq { children: TAKES.weights(classes)?.into_iter().map(child).collect(), heads, virtual_time: 0 })
     }
 }
 
 impl Child {
+    #[inline]
     fn finish(&self, length: u32) -> Virtual {
         self.start + self.weight.span(length)
+    }
+    /// The finish tag of its head.
+    #[inline]
+    fn tag(&self) -> Virtual {
+        if self.head > 0 { self.finish(self.head) } else { Tournament::ABSENT }
     }
 }
 
 impl Scheduler for Scfq {
-    fn enqueued(&mut self, _: Time, child: usize, _: u32) {
-        let child = &mut self.children[child];
-        if child.waiting == 0 {
+    #[inline]
+    fn enqueued(&mut self, _: Time, index: usize, _: u32) {
+        let child = &mut self.children[index];
+        child.waiting += 1;
+        if child.waiting == 1 {
             // Golestani 1994: F_i^k = max(F_i^{k-1}, v(a_i^k)) + L_i^k / r_i
             child.start = child.start.max(self.virtual_time);
+            self.heads.set(index, child.tag());
         }
-        child.waiting += 1;
     }
-    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
-        // Of equal ones the first. Which is the least of the children so far nobody can foretell: no branch asks.
-        let (mut first, mut earliest) = (0, Virtual::MAX);
-        for (index, (child, head)) in self.children.iter().zip(heads).enumerate() {
-            let finish = if *head > 0 { child.finish(*head) } else { Virtual::MAX };
-            let earlier = finish < earliest;
-            first = select_unpredictable(earlier, index, first);
-            earliest = select_unpredictable(earlier, finish, earliest);
-        }
-        (earliest < Virtual::MAX).then_some(first)
+    #[inline]
+    fn head_changed(&mut self, index: usize, head: u32) {
+        let child = &mut self.children[index];
+        child.head = head;
+        self.heads.set(index, child.tag());
     }
-    fn dequeued(&mut self, _: Time, child: usize, length: u32) {
-        let child = &mut self.children[child];
+    #[inline]
+    fn select(&mut self, _: Time, _: &[u32]) -> Option<usize> {
+        self.heads.winner()
+    }
+    #[inline]
+    fn dequeued(&mut self, _: Time, index: usize, length: u32, next: u32) {
+        let child = &mut self.children[index];
         child.start = child.finish(length);
+        child.head = next;
         child.waiting -= 1;
         self.virtual_time = child.start;
+        self.heads.set(index, child.tag());
     }
 }

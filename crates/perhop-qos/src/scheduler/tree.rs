@@ -29,7 +29,7 @@ enum Layout {
     Single,
     /// One scheduler over queues, no shaper: heads are known when packets join and leave.
     Flat,
-    /// Schedulers inside schedulers, or shapers: heads that depend on time or on a choice are found at every choice.
+    /// Schedulers inside schedulers, or shapers: heads that depend on time or on a choice are found before a choice.
     Nested,
 }
 
@@ -44,6 +44,10 @@ struct Node {
     parent: Option<Place>,
     /// The child it would serve now.
     choice: Option<usize>,
+    /// Whether something joined since it chose.
+    is_stale: bool,
+    /// Whether time alone may change its choice: by its scheduler, a shaper, or a node inside.
+    heeds_time: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -80,6 +84,7 @@ impl SchedulerTree {
     pub fn build(config: &QueueingConfig, rate: Rate) -> Result<SchedulerTree, ConfigError> {
         let mut tree = SchedulerTree { layout: Layout::Nested, ..SchedulerTree::single() };
         tree.add(config, None, rate)?;
+        tree.note_who_heeds_time();
         let shaped = tree.nodes.iter().flat_map(|node| &node.children).any(|child| child.shaper.is_some());
         if !shaped && tree.nodes.len() == 1 {
             tree.layout = if tree.leaves.len() == 1 { Layout::Single } else { Layout::Flat };
@@ -97,7 +102,16 @@ impl SchedulerTree {
         let scheduler = config.scheduler.build(&config.classes, rate)?;
         let count = config.classes.len();
         let (children, heads) = (Vec::with_capacity(count), vec![0; count]);
-        self.nodes.push(Node { scheduler, children, heads, watched: Vec::new(), parent, choice: None });
+        self.nodes.push(Node {
+            heeds_time: scheduler.heeds_time(),
+            scheduler,
+            children,
+            heads,
+            watched: Vec::new(),
+            parent,
+            choice: None,
+            is_stale: false,
+        });
         for (index, class) in config.classes.iter().enumerate() {
             let child = self
                 .add_class(class, Place { node, child: index }, rate)
@@ -121,24 +135,37 @@ impl SchedulerTree {
         Ok(Child { below, shaper, released: false })
     }
 
+    /// A choice heeds time where one inside it does.
+    fn note_who_heeds_time(&mut self) {
+        for index in (0..self.nodes.len()).rev() {
+            let heeds_time = |child: &Child| {
+                child.shaper.is_some() || matches!(child.below, Below::Node(inner) if self.nodes[inner].heeds_time)
+            };
+            if self.nodes[index].children.iter().any(heeds_time) {
+                self.nodes[index].heeds_time = true;
+            }
+        }
+    }
+
     /// Whether there is one queue and nothing to decide: then this tree keeps no state at all.
     pub fn is_single(&self) -> bool {
         matches!(self.layout, Layout::Single)
     }
 
-    /// A packet of `length` IP bytes joined `queue`, at its tail.
+    /// A packet of `length` IP bytes joined `queue`.
+    #[inline]
     pub fn enqueued(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
                 let node = &mut self.nodes[0];
-                node.heads[queue.index()] = head_of(queue, queues);
                 node.scheduler.enqueued(now, queue.index(), length);
+                node.note_tail(queue.index(), length, &queues[queue.index()]);
             }
             Layout::Nested => {
                 let place = self.leaves[queue.index()];
                 if self.child(place).shaper.is_none() {
-                    self.nodes[place.node].heads[place.child] = head_of(queue, queues);
+                    self.nodes[place.node].note_tail(place.child, length, &queues[queue.index()]);
                     self.announce(now, place, length);
                 }
             }
@@ -150,17 +177,19 @@ impl SchedulerTree {
     pub fn replaced(&mut self, queue: QueueId, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
-            Layout::Flat => self.nodes[0].heads[queue.index()] = head_of(queue, queues),
+            Layout::Flat => self.nodes[0].set_head(queue.index(), head_of(&queues[queue.index()])),
             Layout::Nested => {
                 let place = self.leaves[queue.index()];
                 if self.child(place).shaper.is_none() {
-                    self.nodes[place.node].heads[place.child] = head_of(queue, queues);
+                    self.nodes[place.node].set_head(place.child, head_of(&queues[queue.index()]));
+                    self.mark_stale(place);
                 }
             }
         }
     }
 
     /// The queue to serve now. Asked again before anything else happens, the answer is the same.
+    #[inline]
     pub fn select(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         match self.layout {
             Layout::Single => match queues[0].head() {
@@ -177,29 +206,26 @@ impl SchedulerTree {
     }
 
     /// `packet`, the head of the queue that was selected, has left it.
+    #[inline]
     pub fn dequeued(&mut self, now: Time, queue: QueueId, packet: &Packet, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
-                let node = &mut self.nodes[0];
-                node.heads[queue.index()] = head_of(queue, queues);
-                node.scheduler.dequeued(now, queue.index(), packet.length);
+                let head = head_of(&queues[queue.index()]);
+                self.nodes[0].sent(now, queue.index(), packet.length, head);
             }
             Layout::Nested => self.dequeued_nested(now, queue, packet.length, queues),
         }
     }
 
-    /// Lets every scheduler choose, those inside before those around them, then follows the choices.
+    /// Lets every scheduler choose whose choice may have changed, those inside before those around them, then follows
+    /// the choices.
     fn select_nested(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let mut release = Time::MAX;
-        for node in (0..self.nodes.len()).rev() {
-            for watched in 0..self.nodes[node].watched.len() {
-                let child = self.nodes[node].watched[watched];
-                let ready_at = self.look_at(now, Place { node, child }, queues);
-                release = release.min(ready_at.unwrap_or(Time::MAX));
+        for index in (0..self.nodes.len()).rev() {
+            if self.nodes[index].is_stale || self.nodes[index].heeds_time {
+                release = release.min(self.choose(now, index, queues));
             }
-            let node = &mut self.nodes[node];
-            node.choice = node.scheduler.select(now, &node.heads);
         }
         let mut below = Below::Node(0);
         loop {
@@ -214,22 +240,34 @@ impl SchedulerTree {
         }
     }
 
+    /// Lets node `index` choose; where shapers hold children of it back, returns until when.
+    fn choose(&mut self, now: Time, index: usize, queues: &[Queue]) -> Time {
+        let mut release = Time::MAX;
+        for watched in 0..self.nodes[index].watched.len() {
+            let child = self.nodes[index].watched[watched];
+            let ready_at = self.look_at(now, Place { node: index, child }, queues);
+            release = release.min(ready_at.unwrap_or(Time::MAX));
+        }
+        self.nodes[index].choose(now);
+        release
+    }
+
     /// Notes the head of the child at `place`; where its shaper holds it back, returns until when.
     fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
         let length = match self.child(place).below {
-            Below::Queue(queue) => head_of(queue, queues),
+            Below::Queue(queue) => head_of(&queues[queue.index()]),
             Below::Node(node) => self.nodes[node].head(),
         };
         let child = self.child(place);
         let ready_at = child.shaper.as_ref().map_or(now, |shaper| shaper.ready_at(now, length));
         if length > 0 && ready_at > now {
-            self.nodes[place.node].heads[place.child] = 0;
+            self.nodes[place.node].set_head(place.child, 0);
             return Some(ready_at);
         }
         if length > 0 && child.shaper.is_some() && !child.released {
             self.announce(now, place, length);
         }
-        self.nodes[place.node].heads[place.child] = length;
+        self.nodes[place.node].set_head(place.child, length);
         None
     }
 
@@ -241,22 +279,31 @@ impl SchedulerTree {
             let node = &mut self.nodes[place.node];
             node.children[place.child].released = true;
             node.scheduler.enqueued(now, place.child, length);
+            node.is_stale = true;
             next = node.parent.filter(|parent| self.child(*parent).shaper.is_none());
+        }
+    }
+
+    /// The scheduler above `place`, and those around it, are to choose afresh.
+    fn mark_stale(&mut self, place: Place) {
+        let mut next = Some(place);
+        while let Some(place) = next {
+            self.nodes[place.node].is_stale = true;
+            next = self.nodes[place.node].parent;
         }
     }
 
     fn dequeued_nested(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
         let mut next = Some(self.leaves[queue.index()]);
         // What the child at `place` would send next, were there no shaper.
-        let mut head = head_of(queue, queues);
+        let mut head = head_of(&queues[queue.index()]);
         while let Some(place) = next {
             if self.child(place).shaper.is_some() {
                 head = self.spend(now, place, length, head);
             }
             let node = &mut self.nodes[place.node];
-            node.scheduler.dequeued(now, place.child, length);
-            node.heads[place.child] = head;
-            node.choice = node.scheduler.select(now, &node.heads);
+            node.sent(now, place.child, length, head);
+            node.choose(now);
             head = node.head();
             next = node.parent;
         }
@@ -288,10 +335,45 @@ impl Node {
     fn head(&self) -> u32 {
         self.choice.map_or(0, |child| self.heads[child])
     }
+    /// The head of `child` has `length` bytes from now on; 0 for none.
+    #[inline]
+    fn set_head(&mut self, child: usize, length: u32) {
+        if self.heads[child] != length {
+            self.heads[child] = length;
+            self.scheduler.head_changed(child, length);
+        }
+    }
+    /// A packet of `length` bytes joined `queue`, which is `child`: behind its head, unless it serves flows fairly.
+    #[inline]
+    fn note_tail(&mut self, child: usize, length: u32, queue: &Queue) {
+        if self.heads[child] == 0 {
+            self.heads[child] = counted(length);
+            self.scheduler.head_changed(child, counted(length));
+        } else if !queue.is_fifo() {
+            self.set_head(child, head_of(queue));
+        }
+    }
+    /// `child` has sent a packet of `length` bytes, and its next head has `head`; 0 for none.
+    #[inline]
+    fn sent(&mut self, now: Time, child: usize, length: u32, head: u32) {
+        self.heads[child] = head;
+        self.scheduler.dequeued(now, child, length, head);
+    }
+    #[inline]
+    fn choose(&mut self, now: Time) {
+        self.choice = self.scheduler.select(now, &self.heads);
+        self.is_stale = false;
+    }
 }
 
-/// The length of the packet at the head of `queue`, 0 for none: a packet without a byte counts as one,
-/// or it would never be seen.
-fn head_of(queue: QueueId, queues: &[Queue]) -> u32 {
-    queues[queue.index()].head().map_or(0, |packet| packet.length.max(1))
+/// The length of the packet at the head of `queue`, 0 for none.
+#[inline]
+fn head_of(queue: &Queue) -> u32 {
+    queue.head().map_or(0, |packet| counted(packet.length))
+}
+
+/// A packet without a byte counts as one, or it would never be seen.
+#[inline]
+fn counted(length: u32) -> u32 {
+    length.max(1)
 }

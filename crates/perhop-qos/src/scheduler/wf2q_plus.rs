@@ -98,7 +98,7 @@ impl Scheduler for Wf2qPlus {
             .min_by_key(|(_, (child, head))| child.start + child.weight.span(**head))
             .map(|(index, _)| index)
     }
-    fn dequeued(&mut self, now: Time, index: usize, length: u32) {
+    fn dequeued(&mut self, now: Time, index: usize, length: u32, _: u32) {
         self.advance(now);
         self.clock.start(now, length);
         self.waiting -= 1;
@@ -108,5 +108,9 @@ impl Scheduler for Wf2qPlus {
         // Same place: F_i = S_i + L_i / r_i, where the next packet starts
         child.start += child.weight.span(length);
         child.waiting -= 1;
+    }
+    /// What a head is eligible by is a virtual time that goes on while a packet is on the wire.
+    fn heeds_time(&self) -> bool {
+        true
     }
 }

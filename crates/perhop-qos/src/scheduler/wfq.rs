@@ -156,7 +156,7 @@ impl Scheduler for Wfq {
         let waiting = self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
         waiting.min_by_key(|(_, (child, head))| child.finish(**head)).map(|(index, _)| index)
     }
-    fn dequeued(&mut self, now: Time, child: usize, length: u32) {
+    fn dequeued(&mut self, now: Time, child: usize, length: u32, _: u32) {
         self.children[child].remove(length);
         self.advance(now);
         self.clock.start(now, length);
