@@ -126,10 +126,14 @@ impl Port {
     }
 
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
+    #[inline]
     pub fn enqueue<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Verdict {
-        match self.admit(now, &mut packet, observer) {
-            Ok(Admission { place, verdict, joins }) => {
-                self.join(now, place, packet, joins);
+        let Some(place) = self.place_of(now, &packet, observer) else {
+            return Verdict::Drop(DropCause::NoClass);
+        };
+        match self.admit(now, place, &mut packet, observer) {
+            Ok((verdict, joins)) => {
+                self.join(now, place, &packet, joins);
                 verdict
             }
             Err(cause) => Verdict::Drop(cause),
@@ -153,13 +157,12 @@ impl Port {
     /// Sends `packet` where a buffer manager is to be asked, or it must wait.
     #[inline(never)]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
-        let Ok(Admission { place, joins, .. }) = self.admit(now, packet, observer) else {
-            return Sent::Dropped;
-        };
+        let Some(place) = self.place_of(now, packet, observer) else { return Sent::Dropped };
+        let Ok((_, joins)) = self.admit(now, place, packet, observer) else { return Sent::Dropped };
         if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
             return self.release(now, place, packet, observer).map_or(Sent::Dropped, Sent::Transmitted);
         }
-        self.join(now, place, *packet, joins);
+        self.join(now, place, packet, joins);
         Sent::Queued
     }
 
@@ -189,11 +192,9 @@ impl Port {
                 Selection::Idle => return None,
             };
             let queue = &mut self.queues[id.index()];
-            if queue.head().is_none_or(|head| !self.ring.admits(head.length)) {
-                return None;
-            }
-            let mut packet = queue.pop()?;
+            let mut packet = *queue.head().filter(|head| self.ring.admits(head.length))?;
             let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
+            queue.drop_head(place.precedence, packet.length);
             self.backlog -= 1;
             self.scheduler.dequeued(now, id, &packet, &self.queues);
             if let Some(Departure { starts, ends }) = self.release(now, place, &mut packet, observer) {
@@ -203,40 +204,53 @@ impl Port {
         None
     }
 
-    /// The tail side: classifies `packet`, polices it and asks the buffer manager; says where it may join.
+    /// Where `packet` would wait; `None` where no class takes it.
+    #[inline]
+    fn place_of<O: Observer>(&self, now: Time, packet: &Packet, observer: &mut O) -> Option<Place> {
+        let Some(queue) = self.classifier.classify(packet) else {
+            observer.dropped(now, None, packet, DropCause::NoClass);
+            return None;
+        };
+        Some(Place { queue, precedence: self.queues[queue.index()].precedence_of(packet) })
+    }
+
+    /// The tail side: polices `packet`, which is to wait at `place`, and asks the buffer manager and the queue.
+    #[inline]
     fn admit<O: Observer>(
         &mut self,
         now: Time,
+        place: Place,
         packet: &mut Packet,
         observer: &mut O,
-    ) -> Result<Admission, DropCause> {
-        let Some(id) = self.classifier.classify(packet) else {
-            observer.dropped(now, None, packet, DropCause::NoClass);
-            return Err(DropCause::NoClass);
-        };
-        let queue = &self.queues[id.index()];
-        let place = Place { queue: id, precedence: queue.precedence_of(packet) };
+    ) -> Result<(Verdict, Joins), DropCause> {
         observer.arrived(now, place, packet);
-        let verdict = if self.polices(now, id, packet) {
+        let index = place.queue.index();
+        let verdict = if index < self.policers.len() && self.polices(now, index, packet) {
             Verdict::Drop(DropCause::Policed)
         } else {
-            self.buffers[id.index()].admit(now, packet, place.precedence, self.queues[id.index()].occupancy())
+            self.buffers[index].admit(now, packet, place.precedence, self.queues[index].occupancy())
         };
         judge(now, place, packet, verdict, observer)?;
-        let joins = self.make_room(now, place, packet, observer)?;
+        let joins = if self.queues[index].is_fifo() {
+            Joins::AsOneMore
+        } else {
+            self.make_room(now, place, packet, observer)?
+        };
         observer.enqueued(now, place, packet);
-        Ok(Admission { place, verdict, joins })
+        Ok((verdict, joins))
     }
 
-    /// Whether the policer of `queue`, where there is one, drops `packet`.
-    fn polices(&mut self, now: Time, queue: QueueId, packet: &Packet) -> bool {
-        let Some(Some(policer)) = self.policers.get_mut(queue.index()) else { return false };
+    /// Whether the policer of queue `index`, where there is one, drops `packet`.
+    #[inline(never)]
+    fn polices(&mut self, now: Time, index: usize, packet: &Packet) -> bool {
+        let Some(Some(policer)) = self.policers.get_mut(index) else { return false };
         self.ring.advance(now);
         let (backlog, ring) = (self.backlog, &self.ring);
         !policer.admits(now, packet.length, || backlog > 0 || !ring.admits(packet.length))
     }
 
-    /// Asks the queue itself, which may give up another packet for this one.
+    /// Asks a queue that may give up another packet for this one.
+    #[inline(never)]
     fn make_room<O: Observer>(
         &mut self,
         now: Time,
@@ -259,8 +273,9 @@ impl Port {
         }
     }
 
-    fn join(&mut self, now: Time, place: Place, packet: Packet, joins: Joins) {
-        self.queues[place.queue.index()].push(packet);
+    #[inline]
+    fn join(&mut self, now: Time, place: Place, packet: &Packet, joins: Joins) {
+        self.queues[place.queue.index()].push_as(place.precedence, packet);
         self.shaped_until = None;
         match joins {
             Joins::AsOneMore => {
@@ -327,13 +342,6 @@ impl Port {
     pub fn ring(&self) -> &TransmitRing {
         &self.ring
     }
-}
-
-/// A packet that may join a queue.
-struct Admission {
-    place: Place,
-    verdict: Verdict,
-    joins: Joins,
 }
 
 /// How a packet joins a queue.

@@ -150,20 +150,21 @@ macro_rules! dispatch {
     };
 }
 
+#[allow(clippy::inline_always)] // a jump, which every packet takes three times
 impl Scheduler for AnyScheduler {
-    #[inline]
+    #[inline(always)]
     fn enqueued(&mut self, now: Time, child: usize, length: u32) {
         dispatch!(self, scheduler => scheduler.enqueued(now, child, length));
     }
-    #[inline]
+    #[inline(always)]
     fn head_changed(&mut self, child: usize, head: u32) {
         dispatch!(self, scheduler => scheduler.head_changed(child, head));
     }
-    #[inline]
+    #[inline(always)]
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         dispatch!(self, scheduler => scheduler.select(now, heads))
     }
-    #[inline]
+    #[inline(always)]
     fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32) {
         dispatch!(self, scheduler => scheduler.dequeued(now, child, length, next));
     }

@@ -44,9 +44,18 @@ struct Child {
 
 impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
+        if classes.len() > Tournament::MOST_PLAYERS {
+            let message = format!("{} classes under one scfq", classes.len());
+            let help = format!("at most {}; classes may have classes of their own", Tournament::MOST_PLAYERS);
+            return Err(ConfigError::new("classes", message).help(help));
+        }
         let child = |weight| Child { weight, start: 0, head: 0, waiting: 0 };
         let heads = Tournament::new(classes.len());
-        Ok(Scfq { children: TAKES.weights(classes)?.into_iter().map(child).collect(), heads, virtual_time: 0 })
+        Ok(Scfq {
+            children: TAKES.weights(classes)?.into_iter().map(child).collect(),
+            heads,
+            virtual_time: 0,
+        })
     }
 }
 
@@ -57,8 +66,8 @@ impl Child {
     }
     /// The finish tag of its head.
     #[inline]
-    fn tag(&self) -> Virtual {
-        if self.head > 0 { self.finish(self.head) } else { Tournament::ABSENT }
+    fn tag(&self) -> Option<Virtual> {
+        (self.head > 0).then(|| self.finish(self.head))
     }
 }
 
@@ -70,7 +79,9 @@ impl Scheduler for Scfq {
         if child.waiting == 1 {
             // Golestani 1994: F_i^k = max(F_i^{k-1}, v(a_i^k)) + L_i^k / r_i
             child.start = child.start.max(self.virtual_time);
-            self.heads.set(index, child.tag());
+            if child.head > 0 {
+                self.heads.set(index, child.tag());
+            }
         }
     }
     #[inline]

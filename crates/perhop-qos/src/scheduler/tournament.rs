@@ -1,59 +1,81 @@
-//! [`Tournament`]: the least of a fixed number of keys that change one at a time.
+//! [`Tournament`]: the least of a fixed number of tags that change one at a time.
 
 use std::hint::select_unpredictable;
 
 use super::virtual_time::Virtual;
 
-/// The player with the lowest key, of equal ones the first, found by matches of two (Knuth, "The Art of Computer
-/// Programming", volume 3, §5.2.3: tree selection). A new key plays one match on each level; the others stand.
+/// The player with the lowest tag, of equal ones the first, found by matches of two (Knuth, "The Art of Computer
+/// Programming", volume 3, §5.2.3: tree selection). A new tag plays one match on each level; the others stand.
+///
+/// A player's number stands below its tag in one integer, so that no two are equal and one comparison settles a match.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// Who won at each place: the two above place `n` are `2n` and `2n + 1`, place 1 is the final, and the players
-    /// themselves stand from the middle on.
-    places: Vec<Winner>,
+    /// Who meets whom: match `n` sends its winner on to match `n / 2`, and match 1 is the final. Those of the first round
+    /// stand from the middle on.
+    matches: Vec<[Entry; 2]>,
+    winner: Entry,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Winner {
-    key: Virtual,
-    player: u32,
+/// A tag and a player's number, as one integer of 128 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    high: u64,
+    low: u64,
+}
+
+impl Entry {
+    /// Who does not take part comes after everybody who does.
+    const ABSENT: Entry = Entry { high: u64::MAX, low: u64::MAX };
+
+    #[inline]
+    fn new(tag: Virtual, player: usize) -> Entry {
+        let entry = tag << Tournament::DIGITS | player as Virtual;
+        Entry { high: (entry >> 64) as u64, low: entry as u64 }
+    }
+    #[inline]
+    fn value(self) -> Virtual {
+        Virtual::from(self.high) << 64 | Virtual::from(self.low)
+    }
+    /// The lower of both. Which it is nobody can foretell: no branch asks, which holds only for halves that a register takes.
+    #[inline]
+    fn min(self, other: Entry) -> Entry {
+        let lower = other.value() < self.value();
+        Entry {
+            high: select_unpredictable(lower, other.high, self.high),
+            low: select_unpredictable(lower, other.low, self.low),
+        }
+    }
 }
 
 impl Tournament {
-    /// The key of who does not take part: above that of everybody who does.
-    ///
-    /// Half of the range, so that a key may be raised by one.
-    pub(super) const ABSENT: Virtual = 1 << 127;
+    /// Binary digits of a player's number: as many as [virtual times](super::virtual_time) leave unused.
+    const DIGITS: u32 = 12;
+    /// How many players there can be.
+    pub(super) const MOST_PLAYERS: usize = 1 << Tournament::DIGITS;
 
-    /// `players` who do not take part yet.
+    /// `players` who do not take part yet, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS).
     pub(super) fn new(players: usize) -> Tournament {
-        let size = players.next_power_of_two();
-        let absent = |player| Winner { key: Tournament::ABSENT, player };
-        // Whoever wins a match between two who are absent, the final's key says so.
-        let places = (0..2 * size).map(|place| absent(place.saturating_sub(size) as u32)).collect();
-        Tournament { places }
+        let size = players.next_power_of_two().max(2);
+        Tournament { matches: vec![[Entry::ABSENT; 2]; size], winner: Entry::ABSENT }
     }
-    /// The key of `player` is now `key`.
+    /// From now on the tag of `player` is `tag`; without one it does not take part.
     #[inline]
-    pub(super) fn set(&mut self, player: usize, key: Virtual) {
-        let mut place = self.places.len() / 2 + player;
-        let mut winner = Winner { key, player: player as u32 };
-        self.places[place] = winner;
+    pub(super) fn set(&mut self, player: usize, tag: Option<Virtual>) {
+        let mut winner = tag.map_or(Entry::ABSENT, |tag| Entry::new(tag, player));
+        let mut place = self.matches.len() + player;
         while place > 1 {
-            let other = self.places[place ^ 1];
-            // Of equal keys that on the left wins, which stands at an even place. Who wins nobody can foretell: no branch asks.
-            let loses = other.key < winner.key + Virtual::from(place as u64 & 1);
-            winner.key = select_unpredictable(loses, other.key, winner.key);
-            winner.player = select_unpredictable(loses, other.player, winner.player);
+            let sides = &mut self.matches[place / 2];
+            sides[place % 2] = winner;
+            winner = winner.min(sides[1 - place % 2]);
             place /= 2;
-            self.places[place] = winner;
         }
+        self.winner = winner;
     }
-    /// Who has the lowest key.
+    /// Who has the lowest tag.
     #[inline]
     pub(super) fn winner(&self) -> Option<usize> {
-        let winner = self.places[1];
-        (winner.key < Tournament::ABSENT).then_some(winner.player as usize)
+        let player = self.winner.low as usize % Tournament::MOST_PLAYERS;
+        (self.winner != Entry::ABSENT).then_some(player)
     }
 }
 
@@ -63,28 +85,28 @@ mod tests {
 
     use super::*;
 
-    /// The first of the lowest keys, looked for one by one.
-    fn first_of_lowest(keys: &[Virtual]) -> Option<usize> {
-        let taking_part = keys.iter().enumerate().filter(|(_, key)| **key < Tournament::ABSENT);
-        taking_part.min_by_key(|(_, key)| **key).map(|(player, _)| player)
+    /// The first of the lowest tags, looked for one by one.
+    fn first_of_lowest(tags: &[Option<Virtual>]) -> Option<usize> {
+        let taking_part = tags.iter().enumerate().filter_map(|(player, tag)| tag.map(|tag| (player, tag)));
+        taking_part.min_by_key(|(_, tag)| *tag).map(|(player, _)| player)
     }
 
     proptest! {
         #[test]
         fn the_winner_is_the_first_of_the_lowest(
             players in 1usize..40,
-            // Few different keys, so that many are equal; some beyond 64 bits, one that means absence.
+            // Few different tags, so that many are equal; some up to the 116 digits that a virtual time may have.
             changes in prop::collection::vec((0usize..40, 0u32..5, 0u32..3), 1..200),
         ) {
-            let mut keys = vec![Tournament::ABSENT; players];
+            let mut tags = vec![None; players];
             let mut tournament = Tournament::new(players);
             prop_assert_eq!(tournament.winner(), None);
             for (player, high, low) in changes {
                 let player = player % players;
-                let key = if high == 4 { Tournament::ABSENT } else { Virtual::from(high) << 100 | Virtual::from(low) };
-                keys[player] = key;
-                tournament.set(player, key);
-                prop_assert_eq!(tournament.winner(), first_of_lowest(&keys));
+                let tag = (high < 4).then_some(Virtual::from(high) << 114 | Virtual::from(low));
+                tags[player] = tag;
+                tournament.set(player, tag);
+                prop_assert_eq!(tournament.winner(), first_of_lowest(&tags));
             }
         }
     }

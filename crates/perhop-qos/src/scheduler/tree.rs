@@ -139,7 +139,8 @@ impl SchedulerTree {
     fn note_who_heeds_time(&mut self) {
         for index in (0..self.nodes.len()).rev() {
             let heeds_time = |child: &Child| {
-                child.shaper.is_some() || matches!(child.below, Below::Node(inner) if self.nodes[inner].heeds_time)
+                child.shaper.is_some()
+                    || matches!(child.below, Below::Node(inner) if self.nodes[inner].heeds_time)
             };
             if self.nodes[index].children.iter().any(heeds_time) {
                 self.nodes[index].heeds_time = true;
@@ -174,6 +175,7 @@ impl SchedulerTree {
 
     /// A packet joined `queue` in place of another that was given up: as many wait as before, and that is
     /// all that schedulers count.
+    #[inline(never)]
     pub fn replaced(&mut self, queue: QueueId, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
@@ -220,6 +222,7 @@ impl SchedulerTree {
 
     /// Lets every scheduler choose whose choice may have changed, those inside before those around them, then follows
     /// the choices.
+    #[inline(never)]
     fn select_nested(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let mut release = Time::MAX;
         for index in (0..self.nodes.len()).rev() {
@@ -241,6 +244,7 @@ impl SchedulerTree {
     }
 
     /// Lets node `index` choose; where shapers hold children of it back, returns until when.
+    #[inline(never)]
     fn choose(&mut self, now: Time, index: usize, queues: &[Queue]) -> Time {
         let mut release = Time::MAX;
         for watched in 0..self.nodes[index].watched.len() {
@@ -253,6 +257,7 @@ impl SchedulerTree {
     }
 
     /// Notes the head of the child at `place`; where its shaper holds it back, returns until when.
+    #[inline(never)]
     fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
         let length = match self.child(place).below {
             Below::Queue(queue) => head_of(&queues[queue.index()]),
@@ -293,6 +298,7 @@ impl SchedulerTree {
         }
     }
 
+    #[inline(never)]
     fn dequeued_nested(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
         let mut next = Some(self.leaves[queue.index()]);
         // What the child at `place` would send next, were there no shaper.
@@ -313,6 +319,7 @@ impl SchedulerTree {
     ///
     /// A head that may is announced before its predecessor is gone: the scheduler above sees no gap,
     /// and the child keeps its place there.
+    #[inline(never)]
     fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
         let child = &mut self.nodes[place.node].children[place.child];
         child.released = false;

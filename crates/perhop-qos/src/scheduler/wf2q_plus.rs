@@ -74,6 +74,7 @@ impl Wf2qPlus {
 }
 
 impl Scheduler for Wf2qPlus {
+    #[inline(never)]
     fn enqueued(&mut self, now: Time, index: usize, _: u32) {
         self.advance(now);
         if self.waiting == 0 && self.clock.is_idle(now) {
@@ -87,6 +88,7 @@ impl Scheduler for Wf2qPlus {
         }
         child.waiting += 1;
     }
+    #[inline(never)]
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         self.advance(now);
         let waiting = || self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
@@ -98,6 +100,7 @@ impl Scheduler for Wf2qPlus {
             .min_by_key(|(_, (child, head))| child.start + child.weight.span(**head))
             .map(|(index, _)| index)
     }
+    #[inline(never)]
     fn dequeued(&mut self, now: Time, index: usize, length: u32, _: u32) {
         self.advance(now);
         self.clock.start(now, length);
