@@ -4,79 +4,69 @@ use std::hint::select_unpredictable;
 
 use super::virtual_time::Virtual;
 
-/// The player with the lowest tag, of equal ones the first, found by matches of two (Knuth, "The Art of Computer
-/// Programming", volume 3, §5.2.3: tree selection). A new tag plays one match on each level; the others stand.
-///
-/// A player's number stands below its tag in one integer, so that no two are equal and one comparison settles a match.
+/// The player with the lowest tag, of equal ones the first, found by matches of four (Knuth, "The Art of Computer
+/// Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round; the others stand.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// Who meets whom: match `n` sends its winner on to match `n / 2`, and match 1 is the final. Those of the first round
-    /// stand from the middle on.
-    matches: Vec<[Entry; 2]>,
+    /// Who meets whom: match `n` is fed by the four from `4n + 1` on, and match 0 is the final.
+    matches: Vec<[Entry; 4]>,
+    /// The first match of the first round.
+    first_round: usize,
     winner: Entry,
 }
 
-/// A tag and a player's number, as one integer of 128 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
-    high: u64,
-    low: u64,
-}
+/// A tag, and below it the player's number: no two are equal, and one comparison settles who is lower.
+type Entry = Virtual;
 
-impl Entry {
-    /// Who does not take part comes after everybody who does.
-    const ABSENT: Entry = Entry { high: u64::MAX, low: u64::MAX };
-
-    #[inline]
-    fn new(tag: Virtual, player: usize) -> Entry {
-        let entry = tag << Tournament::DIGITS | player as Virtual;
-        Entry { high: (entry >> 64) as u64, low: entry as u64 }
-    }
-    #[inline]
-    fn value(self) -> Virtual {
-        Virtual::from(self.high) << 64 | Virtual::from(self.low)
-    }
-    /// The lower of both. Which it is nobody can foretell: no branch asks, which holds only for halves that a register takes.
-    #[inline]
-    fn min(self, other: Entry) -> Entry {
-        let lower = other.value() < self.value();
-        Entry {
-            high: select_unpredictable(lower, other.high, self.high),
-            low: select_unpredictable(lower, other.low, self.low),
-        }
-    }
-}
+/// Who does not take part comes after everybody who does.
+const ABSENT: Entry = Entry::MAX;
+/// Binary digits of a player's number: as many as [virtual times](super::virtual_time) leave unused.
+const DIGITS: u32 = 12;
 
 impl Tournament {
-    /// Binary digits of a player's number: as many as [virtual times](super::virtual_time) leave unused.
-    const DIGITS: u32 = 12;
     /// How many players there can be.
-    pub(super) const MOST_PLAYERS: usize = 1 << Tournament::DIGITS;
+    pub(super) const MOST_PLAYERS: usize = 1 << DIGITS;
 
     /// `players` who do not take part yet, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS).
     pub(super) fn new(players: usize) -> Tournament {
-        let size = players.next_power_of_two().max(2);
-        Tournament { matches: vec![[Entry::ABSENT; 2]; size], winner: Entry::ABSENT }
+        let (mut first_round, mut matches) = (0, 1);
+        while 4 * matches < players {
+            first_round += matches;
+            matches *= 4;
+        }
+        Tournament { matches: vec![[ABSENT; 4]; first_round + matches], first_round, winner: ABSENT }
     }
     /// From now on the tag of `player` is `tag`; without one it does not take part.
     #[inline]
     pub(super) fn set(&mut self, player: usize, tag: Option<Virtual>) {
-        let mut winner = tag.map_or(Entry::ABSENT, |tag| Entry::new(tag, player));
-        let mut place = self.matches.len() + player;
-        while place > 1 {
-            let sides = &mut self.matches[place / 2];
-            sides[place % 2] = winner;
-            winner = winner.min(sides[1 - place % 2]);
-            place /= 2;
+        let mut winner = tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry);
+        let (mut index, mut side) = (self.first_round + player / 4, player % 4);
+        loop {
+            let [first, second, third, fourth] = {
+                let sides = &mut self.matches[index];
+                sides[side] = winner;
+                *sides
+            };
+            winner = lower(lower(first, second), lower(third, fourth));
+            if index == 0 {
+                break;
+            }
+            (index, side) = ((index - 1) / 4, (index - 1) % 4);
         }
         self.winner = winner;
     }
     /// Who has the lowest tag.
     #[inline]
     pub(super) fn winner(&self) -> Option<usize> {
-        let player = self.winner.low as usize % Tournament::MOST_PLAYERS;
-        (self.winner != Entry::ABSENT).then_some(player)
+        let player = self.winner as usize % Tournament::MOST_PLAYERS;
+        (self.winner != ABSENT).then_some(player)
     }
+}
+
+/// Which of two is lower nobody can foretell: no branch asks.
+#[inline]
+fn lower(one: Entry, other: Entry) -> Entry {
+    select_unpredictable(other < one, other, one)
 }
 
 #[cfg(test)]
@@ -94,9 +84,9 @@ mod tests {
     proptest! {
         #[test]
         fn the_winner_is_the_first_of_the_lowest(
-            players in 1usize..40,
+            players in 1usize..70,
             // Few different tags, so that many are equal; some up to the 116 digits that a virtual time may have.
-            changes in prop::collection::vec((0usize..40, 0u32..5, 0u32..3), 1..200),
+            changes in prop::collection::vec((0usize..70, 0u32..5, 0u32..3), 1..300),
         ) {
             let mut tags = vec![None; players];
             let mut tournament = Tournament::new(players);
