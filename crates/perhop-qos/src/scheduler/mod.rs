@@ -150,6 +150,18 @@ macro_rules! dispatch {
     };
 }
 
+impl AnyScheduler {
+    /// [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
+    #[allow(clippy::inline_always)] // as below
+    #[inline(always)]
+    fn dequeued_then_select(&mut self, now: Time, child: usize, length: u32, heads: &[u32]) -> Option<usize> {
+        dispatch!(self, scheduler => {
+            scheduler.dequeued(now, child, length, heads[child]);
+            scheduler.select(now, heads)
+        })
+    }
+}
+
 #[allow(clippy::inline_always)] // a jump, which every packet takes three times
 impl Scheduler for AnyScheduler {
     #[inline(always)]

@@ -3,29 +3,35 @@
 /// Which of the ranks 0, 1, 2, … are in it: one bit for each.
 #[derive(Clone, Debug)]
 pub(super) struct Ranks {
-    words: Vec<u64>,
+    /// The ranks below 64, which mostly are all.
+    lowest: u64,
+    /// 64 ranks each.
+    others: Vec<u64>,
 }
 
 impl Ranks {
     /// None of `count` ranks.
     pub(super) fn none_of(count: usize) -> Ranks {
-        Ranks { words: vec![0; count.div_ceil(64)] }
+        Ranks { lowest: 0, others: vec![0; count.div_ceil(64).saturating_sub(1)] }
     }
     /// Whether `rank` is in it from now on.
     #[inline]
     pub(super) fn set(&mut self, rank: usize, is_in: bool) {
-        let word = &mut self.words[rank / 64];
+        let word = if rank < 64 { &mut self.lowest } else { &mut self.others[rank / 64 - 1] };
         *word = *word & !(1 << (rank % 64)) | u64::from(is_in) << (rank % 64);
     }
     /// The lowest.
     #[inline]
     pub(super) fn first(&self) -> Option<usize> {
-        let word = self.words.iter().position(|word| *word != 0)?;
-        Some(64 * word + self.words[word].trailing_zeros() as usize)
+        if self.lowest != 0 {
+            return Some(self.lowest.trailing_zeros() as usize);
+        }
+        let index = self.others.iter().position(|word| *word != 0)?;
+        Some(64 * (index + 1) + self.others[index].trailing_zeros() as usize)
     }
     /// All of them, the lowest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
-        self.words.iter().enumerate().flat_map(|(index, word)| {
+        std::iter::once(&self.lowest).chain(&self.others).enumerate().flat_map(|(index, word)| {
             let mut left = *word;
             std::iter::from_fn(move || {
                 let rank = (left != 0).then(|| 64 * index + left.trailing_zeros() as usize);
