@@ -176,12 +176,14 @@ impl Port {
         if self.backlog == 0 || !self.ring.has_room() {
             return None;
         }
-        self.serve(now, observer)
+        let mut packet = Packet::default();
+        let Departure { starts, ends } = self.serve(now, &mut packet, observer)?;
+        Some(Transmission { packet, starts, ends })
     }
 
-    /// Lets the scheduler choose until a packet is in the ring.
+    /// Lets the scheduler choose until a packet is in the ring, which is then `packet`.
     #[inline(never)]
-    fn serve<O: Observer>(&mut self, now: Time, observer: &mut O) -> Option<Transmission> {
+    fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Option<Departure> {
         while self.backlog > 0 && self.ring.has_room() {
             let id = match self.scheduler.select(now, &self.queues) {
                 Selection::Serve(id) => id,
@@ -192,13 +194,14 @@ impl Port {
                 Selection::Idle => return None,
             };
             let queue = &mut self.queues[id.index()];
-            let mut packet = *queue.head().filter(|head| self.ring.admits(head.length))?;
-            let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
+            *packet = *queue.head().filter(|head| self.ring.admits(head.length))?;
+            let place = Place { queue: id, precedence: queue.precedence_of(packet) };
             queue.drop_head(place.precedence, packet.length);
             self.backlog -= 1;
-            self.scheduler.dequeued(now, id, &packet, &self.queues);
-            if let Some(Departure { starts, ends }) = self.release(now, place, &mut packet, observer) {
-                return Some(Transmission { packet, starts, ends });
+            self.scheduler.dequeued(now, id, packet, &self.queues);
+            let departure = self.release(now, place, packet, observer);
+            if departure.is_some() {
+                return departure;
             }
         }
         None

@@ -112,17 +112,17 @@ impl PrecedenceSource {
 }
 
 /// A [`PrecedenceSource`] looked up in a table.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 enum Precedences {
     #[default]
     Color,
-    ByDscp([Color; 64]),
+    ByDscp(Box<[Color; 64]>),
 }
 
 impl Precedences {
     fn table(of: impl Fn(Dscp) -> usize) -> Precedences {
         let color = |value| Color::new(Dscp::new(value as u8).map_or(0, &of));
-        Precedences::ByDscp(std::array::from_fn(color))
+        Precedences::ByDscp(Box::new(std::array::from_fn(color)))
     }
     #[inline]
     fn of(&self, packet: &Packet) -> Color {
@@ -145,14 +145,17 @@ pub enum Room {
 }
 
 /// Packets, and their count: in order of arrival, or flow by flow.
+///
+/// What finds the packets stands in the first cache line, their count behind it.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))]
 pub struct Queue {
     /// In order of arrival; empty where there are `flows`.
     packets: Packets,
     /// Fair queueing of flows.
     flows: Option<Box<FlowQueues>>,
-    occupancy: Occupancy,
     precedences: Precedences,
+    occupancy: Occupancy,
 }
 
 impl Queue {

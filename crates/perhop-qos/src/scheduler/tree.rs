@@ -23,7 +23,10 @@ pub struct SchedulerTree {
     nodes: Vec<Node>,
     /// Where each queue hangs.
     leaves: Vec<Place>,
-    /// Whether a choice may have changed since the last one; only where the layout is nested.
+    /// Whether there are shapers, or schedulers inside schedulers whose choices depend on time: all is looked at before
+    /// every choice.
+    heeds_time: bool,
+    /// Whether a choice may have changed since the last one; not kept where all is looked at before every choice.
     is_stale: bool,
 }
 
@@ -34,10 +37,8 @@ enum Layout {
     Single,
     /// One scheduler over queues, no shaper: heads are known when packets join and leave.
     Flat,
-    /// Schedulers inside schedulers, whose choices change when packets join and leave.
-    Nested,
-    /// Shapers, or schedulers inside schedulers whose choices depend on time: all is looked at before every choice.
-    Timed,
+    /// Schedulers inside schedulers, or shapers.
+    Deep,
 }
 
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ struct Node {
     parent: Option<Place>,
     /// The child it would serve now.
     choice: Option<usize>,
-    /// Whether its choice may have changed since the last one; only where the layout is nested.
+    /// Whether its choice may have changed since the last one; not kept where all is looked at before every choice.
     is_stale: bool,
 }
 
@@ -81,7 +82,13 @@ struct Place {
 impl SchedulerTree {
     /// One queue and nothing to decide.
     pub fn single() -> SchedulerTree {
-        SchedulerTree { layout: Layout::Single, nodes: Vec::new(), leaves: Vec::new(), is_stale: false }
+        SchedulerTree {
+            layout: Layout::Single,
+            nodes: Vec::new(),
+            leaves: Vec::new(),
+            heeds_time: false,
+            is_stale: false,
+        }
     }
 
     /// The schedulers of `config` on a wire of `rate`; queues are the leaf classes, depth first.
@@ -93,11 +100,11 @@ impl SchedulerTree {
         tree.add(config, None, rate)?;
         let nodes = &tree.nodes;
         let is_shaped = nodes.iter().flat_map(|node| &node.shaping).any(|child| child.shaper.is_some());
+        tree.heeds_time = is_shaped || nodes.iter().any(|node| node.scheduler.heeds_time());
         tree.layout = match (is_shaped, nodes.len(), tree.leaves.len()) {
             (false, 1, 1) => Layout::Single,
             (false, 1, _) => Layout::Flat,
-            (false, ..) if !nodes.iter().any(|node| node.scheduler.heeds_time()) => Layout::Nested,
-            _ => Layout::Timed,
+            _ => Layout::Deep,
         };
         Ok(tree)
     }
@@ -166,8 +173,8 @@ impl SchedulerTree {
                 node.scheduler.enqueued(now, queue.index(), length);
                 node.note_tail(queue.index(), length, &queues[queue.index()]);
             }
-            Layout::Nested => self.enqueued_nested(now, queue, length, queues),
-            Layout::Timed => self.enqueued_timed(now, queue, length, queues),
+            Layout::Deep if self.heeds_time => self.enqueued_timed(now, queue, length, queues),
+            Layout::Deep => self.enqueued_nested(now, queue, length, queues),
         }
     }
 
@@ -178,12 +185,14 @@ impl SchedulerTree {
         let head = head_of(&queues[queue.index()]);
         match self.layout {
             Layout::Single => {}
-            Layout::Flat => self.nodes[0].set_head(queue.index(), head),
-            Layout::Nested => self.replaced_nested(queue, head),
-            Layout::Timed => {
+            Layout::Flat => {
+                self.nodes[0].set_head(queue.index(), head);
+            }
+            Layout::Deep => {
                 let place = self.leaves[queue.index()];
                 if self.shaping(place).shaper.is_none() {
                     self.nodes[place.node].set_head(place.child, head);
+                    self.mark_stale(place);
                 }
             }
         }
@@ -202,8 +211,8 @@ impl SchedulerTree {
                 let choice = node.scheduler.select(now, &node.heads);
                 choice.map_or(Selection::Idle, |child| Selection::Serve(QueueId(child as u16)))
             }
-            Layout::Nested => self.select_nested(now).map_or(Selection::Idle, Selection::Serve),
-            Layout::Timed => self.select_timed(now, queues),
+            Layout::Deep if self.heeds_time => self.select_timed(now, queues),
+            Layout::Deep => self.select_nested(now).map_or(Selection::Idle, Selection::Serve),
         }
     }
 
@@ -218,8 +227,8 @@ impl SchedulerTree {
                 node.heads[queue.index()] = head;
                 node.scheduler.dequeued(now, queue.index(), packet.length, head);
             }
-            Layout::Nested => self.dequeued_nested(now, queue, packet.length, queues),
-            Layout::Timed => self.dequeued_timed(now, queue, packet.length, queues),
+            Layout::Deep if self.heeds_time => self.dequeued_timed(now, queue, packet.length, queues),
+            Layout::Deep => self.dequeued_nested(now, queue, packet.length, queues),
         }
     }
 
@@ -245,26 +254,25 @@ impl Node {
     fn head(&self) -> u32 {
         self.choice.map_or(0, |child| self.heads[child])
     }
-    /// The head of `child` has `length` bytes from now on; 0 for none.
-    #[inline]
-    fn set_head(&mut self, child: usize, length: u32) {
-        if self.heads[child] != length {
+    /// The head of `child` has `length` bytes from now on, 0 for none. Says whether it is another one.
+    #[inline(never)]
+    fn set_head(&mut self, child: usize, length: u32) -> bool {
+        let is_another = self.heads[child] != length;
+        if is_another {
             self.heads[child] = length;
             self.scheduler.head_changed(child, length);
         }
+        is_another
     }
     /// A packet of `length` bytes joined `queue`, which is `child`: behind its head, unless it serves flows fairly.
     /// Says whether the head is another one.
     #[inline]
     fn note_tail(&mut self, child: usize, length: u32, queue: &Queue) -> bool {
-        let before = self.heads[child];
-        if before == 0 {
-            self.heads[child] = counted(length);
-            self.scheduler.head_changed(child, counted(length));
-        } else if !queue.is_fifo() {
-            self.set_head(child, head_of(queue));
+        if self.heads[child] > 0 && queue.is_fifo() {
+            return false;
         }
-        self.heads[child] != before
+        let head = if self.heads[child] == 0 { counted(length) } else { head_of(queue) };
+        self.set_head(child, head)
     }
     /// `child` has sent a packet of `length` bytes, and its next head has `next`, 0 for none; chooses again.
     #[inline]

@@ -24,16 +24,9 @@ impl SchedulerTree {
         }
     }
 
-    /// `queue` has another head, of `head` bytes.
-    pub(super) fn replaced_nested(&mut self, queue: QueueId, head: u32) {
-        let place = self.leaves[queue.index()];
-        self.nodes[place.node].set_head(place.child, head);
-        self.mark_stale(place);
-    }
-
     /// The scheduler above `place`, and those around it, are to choose afresh.
     #[inline]
-    fn mark_stale(&mut self, place: Place) {
+    pub(super) fn mark_stale(&mut self, place: Place) {
         self.is_stale = true;
         let mut next = Some(place);
         while let Some(place) = next {
