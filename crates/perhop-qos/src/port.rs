@@ -194,11 +194,12 @@ impl Port {
                 Selection::Idle => return None,
             };
             let queue = &mut self.queues[id.index()];
-            *packet = *queue.head().filter(|head| self.ring.admits(head.length))?;
-            let place = Place { queue: id, precedence: queue.precedence_of(packet) };
-            queue.drop_head(place.precedence, packet.length);
+            let head = queue.head().filter(|head| self.ring.admits(head.length))?;
+            let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
+            *packet = *head;
+            queue.drop_head(place.precedence, length);
             self.backlog -= 1;
-            self.scheduler.dequeued(now, id, packet, &self.queues);
+            self.scheduler.dequeued(now, id, length, &self.queues);
             let departure = self.release(now, place, packet, observer);
             if departure.is_some() {
                 return departure;

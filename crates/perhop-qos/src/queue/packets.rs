@@ -8,15 +8,20 @@ use crate::packet::Packet;
 /// through an `Option`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packets {
-    slots: Vec<Packet>,
+    slots: Vec<Slot>,
     first: usize,
     held: usize,
 }
 
+/// A packet in a cache line of its own.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Slot(Packet);
+
 impl Packets {
     #[inline]
     pub(super) fn front(&self) -> Option<&Packet> {
-        if self.held > 0 { self.slots.get(self.first) } else { None }
+        if self.held > 0 { self.slots.get(self.first).map(|slot| &slot.0) } else { None }
     }
     #[inline]
     pub(super) fn push_back(&mut self, packet: &Packet) {
@@ -24,7 +29,7 @@ impl Packets {
             self.grow();
         }
         let place = (self.first + self.held) & (self.slots.len() - 1);
-        self.slots[place] = *packet;
+        self.slots[place].0 = *packet;
         self.held += 1;
     }
     /// Forgets the packet at the front, which there must be.
@@ -36,7 +41,7 @@ impl Packets {
     }
     pub(super) fn iter(&self) -> impl Iterator<Item = &Packet> {
         let (wrapped, from_first) = self.slots.split_at(self.first);
-        from_first.iter().chain(wrapped).take(self.held)
+        from_first.iter().chain(wrapped).take(self.held).map(|slot| &slot.0)
     }
 
     /// Twice as many slots, the packets from the start on.
@@ -45,7 +50,7 @@ impl Packets {
     fn grow(&mut self) {
         self.slots.rotate_left(self.first);
         self.first = 0;
-        self.slots.resize((2 * self.slots.len()).max(4), Packet::default());
+        self.slots.resize((2 * self.slots.len()).max(4), Slot::default());
     }
 }
 

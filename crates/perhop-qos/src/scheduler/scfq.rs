@@ -104,3 +104,96 @@ impl Scheduler for Scfq {
         self.heads.set(index, child.tag());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scheduler::ShareConfig;
+
+    /// Looks at the tags of all heads for every choice.
+    struct Plain {
+        weights: Vec<Weight>,
+        start: Vec<Virtual>,
+        waiting: Vec<u32>,
+        heads: Vec<u32>,
+        virtual_time: Virtual,
+    }
+
+    impl Plain {
+        fn finish(&self, child: usize, length: u32) -> Virtual {
+            self.start[child] + self.weights[child].span(length)
+        }
+        fn enqueued(&mut self, child: usize) {
+            if self.waiting[child] == 0 {
+                self.start[child] = self.start[child].max(self.virtual_time);
+            }
+            self.waiting[child] += 1;
+        }
+        fn select(&self) -> Option<usize> {
+            let sending = (0..self.heads.len()).filter(|child| self.heads[*child] > 0);
+            sending.min_by_key(|child| self.finish(*child, self.heads[*child]))
+        }
+        fn dequeued(&mut self, child: usize, length: u32) {
+            self.start[child] = self.finish(child, length);
+            self.waiting[child] -= 1;
+            self.virtual_time = self.start[child];
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_tournament_chooses_as_a_look_at_every_tag(
+            weights in prop::collection::vec(1u32..5, 1..20),
+            // Few lengths, so that tags are often equal.
+            steps in prop::collection::vec((0u32..6, 0usize..20, 1u32..4), 1..400),
+        ) {
+            let class = |weight: &u32| ClassConfig {
+                share: ShareConfig { weight: Some(f64::from(*weight)), ..ShareConfig::default() },
+                ..ClassConfig::default()
+            };
+            let classes: Vec<ClassConfig> = weights.iter().map(class).collect();
+            let mut scfq = Scfq::build(&classes).unwrap();
+            let count = classes.len();
+            let weights = scfq.children.iter().map(|child| child.weight).collect();
+            let (start, waiting, heads) = (vec![0; count], vec![0; count], vec![0; count]);
+            let mut plain = Plain { weights, start, waiting, heads, virtual_time: 0 };
+            for (step, child, length) in steps {
+                let (child, length, now) = (child % count, 500 * length, Time::ZERO);
+                match (step, scfq.select(now, &[])) {
+                    (0..=2, _) => {
+                        scfq.enqueued(now, child, length);
+                        plain.enqueued(child);
+                        if plain.heads[child] == 0 {
+                            scfq.head_changed(child, length);
+                            plain.heads[child] = length;
+                        }
+                    }
+                    // A child holds its packets back, or shows one of them.
+                    (3, _) if plain.waiting[child] > 0 => {
+                        plain.heads[child] = if plain.heads[child] == 0 { length } else { 0 };
+                        scfq.head_changed(child, plain.heads[child]);
+                    }
+                    (_, Some(chosen)) => {
+                        let head = plain.heads[chosen];
+                        let next = if plain.waiting[chosen] > 1 { length } else { 0 };
+                        scfq.dequeued(now, chosen, head, next);
+                        plain.dequeued(chosen, head);
+                        plain.heads[chosen] = next;
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(scfq.select(now, &[]), plain.select());
+            }
+        }
+    }
+
+    #[test]
+    fn more_classes_than_have_numbers_are_refused() {
+        let classes = vec![ClassConfig::default(); Tournament::MOST_PLAYERS + 1];
+        let error = Scfq::build(&classes).unwrap_err();
+        assert!(error.message.contains("4097 classes") && error.help.is_some(), "{error}");
+        assert!(Scfq::build(&classes[1..]).is_ok());
+    }
+}

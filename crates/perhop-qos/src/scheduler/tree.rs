@@ -1,12 +1,13 @@
 //! [`SchedulerTree`]: the schedulers and shapers of one port, one inside the other, with the queues as leaves.
 
 mod nested;
+#[cfg(test)]
+mod tests;
 mod timed;
 
 use super::shaper::Shaper;
 use super::{AnyScheduler, Scheduler, Selection};
 use crate::error::ConfigError;
-use crate::packet::Packet;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{Queue, QueueId};
 use crate::units::{Rate, Time};
@@ -216,19 +217,19 @@ impl SchedulerTree {
         }
     }
 
-    /// `packet`, the head of the queue that was selected, has left it.
+    /// The head of `queue`, which was selected, a packet of `length` IP bytes, has left it.
     #[inline]
-    pub fn dequeued(&mut self, now: Time, queue: QueueId, packet: &Packet, queues: &[Queue]) {
+    pub fn dequeued(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
                 let head = head_of(&queues[queue.index()]);
                 let node = &mut self.nodes[0];
                 node.heads[queue.index()] = head;
-                node.scheduler.dequeued(now, queue.index(), packet.length, head);
+                node.scheduler.dequeued(now, queue.index(), length, head);
             }
-            Layout::Deep if self.heeds_time => self.dequeued_timed(now, queue, packet.length, queues),
-            Layout::Deep => self.dequeued_nested(now, queue, packet.length, queues),
+            Layout::Deep if self.heeds_time => self.dequeued_timed(now, queue, length, queues),
+            Layout::Deep => self.dequeued_nested(now, queue, length, queues),
         }
     }
 
