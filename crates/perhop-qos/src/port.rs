@@ -1,11 +1,11 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
 mod leaves;
+mod pace;
 
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::classifier::PortClassifier;
 use crate::error::ConfigError;
-use crate::framing::Framing;
 use crate::observer::{Observer, Place};
 use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
@@ -14,9 +14,10 @@ use crate::queue::{Queue, QueueId, Room};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
-use crate::units::{Rate, Time};
+use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
 use leaves::Leaves;
+use pace::Pace;
 
 /// A packet on its way out: it has left the scheduler's hands, and nothing can change its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -308,9 +309,10 @@ impl Port {
     }
 
     /// A packet of `length` IP bytes enters the ring: its times are known.
-    #[inline]
+    #[allow(clippy::inline_always)] // a part of both ways through the port, where a call costs as much
+    #[inline(always)]
     fn commit(&mut self, now: Time, length: u32) -> Departure {
-        let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
+        let starts = self.ring.free_at().max(now);
         let departure = Departure { starts, ends: starts + self.pace.time(length) };
         self.ring.push(length, departure.ends);
         departure
@@ -376,28 +378,4 @@ fn judge<O: Observer>(
         }
     }
     Ok(())
-}
-
-/// How long the wire takes for a packet. Most packets are as long as the one before, so a division is rare.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    rate: Rate,
-    framing: Framing,
-    /// IP bytes of the last packet, and its time.
-    last: (u32, Time),
-}
-
-impl Pace {
-    fn new(wire: &WireConfig) -> Pace {
-        let of_nothing = wire.rate.transmission_time(wire.framing.wire_bytes(0));
-        Pace { rate: wire.rate, framing: wire.framing, last: (0, of_nothing) }
-    }
-    #[inline]
-    fn time(&mut self, length: u32) -> Time {
-        if self.last.0 != length {
-            let bytes = self.framing.wire_bytes(u64::from(length));
-            self.last = (length, self.rate.transmission_time(bytes));
-        }
-        self.last.1
-    }
 }
