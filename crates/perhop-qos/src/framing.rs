@@ -50,6 +50,20 @@ impl Framing {
     }
 }
 
+impl Framing {
+    /// Where the wire bytes are the IP bytes and a constant, or a least frame: that constant, and the least.
+    pub(crate) const fn added_and_least(self) -> Option<(u64, u64)> {
+        match self {
+            Framing::Raw => Some((0, 0)),
+            Framing::EthernetHeader => Some((14, 0)),
+            Framing::EthernetFrame => Some((18, 64)),
+            Framing::EthernetWire => Some((38, 84)),
+            Framing::Ppp | Framing::Hdlc => Some((7, 0)),
+            Framing::Aal5Mux | Framing::Aal5Snap => None,
+        }
+    }
+}
+
 const fn ethernet_frame(ip: u64) -> u64 {
     if ip < 46 { 64 } else { ip + 18 }
 }

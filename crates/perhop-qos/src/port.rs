@@ -1,11 +1,11 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
 mod leaves;
+mod pace;
 
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::classifier::PortClassifier;
 use crate::error::ConfigError;
-use crate::framing::Framing;
 use crate::observer::{Observer, Place};
 use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
@@ -14,9 +14,10 @@ use crate::queue::{Queue, QueueId, Room};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
-use crate::units::{Rate, Time};
+use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
 use leaves::Leaves;
+use pace::Pace;
 
 /// A packet on its way out: it has left the scheduler's hands, and nothing can change its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,10 +127,14 @@ impl Port {
     }
 
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
+    #[inline]
     pub fn enqueue<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Verdict {
-        match self.admit(now, &mut packet, observer) {
-            Ok(Admission { place, verdict, joins }) => {
-                self.join(now, place, packet, joins);
+        let Some(place) = self.place_of(now, &packet, observer) else {
+            return Verdict::Drop(DropCause::NoClass);
+        };
+        match self.admit(now, place, &mut packet, observer) {
+            Ok((verdict, joins)) => {
+                self.join(now, place, &packet, joins);
                 verdict
             }
             Err(cause) => Verdict::Drop(cause),
@@ -153,13 +158,12 @@ impl Port {
     /// Sends `packet` where a buffer manager is to be asked, or it must wait.
     #[inline(never)]
     fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
-        let Ok(Admission { place, joins, .. }) = self.admit(now, packet, observer) else {
-            return Sent::Dropped;
-        };
+        let Some(place) = self.place_of(now, packet, observer) else { return Sent::Dropped };
+        let Ok((_, joins)) = self.admit(now, place, packet, observer) else { return Sent::Dropped };
         if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
             return self.release(now, place, packet, observer).map_or(Sent::Dropped, Sent::Transmitted);
         }
-        self.join(now, place, *packet, joins);
+        self.join(now, place, packet, joins);
         Sent::Queued
     }
 
@@ -173,12 +177,14 @@ impl Port {
         if self.backlog == 0 || !self.ring.has_room() {
             return None;
         }
-        self.serve(now, observer)
+        let mut packet = Packet::default();
+        let Departure { starts, ends } = self.serve(now, &mut packet, observer)?;
+        Some(Transmission { packet, starts, ends })
     }
 
-    /// Lets the scheduler choose until a packet is in the ring.
+    /// Lets the scheduler choose until a packet is in the ring, which is then `packet`.
     #[inline(never)]
-    fn serve<O: Observer>(&mut self, now: Time, observer: &mut O) -> Option<Transmission> {
+    fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Option<Departure> {
         while self.backlog > 0 && self.ring.has_room() {
             let id = match self.scheduler.select(now, &self.queues) {
                 Selection::Serve(id) => id,
@@ -189,54 +195,67 @@ impl Port {
                 Selection::Idle => return None,
             };
             let queue = &mut self.queues[id.index()];
-            if queue.head().is_none_or(|head| !self.ring.admits(head.length)) {
-                return None;
-            }
-            let mut packet = queue.pop()?;
-            let place = Place { queue: id, precedence: queue.precedence_of(&packet) };
+            let head = queue.head().filter(|head| self.ring.admits(head.length))?;
+            let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
+            *packet = *head;
+            queue.drop_head(place.precedence, length);
             self.backlog -= 1;
-            self.scheduler.dequeued(now, id, &packet, &self.queues);
-            if let Some(Departure { starts, ends }) = self.release(now, place, &mut packet, observer) {
-                return Some(Transmission { packet, starts, ends });
+            self.scheduler.dequeued(now, id, length, &self.queues);
+            let departure = self.release(now, place, packet, observer);
+            if departure.is_some() {
+                return departure;
             }
         }
         None
     }
 
-    /// The tail side: classifies `packet`, polices it and asks the buffer manager; says where it may join.
+    /// Where `packet` would wait; `None` where no class takes it.
+    #[inline]
+    fn place_of<O: Observer>(&self, now: Time, packet: &Packet, observer: &mut O) -> Option<Place> {
+        let Some(queue) = self.classifier.classify(packet) else {
+            observer.dropped(now, None, packet, DropCause::NoClass);
+            return None;
+        };
+        Some(Place { queue, precedence: self.queues[queue.index()].precedence_of(packet) })
+    }
+
+    /// The tail side: polices `packet`, which is to wait at `place`, and asks the buffer manager and the queue.
+    #[inline]
     fn admit<O: Observer>(
         &mut self,
         now: Time,
+        place: Place,
         packet: &mut Packet,
         observer: &mut O,
-    ) -> Result<Admission, DropCause> {
-        let Some(id) = self.classifier.classify(packet) else {
-            observer.dropped(now, None, packet, DropCause::NoClass);
-            return Err(DropCause::NoClass);
-        };
-        let queue = &self.queues[id.index()];
-        let place = Place { queue: id, precedence: queue.precedence_of(packet) };
+    ) -> Result<(Verdict, Joins), DropCause> {
         observer.arrived(now, place, packet);
-        let verdict = if self.polices(now, id, packet) {
+        let index = place.queue.index();
+        let verdict = if index < self.policers.len() && self.polices(now, index, packet) {
             Verdict::Drop(DropCause::Policed)
         } else {
-            self.buffers[id.index()].admit(now, packet, place.precedence, self.queues[id.index()].occupancy())
+            self.buffers[index].admit(now, packet, place.precedence, self.queues[index].occupancy())
         };
         judge(now, place, packet, verdict, observer)?;
-        let joins = self.make_room(now, place, packet, observer)?;
+        let joins = if self.queues[index].is_fifo() {
+            Joins::AsOneMore
+        } else {
+            self.make_room(now, place, packet, observer)?
+        };
         observer.enqueued(now, place, packet);
-        Ok(Admission { place, verdict, joins })
+        Ok((verdict, joins))
     }
 
-    /// Whether the policer of `queue`, where there is one, drops `packet`.
-    fn polices(&mut self, now: Time, queue: QueueId, packet: &Packet) -> bool {
-        let Some(Some(policer)) = self.policers.get_mut(queue.index()) else { return false };
+    /// Whether the policer of queue `index`, where there is one, drops `packet`.
+    #[inline(never)]
+    fn polices(&mut self, now: Time, index: usize, packet: &Packet) -> bool {
+        let Some(Some(policer)) = self.policers.get_mut(index) else { return false };
         self.ring.advance(now);
         let (backlog, ring) = (self.backlog, &self.ring);
         !policer.admits(now, packet.length, || backlog > 0 || !ring.admits(packet.length))
     }
 
-    /// Asks the queue itself, which may give up another packet for this one.
+    /// Asks a queue that may give up another packet for this one.
+    #[inline(never)]
     fn make_room<O: Observer>(
         &mut self,
         now: Time,
@@ -259,8 +278,9 @@ impl Port {
         }
     }
 
-    fn join(&mut self, now: Time, place: Place, packet: Packet, joins: Joins) {
-        self.queues[place.queue.index()].push(packet);
+    #[inline]
+    fn join(&mut self, now: Time, place: Place, packet: &Packet, joins: Joins) {
+        self.queues[place.queue.index()].push_as(place.precedence, packet);
         self.shaped_until = None;
         match joins {
             Joins::AsOneMore => {
@@ -289,9 +309,10 @@ impl Port {
     }
 
     /// A packet of `length` IP bytes enters the ring: its times are known.
-    #[inline]
+    #[allow(clippy::inline_always)] // a part of both ways through the port, where a call costs as much
+    #[inline(always)]
     fn commit(&mut self, now: Time, length: u32) -> Departure {
-        let starts = self.ring.drained_at().map_or(now, |drained| drained.max(now));
+        let starts = self.ring.free_at().max(now);
         let departure = Departure { starts, ends: starts + self.pace.time(length) };
         self.ring.push(length, departure.ends);
         departure
@@ -329,13 +350,6 @@ impl Port {
     }
 }
 
-/// A packet that may join a queue.
-struct Admission {
-    place: Place,
-    verdict: Verdict,
-    joins: Joins,
-}
-
 /// How a packet joins a queue.
 #[derive(Clone, Copy)]
 enum Joins {
@@ -364,28 +378,4 @@ fn judge<O: Observer>(
         }
     }
     Ok(())
-}
-
-/// How long the wire takes for a packet. Most packets are as long as the one before, so a division is rare.
-#[derive(Clone, Copy, Debug)]
-struct Pace {
-    rate: Rate,
-    framing: Framing,
-    /// IP bytes of the last packet, and its time.
-    last: (u32, Time),
-}
-
-impl Pace {
-    fn new(wire: &WireConfig) -> Pace {
-        let of_nothing = wire.rate.transmission_time(wire.framing.wire_bytes(0));
-        Pace { rate: wire.rate, framing: wire.framing, last: (0, of_nothing) }
-    }
-    #[inline]
-    fn time(&mut self, length: u32) -> Time {
-        if self.last.0 != length {
-            let bytes = self.framing.wire_bytes(u64::from(length));
-            self.last = (length, self.rate.transmission_time(bytes));
-        }
-        self.last.1
-    }
 }

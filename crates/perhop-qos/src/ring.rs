@@ -91,7 +91,7 @@ pub struct TransmitRing {
     first: Slot,
     /// Those behind it.
     others: VecDeque<Slot>,
-    /// When the last of them will have left.
+    /// When the last of them will have left, or has left.
     drained_at: Time,
 }
 
@@ -105,6 +105,17 @@ impl TransmitRing {
     /// Frees the particles of every packet whose last bit has left by `now`.
     #[inline]
     pub fn advance(&mut self, now: Time) {
+        if self.drained_at <= now {
+            self.used = 0;
+            if !self.others.is_empty() {
+                self.others.clear();
+            }
+        } else if self.first.ends <= now {
+            self.advance_one_by_one(now);
+        }
+    }
+    #[inline(never)]
+    fn advance_one_by_one(&mut self, now: Time) {
         while self.used > 0 && self.first.ends <= now {
             self.used -= self.first.particles;
             self.first = self.others.pop_front().unwrap_or_default();
@@ -141,10 +152,10 @@ impl TransmitRing {
     pub fn next_release(&self) -> Option<Time> {
         (self.used > 0).then_some(self.first.ends)
     }
-    /// When everything in the ring will have left; `None` while it is empty.
+    /// When everything in the ring will have left, or when it last ran empty.
     #[inline]
-    pub fn drained_at(&self) -> Option<Time> {
-        (self.used > 0).then_some(self.drained_at)
+    pub fn free_at(&self) -> Time {
+        self.drained_at
     }
     /// Packets in the ring.
     pub fn packets(&self) -> usize {

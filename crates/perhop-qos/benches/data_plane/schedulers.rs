@@ -45,6 +45,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
     let mut heads = vec![0; count];
     for (child, head) in heads.iter_mut().enumerate() {
         *head = 64 + lengths[child];
+        scheduler.head_changed(child, *head);
         scheduler.enqueued(Time::ZERO, child, *head);
         // One more, so that no child ever runs empty.
         scheduler.enqueued(Time::ZERO, child, *head);
@@ -56,7 +57,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         let length = heads[child];
         now += u64::from(length) * 800;
         heads[child] = 64 + lengths[n % TABLE];
-        scheduler.dequeued(at, child, length);
+        scheduler.dequeued(at, child, length, heads[child]);
         scheduler.enqueued(at, child, length);
         child.min(2)
     }

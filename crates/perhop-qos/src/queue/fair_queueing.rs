@@ -182,12 +182,14 @@ impl Waiting {
 
 impl FlowQueues {
     /// The packet that leaves next: the one with the lowest serial number.
+    #[inline(never)]
     pub(super) fn head(&self) -> Option<&Packet> {
         let head = self.heads.get(self.first)?;
         self.flows[usize::from(head.flow)].packets.front().map(|waiting| &waiting.packet)
     }
 
     /// Whether `packet` may join, and what is given up for it.
+    #[inline(never)]
     pub(super) fn make_room(&mut self, packet: &Packet) -> Room {
         let flow = self.find(packet);
         // Cisco, congestive discard threshold: a flow's queue that has reached it takes no more.
@@ -210,6 +212,7 @@ impl FlowQueues {
     }
 
     /// Adds `packet` at the tail of its flow's queue.
+    #[inline(never)]
     pub(super) fn push(&mut self, packet: Packet) {
         let found = self.find(&packet);
         let serial = self.serial(found, &packet);
@@ -228,14 +231,15 @@ impl FlowQueues {
         }
     }
 
-    /// Takes the packet with the lowest serial number.
-    pub(super) fn pop(&mut self) -> Option<Packet> {
-        let flow = usize::from(self.heads.get(self.first)?.flow);
-        let waiting = self.flows[flow].packets.pop_front()?;
+    /// Forgets the packet with the lowest serial number.
+    #[inline(never)]
+    pub(super) fn drop_head(&mut self) {
+        let Some(head) = self.heads.get(self.first) else { return };
+        let flow = usize::from(head.flow);
+        let Some(waiting) = self.flows[flow].packets.pop_front() else { return };
         self.served = waiting.serial;
         self.held -= 1;
         self.refresh(flow);
-        Some(waiting.packet)
     }
 
     /// The packets, flow by flow.

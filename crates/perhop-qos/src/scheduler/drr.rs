@@ -41,13 +41,16 @@ impl Drr {
 }
 
 impl Scheduler for Drr {
+    #[inline]
     fn enqueued(&mut self, _: Time, child: usize, _: u32) {
         self.rounds.enqueued(child);
     }
+    #[inline]
     fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
         self.rounds.select(heads, u64::from)
     }
-    fn dequeued(&mut self, _: Time, child: usize, length: u32) {
+    #[inline]
+    fn dequeued(&mut self, _: Time, child: usize, length: u32, _: u32) {
         self.rounds.dequeued(child, u64::from(length));
     }
 }

@@ -37,7 +37,8 @@ impl Scheduler for Fifo {
         // All but the first are looked at only where a shaper inside the first holds it back.
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)
     }
-    fn dequeued(&mut self, _: Time, child: usize, _: u32) {
+    #[inline(never)]
+    fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
         if let Some(place) = self.order.iter().position(|waiting| usize::from(*waiting) == child) {
             self.order.remove(place);
         }

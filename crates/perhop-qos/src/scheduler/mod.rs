@@ -7,10 +7,12 @@
 mod drr;
 mod fifo;
 mod priority;
+mod ranks;
 mod rounds;
 mod scfq;
 mod shaper;
 mod share;
+mod tournament;
 mod tree;
 mod virtual_time;
 mod wf2q_plus;
@@ -46,22 +48,32 @@ pub enum Selection<T> {
     Idle,
 }
 
-/// The contract of every scheduler: told of every packet that joins or leaves one of its children.
+/// The contract of every scheduler: told of every packet that joins or leaves one of its children, and of every
+/// child's *head*, the packet that it would send now.
 ///
-/// A child's packets are counted by these calls alone. Which of them it would send now is the
-/// child's own affair (it may be a scheduler itself), and it may have to hold all of them back for
-/// a while (it may hold a shaper), so `heads` is asked for afresh at every choice.
+/// A child's packets are counted by [`enqueued`](Scheduler::enqueued) and [`dequeued`](Scheduler::dequeued) alone.
+/// Which of them is the head is the child's own affair (it may be a scheduler itself), and it may have to hold all of
+/// them back for a while (it may hold a shaper).
 pub trait Scheduler {
     /// A packet of `length` IP bytes joined `child`.
     fn enqueued(&mut self, now: Time, child: usize, length: u32);
+    /// The head of `child` has `head` IP bytes from now on, or it has none to send where this is 0; not said where
+    /// [`dequeued`](Scheduler::dequeued) says it.
+    fn head_changed(&mut self, child: usize, head: u32) {
+        let _ = (child, head);
+    }
     /// The child to serve now; `None` only where every head is 0. Asked again before anything else
     /// happens, the answer is the same.
     ///
-    /// `heads[child]` is the length in IP bytes of the packet that the child would send now, 0
-    /// where it has none to send.
+    /// `heads[child]` is what was said last of the head of `child`.
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize>;
-    /// The child that was selected has sent its head, a packet of `length` IP bytes.
-    fn dequeued(&mut self, now: Time, child: usize, length: u32);
+    /// The child that was selected has sent its head, a packet of `length` IP bytes; the head after it has `next`, or
+    /// there is none to send where this is 0.
+    fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32);
+    /// Whether time alone changes its choice, with nothing that joins, leaves or is held back.
+    fn heeds_time(&self) -> bool {
+        false
+    }
 }
 
 /// A scheduler as written in a policy; the shares of its classes stand with the classes.
@@ -138,14 +150,37 @@ macro_rules! dispatch {
     };
 }
 
+impl AnyScheduler {
+    /// [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
+    #[allow(clippy::inline_always)] // as below
+    #[inline(always)]
+    fn dequeued_then_select(&mut self, now: Time, child: usize, length: u32, heads: &[u32]) -> Option<usize> {
+        dispatch!(self, scheduler => {
+            scheduler.dequeued(now, child, length, heads[child]);
+            scheduler.select(now, heads)
+        })
+    }
+}
+
+#[allow(clippy::inline_always)] // a jump, which every packet takes three times
 impl Scheduler for AnyScheduler {
+    #[inline(always)]
     fn enqueued(&mut self, now: Time, child: usize, length: u32) {
         dispatch!(self, scheduler => scheduler.enqueued(now, child, length));
     }
+    #[inline(always)]
+    fn head_changed(&mut self, child: usize, head: u32) {
+        dispatch!(self, scheduler => scheduler.head_changed(child, head));
+    }
+    #[inline(always)]
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         dispatch!(self, scheduler => scheduler.select(now, heads))
     }
-    fn dequeued(&mut self, now: Time, child: usize, length: u32) {
-        dispatch!(self, scheduler => scheduler.dequeued(now, child, length));
+    #[inline(always)]
+    fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32) {
+        dispatch!(self, scheduler => scheduler.dequeued(now, child, length, next));
+    }
+    fn heeds_time(&self) -> bool {
+        dispatch!(self, scheduler => scheduler.heeds_time())
     }
 }

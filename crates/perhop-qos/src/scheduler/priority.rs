@@ -1,6 +1,7 @@
 //! Strict priority, non-preemptive, with an optional cap on what a class may send by its priority.
 
 use super::Scheduler;
+use super::ranks::Ranks;
 use super::share::{CapConfig, Takes, error_in};
 use crate::error::ConfigError;
 use crate::meter::token_bucket::{RatedBucket, cost};
@@ -23,6 +24,10 @@ const TAKES: Takes = Takes {
 pub struct Priority {
     /// The children in order of level.
     order: Vec<u16>,
+    /// By child, its place in that order.
+    ranks: Vec<u16>,
+    /// The places of those that have a head.
+    waiting: Ranks,
     /// By child, as far as the last that has one: most schedulers have none.
     caps: Vec<Option<RatedBucket>>,
 }
@@ -40,7 +45,11 @@ impl Priority {
         caps.truncate(caps.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
         let mut order: Vec<u16> = (0..classes.len() as u16).collect();
         order.sort_by_key(|child| levels[usize::from(*child)]);
-        Ok(Priority { order, caps })
+        let mut ranks = vec![0; order.len()];
+        for (rank, child) in order.iter().enumerate() {
+            ranks[usize::from(*child)] = rank as u16;
+        }
+        Ok(Priority { waiting: Ranks::none_of(order.len()), order, ranks, caps })
     }
 }
 
@@ -77,27 +86,49 @@ impl CapConfig {
     }
 }
 
-impl Scheduler for Priority {
-    fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
-    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
-        let mut waiting =
-            self.order.iter().map(|child| usize::from(*child)).filter(|child| heads[*child] > 0);
-        let first = waiting.next()?;
+impl Priority {
+    /// Of the children that have a head and whose cap covers it the first, or the first of all.
+    #[inline(never)]
+    fn select_entitled(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         let caps = &mut self.caps;
         let mut is_entitled = |child: usize| match caps.get_mut(child) {
             Some(Some(cap)) => cap.at(now).holds(cost(heads[child])),
             _ => true,
         };
+        let mut waiting = self.waiting.iter().map(|rank| usize::from(self.order[rank]));
+        let first = waiting.next()?;
         if is_entitled(first) {
             Some(first)
         } else {
             waiting.find(|child| is_entitled(*child)).or(Some(first))
         }
     }
-    fn dequeued(&mut self, now: Time, child: usize, length: u32) {
+}
+
+impl Scheduler for Priority {
+    #[inline]
+    fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
+    #[inline]
+    fn head_changed(&mut self, child: usize, head: u32) {
+        self.waiting.set(usize::from(self.ranks[child]), head > 0);
+    }
+    #[inline]
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        if !self.caps.is_empty() {
+            return self.select_entitled(now, heads);
+        }
+        self.waiting.first().map(|rank| usize::from(self.order[rank]))
+    }
+    #[inline]
+    fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32) {
+        self.head_changed(child, next);
         if let Some(Some(cap)) = self.caps.get_mut(child) {
             // Takes nothing where it does not cover the packet: that one went without priority.
             cap.at(now).take(cost(length));
         }
+    }
+    /// A cap's tokens come in with time.
+    fn heeds_time(&self) -> bool {
+        !self.caps.is_empty()
     }
 }

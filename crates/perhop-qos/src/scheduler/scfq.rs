@@ -1,9 +1,8 @@
 //! Self-clocked fair queueing (Golestani, INFOCOM 1994).
 
-use std::hint::select_unpredictable;
-
 use super::Scheduler;
 use super::share::Takes;
+use super::tournament::Tournament;
 use super::virtual_time::{Virtual, Weight};
 use crate::error::ConfigError;
 use crate::policy::ClassConfig;
@@ -25,6 +24,8 @@ const TAKES: Takes = Takes {
 #[derive(Clone, Debug)]
 pub struct Scfq {
     children: Vec<Child>,
+    /// The finish tags of the heads.
+    heads: Tournament,
     /// The finish tag of the packet in service, or served last.
     virtual_time: Virtual,
 }
@@ -35,47 +36,164 @@ struct Child {
     /// Where its head starts: the finish tag of its previous packet, or the virtual time at which it
     /// began to wait.
     start: Virtual,
+    /// The length of its head, 0 where it has none to send.
+    head: u32,
     /// Packets it holds.
     waiting: u32,
 }
 
 impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
-        let child = |weight| Child { weight, start: 0, waiting: 0 };
-        Ok(Scfq { children: TAKES.weights(classes)?.into_iter().map(child).collect(), virtual_time: 0 })
+        if classes.len() > Tournament::MOST_PLAYERS {
+            let message = format!("{} classes under one scfq", classes.len());
+            let help = format!("at most {}; classes may have classes of their own", Tournament::MOST_PLAYERS);
+            return Err(ConfigError::new("classes", message).help(help));
+        }
+        let child = |weight| Child { weight, start: 0, head: 0, waiting: 0 };
+        let heads = Tournament::new(classes.len());
+        Ok(Scfq {
+            children: TAKES.weights(classes)?.into_iter().map(child).collect(),
+            heads,
+            virtual_time: 0,
+        })
     }
 }
 
 impl Child {
+    #[inline]
     fn finish(&self, length: u32) -> Virtual {
         self.start + self.weight.span(length)
+    }
+    /// The finish tag of its head.
+    #[inline]
+    fn tag(&self) -> Option<Virtual> {
+        (self.head > 0).then(|| self.finish(self.head))
     }
 }
 
 impl Scheduler for Scfq {
-    fn enqueued(&mut self, _: Time, child: usize, _: u32) {
-        let child = &mut self.children[child];
-        if child.waiting == 0 {
+    #[inline]
+    fn enqueued(&mut self, _: Time, index: usize, _: u32) {
+        let child = &mut self.children[index];
+        child.waiting += 1;
+        if child.waiting == 1 {
             // Golestani 1994: F_i^k = max(F_i^{k-1}, v(a_i^k)) + L_i^k / r_i
             child.start = child.start.max(self.virtual_time);
+            if child.head > 0 {
+                self.heads.set(index, child.tag());
+            }
         }
-        child.waiting += 1;
     }
-    fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
-        // Of equal ones the first. Which is the least of the children so far nobody can foretell: no branch asks.
-        let (mut first, mut earliest) = (0, Virtual::MAX);
-        for (index, (child, head)) in self.children.iter().zip(heads).enumerate() {
-            let finish = if *head > 0 { child.finish(*head) } else { Virtual::MAX };
-            let earlier = finish < earliest;
-            first = select_unpredictable(earlier, index, first);
-            earliest = select_unpredictable(earlier, finish, earliest);
-        }
-        (earliest < Virtual::MAX).then_some(first)
+    #[inline]
+    fn head_changed(&mut self, index: usize, head: u32) {
+        let child = &mut self.children[index];
+        child.head = head;
+        self.heads.set(index, child.tag());
     }
-    fn dequeued(&mut self, _: Time, child: usize, length: u32) {
-        let child = &mut self.children[child];
+    #[inline]
+    fn select(&mut self, _: Time, _: &[u32]) -> Option<usize> {
+        self.heads.winner()
+    }
+    #[inline]
+    fn dequeued(&mut self, _: Time, index: usize, length: u32, next: u32) {
+        let child = &mut self.children[index];
         child.start = child.finish(length);
+        child.head = next;
         child.waiting -= 1;
         self.virtual_time = child.start;
+        self.heads.set(index, child.tag());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::scheduler::ShareConfig;
+
+    /// Looks at the tags of all heads for every choice.
+    struct Plain {
+        weights: Vec<Weight>,
+        start: Vec<Virtual>,
+        waiting: Vec<u32>,
+        heads: Vec<u32>,
+        virtual_time: Virtual,
+    }
+
+    impl Plain {
+        fn finish(&self, child: usize, length: u32) -> Virtual {
+            self.start[child] + self.weights[child].span(length)
+        }
+        fn enqueued(&mut self, child: usize) {
+            if self.waiting[child] == 0 {
+                self.start[child] = self.start[child].max(self.virtual_time);
+            }
+            self.waiting[child] += 1;
+        }
+        fn select(&self) -> Option<usize> {
+            let sending = (0..self.heads.len()).filter(|child| self.heads[*child] > 0);
+            sending.min_by_key(|child| self.finish(*child, self.heads[*child]))
+        }
+        fn dequeued(&mut self, child: usize, length: u32) {
+            self.start[child] = self.finish(child, length);
+            self.waiting[child] -= 1;
+            self.virtual_time = self.start[child];
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_tournament_chooses_as_a_look_at_every_tag(
+            weights in prop::collection::vec(1u32..5, 1..20),
+            // Few lengths, so that tags are often equal.
+            steps in prop::collection::vec((0u32..6, 0usize..20, 1u32..4), 1..400),
+        ) {
+            let class = |weight: &u32| ClassConfig {
+                share: ShareConfig { weight: Some(f64::from(*weight)), ..ShareConfig::default() },
+                ..ClassConfig::default()
+            };
+            let classes: Vec<ClassConfig> = weights.iter().map(class).collect();
+            let mut scfq = Scfq::build(&classes).unwrap();
+            let count = classes.len();
+            let weights = scfq.children.iter().map(|child| child.weight).collect();
+            let (start, waiting, heads) = (vec![0; count], vec![0; count], vec![0; count]);
+            let mut plain = Plain { weights, start, waiting, heads, virtual_time: 0 };
+            for (step, child, length) in steps {
+                let (child, length, now) = (child % count, 500 * length, Time::ZERO);
+                match (step, scfq.select(now, &[])) {
+                    (0..=2, _) => {
+                        scfq.enqueued(now, child, length);
+                        plain.enqueued(child);
+                        if plain.heads[child] == 0 {
+                            scfq.head_changed(child, length);
+                            plain.heads[child] = length;
+                        }
+                    }
+                    // A child holds its packets back, or shows one of them.
+                    (3, _) if plain.waiting[child] > 0 => {
+                        plain.heads[child] = if plain.heads[child] == 0 { length } else { 0 };
+                        scfq.head_changed(child, plain.heads[child]);
+                    }
+                    (_, Some(chosen)) => {
+                        let head = plain.heads[chosen];
+                        let next = if plain.waiting[chosen] > 1 { length } else { 0 };
+                        scfq.dequeued(now, chosen, head, next);
+                        plain.dequeued(chosen, head);
+                        plain.heads[chosen] = next;
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(scfq.select(now, &[]), plain.select());
+            }
+        }
+    }
+
+    #[test]
+    fn more_classes_than_have_numbers_are_refused() {
+        let classes = vec![ClassConfig::default(); Tournament::MOST_PLAYERS + 1];
+        let error = Scfq::build(&classes).unwrap_err();
+        assert!(error.message.contains("4097 classes") && error.help.is_some(), "{error}");
+        assert!(Scfq::build(&classes[1..]).is_ok());
     }
 }

@@ -1,9 +1,13 @@
 //! [`SchedulerTree`]: the schedulers and shapers of one port, one inside the other, with the queues as leaves.
 
+mod nested;
+#[cfg(test)]
+mod tests;
+mod timed;
+
 use super::shaper::Shaper;
 use super::{AnyScheduler, Scheduler, Selection};
 use crate::error::ConfigError;
-use crate::packet::Packet;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{Queue, QueueId};
 use crate::units::{Rate, Time};
@@ -20,6 +24,11 @@ pub struct SchedulerTree {
     nodes: Vec<Node>,
     /// Where each queue hangs.
     leaves: Vec<Place>,
+    /// Whether there are shapers, or schedulers inside schedulers whose choices depend on time: all is looked at before
+    /// every choice.
+    heeds_time: bool,
+    /// Whether a choice may have changed since the last one; not kept where all is looked at before every choice.
+    is_stale: bool,
 }
 
 /// How much there is to decide.
@@ -29,14 +38,17 @@ enum Layout {
     Single,
     /// One scheduler over queues, no shaper: heads are known when packets join and leave.
     Flat,
-    /// Schedulers inside schedulers, or shapers: heads that depend on time or on a choice are found at every choice.
-    Nested,
+    /// Schedulers inside schedulers, or shapers.
+    Deep,
 }
 
 #[derive(Clone, Debug)]
 struct Node {
     scheduler: AnyScheduler,
-    children: Vec<Child>,
+    /// What each child is.
+    children: Vec<Below>,
+    /// How each child is shaped.
+    shaping: Vec<Shaping>,
     /// The length each child would send now, 0 where it has nothing to send.
     heads: Vec<u32>,
     /// The children with a shaper or a scheduler inside. The heads of the others change when packets join and leave.
@@ -44,11 +56,12 @@ struct Node {
     parent: Option<Place>,
     /// The child it would serve now.
     choice: Option<usize>,
+    /// Whether its choice may have changed since the last one; not kept where all is looked at before every choice.
+    is_stale: bool,
 }
 
-#[derive(Clone, Debug)]
-struct Child {
-    below: Below,
+#[derive(Clone, Debug, Default)]
+struct Shaping {
     shaper: Option<Shaper>,
     /// Where there is a shaper: whether the scheduler has been told of a packet.
     released: bool,
@@ -57,7 +70,7 @@ struct Child {
 #[derive(Clone, Copy, Debug)]
 enum Below {
     Queue(QueueId),
-    Node(usize),
+    Node(u16),
 }
 
 /// A child of a node.
@@ -70,7 +83,13 @@ struct Place {
 impl SchedulerTree {
     /// One queue and nothing to decide.
     pub fn single() -> SchedulerTree {
-        SchedulerTree { layout: Layout::Single, nodes: Vec::new(), leaves: Vec::new() }
+        SchedulerTree {
+            layout: Layout::Single,
+            nodes: Vec::new(),
+            leaves: Vec::new(),
+            heeds_time: false,
+            is_stale: false,
+        }
     }
 
     /// The schedulers of `config` on a wire of `rate`; queues are the leaf classes, depth first.
@@ -78,12 +97,16 @@ impl SchedulerTree {
     /// # Errors
     /// Where a class asks for a share that its scheduler cannot give, or has a shaper that cannot be built.
     pub fn build(config: &QueueingConfig, rate: Rate) -> Result<SchedulerTree, ConfigError> {
-        let mut tree = SchedulerTree { layout: Layout::Nested, ..SchedulerTree::single() };
+        let mut tree = SchedulerTree::single();
         tree.add(config, None, rate)?;
-        let shaped = tree.nodes.iter().flat_map(|node| &node.children).any(|child| child.shaper.is_some());
-        if !shaped && tree.nodes.len() == 1 {
-            tree.layout = if tree.leaves.len() == 1 { Layout::Single } else { Layout::Flat };
-        }
+        let nodes = &tree.nodes;
+        let is_shaped = nodes.iter().flat_map(|node| &node.shaping).any(|child| child.shaper.is_some());
+        tree.heeds_time = is_shaped || nodes.iter().any(|node| node.scheduler.heeds_time());
+        tree.layout = match (is_shaped, nodes.len(), tree.leaves.len()) {
+            (false, 1, 1) => Layout::Single,
+            (false, 1, _) => Layout::Flat,
+            _ => Layout::Deep,
+        };
         Ok(tree)
     }
 
@@ -96,29 +119,44 @@ impl SchedulerTree {
         let node = self.nodes.len();
         let scheduler = config.scheduler.build(&config.classes, rate)?;
         let count = config.classes.len();
-        let (children, heads) = (Vec::with_capacity(count), vec![0; count]);
-        self.nodes.push(Node { scheduler, children, heads, watched: Vec::new(), parent, choice: None });
+        self.nodes.push(Node {
+            scheduler,
+            children: Vec::with_capacity(count),
+            shaping: Vec::with_capacity(count),
+            heads: vec![0; count],
+            watched: Vec::new(),
+            parent,
+            choice: None,
+            is_stale: false,
+        });
         for (index, class) in config.classes.iter().enumerate() {
-            let child = self
+            let (below, shaper) = self
                 .add_class(class, Place { node, child: index }, rate)
                 .map_err(|error| error.within(index).within("classes"))?;
-            if child.shaper.is_some() || matches!(child.below, Below::Node(_)) {
-                self.nodes[node].watched.push(index);
+            let parent = &mut self.nodes[node];
+            if shaper.is_some() || matches!(below, Below::Node(_)) {
+                parent.watched.push(index);
             }
-            self.nodes[node].children.push(child);
+            parent.children.push(below);
+            parent.shaping.push(Shaping { shaper, released: false });
         }
         Ok(node)
     }
 
-    fn add_class(&mut self, class: &ClassConfig, place: Place, rate: Rate) -> Result<Child, ConfigError> {
+    fn add_class(
+        &mut self,
+        class: &ClassConfig,
+        place: Place,
+        rate: Rate,
+    ) -> Result<(Below, Option<Shaper>), ConfigError> {
         let shaper = class.shape.map(|shape| shape.build()).transpose().map_err(|e| e.within("shape"))?;
         let below = if let Some(inner) = &class.queueing {
-            Below::Node(self.add(inner, Some(place), rate).map_err(|e| e.within("queueing"))?)
+            Below::Node(self.add(inner, Some(place), rate).map_err(|e| e.within("queueing"))? as u16)
         } else {
             self.leaves.push(place);
             Below::Queue(QueueId((self.leaves.len() - 1) as u16))
         };
-        Ok(Child { below, shaper, released: false })
+        Ok((below, shaper))
     }
 
     /// Whether there is one queue and nothing to decide: then this tree keeps no state at all.
@@ -126,41 +164,43 @@ impl SchedulerTree {
         matches!(self.layout, Layout::Single)
     }
 
-    /// A packet of `length` IP bytes joined `queue`, at its tail.
+    /// A packet of `length` IP bytes joined `queue`.
+    #[inline]
     pub fn enqueued(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
                 let node = &mut self.nodes[0];
-                node.heads[queue.index()] = head_of(queue, queues);
                 node.scheduler.enqueued(now, queue.index(), length);
+                node.note_tail(queue.index(), length, &queues[queue.index()]);
             }
-            Layout::Nested => {
-                let place = self.leaves[queue.index()];
-                if self.child(place).shaper.is_none() {
-                    self.nodes[place.node].heads[place.child] = head_of(queue, queues);
-                    self.announce(now, place, length);
-                }
-            }
+            Layout::Deep if self.heeds_time => self.enqueued_timed(now, queue, length, queues),
+            Layout::Deep => self.enqueued_nested(now, queue, length, queues),
         }
     }
 
     /// A packet joined `queue` in place of another that was given up: as many wait as before, and that is
     /// all that schedulers count.
+    #[inline(never)]
     pub fn replaced(&mut self, queue: QueueId, queues: &[Queue]) {
+        let head = head_of(&queues[queue.index()]);
         match self.layout {
             Layout::Single => {}
-            Layout::Flat => self.nodes[0].heads[queue.index()] = head_of(queue, queues),
-            Layout::Nested => {
+            Layout::Flat => {
+                self.nodes[0].set_head(queue.index(), head);
+            }
+            Layout::Deep => {
                 let place = self.leaves[queue.index()];
-                if self.child(place).shaper.is_none() {
-                    self.nodes[place.node].heads[place.child] = head_of(queue, queues);
+                if self.shaping(place).shaper.is_none() {
+                    self.nodes[place.node].set_head(place.child, head);
+                    self.mark_stale(place);
                 }
             }
         }
     }
 
     /// The queue to serve now. Asked again before anything else happens, the answer is the same.
+    #[inline]
     pub fn select(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         match self.layout {
             Layout::Single => match queues[0].head() {
@@ -172,126 +212,90 @@ impl SchedulerTree {
                 let choice = node.scheduler.select(now, &node.heads);
                 choice.map_or(Selection::Idle, |child| Selection::Serve(QueueId(child as u16)))
             }
-            Layout::Nested => self.select_nested(now, queues),
+            Layout::Deep if self.heeds_time => self.select_timed(now, queues),
+            Layout::Deep => self.select_nested(now).map_or(Selection::Idle, Selection::Serve),
         }
     }
 
-    /// `packet`, the head of the queue that was selected, has left it.
-    pub fn dequeued(&mut self, now: Time, queue: QueueId, packet: &Packet, queues: &[Queue]) {
+    /// The head of `queue`, which was selected, a packet of `length` IP bytes, has left it.
+    #[inline]
+    pub fn dequeued(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
+                let head = head_of(&queues[queue.index()]);
                 let node = &mut self.nodes[0];
-                node.heads[queue.index()] = head_of(queue, queues);
-                node.scheduler.dequeued(now, queue.index(), packet.length);
+                node.heads[queue.index()] = head;
+                node.scheduler.dequeued(now, queue.index(), length, head);
             }
-            Layout::Nested => self.dequeued_nested(now, queue, packet.length, queues),
+            Layout::Deep if self.heeds_time => self.dequeued_timed(now, queue, length, queues),
+            Layout::Deep => self.dequeued_nested(now, queue, length, queues),
         }
     }
 
-    /// Lets every scheduler choose, those inside before those around them, then follows the choices.
-    fn select_nested(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
-        let mut release = Time::MAX;
-        for node in (0..self.nodes.len()).rev() {
-            for watched in 0..self.nodes[node].watched.len() {
-                let child = self.nodes[node].watched[watched];
-                let ready_at = self.look_at(now, Place { node, child }, queues);
-                release = release.min(ready_at.unwrap_or(Time::MAX));
-            }
-            let node = &mut self.nodes[node];
-            node.choice = node.scheduler.select(now, &node.heads);
-        }
-        let mut below = Below::Node(0);
+    /// The queue that the choices lead to.
+    #[inline]
+    fn chosen(&self) -> Option<QueueId> {
+        let mut node = &self.nodes[0];
         loop {
-            match below {
-                Below::Queue(queue) => return Selection::Serve(queue),
-                Below::Node(index) => match self.nodes[index].choice {
-                    Some(child) => below = self.nodes[index].children[child].below,
-                    None if release < Time::MAX => return Selection::WaitUntil(release),
-                    None => return Selection::Idle,
-                },
+            match node.children[node.choice?] {
+                Below::Queue(queue) => return Some(queue),
+                Below::Node(index) => node = &self.nodes[usize::from(index)],
             }
         }
     }
-
-    /// Notes the head of the child at `place`; where its shaper holds it back, returns until when.
-    fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
-        let length = match self.child(place).below {
-            Below::Queue(queue) => head_of(queue, queues),
-            Below::Node(node) => self.nodes[node].head(),
-        };
-        let child = self.child(place);
-        let ready_at = child.shaper.as_ref().map_or(now, |shaper| shaper.ready_at(now, length));
-        if length > 0 && ready_at > now {
-            self.nodes[place.node].heads[place.child] = 0;
-            return Some(ready_at);
-        }
-        if length > 0 && child.shaper.is_some() && !child.released {
-            self.announce(now, place, length);
-        }
-        self.nodes[place.node].heads[place.child] = length;
-        None
-    }
-
-    /// Tells the scheduler above `place`, and those around it, of a packet: up to the next shaper,
-    /// which tells of it in its own time.
-    fn announce(&mut self, now: Time, place: Place, length: u32) {
-        let mut next = Some(place);
-        while let Some(place) = next {
-            let node = &mut self.nodes[place.node];
-            node.children[place.child].released = true;
-            node.scheduler.enqueued(now, place.child, length);
-            next = node.parent.filter(|parent| self.child(*parent).shaper.is_none());
-        }
-    }
-
-    fn dequeued_nested(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
-        let mut next = Some(self.leaves[queue.index()]);
-        // What the child at `place` would send next, were there no shaper.
-        let mut head = head_of(queue, queues);
-        while let Some(place) = next {
-            if self.child(place).shaper.is_some() {
-                head = self.spend(now, place, length, head);
-            }
-            let node = &mut self.nodes[place.node];
-            node.scheduler.dequeued(now, place.child, length);
-            node.heads[place.child] = head;
-            node.choice = node.scheduler.select(now, &node.heads);
-            head = node.head();
-            next = node.parent;
-        }
-    }
-
-    /// The shaped child at `place` has sent `length` bytes; returns its head if that may follow at once.
-    ///
-    /// A head that may is announced before its predecessor is gone: the scheduler above sees no gap,
-    /// and the child keeps its place there.
-    fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
-        let child = &mut self.nodes[place.node].children[place.child];
-        child.released = false;
-        let Some(shaper) = &mut child.shaper else { return head };
-        shaper.sent(now, length);
-        if head == 0 || shaper.ready_at(now, head) > now {
-            return 0;
-        }
-        self.announce(now, place, head);
-        head
-    }
-
-    fn child(&self, place: Place) -> &Child {
-        &self.nodes[place.node].children[place.child]
+    fn shaping(&self, place: Place) -> &Shaping {
+        &self.nodes[place.node].shaping[place.child]
     }
 }
 
 impl Node {
     /// The length of the packet it would send now, 0 for none.
+    #[inline]
     fn head(&self) -> u32 {
         self.choice.map_or(0, |child| self.heads[child])
     }
+    /// The head of `child` has `length` bytes from now on, 0 for none. Says whether it is another one.
+    #[inline(never)]
+    fn set_head(&mut self, child: usize, length: u32) -> bool {
+        let is_another = self.heads[child] != length;
+        if is_another {
+            self.heads[child] = length;
+            self.scheduler.head_changed(child, length);
+        }
+        is_another
+    }
+    /// A packet of `length` bytes joined `queue`, which is `child`: behind its head, unless it serves flows fairly.
+    /// Says whether the head is another one.
+    #[inline]
+    fn note_tail(&mut self, child: usize, length: u32, queue: &Queue) -> bool {
+        if self.heads[child] > 0 && queue.is_fifo() {
+            return false;
+        }
+        let head = if self.heads[child] == 0 { counted(length) } else { head_of(queue) };
+        self.set_head(child, head)
+    }
+    /// `child` has sent a packet of `length` bytes, and its next head has `next`, 0 for none; chooses again.
+    #[inline]
+    fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {
+        self.heads[child] = next;
+        self.choice = self.scheduler.dequeued_then_select(now, child, length, &self.heads);
+    }
+    #[inline]
+    fn choose(&mut self, now: Time) {
+        self.choice = self.scheduler.select(now, &self.heads);
+        self.is_stale = false;
+    }
 }
 
-/// The length of the packet at the head of `queue`, 0 for none: a packet without a byte counts as one,
-/// or it would never be seen.
-fn head_of(queue: QueueId, queues: &[Queue]) -> u32 {
-    queues[queue.index()].head().map_or(0, |packet| packet.length.max(1))
+/// The length of the packet at the head of `queue`, 0 for none.
+#[inline]
+fn head_of(queue: &Queue) -> u32 {
+    queue.head().map_or(0, |packet| counted(packet.length))
+}
+
+/// A packet without a byte counts as one, or it would never be seen.
+#[inline]
+fn counted(length: u32) -> u32 {
+    length.max(1)
 }

@@ -74,6 +74,7 @@ impl Wf2qPlus {
 }
 
 impl Scheduler for Wf2qPlus {
+    #[inline(never)]
     fn enqueued(&mut self, now: Time, index: usize, _: u32) {
         self.advance(now);
         if self.waiting == 0 && self.clock.is_idle(now) {
@@ -87,6 +88,7 @@ impl Scheduler for Wf2qPlus {
         }
         child.waiting += 1;
     }
+    #[inline(never)]
     fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         self.advance(now);
         let waiting = || self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
@@ -98,7 +100,8 @@ impl Scheduler for Wf2qPlus {
             .min_by_key(|(_, (child, head))| child.start + child.weight.span(**head))
             .map(|(index, _)| index)
     }
-    fn dequeued(&mut self, now: Time, index: usize, length: u32) {
+    #[inline(never)]
+    fn dequeued(&mut self, now: Time, index: usize, length: u32, _: u32) {
         self.advance(now);
         self.clock.start(now, length);
         self.waiting -= 1;
@@ -108,5 +111,9 @@ impl Scheduler for Wf2qPlus {
         // Same place: F_i = S_i + L_i / r_i, where the next packet starts
         child.start += child.weight.span(length);
         child.waiting -= 1;
+    }
+    /// What a head is eligible by is a virtual time that goes on while a packet is on the wire.
+    fn heeds_time(&self) -> bool {
+        true
     }
 }

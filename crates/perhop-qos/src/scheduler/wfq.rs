@@ -137,6 +137,7 @@ impl Wfq {
 }
 
 impl Scheduler for Wfq {
+    #[inline(never)]
     fn enqueued(&mut self, now: Time, child: usize, length: u32) {
         self.advance(now);
         let child = &mut self.children[child];
@@ -152,11 +153,13 @@ impl Scheduler for Wfq {
             self.parts += child.weight.part;
         }
     }
+    #[inline(never)]
     fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
         let waiting = self.children.iter().zip(heads).enumerate().filter(|(_, (_, head))| **head > 0);
         waiting.min_by_key(|(_, (child, head))| child.finish(**head)).map(|(index, _)| index)
     }
-    fn dequeued(&mut self, now: Time, child: usize, length: u32) {
+    #[inline(never)]
+    fn dequeued(&mut self, now: Time, child: usize, length: u32, _: u32) {
         self.children[child].remove(length);
         self.advance(now);
         self.clock.start(now, length);

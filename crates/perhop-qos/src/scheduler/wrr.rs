@@ -50,13 +50,16 @@ impl Wrr {
 }
 
 impl Scheduler for Wrr {
+    #[inline]
     fn enqueued(&mut self, _: Time, child: usize, _: u32) {
         self.rounds.enqueued(child);
     }
+    #[inline]
     fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
         self.rounds.select(heads, |_| PACKET)
     }
-    fn dequeued(&mut self, _: Time, child: usize, _: u32) {
+    #[inline]
+    fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
         self.rounds.dequeued(child, PACKET);
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) ->
             match selection {
                 Selection::Serve(id) => {
                     let packet = queues[id.index()].pop().expect("a selected queue has a packet");
-                    tree.dequeued(now, id, &packet, &queues);
+                    tree.dequeued(now, id, packet.length, &queues);
                     free_at = now + rate.transmission_time(u64::from(packet.length));
                     departures.push(Departure {
                         arrival: packet.payload as usize,

@@ -1,0 +1,103 @@
+//! [`Tournament`]: the least of a fixed number of tags that change one at a time.
+
+use std::hint::select_unpredictable;
+
+use super::virtual_time::Virtual;
+
+/// The player with the lowest tag, of equal ones the first, found by matches of four (Knuth, "The Art of Computer
+/// Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round; the others stand.
+#[derive(Clone, Debug)]
+pub(super) struct Tournament {
+    /// Who meets whom: match `n` is fed by the four from `4n + 1` on, and match 0 is the final.
+    matches: Vec<[Entry; 4]>,
+    /// The first match of the first round.
+    first_round: usize,
+    winner: Entry,
+}
+
+/// A tag, and below it the player's number: no two are equal, and one comparison settles who is lower.
+type Entry = Virtual;
+
+/// Who does not take part comes after everybody who does.
+const ABSENT: Entry = Entry::MAX;
+/// Binary digits of a player's number: as many as [virtual times](super::virtual_time) leave unused.
+const DIGITS: u32 = 12;
+
+impl Tournament {
+    /// How many players there can be.
+    pub(super) const MOST_PLAYERS: usize = 1 << DIGITS;
+
+    /// `players` who do not take part yet, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS).
+    pub(super) fn new(players: usize) -> Tournament {
+        let (mut first_round, mut matches) = (0, 1);
+        while 4 * matches < players {
+            first_round += matches;
+            matches *= 4;
+        }
+        Tournament { matches: vec![[ABSENT; 4]; first_round + matches], first_round, winner: ABSENT }
+    }
+    /// From now on the tag of `player` is `tag`; without one it does not take part.
+    #[inline]
+    pub(super) fn set(&mut self, player: usize, tag: Option<Virtual>) {
+        let mut winner = tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry);
+        let (mut index, mut side) = (self.first_round + player / 4, player % 4);
+        loop {
+            let [first, second, third, fourth] = {
+                let sides = &mut self.matches[index];
+                sides[side] = winner;
+                *sides
+            };
+            winner = lower(lower(first, second), lower(third, fourth));
+            if index == 0 {
+                break;
+            }
+            (index, side) = ((index - 1) / 4, (index - 1) % 4);
+        }
+        self.winner = winner;
+    }
+    /// Who has the lowest tag.
+    #[inline]
+    pub(super) fn winner(&self) -> Option<usize> {
+        let player = self.winner as usize % Tournament::MOST_PLAYERS;
+        (self.winner != ABSENT).then_some(player)
+    }
+}
+
+/// Which of two is lower nobody can foretell: no branch asks.
+#[inline]
+fn lower(one: Entry, other: Entry) -> Entry {
+    select_unpredictable(other < one, other, one)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The first of the lowest tags, looked for one by one.
+    fn first_of_lowest(tags: &[Option<Virtual>]) -> Option<usize> {
+        let taking_part = tags.iter().enumerate().filter_map(|(player, tag)| tag.map(|tag| (player, tag)));
+        taking_part.min_by_key(|(_, tag)| *tag).map(|(player, _)| player)
+    }
+
+    proptest! {
+        #[test]
+        fn the_winner_is_the_first_of_the_lowest(
+            players in 1usize..70,
+            // Few different tags, so that many are equal; some up to the 116 digits that a virtual time may have.
+            changes in prop::collection::vec((0usize..70, 0u32..5, 0u32..3), 1..300),
+        ) {
+            let mut tags = vec![None; players];
+            let mut tournament = Tournament::new(players);
+            prop_assert_eq!(tournament.winner(), None);
+            for (player, high, low) in changes {
+                let player = player % players;
+                let tag = (high < 4).then_some(Virtual::from(high) << 114 | Virtual::from(low));
+                tags[player] = tag;
+                tournament.set(player, tag);
+                prop_assert_eq!(tournament.winner(), first_of_lowest(&tags));
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Schedulers inside schedulers whose choices change only when packets join and leave.
+//!
+//! A choice stands until a head changes: what joins behind a head changes no choice of such a scheduler.
+
+use super::{Below, Place, SchedulerTree, head_of};
+use crate::queue::{Queue, QueueId};
+use crate::scheduler::Scheduler;
+use crate::units::Time;
+
+impl SchedulerTree {
+    /// Every scheduler around `queue` counts the packet; they are to choose afresh where it is a head.
+    #[inline]
+    pub(super) fn enqueued_nested(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
+        let place = self.leaves[queue.index()];
+        let node = &mut self.nodes[place.node];
+        node.scheduler.enqueued(now, place.child, length);
+        if node.note_tail(place.child, length, &queues[queue.index()]) {
+            self.mark_stale(place);
+        }
+        let mut next = self.nodes[place.node].parent;
+        while let Some(Place { node, child }) = next {
+            self.nodes[node].scheduler.enqueued(now, child, length);
+            next = self.nodes[node].parent;
+        }
+    }
+
+    /// The scheduler above `place`, and those around it, are to choose afresh.
+    #[inline]
+    pub(super) fn mark_stale(&mut self, place: Place) {
+        self.is_stale = true;
+        let mut next = Some(place);
+        while let Some(place) = next {
+            self.nodes[place.node].is_stale = true;
+            next = self.nodes[place.node].parent;
+        }
+    }
+
+    #[inline]
+    pub(super) fn select_nested(&mut self, now: Time) -> Option<QueueId> {
+        if self.is_stale {
+            self.choose_afresh(now);
+        }
+        self.chosen()
+    }
+
+    /// Lets every scheduler choose whose choice may have changed, those inside before those around them.
+    #[inline(never)]
+    fn choose_afresh(&mut self, now: Time) {
+        self.is_stale = false;
+        for index in (0..self.nodes.len()).rev() {
+            if !self.nodes[index].is_stale {
+                continue;
+            }
+            for watched in 0..self.nodes[index].watched.len() {
+                let child = self.nodes[index].watched[watched];
+                if let Below::Node(inner) = self.nodes[index].children[child] {
+                    let head = self.nodes[usize::from(inner)].head();
+                    self.nodes[index].set_head(child, head);
+                }
+            }
+            self.nodes[index].choose(now);
+        }
+    }
+
+    /// Every scheduler around `queue` is told, and chooses at once.
+    #[inline(never)]
+    pub(super) fn dequeued_nested(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
+        let mut next = Some(self.leaves[queue.index()]);
+        let mut head = head_of(&queues[queue.index()]);
+        while let Some(place) = next {
+            let node = &mut self.nodes[place.node];
+            node.sent(now, place.child, length, head);
+            head = node.head();
+            next = node.parent;
+        }
+    }
+}

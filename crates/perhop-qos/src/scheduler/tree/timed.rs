@@ -1,0 +1,100 @@
+//! Schedulers and shapers whose choices depend on time: all of them choose afresh before every packet.
+
+use super::{Below, Place, SchedulerTree, head_of};
+use crate::queue::{Queue, QueueId};
+use crate::scheduler::{Scheduler, Selection};
+use crate::units::Time;
+
+impl SchedulerTree {
+    /// A packet that a shaper may hold back is told of in its own time.
+    #[inline(never)]
+    pub(super) fn enqueued_timed(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
+        let place = self.leaves[queue.index()];
+        if self.shaping(place).shaper.is_none() {
+            self.nodes[place.node].note_tail(place.child, length, &queues[queue.index()]);
+            self.announce(now, place, length);
+        }
+    }
+
+    /// Lets every scheduler choose, those inside before those around them, then follows the choices.
+    #[inline(never)]
+    pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
+        let mut release = Time::MAX;
+        for index in (0..self.nodes.len()).rev() {
+            for watched in 0..self.nodes[index].watched.len() {
+                let child = self.nodes[index].watched[watched];
+                let ready_at = self.look_at(now, Place { node: index, child }, queues);
+                release = release.min(ready_at.unwrap_or(Time::MAX));
+            }
+            self.nodes[index].choose(now);
+        }
+        match self.chosen() {
+            Some(queue) => Selection::Serve(queue),
+            None if release < Time::MAX => Selection::WaitUntil(release),
+            None => Selection::Idle,
+        }
+    }
+
+    /// Notes the head of the child at `place`; where its shaper holds it back, returns until when.
+    fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
+        let length = match self.nodes[place.node].children[place.child] {
+            Below::Queue(queue) => head_of(&queues[queue.index()]),
+            Below::Node(node) => self.nodes[usize::from(node)].head(),
+        };
+        let shaping = self.shaping(place);
+        let ready_at = shaping.shaper.as_ref().map_or(now, |shaper| shaper.ready_at(now, length));
+        if length > 0 && ready_at > now {
+            self.nodes[place.node].set_head(place.child, 0);
+            return Some(ready_at);
+        }
+        if length > 0 && shaping.shaper.is_some() && !shaping.released {
+            self.announce(now, place, length);
+        }
+        self.nodes[place.node].set_head(place.child, length);
+        None
+    }
+
+    /// Tells the scheduler above `place`, and those around it, of a packet: up to the next shaper,
+    /// which tells of it in its own time.
+    fn announce(&mut self, now: Time, place: Place, length: u32) {
+        let mut next = Some(place);
+        while let Some(place) = next {
+            let node = &mut self.nodes[place.node];
+            node.shaping[place.child].released = true;
+            node.scheduler.enqueued(now, place.child, length);
+            next = node.parent.filter(|parent| self.shaping(*parent).shaper.is_none());
+        }
+    }
+
+    #[inline(never)]
+    pub(super) fn dequeued_timed(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
+        let mut next = Some(self.leaves[queue.index()]);
+        // What the child at `place` would send next, were there no shaper.
+        let mut head = head_of(&queues[queue.index()]);
+        while let Some(place) = next {
+            if self.shaping(place).shaper.is_some() {
+                head = self.spend(now, place, length, head);
+            }
+            let node = &mut self.nodes[place.node];
+            node.sent(now, place.child, length, head);
+            head = node.head();
+            next = node.parent;
+        }
+    }
+
+    /// The shaped child at `place` has sent `length` bytes; returns its head if that may follow at once.
+    ///
+    /// A head that may is announced before its predecessor is gone: the scheduler above sees no gap,
+    /// and the child keeps its place there.
+    fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
+        let shaping = &mut self.nodes[place.node].shaping[place.child];
+        shaping.released = false;
+        let Some(shaper) = &mut shaping.shaper else { return head };
+        shaper.sent(now, length);
+        if head == 0 || shaper.ready_at(now, head) > now {
+            return 0;
+        }
+        self.announce(now, place, head);
+        head
+    }
+}
