@@ -53,6 +53,11 @@ fn mix(mut z: u64) -> u64 {
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
+    /// 64 random bits: the number that [`uniform`](Stream::uniform) would return, in 2⁻⁶⁴, with eleven digits more.
+    #[inline]
+    pub fn bits(&mut self) -> u64 {
+        self.0.random::<u64>()
+    }
     /// Uniform on [0, 1), in steps of 2⁻⁵³.
     pub fn uniform(&mut self) -> f64 {
         self.0.random::<f64>()

@@ -100,7 +100,7 @@ proptest! {
                     Averages::CoupledSampled | Averages::Decoupled => index == precedence,
                 };
                 for (index, (before, after)) in before.iter().zip(buffer.averages()).enumerate() {
-                    assert!(moves(index) || before == after, "{averages:?}: {precedence} moved {index}");
+                    assert!(moves(index) || *before == after, "{averages:?}: {precedence} moved {index}");
                 }
             });
         }
@@ -135,7 +135,8 @@ proptest! {
             run(&mut build(&config(averages, 4)), &traffic, |_, buffer, _, queue| {
                 longest = longest.max(queue.packets as f64);
                 for average in buffer.averages() {
-                    assert!((0.0..=longest).contains(average), "{averages:?}: {average} of {longest}");
+                    // To a step of the average: the last is rounded up where the weight is no power of two.
+                    assert!((0.0..=longest + 2e-9).contains(&average), "{averages:?}: {average} of {longest}");
                 }
             });
         }

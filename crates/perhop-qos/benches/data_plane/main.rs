@@ -41,6 +41,7 @@ impl Bench {
     ///
     /// `make` makes what handles packet `n` and says what became of it, an index below 4.
     #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
+    #[inline(never)] // so that each case has the registers to itself
     fn case<F: FnMut(usize) -> usize>(&self, name: &str, make: impl FnOnce() -> F) {
         if !name.starts_with(&self.only) {
             return;
@@ -78,20 +79,26 @@ impl Numbers {
         (self.0 >> 33) % end
     }
     /// The numbers below `end` in a random order, over and over: each as often as the others.
-    fn shuffled(seed: u64, end: usize) -> Vec<u32> {
-        let (mut numbers, mut table) =
-            (Numbers(seed), (0..TABLE).map(|row| (row % end) as u32).collect::<Vec<_>>());
+    fn shuffled(seed: u64, end: usize) -> Table {
+        let (mut numbers, mut table) = (Numbers(seed), Table::new([0; TABLE]));
+        for (row, number) in table.iter_mut().enumerate() {
+            *number = (row % end) as u32;
+        }
         for row in (1..TABLE).rev() {
             table.swap(row, numbers.below(row as u64 + 1) as usize);
         }
         table
     }
     /// Numbers below `end`, for packet after packet.
-    fn table(seed: u64, end: u64) -> Vec<u32> {
-        let mut numbers = Numbers(seed);
-        (0..TABLE).map(|_| numbers.below(end) as u32).collect()
+    fn table(seed: u64, end: u64) -> Table {
+        let (mut numbers, mut table) = (Numbers(seed), Table::new([0; TABLE]));
+        table.fill_with(|| numbers.below(end) as u32);
+        table
     }
 }
+
+/// A number for packet after packet. Its length is known, so that nothing has to be checked that C does not check.
+type Table = Box<[u32; TABLE]>;
 
 /// After so many packets their lengths, colors and places come again.
 ///

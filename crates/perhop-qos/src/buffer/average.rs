@@ -4,8 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::moving_average::{Average, Smoothing};
 use crate::error::ConfigError;
-use crate::packet::Color;
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// How much one sample of the queue moves an average.
@@ -76,11 +76,12 @@ pub enum UpdateConfig {
 /// How averages move: the part that all averages of a buffer manager share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Motion {
-    weight: f64,
+    pub(super) smoothing: Smoothing,
+    /// Whether a departure that leaves something of what an average counts moves that average.
+    pub(super) samples_departures: bool,
     idle: IdleConfig,
     /// Mean packets that go by in an idle picosecond.
     idle_packets: f64,
-    update: UpdateConfig,
 }
 
 impl Motion {
@@ -95,64 +96,56 @@ impl Motion {
     ) -> Result<Motion, ConfigError> {
         let packet_bits = 8.0 * mean_packet.as_bytes() as f64;
         let packets_per_second = drain.as_bits_per_second() as f64 / packet_bits;
-        let idle_packets = packets_per_second / PICOSECONDS_PER_SECOND as f64;
         let weight = averaging.weight().map_err(|error| error.within("averaging"))?;
-        Ok(Motion { weight, idle, idle_packets, update })
+        Ok(Motion {
+            smoothing: Smoothing::new(weight),
+            samples_departures: update == UpdateConfig::ArrivalsAndDepartures,
+            idle,
+            idle_packets: packets_per_second / PICOSECONDS_PER_SECOND as f64,
+        })
+    }
+    /// Samples of an empty queue that `silence` is worth.
+    #[inline]
+    fn samples_in(&self, silence: Time) -> f64 {
+        let gone_by = silence.as_picoseconds() as f64 * self.idle_packets;
+        match self.idle {
+            IdleConfig::Decay => gone_by,
+            IdleConfig::DecayAndSample => gone_by + 1.0,
+            // ns-2: `m = int(ptc * (now - idletime))`.
+            IdleConfig::DecayWholeAndSample => libm::floor(gone_by) + 1.0,
+            IdleConfig::None => 1.0,
+        }
     }
 }
 
-/// Averages side by side, one for each set of packets that is counted.
-#[derive(Clone, Debug)]
-#[repr(C)] // what every packet reads comes first
-pub(super) struct QueueAverages {
-    motion: Motion,
-    values: [f64; Color::COUNT],
-    /// Since when the average's packets are absent, and up to when it has decayed for it.
-    idle_since: [Time; Color::COUNT],
+/// The average of a set of packets, and since when there are none.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct QueueAverage {
+    pub(super) average: Average,
+    /// Since when its packets are absent, and up to when it has decayed for it.
+    idle_since: Time,
 }
 
-impl QueueAverages {
-    pub(super) fn new(motion: Motion) -> QueueAverages {
-        QueueAverages { motion, values: [0.0; Color::COUNT], idle_since: [Time::ZERO; Color::COUNT] }
-    }
-    pub(super) fn values(&self) -> &[f64; Color::COUNT] {
-        &self.values
-    }
-
-    /// Whether a departure that leaves something of what an average counts moves that average.
+impl QueueAverage {
+    /// A packet arrives and finds `held` of what the average counts.
     #[inline]
-    pub(super) fn samples_departures(&self) -> bool {
-        self.motion.update == UpdateConfig::ArrivalsAndDepartures
-    }
-
-    /// A packet arrives and finds `held` of what average `index` counts.
-    #[inline]
-    pub(super) fn arrival(&mut self, index: usize, now: Time, held: u64) {
+    pub(super) fn arrival(&mut self, now: Time, held: u64, motion: &Motion) {
         if held == 0 {
-            self.arrival_when_idle(index, now);
+            self.arrival_when_idle(now, motion);
         } else {
-            self.sample(index, held);
+            self.average.sample(held, &motion.smoothing);
         }
     }
 
-    /// A packet has left and leaves `held` of what average `index` counts.
+    /// A packet has left and leaves `held` of what the average counts.
     #[inline]
-    pub(super) fn departure(&mut self, index: usize, now: Time, held: u64) {
-        if self.samples_departures() {
-            self.sample(index, held);
+    pub(super) fn departure(&mut self, now: Time, held: u64, motion: &Motion) {
+        if motion.samples_departures {
+            self.average.sample(held, &motion.smoothing);
         }
         if held == 0 {
-            self.idle_since[index] = now;
+            self.idle_since = now;
         }
-    }
-
-    /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q.
-    #[inline]
-    pub(super) fn sample(&mut self, index: usize, held: u64) -> f64 {
-        let average = &mut self.values[index];
-        // One instruction converts a signed integer, several an unsigned one; the number is the same.
-        *average += self.motion.weight * (held.cast_signed() as f64 - *average);
-        *average
     }
 
     /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;
@@ -160,22 +153,12 @@ impl QueueAverages {
     ///
     /// The clock restarts, so that a packet that is dropped here does not make the next one
     /// decay for the same time again.
-    #[cold]
-    #[inline(never)]
-    fn arrival_when_idle(&mut self, index: usize, now: Time) {
-        let Motion { weight, idle, idle_packets, .. } = self.motion;
-        let silence = now.saturating_sub(self.idle_since[index]);
-        self.idle_since[index] = now;
-        if self.values[index] > 0.0 {
-            let gone_by = silence.as_picoseconds() as f64 * idle_packets;
-            let samples = match idle {
-                IdleConfig::Decay => gone_by,
-                IdleConfig::DecayAndSample => gone_by + 1.0,
-                // ns-2: `m = int(ptc * (now - idletime))`.
-                IdleConfig::DecayWholeAndSample => libm::floor(gone_by) + 1.0,
-                IdleConfig::None => 1.0,
-            };
-            self.values[index] *= libm::pow(1.0 - weight, samples);
+    #[inline]
+    fn arrival_when_idle(&mut self, now: Time, motion: &Motion) {
+        let silence = now.saturating_sub(self.idle_since);
+        self.idle_since = now;
+        if self.average.steps() > 0 {
+            self.average.decay(motion.samples_in(silence), &motion.smoothing);
         }
     }
 }
@@ -184,68 +167,77 @@ impl QueueAverages {
 mod tests {
     use super::*;
 
-    fn averages(averaging: AveragingConfig, update: UpdateConfig) -> QueueAverages {
-        // 1000 bytes at 8 Mb/s: one packet each millisecond.
-        let (size, rate) = (ByteSize::from_bytes(1000), Rate::from_bits_per_second(8_000_000));
-        QueueAverages::new(Motion::build(averaging, IdleConfig::Decay, update, size, rate).unwrap())
+    /// An average that moves in its own way.
+    struct Moving(Motion, QueueAverage);
+
+    impl Moving {
+        fn new(averaging: AveragingConfig, idle: IdleConfig, update: UpdateConfig) -> Moving {
+            // 1000 bytes at 8 Mb/s: one packet each millisecond.
+            let (size, rate) = (ByteSize::from_bytes(1000), Rate::from_bits_per_second(8_000_000));
+            let motion = Motion::build(averaging, idle, update, size, rate).unwrap();
+            Moving(motion, QueueAverage::default())
+        }
+        fn arrival(&mut self, milliseconds: u64, held: u64) -> f64 {
+            self.1.arrival(Time::from_milliseconds(milliseconds), held, &self.0);
+            self.value()
+        }
+        fn departure(&mut self, milliseconds: u64, held: u64) -> f64 {
+            self.1.departure(Time::from_milliseconds(milliseconds), held, &self.0);
+            self.value()
+        }
+        fn value(&self) -> f64 {
+            self.0.smoothing.value(self.1.average.steps())
+        }
     }
+
+    /// A step of an average, and what idle time is rounded to.
+    const STEP: f64 = 2e-9;
 
     #[test]
     fn a_step_approaches_the_queue_geometrically() {
         for averaging in [AveragingConfig::Weight(0.002), AveragingConfig::Exponent(9)] {
-            let (mut averages, weight) =
-                (averages(averaging, UpdateConfig::Arrivals), averaging.weight().unwrap());
+            let mut average = Moving::new(averaging, IdleConfig::Decay, UpdateConfig::Arrivals);
+            let weight = averaging.weight().unwrap();
             for n in 1..=2_000 {
-                averages.arrival(0, Time::ZERO, 40);
                 let expected = 40.0 * (1.0 - libm::pow(1.0 - weight, f64::from(n)));
-                assert!((averages.values()[0] - expected).abs() < 1e-10, "{averaging:?} after {n} samples");
+                assert!((average.arrival(0, 40) - expected).abs() < STEP, "{averaging:?} after {n} samples");
             }
         }
     }
 
     #[test]
     fn idle_time_counts_in_packets() {
-        let mut averages = averages(AveragingConfig::Weight(0.25), UpdateConfig::Arrivals);
-        averages.arrival(0, Time::ZERO, 64);
-        assert_eq!(averages.values()[0], 16.0);
-        averages.departure(0, Time::from_milliseconds(10), 0);
-        assert_eq!(averages.values()[0], 16.0);
+        let quarter = AveragingConfig::Weight(0.25);
+        let mut average = Moving::new(quarter, IdleConfig::Decay, UpdateConfig::Arrivals);
+        assert_eq!(average.arrival(0, 64), 16.0);
+        assert_eq!(average.departure(10, 0), 16.0);
         // Two packet times: 16 · 0.75². The arrival itself is no sample.
-        averages.arrival(0, Time::from_milliseconds(12), 0);
-        assert!((averages.values()[0] - 9.0).abs() < 1e-12);
+        assert!((average.arrival(12, 0) - 9.0).abs() < STEP);
         // That packet was dropped: one more packet time, counted from its arrival.
-        averages.arrival(0, Time::from_milliseconds(13), 0);
-        assert!((averages.values()[0] - 6.75).abs() < 1e-12);
+        assert!((average.arrival(13, 0) - 6.75).abs() < STEP);
     }
 
     #[test]
     fn the_arrival_that_ends_a_silence_may_be_a_sample() {
-        let (size, rate) = (ByteSize::from_bytes(1000), Rate::from_bits_per_second(8_000_000));
         let average_after_silence = |idle| {
-            let averaging = AveragingConfig::Weight(0.25);
-            let motion = Motion::build(averaging, idle, UpdateConfig::Arrivals, size, rate).unwrap();
-            let mut averages = QueueAverages::new(motion);
-            averages.arrival(0, Time::ZERO, 64);
-            averages.departure(0, Time::from_milliseconds(10), 0);
-            averages.arrival(0, Time::from_milliseconds(12), 0);
-            averages.values()[0]
+            let mut average = Moving::new(AveragingConfig::Weight(0.25), idle, UpdateConfig::Arrivals);
+            average.arrival(0, 64);
+            average.departure(10, 0);
+            average.arrival(12, 0)
         };
         // Two packet times after an average of 16.
-        assert!((average_after_silence(IdleConfig::Decay) - 16.0 * 0.75 * 0.75).abs() < 1e-12);
-        assert!(
-            (average_after_silence(IdleConfig::DecayAndSample) - 16.0 * 0.75 * 0.75 * 0.75).abs() < 1e-12
-        );
-        assert!((average_after_silence(IdleConfig::None) - 16.0 * 0.75).abs() < 1e-12);
+        assert!((average_after_silence(IdleConfig::Decay) - 16.0 * 0.75 * 0.75).abs() < STEP);
+        assert!((average_after_silence(IdleConfig::DecayAndSample) - 16.0 * 0.75 * 0.75 * 0.75).abs() < STEP);
+        assert!((average_after_silence(IdleConfig::None) - 16.0 * 0.75).abs() < STEP);
     }
 
     #[test]
     fn departures_count_where_asked() {
-        let mut averages = averages(AveragingConfig::Weight(0.5), UpdateConfig::ArrivalsAndDepartures);
-        averages.arrival(0, Time::ZERO, 8);
-        averages.departure(0, Time::ZERO, 6);
-        assert_eq!(averages.values()[0], 5.0);
-        averages.departure(0, Time::ZERO, 0);
-        assert_eq!(averages.values()[0], 2.5);
+        let half = AveragingConfig::Weight(0.5);
+        let mut average = Moving::new(half, IdleConfig::Decay, UpdateConfig::ArrivalsAndDepartures);
+        average.arrival(0, 8);
+        assert_eq!(average.departure(0, 6), 5.0);
+        assert_eq!(average.departure(0, 0), 2.5);
     }
 
     #[test]

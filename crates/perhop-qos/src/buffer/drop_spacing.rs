@@ -5,6 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::half_power::multiply_high;
+use super::probability::Probability;
 use crate::random::Stream;
 
 /// How early drops are spread over the arrivals. For a constant probability p the number of
@@ -45,10 +47,28 @@ impl DropSpacing {
     }
 
     /// Whether the packet is dropped. Draws a number only where the answer is not certain.
-    #[inline]
-    pub(super) fn drops(self, probability: f64, kept: f64, random: &mut Stream) -> bool {
-        let Odds { numerator, denominator } = self.odds(probability, kept);
-        numerator > 0.0 && (numerator >= denominator || random.uniform() * denominator < numerator)
+    ///
+    /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is less than the numerator.
+    #[inline(always)]
+    pub(super) fn drops(self, probability: Probability, kept: u64, random: &mut Stream) -> bool {
+        let (numerator, one) = (probability.0, Probability::ONE.0);
+        let denominator = match self {
+            DropSpacing::Uniform => {
+                kept.checked_mul(numerator).and_then(|expected| one.checked_sub(expected)).unwrap_or(0)
+            }
+            DropSpacing::Geometric => one,
+            DropSpacing::Wait => {
+                let expected = (kept + 1).saturating_mul(numerator);
+                if expected < one {
+                    return false;
+                }
+                one.saturating_sub(expected - one)
+            }
+        };
+        if numerator >= denominator {
+            return true;
+        }
+        numerator > 0 && multiply_high(random.bits(), denominator) < numerator
     }
 
     #[inline]
@@ -70,6 +90,8 @@ impl DropSpacing {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::random::Streams;
 
@@ -77,13 +99,31 @@ mod tests {
     fn certain_answers_draw_nothing() {
         let mut random = Streams::new(1, 0).stream();
         let untouched = random.clone().uniform();
-        assert!(!DropSpacing::Uniform.drops(0.0, 5.0, &mut random));
-        assert!(DropSpacing::Geometric.drops(1.0, 0.0, &mut random));
-        assert!(DropSpacing::Uniform.drops(0.25, 3.0, &mut random));
-        assert!(DropSpacing::Uniform.drops(0.25, 9.0, &mut random));
-        assert!(!DropSpacing::Wait.drops(0.25, 2.0, &mut random));
-        assert!(DropSpacing::Wait.drops(0.25, 6.0, &mut random));
+        let (quarter, one) = (Probability::of(0.25), Probability::ONE);
+        assert!(!DropSpacing::Uniform.drops(Probability::of(0.0), 5, &mut random));
+        assert!(DropSpacing::Geometric.drops(one, 0, &mut random));
+        assert!(DropSpacing::Uniform.drops(one, 0, &mut random));
+        assert!(DropSpacing::Uniform.drops(quarter, 3, &mut random));
+        assert!(DropSpacing::Uniform.drops(quarter, u64::MAX, &mut random));
+        assert!(!DropSpacing::Wait.drops(quarter, 2, &mut random));
+        assert!(DropSpacing::Wait.drops(quarter, 6, &mut random));
         assert_eq!(random.uniform(), untouched);
         assert_ne!(random.uniform(), untouched);
+    }
+
+    proptest! {
+        /// In integers a draw decides as in floating point, but where it falls on the last digits of the probability.
+        #[test]
+        fn a_draw_falls_below_the_probability_that_is_told(
+            rule in 0..3usize, exponent in 0.0..20.0f64, kept in 0..2_000u32, seed in any::<u64>(),
+        ) {
+            let rule = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait][rule];
+            let probability = libm::exp2(-exponent);
+            let mut random = Streams::new(seed, 0).stream();
+            let draw = random.clone().uniform();
+            let dropped = rule.drops(Probability::of(probability), kept.into(), &mut random);
+            let told = rule.probability(probability, kept);
+            prop_assert!(dropped == (draw < told) || (draw - told).abs() < 1e-11, "{draw} {told} {dropped}");
+        }
     }
 }

@@ -4,8 +4,13 @@
 
 mod average;
 mod drop_spacing;
+mod drop_test;
+mod half_power;
+mod moving_average;
 mod mred;
 mod mred_config;
+mod mred_profile;
+mod probability;
 mod tail_drop;
 mod thresholds;
 
@@ -123,9 +128,9 @@ impl BufferConfig {
 impl AnyBuffer {
     /// The averages it keeps of its queue, in the unit of its thresholds (see [`Mred::averages`]);
     /// none where it keeps none.
-    pub fn averages(&self) -> &[f64] {
+    pub fn averages(&self) -> Vec<f64> {
         match self {
-            AnyBuffer::TailDrop(_) => &[],
+            AnyBuffer::TailDrop(_) => Vec::new(),
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
@@ -140,12 +145,14 @@ impl AnyBuffer {
 }
 
 impl BufferManager for AnyBuffer {
+    #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         match self {
             AnyBuffer::TailDrop(buffer) => buffer.admit(now, packet, precedence, queue),
             AnyBuffer::Mred(buffer) => buffer.admit(now, packet, precedence, queue),
         }
     }
+    #[inline]
     fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         match self {
             AnyBuffer::TailDrop(buffer) => buffer.release(now, packet, precedence, queue),

@@ -8,398 +8,302 @@
 //! as the packet finds it; the average of its precedence decides; then a packet that would stay
 //! must fit under the hard limit, whose drops do not count as early ones.
 
-use super::average::{Motion, QueueAverages};
-use super::drop_spacing::DropSpacing;
-use super::mred_config::{
-    AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
-};
-use super::thresholds::{DropCurve, PrecedenceConfig, ThresholdConfig};
-use super::{BufferManager, TailDrop};
-use crate::packet::{Color, Ecn, Packet};
+use std::sync::Arc;
+
+use super::BufferManager;
+use super::average::QueueAverage;
+use super::mred_config::{Averages, SparedConfig};
+use super::mred_profile::{Memory, Outcome, Profile, Sight};
+use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
 use crate::random::Stream;
-use crate::units::{QueueSize, Time};
+use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
-
-/// What thresholds and averages count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Packets,
-    Bytes,
-}
-
-impl Unit {
-    #[inline]
-    fn held(self, queue: &Occupancy) -> u64 {
-        match self {
-            Unit::Packets => queue.packets,
-            Unit::Bytes => queue.bytes,
-        }
-    }
-    #[inline]
-    fn held_by_precedence(self, queue: &Occupancy) -> &[u64; Color::COUNT] {
-        match self {
-            Unit::Packets => &queue.packets_of,
-            Unit::Bytes => &queue.bytes_of,
-        }
-    }
-}
 
 /// Random early detection with one or more drop precedences.
 ///
-/// What every packet reads stands in the first cache line, and what it mostly reads besides in the second.
+/// What plain RED reads and writes stands in the first cache line; all that its configuration says is shared.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
     random: Stream,
-    limit: Option<QueueSize>,
-    /// By precedence.
-    tests: Vec<Test>,
-    averages: Averages,
-    unit: Unit,
-    dropping: Dropping,
-    ecn: EcnConfig,
-    limit_counts: LimitCounts,
-    /// One average for all, one test of it, and nothing that asks how long the queue or the packet is.
-    is_plain: bool,
-    shared: QueueAverages,
-    /// One over the mean packet size, where long packets are dropped more often.
-    packets_per_byte: Option<f64>,
+    profile: Arc<Profile>,
     /// Rare, and so not among what every packet reads.
-    further: Option<Box<FurtherTests>>,
+    own: Option<Box<Precedences>>,
+    /// The first average is the one of all precedences where there is a single one.
+    precedences: Precedences,
 }
 
-/// Tests on the averages of each precedence's own packets.
-#[derive(Clone, Debug)]
-struct FurtherTests {
-    averages: QueueAverages,
-    /// By precedence.
-    tests: Vec<Option<Test>>,
+/// What is remembered for each drop precedence.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+struct Precedences {
+    by_index: [Precedence; Color::COUNT],
+    /// As [`Memory::above_min`], one bit each.
+    above_min: u8,
 }
 
-/// How a drop probability becomes drops: what all tests share.
-#[derive(Clone, Copy, Debug)]
-struct Dropping {
-    spacing: DropSpacing,
-    spared: SparedConfig,
-    after_forced: AfterForcedConfig,
+/// What is remembered for one drop precedence.
+#[derive(Clone, Copy, Debug, Default)]
+struct Precedence {
+    queue: QueueAverage,
+    /// As [`Memory::kept`].
+    kept: u64,
 }
 
-/// One set of thresholds and the packets kept since its last drop.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-struct Test {
-    curve: DropCurve,
-    kept: f64,
-    /// Whether the packet before was judged above `min`: ns-2's `old`.
-    above_min: bool,
-}
-
-/// What a test looks at.
-#[derive(Clone, Copy, Debug)]
-struct Sight {
-    average: f64,
-    /// Packets in the queue of those that the average counts, where it matters.
-    waiting: u64,
-    /// Factor of the probability for the length of the packet.
-    scale: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Outcome {
-    Keep,
-    Drawn,
-    Forced,
-}
-
-impl Test {
-    fn new(curve: DropCurve) -> Test {
-        Test { curve, kept: 0.0, above_min: false }
+impl Precedences {
+    #[inline]
+    fn steps(&self, index: usize) -> u64 {
+        self.by_index[index].queue.average.steps()
     }
     #[inline]
-    fn judge(&mut self, sight: Sight, dropping: Dropping, random: &mut Stream) -> Outcome {
-        let Sight { average, waiting, scale } = sight;
-        // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
-        let short = dropping.spared == SparedConfig::ShortQueueAndFirst && waiting <= 1;
-        if average < self.curve.min || short {
-            self.kept = 0.0;
-            self.above_min = false;
-            return Outcome::Keep;
-        }
-        let first = !std::mem::replace(&mut self.above_min, true);
-        let outcome = if average >= self.curve.forced_from {
-            if dropping.after_forced == AfterForcedConfig::GoOn {
-                self.kept += 1.0;
-                return Outcome::Forced;
-            }
-            Outcome::Forced
-        } else if !(first && dropping.spared != SparedConfig::Nothing)
-            && dropping.spacing.drops(self.curve.probability(average) * scale, self.kept, random)
-        {
-            Outcome::Drawn
-        } else {
-            self.kept += 1.0;
-            return Outcome::Keep;
-        };
-        self.kept = 0.0;
-        outcome
+    fn memory(&mut self, index: usize) -> Memory<'_> {
+        let kept = &mut self.by_index[index].kept;
+        Memory { kept, above_min: &mut self.above_min, bit: 1 << index }
     }
 }
 
 impl Mred {
-    /// From a configuration that has been checked and its precedences written out.
-    pub(super) fn new(
-        config: &MredConfig,
-        precedences: &[PrecedenceConfig],
-        motion: Motion,
-        random: Stream,
-    ) -> Mred {
-        let test = |thresholds: &ThresholdConfig| Test::new(DropCurve::new(thresholds, config.above_max));
-        let further = precedences.iter().any(|precedence| precedence.own.is_some()).then(|| {
-            let tests = precedences.iter().map(|precedence| precedence.own.as_ref().map(test));
-            Box::new(FurtherTests { averages: QueueAverages::new(motion), tests: tests.collect() })
-        });
+    pub(super) fn new(profile: Profile, random: Stream) -> Mred {
         Mred {
-            is_plain: config.averages.unwrap_or_default() == Averages::Single
-                && further.is_none()
-                && config.spared != SparedConfig::ShortQueueAndFirst
-                && config.probability == ProbabilityConfig::PerPacket,
-            averages: config.averages.unwrap_or_default(),
-            unit: match precedences[0].min {
-                QueueSize::Packets(_) => Unit::Packets,
-                QueueSize::Bytes(_) => Unit::Bytes,
-            },
-            tests: precedences.iter().map(|precedence| test(&precedence.shared())).collect(),
-            shared: QueueAverages::new(motion),
-            further,
-            dropping: Dropping {
-                spacing: config.drop_spacing,
-                spared: config.spared,
-                after_forced: config.after_forced,
-            },
-            packets_per_byte: match config.probability {
-                ProbabilityConfig::PerPacket => None,
-                ProbabilityConfig::PerByte => Some(1.0 / config.mean_packet_size.as_bytes() as f64),
-            },
-            ecn: config.ecn,
-            limit: config.limit,
-            limit_counts: config.limit_counts,
             random,
+            own: profile.own_tests.is_some().then(Box::default),
+            profile: Arc::new(profile),
+            precedences: Precedences::default(),
         }
     }
 
     /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
     /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
-    pub fn averages(&self) -> &[f64] {
-        let count = if self.averages == Averages::Single { 1 } else { self.tests.len() };
-        &self.shared.values()[..count]
+    pub fn averages(&self) -> Vec<f64> {
+        let count = if self.profile.averages == Averages::Single { 1 } else { self.profile.last + 1 };
+        self.values(&self.precedences, count)
     }
     /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
-    pub fn own_averages(&self) -> &[f64] {
-        self.further.as_ref().map_or(&[], |further| &further.averages.values()[..self.tests.len()])
+    pub fn own_averages(&self) -> Vec<f64> {
+        self.own.as_ref().map_or_else(Vec::new, |own| self.values(own, self.profile.last + 1))
+    }
+    fn values(&self, precedences: &Precedences, count: usize) -> Vec<f64> {
+        (0..count).map(|index| self.profile.motion.smoothing.value(precedences.steps(index))).collect()
     }
     /// The average that decides about a packet of `precedence` that finds `queue`.
-    #[inline]
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
-        let (index, values) = (self.index(precedence), self.shared.values());
-        match self.averages {
-            Averages::Single => values[0],
-            Averages::Coupled | Averages::Decoupled => values[index],
-            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
-            Averages::CoupledSampled => {
-                let lower = (0..index).filter(|lower| self.held_of(queue, *lower) > 0);
-                lower.fold(values[index], |sum, lower| sum + values[lower])
-            }
-        }
+        let profile = &*self.profile;
+        let steps = deciding_steps(profile, &self.precedences, profile.index(precedence), queue);
+        profile.motion.smoothing.value(steps)
     }
     /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
-    /// decides is `average`, before [`DropSpacing`] acts on it: the drop curve, for reports.
+    /// decides is `average`, before [`DropSpacing`](super::DropSpacing) acts on it: the drop curve, for reports.
     pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
-        let curve = &self.tests[self.index(precedence)].curve;
-        let probability = curve.probability(average);
-        if average >= curve.forced_from { 1.0 } else { (probability * self.scale(length)).min(1.0) }
+        let curve = &self.profile.curves[self.profile.index(precedence)];
+        let scale = self.profile.scale(length).unwrap_or(1.0);
+        if average >= curve.forced_from { 1.0 } else { (curve.probability(average) * scale).min(1.0) }
     }
 
-    #[inline]
-    fn index(&self, precedence: Color) -> usize {
-        precedence.index().min(self.tests.len() - 1)
-    }
-    #[inline]
-    fn scale(&self, length: u32) -> f64 {
-        self.packets_per_byte.map_or(1.0, |packets| packets * f64::from(length))
-    }
-    /// What the queue holds of precedence `index`; of the last, what it holds of all from there on.
-    #[inline]
-    fn held_of(&self, queue: &Occupancy, index: usize) -> u64 {
-        let held = self.unit.held_by_precedence(queue);
-        if index + 1 < self.tests.len() { held[index] } else { held[index..].iter().sum() }
-    }
-
-    /// Moves all averages that count packets of precedence `index`, and asks all tests.
+    /// Moves all averages that count the packet, and asks all tests.
     #[inline(never)]
-    fn admit_by_all(
+    fn admit_by_all(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
+        let profile = &*self.profile;
+        let index = profile.index(precedence);
+        for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
+            average.arrival(now, held, &profile.motion);
+        });
+        let sight = Sight {
+            average: deciding_steps(profile, &self.precedences, index, queue),
+            waiting: match profile.spared {
+                SparedConfig::ShortQueueAndFirst => waiting(profile, index, queue),
+                SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
+            },
+            scale: profile.scale(packet.length),
+        };
+        let memory = self.precedences.memory(index);
+        let outcome = profile.judge(&profile.tests[index], memory, sight, &mut self.random);
+        let outcome =
+            if self.own.is_some() { self.judge_own(now, index, outcome, sight, queue) } else { outcome };
+        self.verdict(outcome, index, packet, queue)
+    }
+
+    /// RI+O: the average of the precedence's own packets moves, and where `outcome` is to keep the packet, it is tested again on that.
+    #[inline(never)]
+    fn judge_own(
         &mut self,
         now: Time,
         index: usize,
-        packet: &Packet,
-        precedence: Color,
+        outcome: Outcome,
+        sight: Sight,
         queue: &Occupancy,
-    ) -> Verdict {
-        self.for_each_average(index, queue, |averages, which, held| averages.arrival(which, now, held));
-        let average = self.deciding_average(precedence, queue);
-        let outcome = self.judge(index, packet, average, queue);
-        self.verdict(outcome, index, packet, queue)
+    ) -> Outcome {
+        let profile = &*self.profile;
+        let (Some(own), Some(tests)) = (&mut self.own, &profile.own_tests) else { return outcome };
+        let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+        own.by_index[index].queue.arrival(now, held, &profile.motion);
+        match &tests[index] {
+            Some(test) if outcome == Outcome::Keep => {
+                let waiting = profile.of_precedence(&queue.packets_of, index);
+                let sight = Sight { average: own.steps(index), waiting, ..sight };
+                profile.judge(test, own.memory(index), sight, &mut self.random)
+            }
+            _ => outcome,
+        }
     }
 
     /// What `outcome` means for `packet`, which must also fit.
     #[inline]
     fn verdict(&self, outcome: Outcome, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
-        let stays = match outcome {
-            Outcome::Keep => Verdict::Pass,
-            // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
-            Outcome::Drawn if self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable => Verdict::MarkCe,
-            Outcome::Drawn => return Verdict::Drop(DropCause::EarlyRandom),
-            // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
-            // recommendation is that routers drop packets rather then set the CE codepoint".
-            Outcome::Forced => return Verdict::Drop(DropCause::EarlyForced),
-        };
-        match self.limit {
-            Some(limit) if !self.fits(limit, index, packet, queue) => Verdict::Drop(DropCause::QueueFull),
-            _ => stays,
-        }
-    }
-
-    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
-    #[inline]
-    fn for_each_average(
-        &mut self,
-        index: usize,
-        queue: &Occupancy,
-        update: impl Fn(&mut QueueAverages, usize, u64),
-    ) {
-        match self.averages {
-            Averages::Single => {
-                update(&mut self.shared, 0, self.unit.held(queue));
+        let verdict = self.profile.verdict(outcome, packet);
+        match self.profile.limit {
+            Some(limit)
+                if !matches!(verdict, Verdict::Drop(_))
+                    && !self.profile.fits(limit, index, packet, queue) =>
+            {
+                Verdict::Drop(DropCause::QueueFull)
             }
-            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
-            // which counts the packets of precedences 0 to j; the lower averages stay.
-            Averages::Coupled => {
-                let (last, by_precedence) = (self.tests.len() - 1, self.unit.held_by_precedence(queue));
-                let mut held: u64 = by_precedence[..index].iter().sum();
-                for (further, more) in by_precedence[index..last].iter().enumerate() {
-                    held += more;
-                    update(&mut self.shared, index + further, held);
-                }
-                update(&mut self.shared, last, self.unit.held(queue));
-            }
-            Averages::CoupledSampled | Averages::Decoupled => {
-                let held = self.held_of(queue, index);
-                update(&mut self.shared, index, held);
-            }
-        }
-        if self.further.is_some() {
-            let held = self.held_of(queue, index);
-            if let Some(further) = &mut self.further {
-                update(&mut further.averages, index, held);
-            }
-        }
-    }
-
-    /// Packets in the queue of those that the average of precedence `index` counts.
-    #[inline]
-    fn waiting(&self, index: usize, queue: &Occupancy) -> u64 {
-        let last = index + 1 == self.tests.len();
-        match self.averages {
-            Averages::Single => queue.packets,
-            Averages::Decoupled => self.own_waiting(index, queue),
-            _ if last => queue.packets,
-            _ => queue.packets_of[..=index].iter().sum(),
-        }
-    }
-    /// Packets in the queue of precedence `index`; of the last, all from there on.
-    #[inline]
-    fn own_waiting(&self, index: usize, queue: &Occupancy) -> u64 {
-        let packets = &queue.packets_of;
-        if index + 1 < self.tests.len() { packets[index] } else { packets[index..].iter().sum() }
-    }
-
-    #[inline]
-    fn judge(&mut self, index: usize, packet: &Packet, average: f64, queue: &Occupancy) -> Outcome {
-        let scale = self.scale(packet.length);
-        let waiting = match self.dropping.spared {
-            SparedConfig::ShortQueueAndFirst => self.waiting(index, queue),
-            SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
-        };
-        let sight = Sight { average, waiting, scale };
-        let outcome = self.tests[index].judge(sight, self.dropping, &mut self.random);
-        if outcome == Outcome::Keep && self.further.is_some() {
-            return self.judge_further(index, scale, queue);
-        }
-        outcome
-    }
-
-    /// RI+O: a packet of the precedence that has passed is tested again on its own average.
-    #[inline(never)]
-    fn judge_further(&mut self, index: usize, scale: f64, queue: &Occupancy) -> Outcome {
-        let waiting = self.own_waiting(index, queue);
-        let Some(further) = &mut self.further else { return Outcome::Keep };
-        let sight = Sight { average: further.averages.values()[index], waiting, scale };
-        further.tests[index]
-            .as_mut()
-            .map_or(Outcome::Keep, |test| test.judge(sight, self.dropping, &mut self.random))
-    }
-
-    /// Whether `packet` fits under `limit`.
-    #[inline]
-    fn fits(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
-        if self.limit_counts == LimitCounts::Queue || self.averages == Averages::Single {
-            return TailDrop::fits(limit, packet, queue);
-        }
-        self.fits_as_averaged(limit, index, packet, queue)
-    }
-    /// Whether `packet` fits under `limit` together with the packets that its average counts.
-    #[inline(never)]
-    fn fits_as_averaged(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
-        let last = self.tests.len() - 1;
-        // Higher precedences than the last are counted with it.
-        let end = if index < last { index + 1 } else { Color::COUNT };
-        let counted = match self.averages {
-            Averages::Single | Averages::Coupled => 0..end,
-            Averages::CoupledSampled | Averages::Decoupled => index..end,
-        };
-        match limit {
-            QueueSize::Packets(packets) => queue.packets_of[counted].iter().sum::<u64>() < packets,
-            QueueSize::Bytes(bytes) => {
-                queue.bytes_of[counted].iter().sum::<u64>() + u64::from(packet.length) <= bytes
-            }
+            _ => verdict,
         }
     }
 }
 
-impl BufferManager for Mred {
-    #[inline]
-    fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let index = self.index(precedence);
-        if self.is_plain {
-            let held = self.unit.held(queue);
-            if held > 0 {
-                let average = self.shared.sample(0, held);
-                let sight = Sight { average, waiting: u64::MAX, scale: 1.0 };
-                let outcome = self.tests[index].judge(sight, self.dropping, &mut self.random);
-                return self.verdict(outcome, index, packet, queue);
+/// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
+#[inline]
+fn for_each_average(
+    profile: &Profile,
+    precedences: &mut Precedences,
+    index: usize,
+    queue: &Occupancy,
+    update: impl Fn(&mut QueueAverage, u64),
+) {
+    match profile.averages {
+        Averages::Single => update(&mut precedences.by_index[0].queue, profile.unit.held(queue)),
+        // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
+        // which counts the packets of precedences 0 to j; the lower averages stay.
+        Averages::Coupled => {
+            let (last, by_precedence) = (profile.last % Color::COUNT, profile.unit.held_by_precedence(queue));
+            let mut held: u64 = by_precedence[..index].iter().sum();
+            let moved = precedences.by_index[index..last].iter_mut().zip(&by_precedence[index..last]);
+            for (precedence, of_precedence) in moved {
+                held += of_precedence;
+                update(&mut precedence.queue, held);
             }
+            update(&mut precedences.by_index[last].queue, profile.unit.held(queue));
         }
-        self.admit_by_all(now, index, packet, precedence, queue)
+        Averages::CoupledSampled | Averages::Decoupled => {
+            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+            update(&mut precedences.by_index[index].queue, held);
+        }
+    }
+}
+
+/// The average that decides about a packet of precedence `index`, in steps.
+#[inline]
+fn deciding_steps(profile: &Profile, precedences: &Precedences, index: usize, queue: &Occupancy) -> u64 {
+    let steps = |index: usize| precedences.steps(index);
+    match profile.averages {
+        Averages::Single => steps(0),
+        Averages::Coupled | Averages::Decoupled => steps(index),
+        // Linux sch_gred: the averages of all lower precedences that are not idling are added.
+        Averages::CoupledSampled => {
+            let held = profile.unit.held_by_precedence(queue);
+            (0..index).filter(|lower| held[*lower] > 0).fold(steps(index), |sum, lower| sum + steps(lower))
+        }
+    }
+}
+
+/// Packets in the queue of those that the average of precedence `index` counts.
+fn waiting(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
+    match profile.averages {
+        Averages::Single => queue.packets,
+        Averages::Decoupled => profile.of_precedence(&queue.packets_of, index),
+        _ if index == profile.last => queue.packets,
+        _ => queue.packets_of[..=index].iter().sum(),
+    }
+}
+
+impl BufferManager for Mred {
+    #[inline(always)]
+    fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
+        let profile = &*self.profile;
+        // 0 is one less than the most there are.
+        if queue.packets.wrapping_sub(1) >= profile.short_way_up_to {
+            return self.admit_by_all(now, packet, precedence, queue);
+        }
+        let index = profile.index(precedence);
+        let by_index = &mut self.precedences.by_index;
+        let average = by_index[0].queue.average.sample_bounded(queue.packets, &profile.motion.smoothing);
+        let (test, kept) = (&profile.tests[index], &mut by_index[index].kept);
+        if average < test.min {
+            *kept = 0;
+            return Verdict::Pass;
+        }
+        profile.verdict(profile.judge_above_min(test, kept, average, None, &mut self.random), packet)
     }
 
     #[inline]
     fn release(&mut self, now: Time, _: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let index = self.index(precedence);
+        let profile = &*self.profile;
+        let index = profile.index(precedence);
         // Every average that counts this packet counts the others of its precedence as well.
-        if !self.shared.samples_departures() && self.unit.held_by_precedence(queue)[index] > 0 {
+        if !profile.motion.samples_departures && profile.unit.held_by_precedence(queue)[index] > 0 {
             return Verdict::Pass;
         }
-        self.for_each_average(index, queue, |averages, which, held| averages.departure(which, now, held));
+        for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
+            average.departure(now, held, &profile.motion);
+        });
+        if let Some(own) = &mut self.own {
+            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+            own.by_index[index].queue.departure(now, held, &profile.motion);
+        }
         Verdict::Pass
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::super::MredConfig;
+    use super::*;
+    use crate::random::Streams;
+    use crate::units::Rate;
+
+    /// RED or WRED such as goes the short way, with every rule that it may ask.
+    fn configs() -> impl Strategy<Value = MredConfig> {
+        let spacing = prop_oneof![Just("uniform"), Just("geometric"), Just("wait")];
+        let above_max = prop_oneof![Just("drop"), Just("gentle")];
+        let after_forced = prop_oneof![Just("restart"), Just("go-on")];
+        let limit =
+            prop_oneof![Just(None), (1..40u32).prop_map(|packets| Some(format!("{packets} packets")))];
+        (spacing, above_max, after_forced, limit, 1..4usize, 0..12u32).prop_map(
+            |(spacing, above_max, after_forced, limit, count, exponent)| {
+                let precedence = json!({"min": "5 packets", "max": "20 packets", "max-probability": 0.3});
+                serde_json::from_value(json!({
+                    "precedences": vec![precedence; count], "averaging": {"exponent": exponent}, "limit": limit,
+                    "drop-spacing": spacing, "above-max": above_max, "after-forced": after_forced, "ecn": "mark",
+                }))
+                .unwrap()
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn the_short_way_is_the_way_through_all_tests(
+            config in configs(),
+            queues in prop::collection::vec((0..45u64, 0..1_000u64, 0..4usize), 1..400),
+        ) {
+            let mut short = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
+            prop_assert!(short.profile.short_way_up_to > 0 || config.limit.is_some());
+            let mut plain = short.clone();
+            plain.profile = Arc::new(Profile { short_way_up_to: 0, ..(*plain.profile).clone() });
+            let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
+            for (packets, pause, color) in queues {
+                now += Time::from_microseconds(pause);
+                queue.packets = packets;
+                let (packet, precedence) = (Packet { length: 1000, ..Packet::default() }, Color::new(color));
+                let verdicts = [&mut short, &mut plain].map(|red| red.admit(now, &packet, precedence, &queue));
+                prop_assert_eq!(verdicts[0], verdicts[1]);
+                prop_assert_eq!(short.averages(), plain.averages());
+            }
+        }
     }
 }

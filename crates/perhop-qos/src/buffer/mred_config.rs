@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::average::{AveragingConfig, IdleConfig, Motion, UpdateConfig};
 use super::drop_spacing::DropSpacing;
 use super::mred::Mred;
+use super::mred_profile::Profile;
 use super::thresholds::{AboveMaxConfig, DropCurve, ModelConfig, PrecedenceConfig};
 use crate::error::ConfigError;
 use crate::packet::Color;
@@ -267,7 +268,7 @@ impl MredConfig {
         self.check(&precedences)?;
         let idle_rate = self.idle_rate.unwrap_or(drain);
         let motion = Motion::build(self.averaging, self.idle, self.update, self.mean_packet_size, idle_rate)?;
-        Ok(Mred::new(self, &precedences, motion, streams.stream()))
+        Ok(Mred::new(Profile::new(self, &precedences, motion), streams.stream()))
     }
 
     fn check(&self, precedences: &[PrecedenceConfig]) -> Result<(), ConfigError> {

@@ -180,7 +180,7 @@ pub enum AboveMaxConfig {
 /// The drop probability as a function of the average: the slopes are worked out once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DropCurve {
-    pub(super) min: f64,
+    min: f64,
     max: f64,
     /// From this average on every packet is dropped.
     pub(super) forced_from: f64,

@@ -1,0 +1,247 @@
+//! [`Profile`]: what multi-level RED knows from its configuration alone, worked out once.
+
+use std::hint::select_unpredictable;
+
+use super::TailDrop;
+use super::average::Motion;
+use super::drop_spacing::DropSpacing;
+use super::drop_test::Test;
+use super::moving_average::LONGEST;
+use super::mred_config::{
+    AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
+};
+use super::thresholds::{DropCurve, PrecedenceConfig, ThresholdConfig};
+use crate::packet::{Color, Ecn, Packet};
+use crate::queue::Occupancy;
+use crate::random::Stream;
+use crate::units::QueueSize;
+use crate::verdict::{DropCause, Verdict};
+
+/// What the packets of a buffer manager read and never write: managers that are made as copies of one share it.
+///
+/// What every packet reads comes first.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub(super) struct Profile {
+    /// The short way takes packets that find from 1 to this many packets in the queue: as long as nothing but one average and
+    /// one test of it decides. 0 where there is always more to ask.
+    pub(super) short_way_up_to: u64,
+    pub(super) motion: Motion,
+    /// Index of the highest drop precedence.
+    pub(super) last: usize,
+    pub(super) averages: Averages,
+    pub(super) unit: Unit,
+    spacing: DropSpacing,
+    pub(super) spared: SparedConfig,
+    after_forced: AfterForcedConfig,
+    ecn: EcnConfig,
+    limit_counts: LimitCounts,
+    pub(super) limit: Option<QueueSize>,
+    /// One over the mean packet size, where long packets are dropped more often.
+    packets_per_byte: Option<f64>,
+    /// By precedence.
+    pub(super) tests: [Test; Color::COUNT],
+    /// The same for reports.
+    pub(super) curves: [DropCurve; Color::COUNT],
+    /// The tests on the averages of each precedence's own packets (RI+O), where there are any.
+    pub(super) own_tests: Option<Box<[Option<Test>; Color::COUNT]>>,
+}
+
+/// What thresholds and averages count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    Packets,
+    Bytes,
+}
+
+/// What a test remembers of the packets before.
+#[derive(Debug)]
+pub(super) struct Memory<'m> {
+    /// Packets kept since the last drop, or since the average rose above `min`.
+    pub(super) kept: &'m mut u64,
+    /// The bit that says whether the packet before was judged above `min`, ns-2's `old`, and where it stands.
+    pub(super) above_min: &'m mut u8,
+    pub(super) bit: u8,
+}
+
+/// What a test looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sight {
+    /// In steps.
+    pub(super) average: u64,
+    /// Packets in the queue of those that the average counts, where it matters.
+    pub(super) waiting: u64,
+    /// Factor of the probability for the length of the packet, where there is one.
+    pub(super) scale: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Keep,
+    Drawn,
+    Forced,
+}
+
+impl Unit {
+    #[inline]
+    pub(super) fn held(self, queue: &Occupancy) -> u64 {
+        match self {
+            Unit::Packets => queue.packets,
+            Unit::Bytes => queue.bytes,
+        }
+    }
+    #[inline]
+    pub(super) fn held_by_precedence(self, queue: &Occupancy) -> &[u64; Color::COUNT] {
+        match self {
+            Unit::Packets => &queue.packets_of,
+            Unit::Bytes => &queue.bytes_of,
+        }
+    }
+}
+
+impl Profile {
+    /// From a configuration that has been checked and its precedences written out.
+    pub(super) fn new(config: &MredConfig, precedences: &[PrecedenceConfig], motion: Motion) -> Profile {
+        let last = precedences.len() - 1;
+        let test = |thresholds: &ThresholdConfig| Test::new(thresholds, config.above_max, &motion.smoothing);
+        let shared = |index: usize| precedences[index.min(last)].shared();
+        let own =
+            |index: usize| precedences.get(index).and_then(|precedence| precedence.own.as_ref()).map(test);
+        let own_tests: [Option<Test>; Color::COUNT] = std::array::from_fn(own);
+        let mut profile = Profile {
+            short_way_up_to: 0,
+            motion,
+            last,
+            averages: config.averages.unwrap_or_default(),
+            unit: match precedences[0].min {
+                QueueSize::Packets(_) => Unit::Packets,
+                QueueSize::Bytes(_) => Unit::Bytes,
+            },
+            spacing: config.drop_spacing,
+            spared: config.spared,
+            after_forced: config.after_forced,
+            ecn: config.ecn,
+            limit_counts: config.limit_counts,
+            limit: config.limit,
+            packets_per_byte: match config.probability {
+                ProbabilityConfig::PerPacket => None,
+                ProbabilityConfig::PerByte => Some(1.0 / config.mean_packet_size.as_bytes() as f64),
+            },
+            tests: std::array::from_fn(|index| test(&shared(index))),
+            curves: std::array::from_fn(|index| DropCurve::new(&shared(index), config.above_max)),
+            own_tests: own_tests.iter().any(Option::is_some).then(|| Box::new(own_tests)),
+        };
+        profile.short_way_up_to = profile.short_way();
+        profile
+    }
+    /// As [`Profile::short_way_up_to`].
+    fn short_way(&self) -> u64 {
+        let is_plain = self.averages == Averages::Single
+            && self.own_tests.is_none()
+            && self.spared == SparedConfig::Nothing
+            && self.packets_per_byte.is_none()
+            && self.motion.smoothing.is_bounded();
+        match (self.unit, self.limit) {
+            (Unit::Packets, None) if is_plain => LONGEST,
+            // With one packet fewer there is room for one more.
+            (Unit::Packets, Some(QueueSize::Packets(limit))) if is_plain => LONGEST.min(limit - 1),
+            _ => 0,
+        }
+    }
+
+    /// The index of `precedence`: a higher one than the last is treated as the last.
+    #[inline]
+    pub(super) fn index(&self, precedence: Color) -> usize {
+        // There are so many at most; said so that no bounds need to be checked.
+        precedence.index().min(self.last) % Color::COUNT
+    }
+    #[inline]
+    pub(super) fn scale(&self, length: u32) -> Option<f64> {
+        self.packets_per_byte.map(|packets| packets * f64::from(length))
+    }
+    /// What the queue holds of precedence `index`, of the last with all from there on, where `held` has it by precedence.
+    #[inline]
+    pub(super) fn of_precedence(&self, held: &[u64; Color::COUNT], index: usize) -> u64 {
+        if index < self.last { held[index] } else { held[index..].iter().sum() }
+    }
+
+    /// Whether `test` lets a packet pass.
+    #[inline]
+    pub(super) fn judge(&self, test: &Test, memory: Memory, sight: Sight, random: &mut Stream) -> Outcome {
+        let Memory { kept, above_min, bit } = memory;
+        // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
+        let short = self.spared == SparedConfig::ShortQueueAndFirst && sight.waiting <= 1;
+        if sight.average < test.min || short {
+            *kept = 0;
+            *above_min &= !bit;
+            return Outcome::Keep;
+        }
+        let first = *above_min & bit == 0;
+        *above_min |= bit;
+        if first && self.spared != SparedConfig::Nothing && sight.average < test.forced_from {
+            *kept += 1;
+            return Outcome::Keep;
+        }
+        self.judge_above_min(test, kept, sight.average, sight.scale, random)
+    }
+
+    /// Whether `test` lets a packet pass that nothing spares, at an average from `min` on.
+    #[inline(always)]
+    pub(super) fn judge_above_min(
+        &self,
+        test: &Test,
+        kept: &mut u64,
+        average: u64,
+        scale: Option<f64>,
+        random: &mut Stream,
+    ) -> Outcome {
+        let Some(probability) = test.probability(average) else {
+            *kept = if self.after_forced == AfterForcedConfig::GoOn { *kept + 1 } else { 0 };
+            return Outcome::Forced;
+        };
+        let probability = scale.map_or(probability, |scale| probability.times(scale));
+        let drawn = self.spacing.drops(probability, *kept, random);
+        // Nobody can foretell which packets are drawn, so that a branch would often be guessed wrong.
+        *kept = select_unpredictable(drawn, 0, *kept + 1);
+        select_unpredictable(drawn, Outcome::Drawn, Outcome::Keep)
+    }
+
+    /// What `outcome` means for `packet`, if it fits.
+    #[inline(always)]
+    pub(super) fn verdict(&self, outcome: Outcome, packet: &Packet) -> Verdict {
+        // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
+        // recommendation is that routers drop packets rather then set the CE codepoint".
+        if outcome == Outcome::Forced {
+            return Verdict::Drop(DropCause::EarlyForced);
+        }
+        // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
+        let marks = self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable;
+        let instead = if marks { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) };
+        select_unpredictable(outcome == Outcome::Drawn, instead, Verdict::Pass)
+    }
+
+    /// Whether `packet` of precedence `index` fits under `limit`.
+    #[inline]
+    pub(super) fn fits(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
+        if self.limit_counts == LimitCounts::Queue || self.averages == Averages::Single {
+            return TailDrop::fits(limit, packet, queue);
+        }
+        self.fits_as_averaged(limit, index, packet, queue)
+    }
+    /// Whether `packet` fits under `limit` together with the packets that its average counts.
+    #[inline(never)]
+    fn fits_as_averaged(&self, limit: QueueSize, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
+        // Higher precedences than the last are counted with it.
+        let end = if index < self.last { index + 1 } else { Color::COUNT };
+        let counted = match self.averages {
+            Averages::Single | Averages::Coupled => 0..end,
+            Averages::CoupledSampled | Averages::Decoupled => index..end,
+        };
+        match limit {
+            QueueSize::Packets(packets) => queue.packets_of[counted].iter().sum::<u64>() < packets,
+            QueueSize::Bytes(bytes) => {
+                queue.bytes_of[counted].iter().sum::<u64>() + u64::from(packet.length) <= bytes
+            }
+        }
+    }
+}
