@@ -33,7 +33,6 @@ impl<'a> Builder<'a> {
                 traffic: index,
                 number,
                 class,
-                distribution: self.distribution(class),
                 answers: false,
                 path: paths[CLIENT],
                 template: Packet { dscp: config.dscp, ..Packet::new(key, 0) },
@@ -43,7 +42,6 @@ impl<'a> Builder<'a> {
                 traffic: index,
                 number,
                 class: back_class,
-                distribution: self.distribution(back_class),
                 answers: true,
                 path: paths[SERVER],
                 template: Packet { dscp: back_dscp, ..Packet::new(key.reversed(), 0) },
@@ -74,7 +72,7 @@ impl<'a> Builder<'a> {
     fn completions(&mut self, class: usize) -> usize {
         let all = &mut self.world.transport.completions;
         all.iter().position(|(known, _)| *known == class).unwrap_or_else(|| {
-            all.push((class, Delays::new()));
+            all.push((class, Delays::default()));
             all.len() - 1
         })
     }
