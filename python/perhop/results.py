@@ -29,6 +29,11 @@ SCHEMA_VERSION = 1
 _CAUSE = "dropped_"
 
 
+# What has been written of empty tables, by what tells one from others: half of the tables of most runs, and
+# each takes as long as one with rows.
+_EMPTY_TABLES: dict[tuple[object, ...], bytes] = {}
+
+
 @dataclass(repr=False)
 class Results:
     """What a run measured.
@@ -200,10 +205,13 @@ class Results:
 
         Neither date nor machine: the same scenario and seed give the same bytes.
         """
+        return self._manifest(_json(self.scenario))
+
+    def _manifest(self, scenario: str) -> dict[str, Any]:
         return {
             "schema_version": SCHEMA_VERSION,
             "perhop": _core.__version__,
-            "scenario_sha256": hashlib.sha256(_json(self.scenario).encode()).hexdigest(),
+            "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
             "seed": self.seed,
             "replications": self.replications,
             "tables": {name: dict(self.units[name]) for name in self.names},
@@ -220,10 +228,32 @@ class Results:
     def write_into(self, folder: Path) -> None:
         """Write the files of `save` into a folder that exists."""
         (folder / "summary.json").write_text(_json(self.summary), encoding="utf-8")
-        (folder / "scenario.json").write_text(_json(self.scenario), encoding="utf-8")
+        # Written once and hashed: indented, it takes longer than all that is measured.
+        scenario = _json(self.scenario)
+        (folder / "scenario.json").write_text(scenario, encoding="utf-8")
         for name in self.names:
-            self.table(name).write_parquet(folder / f"{name}.parquet")
-        (folder / MANIFEST).write_text(_json(self.manifest()), encoding="utf-8")
+            self._write_table(name, folder / f"{name}.parquet")
+        (folder / MANIFEST).write_text(_json(self._manifest(scenario)), encoding="utf-8")
+
+    def _write_table(self, name: str, file: Path) -> None:
+        empty = _key_of_empty(self._columns[name])
+        if empty is not None and empty in _EMPTY_TABLES:
+            file.write_bytes(_EMPTY_TABLES[empty])
+            return
+        self.table(name).write_parquet(file)
+        if empty is not None:
+            _EMPTY_TABLES[empty] = file.read_bytes()
+
+
+def _key_of_empty(columns: Mapping[str, Column] | Path) -> tuple[object, ...] | None:
+    """Return what tells an empty table from others, `None` for one that has rows, or may have."""
+    if isinstance(columns, Path):
+        return None
+    codes_or_values = [column[0] if isinstance(column, tuple) else column for column in columns.values()]
+    if any(len(values) for values in codes_or_values):
+        return None
+    names = [tuple(column[1]) if isinstance(column, tuple) else None for column in columns.values()]
+    return (*columns, *(values.dtype.str for values in codes_or_values), *names)
 
 
 def _frame(columns: Mapping[str, Column] | Path) -> pl.DataFrame:

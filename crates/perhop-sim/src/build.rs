@@ -21,7 +21,7 @@ use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
 use crate::link::{Link, Loss};
-use crate::probe::{ColorTallies, Delays, FlowTally, PortTally};
+use crate::probe::{Delays, FlowCounters, PortTally};
 use crate::routing::{LinkId, NodeId, Routes};
 use crate::scenario::{
     DelayScope, InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_recording,
@@ -158,11 +158,8 @@ impl<'a> Builder<'a> {
             transport: Transport::default(),
             class_names: Vec::new(),
             delays: Vec::new(),
-            colors: Vec::new(),
             queue_probes: Vec::new(),
-            throughput: None,
-            packet_log: None,
-            delays_over_time: Vec::new(),
+            samples: None,
             horizon: Time::MAX,
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
@@ -323,9 +320,7 @@ impl<'a> Builder<'a> {
         for number in 0..config.count {
             let key = self.flow_key(config, number, Protocol::UDP)?;
             let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
-            let distribution = self.distribution(class);
-            let flow =
-                Flow { traffic: index, number, class, distribution, answers: false, path: first, template };
+            let flow = Flow { traffic: index, number, class, answers: false, path: first, template };
             let flow = self.add_flow(flow, &path);
             self.add_sender(flow, number, config, trace.clone());
         }
@@ -356,8 +351,9 @@ impl<'a> Builder<'a> {
             output.announce(&key);
             input.announce(&key);
         }
+        let distribution = self.distribution(flow.class);
         self.world.flows.push(flow);
-        self.world.tallies.push(FlowTally::default());
+        self.world.tallies.push(FlowCounters::new(distribution));
         self.world.flows.len() - 1
     }
     fn add_path(&mut self, way: &[LinkId]) -> u32 {
@@ -386,21 +382,20 @@ impl<'a> Builder<'a> {
         let names = &mut self.world.class_names;
         names.iter().position(|known| known == name).unwrap_or_else(|| {
             names.push(name.to_owned());
-            self.world.colors.push(ColorTallies::default());
             names.len() - 1
         })
     }
     /// The place among the distributions of delay of the flow of `class` that is added next.
     fn distribution(&mut self, class: usize) -> usize {
-        let World { flows, delays, .. } = &mut self.world;
+        let World { flows, tallies, delays, .. } = &mut self.world;
         let shared = match self.scenario.measure.delays {
-            DelayScope::PerClass => flows.iter().find(|flow| flow.class == class),
+            DelayScope::PerClass => flows.iter().position(|flow| flow.class == class),
             DelayScope::PerFlow => None,
         };
         if let Some(flow) = shared {
-            return flow.distribution;
+            return tallies[flow].distribution;
         }
-        delays.push(Delays::new());
+        delays.push(Delays::default());
         delays.len() - 1
     }
     fn node(&self, name: &str) -> Result<NodeId, ConfigError> {

@@ -12,7 +12,7 @@ use perhop_qos::verdict::DropCause;
 
 use crate::agenda::Slot;
 use crate::capture::{End, Fate};
-use crate::probe::{FlowTally, PortTally, Tally};
+use crate::probe::{FlowCounters, PortTally, Tally};
 use crate::session::Segments;
 
 /// A packet that has left the scheduler's hands and has not arrived yet.
@@ -88,7 +88,7 @@ impl Loss {
 /// Counts what happens at one port, and the drops of the flows that cross it.
 pub(crate) struct Counters<'a, O> {
     pub(crate) port: &'a mut PortTally,
-    pub(crate) flows: &'a mut [FlowTally],
+    pub(crate) flows: &'a mut [FlowCounters],
     pub(crate) segments: &'a mut Segments,
     pub(crate) warmup: Time,
     /// Who else watches the port.

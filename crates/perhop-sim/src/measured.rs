@@ -224,7 +224,8 @@ impl Measured {
     /// Packets of each flow that were sent and of which neither arrival nor drop is known: under way at the end, or
     /// lost where nobody counts.
     pub fn unaccounted(&self) -> Vec<u64> {
-        let rest = |tally: &crate::probe::FlowTally| {
+        let rest = |counters: &crate::probe::FlowCounters| {
+            let tally = counters.tally();
             let accounted = tally.delivered.packets + tally.dropped_in_all().packets;
             tally.offered.packets.saturating_sub(accounted)
         };

@@ -99,8 +99,8 @@ impl World {
             }
         }
         let mut received = vec![0; self.class_names.len()];
-        for (flow, tally) in self.flows.iter().zip(&self.tallies) {
-            received[flow.class] += tally.received.bytes;
+        for (flow, counters) in self.flows.iter().zip(&self.tallies) {
+            received[flow.class] += counters.arrivals.received().bytes;
         }
         let classes = self.class_names.iter().zip(received);
         let state =

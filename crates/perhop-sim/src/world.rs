@@ -9,9 +9,7 @@ use perhop_qos::units::Time;
 
 use crate::agenda::{Agenda, Slot};
 use crate::link::{Link, flow_of, payload, sequence_of};
-use crate::probe::{
-    ColorTallies, DelaySamples, Delays, FlowTally, PacketLog, QueueSamples, ThroughputSamples,
-};
+use crate::probe::{Delays, FlowCounters, QueueSamples, Samples};
 use crate::routing::LinkId;
 use crate::session::{Carried, Transport};
 use crate::source::{Due, Emission, Replay, Source};
@@ -48,8 +46,6 @@ pub(crate) struct Flow {
     pub(crate) number: u32,
     /// Index of its class in results.
     pub(crate) class: usize,
-    /// Its place in [`World::delays`], which it may share with the flows of its class.
-    pub(crate) distribution: usize,
     /// Whether it leads back, from the server of TCP traffic to its client.
     pub(crate) answers: bool,
     /// Where its path begins in [`World::paths`].
@@ -87,19 +83,15 @@ pub struct World<W = ()> {
     pub(crate) flows: Vec<Flow>,
     /// The links that each flow takes, in order, one path after the other.
     pub(crate) paths: Vec<LinkId>,
-    pub(crate) tallies: Vec<FlowTally>,
+    pub(crate) tallies: Vec<FlowCounters>,
     pub(crate) senders: Vec<Sender>,
     pub(crate) replays: Vec<Replay>,
     pub(crate) transport: Transport,
     pub(crate) class_names: Vec<String>,
     pub(crate) delays: Vec<Delays>,
-    /// What arrived, by class and color.
-    pub(crate) colors: Vec<ColorTallies>,
     pub(crate) queue_probes: Vec<QueueProbe>,
-    pub(crate) throughput: Option<ThroughputSamples>,
-    pub(crate) packet_log: Option<PacketLog>,
-    /// By class; empty where nothing is sampled.
-    pub(crate) delays_over_time: Vec<DelaySamples>,
+    /// Where deliveries are sampled.
+    pub(crate) samples: Option<Box<Samples>>,
     /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read.
     pub(crate) horizon: Time,
     pub(crate) warmup: Time,
@@ -121,11 +113,8 @@ impl World {
             transport: self.transport,
             class_names: self.class_names,
             delays: self.delays,
-            colors: self.colors,
             queue_probes: self.queue_probes,
-            throughput: self.throughput,
-            packet_log: self.packet_log,
-            delays_over_time: self.delays_over_time,
+            samples: self.samples,
             horizon: self.horizon,
             warmup: self.warmup,
             duration: self.duration,
@@ -245,30 +234,48 @@ impl<W: Watch> World<W> {
 
     /// Packet `number` of its flow has arrived.
     pub(crate) fn count_delivery(&mut self, now: Time, packet: &Packet, number: u32) {
-        let flow = flow_of(packet);
-        let Flow { class, distribution, .. } = self.flows[flow];
-        let tally = &mut self.tallies[flow];
+        let FlowCounters { arrivals, distribution, .. } = &mut self.tallies[flow_of(packet)];
         // All that a receiver knows of a packet's color is what its codepoint says.
-        let color = &mut self.colors[class][packet.dscp.color().index()];
-        if now >= self.warmup {
-            tally.received.add(packet.length);
-            color.received.add(packet.length);
-            if let Some(throughput) = &mut self.throughput {
-                throughput.add(now, class, packet.length);
+        let color = packet.dscp.color();
+        if packet.sent_at < self.warmup {
+            if now >= self.warmup {
+                arrivals.take_early(packet.length, color);
+                self.sample_early(now, packet);
             }
+            return;
         }
-        if packet.sent_at >= self.warmup {
-            tally.delivered.add(packet.length);
-            let delay = now - packet.sent_at;
-            color.deliver(packet.length, delay);
-            let variation = tally.delay.record(number, delay);
-            self.delays[distribution].record(delay, variation);
-            if let Some(log) = &mut self.packet_log {
-                log.record(flow, number, packet.length, packet.sent_at, delay);
-            }
-            if let Some(samples) = self.delays_over_time.get_mut(class) {
-                samples.add(now, delay, variation);
-            }
+        let (delays, delay) = (&mut self.delays[*distribution], now - packet.sent_at);
+        if !delays.has_room(delay) {
+            return self.count_long_delay(now, packet, number);
+        }
+        let variation = arrivals.deliver(number, packet.length, color, delay, delays);
+        if self.samples.is_some() {
+            self.sample_delivery(now, packet, number, variation);
+        }
+    }
+
+    /// The same, of a packet that took longer than any before.
+    #[cold]
+    fn count_long_delay(&mut self, now: Time, packet: &Packet, number: u32) {
+        let distribution = self.tallies[flow_of(packet)].distribution;
+        self.delays[distribution].make_room(now - packet.sent_at);
+        self.count_delivery(now, packet, number);
+    }
+
+    /// Shows an arrived packet to the samples that a scenario asks for.
+    #[inline(never)]
+    fn sample_delivery(&mut self, now: Time, packet: &Packet, number: u32, variation: Option<i64>) {
+        let flow = flow_of(packet);
+        if let Some(samples) = &mut self.samples {
+            samples.deliver(now, [self.flows[flow].class, flow], number, packet, variation);
+        }
+    }
+
+    /// The same, of a packet that was sent during the warm-up.
+    #[cold]
+    fn sample_early(&mut self, now: Time, packet: &Packet) {
+        if let Some(samples) = &mut self.samples {
+            samples.receive(now, self.flows[flow_of(packet)].class, packet.length);
         }
     }
 
@@ -300,7 +307,8 @@ impl<W: Watch> World<W> {
     /// # Panics
     /// Where a packet was lost or invented: a bug of the simulator.
     pub(crate) fn assert_conservation(&self) {
-        for (flow, (tally, in_network)) in self.tallies.iter().zip(self.in_network()).enumerate() {
+        for (flow, (counters, in_network)) in self.tallies.iter().zip(self.in_network()).enumerate() {
+            let tally = counters.tally();
             let accounted = tally.delivered.packets + tally.dropped_in_all().packets + in_network;
             assert_eq!(tally.offered.packets, accounted, "flow {flow}: packets offered and accounted for");
         }

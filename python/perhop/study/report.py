@@ -6,6 +6,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 from perhop import _core
@@ -116,10 +117,7 @@ class Report:
                     pl.DataFrame([_row(one) for one in rows], infer_schema_length=None).write_parquet(
                         new / f"{name}.parquet"
                     )
-            for case, results in self.results.items():
-                place = new / self._folders[case]
-                place.mkdir(parents=True)
-                results.write_into(place)
+            self._save_cases(new)
             routers = kept(sorted(self.study.folder.glob("*.cfg")))
             if routers is not None:
                 (new / FILE).write_text(routers, encoding="utf-8")
@@ -130,6 +128,19 @@ class Report:
                 new / MANIFEST,
                 {"schema_version": 1, "perhop": _core.__version__, "study": self.study.id, "seed": self.seed},
             )
+
+    def _save_cases(self, folder: Path) -> None:
+        """Write the results of every case; cases that are the same experiment have the same files."""
+        written: dict[int, Path] = {}
+        folders = self._folders
+        for case, results in self.results.items():
+            place = folder / folders[case]
+            if id(results) in written:
+                copytree(written[id(results)], place)
+                continue
+            place.mkdir(parents=True)
+            results.write_into(place)
+            written[id(results)] = place
 
     @property
     def _folders(self) -> dict[str, str]:

@@ -4,7 +4,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::probe::{DelaySamples, PacketLog, QueueSamples, ThroughputSamples};
+use crate::probe::{DelaySamples, PacketLog, QueueSamples, Samples, ThroughputSamples};
 use crate::routing::LinkId;
 use crate::scenario::{ConnectionEnd, ConnectionProbeConfig};
 use crate::session::{CLIENT, ConnectionProbe, SERVER, Session};
@@ -39,18 +39,23 @@ impl Builder<'_> {
         if let Some(every) = measure.throughput_every.filter(|every| *every > Time::ZERO) {
             let classes = self.world.class_names.len();
             let samples = ThroughputSamples::new(measure.warmup, self.scenario.duration, every, classes);
-            self.world.throughput = Some(samples);
+            self.samples().throughput = Some(samples);
         }
         if !measure.packets.is_empty() {
             let named = |flow: &Flow| measure.packets.contains(&self.scenario.traffic[flow.traffic].name);
             let kept = self.world.flows.iter().map(named).collect();
-            self.world.packet_log = Some(PacketLog { kept, ..PacketLog::default() });
+            self.samples().packets = Some(PacketLog { kept, ..PacketLog::default() });
         }
         if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
             let samples = DelaySamples::new(measure.warmup, self.scenario.duration, every);
-            self.world.delays_over_time = vec![samples; self.world.class_names.len()];
+            self.samples().delays = vec![samples; self.world.class_names.len()];
         }
         Ok(())
+    }
+
+    /// The samples of what arrives.
+    fn samples(&mut self) -> &mut Samples {
+        self.world.samples.get_or_insert_default()
     }
 
     /// Puts the probes of TCP connections on the agenda.

@@ -28,7 +28,6 @@ impl<'a> Builder<'a> {
                 traffic: index,
                 number,
                 class,
-                distribution: self.distribution(class),
                 answers: false,
                 path: place,
                 template: Packet::new(key, 0),

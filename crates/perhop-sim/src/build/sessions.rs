@@ -33,7 +33,6 @@ impl<'a> Builder<'a> {
                 traffic: index,
                 number,
                 class,
-                distribution: self.distribution(class),
                 answers: false,
                 path: paths[CLIENT],
                 template: template(config.dscp, key),
@@ -43,7 +42,6 @@ impl<'a> Builder<'a> {
                 traffic: index,
                 number,
                 class: back_class,
-                distribution: self.distribution(back_class),
                 answers: true,
                 path: paths[SERVER],
                 template: template(back_dscp, key.reversed()),
@@ -77,7 +75,7 @@ impl<'a> Builder<'a> {
     fn completions(&mut self, class: usize) -> usize {
         let all = &mut self.world.transport.completions;
         all.iter().position(|(known, _)| *known == class).unwrap_or_else(|| {
-            all.push((class, Delays::new()));
+            all.push((class, Delays::default()));
             all.len() - 1
         })
     }

@@ -3,29 +3,30 @@
 use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 
-/// One-way delay and inter-packet delay variation of one flow, exactly.
+use super::Distribution;
+
+/// One-way delay and inter-packet delay variation, exactly.
 ///
 /// One-way delay is RFC 7679's: first bit out of the sender to last bit in at the receiver, lost
 /// packets left out. IPDV is RFC 3393's D(i+1) - D(i) over packets sent one after the other that
 /// both arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStatistics {
     /// Packets measured.
     pub packets: u64,
-    sum: u128,
+    pub(super) sum: u128,
     /// Least delay; meaningless while `packets` is 0.
     pub least: Time,
     /// Greatest delay.
     pub greatest: Time,
     /// Pairs of consecutive packets measured.
     pub pairs: u64,
-    signed_sum: i128,
-    absolute_sum: u128,
+    pub(super) signed_sum: i128,
+    pub(super) absolute_sum: u128,
     /// Least signed IPDV, picoseconds.
     pub least_variation: i64,
     /// Greatest signed IPDV, picoseconds.
     pub greatest_variation: i64,
-    last: Option<(u32, Time)>,
 }
 
 impl Default for DelayStatistics {
@@ -40,21 +41,11 @@ impl Default for DelayStatistics {
             absolute_sum: 0,
             least_variation: i64::MAX,
             greatest_variation: i64::MIN,
-            last: None,
         }
     }
 }
 
 impl DelayStatistics {
-    /// Packet `sequence` of the flow took `delay`. The answer is its IPDV in picoseconds, if it has one.
-    pub fn record(&mut self, sequence: u32, delay: Time) -> Option<i64> {
-        self.take(delay);
-        let previous = self.last.replace((sequence, delay));
-        let (_, before) = previous.filter(|(before, _)| before.wrapping_add(1) == sequence)?;
-        let variation = delay.as_picoseconds().cast_signed() - before.as_picoseconds().cast_signed();
-        self.vary(variation);
-        Some(variation)
-    }
     /// A packet took `delay`; `variation` is its IPDV in picoseconds, if it has one.
     pub(super) fn add(&mut self, delay: Time, variation: Option<i64>) {
         self.take(delay);
@@ -101,62 +92,48 @@ impl DelayStatistics {
     }
 }
 
-/// Distributions of delay and |IPDV| over all flows of a class: three significant digits.
-#[derive(Clone, Debug)]
+/// Distributions of delay and |IPDV| over all flows of a class, or of one flow: three significant digits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// One-way delay, nanoseconds.
-    pub delay: Histogram<u32>,
-    /// |IPDV|, nanoseconds.
-    pub variation: Histogram<u32>,
+    /// One-way delay.
+    pub delay: Distribution,
+    /// |IPDV|.
+    pub variation: Distribution,
+    /// The shortest delay for which one of them has no room.
+    pub(super) room: Time,
 }
 
-/// Significant decimal digits of a percentile.
-const PRECISION: u8 = 3;
-
 impl Delays {
-    /// Nothing measured yet.
-    ///
-    /// # Panics
-    /// Never: the precision is one that the histogram offers.
-    pub fn new() -> Delays {
-        let empty = || Histogram::new(PRECISION).expect("three digits are within the histogram's range");
-        Delays { delay: empty(), variation: empty() }
-    }
     /// A packet took `delay`; `variation` is its IPDV in picoseconds, if it has one.
     pub fn record(&mut self, delay: Time, variation: Option<i64>) {
-        record(&mut self.delay, delay.as_picoseconds());
+        self.delay.record(delay.as_picoseconds());
         if let Some(variation) = variation {
-            record(&mut self.variation, variation.unsigned_abs());
+            self.variation.record(variation.unsigned_abs());
         }
     }
-}
-
-impl Delays {
+    /// Whether a delay of `delay` has a bin, and with it every difference between it and others that have one.
+    #[inline]
+    pub(crate) fn has_room(&self, delay: Time) -> bool {
+        delay < self.room
+    }
+    /// Makes bins for delays up to `delay`, and for the differences between them.
+    pub(crate) fn make_room(&mut self, delay: Time) {
+        let Delays { delay: delays, variation, room } = self;
+        delays.make_room(delay.as_picoseconds());
+        variation.make_room(delay.as_picoseconds());
+        *room = Time::from_picoseconds(delays.room().min(variation.room()));
+    }
     /// Adds what another flow measured.
-    ///
-    /// # Panics
-    /// Never: histograms that resize themselves take one another's values.
     pub fn merge(&mut self, other: &Delays) {
-        for (own, other) in [(&mut self.delay, &other.delay), (&mut self.variation, &other.variation)] {
-            own.add(other).expect("a histogram that resizes itself takes every value");
-        }
+        self.delay.merge(&other.delay);
+        self.variation.merge(&other.variation);
     }
-}
-
-impl Default for Delays {
-    fn default() -> Delays {
-        Delays::new()
-    }
-}
-
-fn record(histogram: &mut Histogram<u32>, picoseconds: u64) {
-    histogram.record((picoseconds + 500) / 1000).expect("a histogram that resizes itself takes every value");
 }
 
 /// PDV (RFC 5481 §4.2) over several flows: every packet's delay less the least of its own flow.
-pub(crate) fn above_least<'a>(flows: impl IntoIterator<Item = &'a Delays>) -> Histogram<u32> {
-    let mut above = Delays::new().delay;
-    for Delays { delay, .. } in flows {
+pub(crate) fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>>) -> Histogram<u32> {
+    let mut above = Distribution::default().histogram();
+    for delay in flows {
         // As the values of a histogram are read: equal ones differ by 0.
         let least = delay.highest_equivalent(delay.min());
         for value in delay.iter_recorded() {
@@ -183,31 +160,13 @@ pub(crate) fn least_seconds(histogram: &Histogram<u32>) -> f64 {
 mod tests {
     use super::*;
 
-    #[test]
-    fn variation_is_of_consecutive_packets_only() {
-        let mut statistics = DelayStatistics::default();
-        let delays = [(0, 10), (1, 14), (2, 11), (4, 20), (5, 19)];
-        let variations: Vec<Option<i64>> =
-            delays.iter().map(|&(n, ms)| statistics.record(n, Time::from_milliseconds(ms))).collect();
-        let ms = |n: i64| Some(n * 1_000_000_000);
-        assert_eq!(variations, [None, ms(4), ms(-3), None, ms(-1)]);
-        assert_eq!(statistics.pairs, 3);
-        assert_eq!(statistics.mean(), 0.0148);
-        assert_eq!(statistics.mean_variation(), 0.0);
-        assert!((statistics.mean_absolute_variation() - 8.0 / 3.0 * 1e-3).abs() < 1e-15);
-        assert_eq!(
-            (statistics.least, statistics.greatest),
-            (Time::from_milliseconds(10), Time::from_milliseconds(20))
-        );
-    }
-
     /// One flow takes 10 to 19 ms, the other 100 to 109: each varies by 0 to 9 ms, and so do both together.
     #[test]
     fn variation_is_above_the_least_of_each_flow() {
         let flow = |least: u64| {
-            let mut delays = Delays::new();
+            let mut delays = Delays::default();
             (0..10).for_each(|ms| delays.record(Time::from_milliseconds(least + ms), None));
-            delays
+            delays.delay.histogram()
         };
         let above = above_least([&flow(10), &flow(100)]);
         assert_eq!((above.len(), above.min()), (20, 0));
@@ -220,12 +179,12 @@ mod tests {
 
     #[test]
     fn quantiles_have_three_digits() {
-        let mut delays = Delays::new();
+        let mut delays = Delays::default();
         for ms in 1..=1000 {
             delays.record(Time::from_milliseconds(ms), None);
         }
-        let median = quantile_seconds(&delays.delay, 0.5);
+        let median = quantile_seconds(&delays.delay.histogram(), 0.5);
         assert!((median - 0.5).abs() < 0.001, "{median}");
-        assert!(quantile_seconds(&delays.variation, 0.5).is_nan());
+        assert!(quantile_seconds(&delays.variation.histogram(), 0.5).is_nan());
     }
 }

@@ -5,7 +5,50 @@ use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
-use super::DelayStatistics;
+use super::{Arrivals, DelayStatistics};
+
+/// What is counted of one flow while packets travel.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowCounters {
+    /// Its place in [`World::delays`](crate::world::World), which it may share with the flows of its class.
+    pub(crate) distribution: usize,
+    /// The next packet's number.
+    pub(crate) next_sequence: u32,
+    /// Handed to the sender's port.
+    pub(crate) offered: Count,
+    pub(crate) arrivals: Arrivals,
+    /// Dropped on the way, by cause.
+    pub(crate) dropped: [Count; DropCause::COUNT],
+}
+
+impl FlowCounters {
+    /// Nothing counted yet of a flow whose delays go into `distribution`.
+    pub(crate) fn new(distribution: usize) -> FlowCounters {
+        FlowCounters {
+            distribution,
+            next_sequence: 0,
+            offered: Count::default(),
+            arrivals: Arrivals::default(),
+            dropped: Default::default(),
+        }
+    }
+    /// `packet` was dropped because of `cause`.
+    pub(crate) fn drop(&mut self, packet: &Packet, cause: DropCause, warmup: Time) {
+        if packet.sent_at >= warmup {
+            self.dropped[cause.index()].add(packet.length);
+        }
+    }
+    /// What was counted.
+    pub(crate) fn tally(&self) -> FlowTally {
+        FlowTally {
+            offered: self.offered,
+            delivered: self.arrivals.delivered(),
+            dropped: self.dropped,
+            received: self.arrivals.received(),
+            delay: self.arrivals.delay(),
+        }
+    }
+}
 
 /// The fate of a flow's packets. Those sent during the warm-up are counted apart, so that
 /// offered = delivered + dropped + in the network holds for what is left.
@@ -21,17 +64,9 @@ pub struct FlowTally {
     pub received: Count,
     /// Delay of the delivered packets.
     pub delay: DelayStatistics,
-    /// The next packet's number.
-    pub next_sequence: u32,
 }
 
 impl FlowTally {
-    /// `packet` was dropped because of `cause`.
-    pub fn drop(&mut self, packet: &Packet, cause: DropCause, warmup: Time) {
-        if packet.sent_at >= warmup {
-            self.dropped[cause.index()].add(packet.length);
-        }
-    }
     /// Dropped for any cause.
     pub fn dropped_in_all(&self) -> Count {
         let mut sum = Count::default();

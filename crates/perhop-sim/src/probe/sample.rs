@@ -1,10 +1,11 @@
 //! What is sampled over time.
 
 use perhop_qos::conditioner::Count;
-use perhop_qos::packet::Color;
+use perhop_qos::packet::{Color, Packet};
 use perhop_qos::port::Port;
 use perhop_qos::units::Time;
 
+use super::PacketLog;
 use super::delay::DelayStatistics;
 
 /// The queues of one port at fixed intervals, as columns.
@@ -97,6 +98,43 @@ impl DelaySamples {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         if let Some(statistics) = self.intervals.get_mut(interval as usize) {
             statistics.add(delay, variation);
+        }
+    }
+}
+
+/// What a scenario asks for beyond the counters of what arrives.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Samples {
+    pub(crate) throughput: Option<ThroughputSamples>,
+    pub(crate) packets: Option<PacketLog>,
+    /// By class; empty where nothing is sampled.
+    pub(crate) delays: Vec<DelaySamples>,
+}
+
+impl Samples {
+    /// A packet of `length` IP bytes of `class` arrived at `now`.
+    pub(crate) fn receive(&mut self, now: Time, class: usize, length: u32) {
+        if let Some(throughput) = &mut self.throughput {
+            throughput.add(now, class, length);
+        }
+    }
+    /// Packet `number` of `flow`, which is one of `class`, arrived at `now`, sent after the warm-up; `variation`
+    /// is its IPDV in picoseconds, if it has one.
+    pub(crate) fn deliver(
+        &mut self,
+        now: Time,
+        [class, flow]: [usize; 2],
+        number: u32,
+        packet: &Packet,
+        variation: Option<i64>,
+    ) {
+        let delay = now - packet.sent_at;
+        self.receive(now, class, packet.length);
+        if let Some(log) = &mut self.packets {
+            log.record(flow, number, packet.length, packet.sent_at, delay);
+        }
+        if let Some(samples) = self.delays.get_mut(class) {
+            samples.add(now, delay, variation);
         }
     }
 }

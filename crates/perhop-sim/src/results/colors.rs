@@ -4,7 +4,7 @@ use perhop_qos::packet::Color;
 use perhop_qos::units::Time;
 
 use super::table::{Rows, Table};
-use crate::probe::ColorTally;
+use crate::probe::{ColorTallies, ColorTally};
 use crate::world::World;
 
 /// The packets of one class that arrived in one color.
@@ -20,14 +20,18 @@ pub(super) struct ColorRow {
 /// The rows of one replication: every color that arrived.
 pub(super) fn color_rows(world: &World, replication: u64) -> Vec<ColorRow> {
     let measured = world.duration.saturating_sub(world.warmup);
-    let classes = world.class_names.iter().zip(&world.colors);
+    let mut tallies = vec![ColorTallies::default(); world.class_names.len()];
+    for (flow, counters) in world.flows.iter().zip(&world.tallies) {
+        counters.arrivals.add_to(&mut tallies[flow.class]);
+    }
+    let classes = world.class_names.iter().zip(tallies);
     let rows = classes.flat_map(|(class, colors)| {
-        let arrived = colors.iter().enumerate().filter(|(_, tally)| tally.received.packets > 0);
+        let arrived = colors.into_iter().enumerate().filter(|(_, tally)| tally.received.packets > 0);
         arrived.map(move |(color, tally)| ColorRow {
             replication,
             class: class.clone(),
             color: Color::new(color).to_string(),
-            tally: *tally,
+            tally,
             measured,
         })
     });

@@ -18,7 +18,8 @@ pub(super) struct DelayRow {
 /// The rows of one replication.
 pub(super) fn delay_rows(world: &World, replication: u64) -> Vec<DelayRow> {
     let mut rows = Vec::new();
-    for (class, samples) in world.class_names.iter().zip(&world.delays_over_time) {
+    let sampled = world.samples.iter().flat_map(|samples| &samples.delays);
+    for (class, samples) in world.class_names.iter().zip(sampled) {
         for (index, delay) in samples.intervals.iter().enumerate() {
             let ends = samples.begins + samples.every * (index as u64 + 1);
             rows.push(DelayRow { replication, class: class.clone(), ends, delay: *delay });

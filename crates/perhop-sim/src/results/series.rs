@@ -72,7 +72,8 @@ pub(super) fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
 }
 
 pub(super) fn throughput_rows(world: &World, replication: u64) -> Vec<ThroughputRow> {
-    let Some(samples) = &world.throughput else { return Vec::new() };
+    let samples = world.samples.as_ref().and_then(|samples| samples.throughput.as_ref());
+    let Some(samples) = samples else { return Vec::new() };
     let mut rows = Vec::new();
     for (index, counts) in samples.received.iter().enumerate() {
         let ends = samples.begins + samples.every * (index as u64 + 1);
@@ -89,11 +90,11 @@ pub(super) fn histogram_rows(
     classes: &[ClassRow],
     transactions: &[TransactionRow],
 ) -> Vec<HistogramRow> {
-    let of_packets = classes.iter().flat_map(|ClassRow { class, delays, .. }| {
-        [(class.as_str(), "delay", &delays.delay), (class.as_str(), "ipdv", &delays.variation)]
+    let of_packets = classes.iter().flat_map(|ClassRow { class, delay, variation, .. }| {
+        [(class.as_str(), "delay", delay), (class.as_str(), "ipdv", variation)]
     });
     let of_transactions =
-        completion_histograms(transactions).map(|(class, times)| (class, "completion", &times.delay));
+        completion_histograms(transactions).map(|(class, times)| (class, "completion", times));
     let rows = of_packets.chain(of_transactions).flat_map(|(class, quantity, histogram)| {
         histogram.iter_recorded().map(move |value| HistogramRow {
             replication,
@@ -122,7 +123,8 @@ pub(super) fn queue_table(rows: &[QueueRow]) -> Table {
 
 /// The packets that the run kept one by one, in the order in which they arrived; `flows` are in the order of the world's.
 pub(super) fn packet_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<PacketRow> {
-    let Some(log) = &world.packet_log else { return Vec::new() };
+    let log = world.samples.as_ref().and_then(|samples| samples.packets.as_ref());
+    let Some(log) = log else { return Vec::new() };
     let row = |index: usize| PacketRow {
         replication,
         flow: flows[log.flow[index] as usize].flow.clone(),

@@ -55,8 +55,8 @@ pub(super) struct FlowRow {
     in_network: u64,
     measured: Time,
     answers: bool,
-    /// Its own distributions; `None` where it shares those of its class.
-    delays: Option<Delays>,
+    /// Its own distribution of delay; `None` where it shares that of its class.
+    delay: Option<Histogram<u32>>,
 }
 
 #[derive(Clone, Debug)]
@@ -67,7 +67,8 @@ pub(super) struct ClassRow {
     tally: FlowTally,
     in_network: u64,
     measured: Time,
-    pub(super) delays: Delays,
+    pub(super) delay: Histogram<u32>,
+    pub(super) variation: Histogram<u32>,
     /// Delay less the least of the flow, over all flows; `None` where it is not known of each.
     above_least: Option<Histogram<u32>>,
     fairness: f64,
@@ -153,11 +154,11 @@ fn flow_rows(scenario: &Scenario, world: &World, replication: u64, in_network: &
             class: world.class_names[flow.class].clone(),
             from: from.clone(),
             to: to.clone(),
-            tally: world.tallies[index],
+            tally: world.tallies[index].tally(),
             in_network: in_network[index],
             measured,
             answers: flow.answers,
-            delays: per_flow.then(|| world.delays[flow.distribution].clone()),
+            delay: per_flow.then(|| world.delays[world.tallies[index].distribution].delay.histogram()),
         }
     };
     world.flows.iter().enumerate().map(row).collect()
@@ -170,12 +171,8 @@ fn class_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<ClassRo
         for flow in &members {
             tally.merge(&flow.tally);
         }
-        let mut delays = Delays::new();
-        let own: Vec<&Delays> = members.iter().filter_map(|flow| flow.delays.as_ref()).collect();
-        let shared = world.flows.iter().find(|flow| flow.class == index && own.is_empty());
-        for part in own.iter().copied().chain(shared.map(|flow| &world.delays[flow.distribution])) {
-            delays.merge(part);
-        }
+        let Delays { delay, variation, .. } = delays_of_class(world, index);
+        let own: Vec<&Histogram<u32>> = members.iter().filter_map(|flow| flow.delay.as_ref()).collect();
         ClassRow {
             replication,
             class: class.clone(),
@@ -183,12 +180,25 @@ fn class_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<ClassRo
             tally,
             in_network: members.iter().map(|flow| flow.in_network).sum(),
             measured: world.duration.saturating_sub(world.warmup),
-            delays,
+            delay: delay.histogram(),
+            variation: variation.histogram(),
             above_least: (!own.is_empty()).then(|| above_least(own)),
             fairness: fairness(members.iter().map(|flow| flow.throughput())),
         }
     };
     world.class_names.iter().enumerate().map(of_class).collect()
+}
+
+/// What the flows of `class` measured, which share their distributions or have one each.
+fn delays_of_class(world: &World, class: usize) -> Delays {
+    let flows = world.flows.iter().zip(&world.tallies).filter(|(flow, _)| flow.class == class);
+    let mut places: Vec<usize> = flows.map(|(_, counters)| counters.distribution).collect();
+    places.dedup();
+    let mut delays = Delays::default();
+    for place in places {
+        delays.merge(&world.delays[place]);
+    }
+    delays
 }
 
 fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
@@ -302,14 +312,10 @@ fn flow_table(rows: &[FlowRow]) -> Table {
         .text("from", |row| &row.from)
         .text("to", |row| &row.to);
     let quantile = |quantile: f64| {
-        move |row: &FlowRow| {
-            row.delays.as_ref().map_or(f64::NAN, |delays| quantile_seconds(&delays.delay, quantile))
-        }
+        move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| quantile_seconds(delay, quantile))
     };
     let pdv = |quantile: f64| {
-        move |row: &FlowRow| {
-            row.delays.as_ref().map_or(f64::NAN, |delays| pdv_seconds(&delays.delay, quantile))
-        }
+        move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| pdv_seconds(delay, quantile))
     };
     traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
         .float("delay_p50_s", "s", quantile(0.5))
@@ -332,12 +338,12 @@ fn class_table(rows: &[ClassRow]) -> Table {
         .count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
         .count("flows", "", |row| row.flows);
-    let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.delay, quantile);
-    let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.variation, quantile);
+    let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
+    let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.variation, quantile);
     // RFC 5481 §4.2: PDV is of one stream. Of a class it is known where each of its flows is known.
     let pdv = |quantile: f64| {
         move |row: &ClassRow| match (&row.above_least, row.flows) {
-            (_, 1) => pdv_seconds(&row.delays.delay, quantile),
+            (_, 1) => pdv_seconds(&row.delay, quantile),
             (Some(above), _) => quantile_seconds(above, quantile),
             (None, _) => f64::NAN,
         }

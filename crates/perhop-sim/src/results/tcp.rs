@@ -1,5 +1,6 @@
 //! The tables about TCP: per flow, transactions per class, connections over time.
 
+use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 
 use super::table::{Rows, Table};
@@ -31,7 +32,7 @@ pub(super) struct TransactionRow {
     completion: u128,
     received: [u64; 2],
     sent: Statistics,
-    times: Delays,
+    times: Histogram<u32>,
     measured: Time,
 }
 
@@ -77,7 +78,7 @@ pub(super) fn transaction_rows(world: &World, replication: u64) -> Vec<Transacti
             completion: 0,
             received: [0, 0],
             sent: Statistics::default(),
-            times: times.clone(),
+            times: times.delay.histogram(),
             measured,
         };
         for (Session { tally, .. }, sent) in of_class {
@@ -107,7 +108,9 @@ pub(super) fn connection_rows(scenario: &Scenario, world: &World, replication: u
 }
 
 /// The completion times of each class, as part of the table `histogram`.
-pub(super) fn completion_histograms(rows: &[TransactionRow]) -> impl Iterator<Item = (&str, &Delays)> {
+pub(super) fn completion_histograms(
+    rows: &[TransactionRow],
+) -> impl Iterator<Item = (&str, &Histogram<u32>)> {
     rows.iter().map(|row| (row.class.as_str(), &row.times))
 }
 
@@ -147,7 +150,7 @@ pub(super) fn tcp_table(rows: &[TcpRow]) -> Table {
 }
 
 pub(super) fn transaction_table(rows: &[TransactionRow]) -> Table {
-    let quantile = |quantile: f64| move |row: &TransactionRow| quantile_seconds(&row.times.delay, quantile);
+    let quantile = |quantile: f64| move |row: &TransactionRow| quantile_seconds(&row.times, quantile);
     let rows = Rows::new(rows)
         .count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)

@@ -24,17 +24,16 @@ impl Cbr {
         let spacing = Spacing::new(counted.unwrap_or(config.packet.counted()), config.rate);
         Cbr { spacing, jitter: config.jitter, stream, next: start, length }
     }
+    #[inline]
     pub(super) fn next_packet(&mut self) -> Emission {
         let emission = Emission { at: self.next, length: self.length, dscp: None };
-        let gap = self.gap();
+        let exact = self.spacing.gap();
+        let gap = if self.jitter == 0.0 { exact } else { self.jittered(exact) };
         self.next += gap;
         emission
     }
-    fn gap(&mut self) -> Time {
-        let exact = self.spacing.gap();
-        if self.jitter == 0.0 {
-            return exact;
-        }
+    #[inline(never)] // seldom asked for, and longer than the rest
+    fn jittered(&mut self, exact: Time) -> Time {
         let factor = 1.0 + self.jitter * (2.0 * self.stream.uniform() - 1.0);
         Time::from_seconds_f64(exact.as_seconds() * factor)
     }

@@ -66,6 +66,8 @@ impl Source {
         })
     }
     /// The next packet, no earlier than the one before; `None` when the source has ended.
+    #[allow(clippy::inline_always)] // a part of what every packet begins with, and short without what is rare in it
+    #[inline(always)]
     pub fn next_packet(&mut self) -> Option<Emission> {
         match self {
             Source::Cbr(source) => Some(source.next_packet()),

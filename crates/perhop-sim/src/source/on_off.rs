@@ -28,15 +28,20 @@ impl OnOff {
         source.burst_ends = start.saturating_add(source.draw(source.config.on_time));
         source
     }
+    #[inline]
     pub(super) fn next_packet(&mut self) -> Emission {
         let emission = Emission { at: self.next, length: self.length, dscp: None };
         self.next = self.next.saturating_add(self.spacing.gap());
         if self.next >= self.burst_ends {
-            self.next = self.burst_ends.saturating_add(self.draw(self.config.off_time));
-            self.burst_ends = self.next.saturating_add(self.draw(self.config.on_time));
-            self.spacing.restart();
+            self.begin_burst();
         }
         emission
+    }
+    #[inline(never)] // once in a burst
+    fn begin_burst(&mut self) {
+        self.next = self.burst_ends.saturating_add(self.draw(self.config.off_time));
+        self.burst_ends = self.next.saturating_add(self.draw(self.config.on_time));
+        self.spacing.restart();
     }
     fn draw(&mut self, mean: Time) -> Time {
         let factor = match self.config.law {

@@ -17,6 +17,7 @@ impl Trace {
     pub fn new(entries: Vec<TraceEntry>, start: Time) -> Trace {
         Trace { entries: entries.into_iter(), start }
     }
+    #[inline(never)] // seldom asked for
     pub(super) fn next_packet(&mut self) -> Option<Emission> {
         let TraceEntry { time, length, dscp } = self.entries.next()?;
         Some(Emission { at: self.start.saturating_add(time), length, dscp })

@@ -1,0 +1,233 @@
+//! [`Arrivals`]: what is counted of the packets of one flow where they arrive.
+
+use perhop_qos::conditioner::Count;
+use perhop_qos::packet::Color;
+use perhop_qos::units::Time;
+
+use super::{ColorTallies, DelayStatistics, Delays};
+
+/// The packets of one flow that arrived, counted one by one.
+///
+/// Every delivery comes by here, so nothing is counted that follows from the rest: the flow's packets are
+/// those of its colors; there is a pair of consecutive packets for each that does not begin a run; and the
+/// differences between the delays of a run add up to its last delay less its first.
+#[derive(Clone, Debug)]
+pub(crate) struct Arrivals {
+    /// Number of the packet that continues the run; none has it before the first arrival.
+    continues: u64,
+    /// Delay of the last packet, 0 before the first arrival.
+    last: Time,
+    least: Time,
+    greatest: Time,
+    least_variation: i64,
+    greatest_variation: i64,
+    absolute_sum: u128,
+    colors: [Delivered; COLORS],
+    /// Sequences of packets that were sent one after the other and all arrived.
+    runs: u64,
+    /// Sum of the last delay less the first of each run; of the last run without its last delay.
+    turns: i128,
+    /// Sent during the warm-up and arrived after it, by color.
+    early: [Count; COLORS],
+}
+
+/// The packets of one color.
+#[derive(Clone, Copy, Debug, Default)]
+struct Delivered {
+    count: Count,
+    /// Sum of their delays, picoseconds.
+    delay: u128,
+}
+
+/// The colors that a codepoint can say.
+const COLORS: usize = 3;
+
+impl Default for Arrivals {
+    fn default() -> Arrivals {
+        Arrivals {
+            continues: u64::MAX,
+            last: Time::ZERO,
+            least: Time::MAX,
+            greatest: Time::ZERO,
+            least_variation: i64::MAX,
+            greatest_variation: i64::MIN,
+            absolute_sum: 0,
+            colors: Default::default(),
+            runs: 0,
+            turns: 0,
+            early: Default::default(),
+        }
+    }
+}
+
+impl Arrivals {
+    /// Packet `number` of the flow, sent after the warm-up, of `length` IP bytes and of `color` as its codepoint
+    /// says, took `delay`, which goes into `delays` with its IPDV: there is [room](Delays::has_room) for it. The
+    /// answer is the IPDV in picoseconds, if it has one.
+    #[inline]
+    pub(crate) fn deliver(
+        &mut self,
+        number: u32,
+        length: u32,
+        color: Color,
+        delay: Time,
+        delays: &mut Delays,
+    ) -> Option<i64> {
+        let of_color = &mut self.colors[color.index()];
+        of_color.count.add(length);
+        of_color.delay += u128::from(delay.as_picoseconds());
+        delays.delay.record_within(delay.as_picoseconds());
+        // Extremes are rare: foretold branches are cheaper than storing what was there.
+        if delay < self.least {
+            self.least = delay;
+        }
+        if delay > self.greatest {
+            self.greatest = delay;
+        }
+        let before = std::mem::replace(&mut self.last, delay);
+        let continues = std::mem::replace(&mut self.continues, u64::from(number.wrapping_add(1)));
+        if u64::from(number) != continues {
+            self.runs += 1;
+            self.turns += i128::from(before.as_picoseconds()) - i128::from(delay.as_picoseconds());
+            return None;
+        }
+        let variation = delay.as_picoseconds().cast_signed() - before.as_picoseconds().cast_signed();
+        self.absolute_sum += u128::from(variation.unsigned_abs());
+        delays.variation.record_within(variation.unsigned_abs());
+        if variation < self.least_variation {
+            self.least_variation = variation;
+        }
+        if variation > self.greatest_variation {
+            self.greatest_variation = variation;
+        }
+        Some(variation)
+    }
+    /// A packet that was sent during the warm-up, of `length` IP bytes and of `color`, arrived after it.
+    pub(crate) fn take_early(&mut self, length: u32, color: Color) {
+        self.early[color.index()].add(length);
+    }
+
+    /// Sent after the warm-up, and arrived.
+    pub(crate) fn delivered(&self) -> Count {
+        let mut sum = Count::default();
+        self.colors.iter().for_each(|color| sum.merge(color.count));
+        sum
+    }
+    /// Arrived after the warm-up, whenever they were sent.
+    pub(crate) fn received(&self) -> Count {
+        let mut sum = self.delivered();
+        self.early.iter().for_each(|count| sum.merge(*count));
+        sum
+    }
+    /// Delay of the delivered packets.
+    pub(crate) fn delay(&self) -> DelayStatistics {
+        let packets = self.delivered().packets;
+        DelayStatistics {
+            packets,
+            sum: self.colors.iter().map(|color| color.delay).sum(),
+            least: self.least,
+            greatest: self.greatest,
+            pairs: packets - self.runs,
+            signed_sum: self.turns + i128::from(self.last.as_picoseconds()),
+            absolute_sum: self.absolute_sum,
+            least_variation: self.least_variation,
+            greatest_variation: self.greatest_variation,
+        }
+    }
+    /// Adds what arrived to the counters of a class.
+    pub(crate) fn add_to(&self, class: &mut ColorTallies) {
+        for (tally, (Delivered { count, delay }, early)) in
+            class.iter_mut().zip(self.colors.iter().zip(&self.early))
+        {
+            tally.delivered.merge(*count);
+            tally.received.merge(*count);
+            tally.received.merge(*early);
+            tally.delay += delay;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn variation_is_of_consecutive_packets_only() {
+        let mut arrivals = Arrivals::default();
+        let delays = [(0, 10), (1, 14), (2, 11), (4, 20), (5, 19)];
+        let mut distributions = Delays::default();
+        distributions.make_room(Time::from_milliseconds(20));
+        let mut deliver = |&(number, ms): &(u32, u64)| {
+            arrivals.deliver(number, 100, Color::GREEN, Time::from_milliseconds(ms), &mut distributions)
+        };
+        let variations: Vec<Option<i64>> = delays.iter().map(&mut deliver).collect();
+        let ms = |n: i64| Some(n * 1_000_000_000);
+        assert_eq!(variations, [None, ms(4), ms(-3), None, ms(-1)]);
+        let statistics = arrivals.delay();
+        assert_eq!(statistics.pairs, 3);
+        assert_eq!(statistics.mean(), 0.0148);
+        assert_eq!(statistics.mean_variation(), 0.0);
+        assert!((statistics.mean_absolute_variation() - 8.0 / 3.0 * 1e-3).abs() < 1e-15);
+        assert_eq!(
+            (statistics.least, statistics.greatest),
+            (Time::from_milliseconds(10), Time::from_milliseconds(20))
+        );
+    }
+
+    #[test]
+    fn a_flow_of_which_nothing_arrived_has_no_delay() {
+        let statistics = Arrivals::default().delay();
+        assert_eq!((statistics.packets, statistics.pairs, statistics.signed_sum), (0, 0, 0));
+        assert!(statistics.mean().is_nan() && statistics.mean_variation().is_nan());
+    }
+
+    /// Numbers, lengths, colors and delays (picoseconds) of packets, many of them consecutive.
+    fn packets() -> impl Strategy<Value = Vec<(u32, u32, usize, u64)>> {
+        let packet =
+            (prop_oneof![4 => Just(0_u32), 1 => any::<u32>()], any::<u32>(), 0..COLORS, any::<u32>());
+        prop::collection::vec(packet, 0..100).prop_map(|packets| {
+            let mut next = u32::MAX - 20;
+            let row = |(skipped, length, color, delay): (u32, u32, usize, u32)| {
+                next = next.wrapping_add(1).wrapping_add(skipped);
+                (next, length, color, u64::from(delay) << 20)
+            };
+            packets.into_iter().map(row).collect()
+        })
+    }
+
+    proptest! {
+        /// What follows from the counters is what each packet would have added.
+        #[test]
+        fn nothing_is_lost_of_what_is_not_counted(packets in packets()) {
+            let (mut arrivals, mut plain) = (Arrivals::default(), DelayStatistics::default());
+            let [mut distributions, mut plain_distributions] = [Delays::default(), Delays::default()];
+            let (mut count, mut colors, mut last) = (Count::default(), [0; COLORS], None);
+            for (number, length, color, picoseconds) in packets {
+                let delay = Time::from_picoseconds(picoseconds);
+                if !distributions.has_room(delay) {
+                    distributions.make_room(delay);
+                }
+                let variation = arrivals.deliver(number, length, Color::new(color), delay, &mut distributions);
+                let previous = last.replace((number, picoseconds)).filter(|(before, _)| before.wrapping_add(1) == number);
+                prop_assert_eq!(variation, previous.map(|(_, before)| picoseconds.cast_signed() - before.cast_signed()));
+                plain.add(delay, variation);
+                plain_distributions.record(delay, variation);
+                count.add(length);
+                colors[color] += 1;
+            }
+            prop_assert_eq!(arrivals.delay(), plain);
+            prop_assert_eq!(arrivals.delivered(), count);
+            prop_assert_eq!(distributions.delay.histogram(), plain_distributions.delay.histogram());
+            prop_assert_eq!(distributions.variation.histogram(), plain_distributions.variation.histogram());
+            let mut class = ColorTallies::default();
+            arrivals.take_early(40, Color::RED);
+            arrivals.add_to(&mut class);
+            for (color, packets) in colors.into_iter().enumerate() {
+                prop_assert_eq!(class[color].delivered.packets, packets);
+                prop_assert_eq!(class[color].received.packets, packets + u64::from(color == 2));
+            }
+        }
+    }
+}

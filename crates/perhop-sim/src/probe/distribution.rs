@@ -1,0 +1,182 @@
+//! [`Distribution`]: how often which duration was measured, to three significant digits.
+
+use hdrhistogram::Histogram;
+
+/// Significant decimal digits of a percentile.
+const DIGITS: u8 = 3;
+/// Three digits tell 1000 from 1001, and one bit more tells them apart at either end of an octave: so the
+/// histogram has bins of 1 below 2 · 1024, and 1024 bins in every octave from there on.
+const BINS_BITS: u32 = 10;
+const BINS: usize = 1 << BINS_BITS;
+
+/// How often which duration was measured, nanoseconds, in the bins of a [`Histogram`] of three digits.
+///
+/// A delivery counts in two of them. That needs no more than the place of a bin, and leaves to the histogram
+/// whatever follows from all counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Distribution {
+    /// By bin, as far as one was needed.
+    counts: Vec<u32>,
+}
+
+impl Distribution {
+    /// A duration of so many `picoseconds` was measured.
+    pub fn record(&mut self, picoseconds: u64) {
+        self.make_room(picoseconds);
+        self.record_within(picoseconds);
+    }
+    /// The same, of a duration for which there is [room](Distribution::make_room).
+    #[inline]
+    pub(super) fn record_within(&mut self, picoseconds: u64) {
+        let count = &mut self.counts[place(in_nanoseconds(picoseconds))];
+        *count = count.wrapping_add(1);
+        if *count == 0 {
+            fill(count);
+        }
+    }
+    /// Makes bins for all durations up to so many `picoseconds`, and for some beyond.
+    pub(super) fn make_room(&mut self, picoseconds: u64) {
+        let bins = (place(in_nanoseconds(picoseconds)) / BINS + 1) * BINS;
+        if self.counts.len() < bins {
+            self.counts.resize(bins, 0);
+        }
+    }
+    /// The shortest duration, picoseconds, for which there is no room.
+    pub(super) fn room(&self) -> u64 {
+        least(self.counts.len()).saturating_mul(1000).saturating_sub(500)
+    }
+    /// Adds what another flow measured.
+    pub fn merge(&mut self, other: &Distribution) {
+        if self.counts.len() < other.counts.len() {
+            self.counts.resize(other.counts.len(), 0);
+        }
+        for (own, other) in self.counts.iter_mut().zip(&other.counts) {
+            *own = own.saturating_add(*other);
+        }
+    }
+    /// The histogram of all that was measured.
+    ///
+    /// # Panics
+    /// Never: the histogram offers this precision, and resizes itself.
+    pub fn histogram(&self) -> Histogram<u32> {
+        let mut histogram = Histogram::new(DIGITS).expect("three digits are within the histogram's range");
+        // The greatest first: the histogram resizes itself once.
+        for (place, count) in self.counts.iter().enumerate().rev().filter(|(_, count)| **count > 0) {
+            histogram
+                .record_n(least(place), *count)
+                .expect("a histogram that resizes itself takes every value");
+        }
+        histogram
+    }
+}
+
+/// A count that is full stays so, as those of the histogram do.
+#[cold]
+#[inline(never)]
+fn fill(count: &mut u32) {
+    *count = u32::MAX;
+}
+
+fn in_nanoseconds(picoseconds: u64) -> u64 {
+    (picoseconds + 500) / 1000
+}
+
+/// The place of the bin of `value`.
+#[inline]
+fn place(value: u64) -> usize {
+    let doublings = (value | (2 * BINS as u64 - 1)).ilog2() - BINS_BITS;
+    ((doublings as usize) << BINS_BITS) + (value >> doublings) as usize
+}
+
+/// The least value in the bin at `place`.
+fn least(place: usize) -> u64 {
+    let doublings = (place / BINS).saturating_sub(1);
+    ((place - doublings * BINS) as u64) << doublings
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The same durations, recorded by the histogram itself.
+    fn recorded(durations: &[u64]) -> Histogram<u32> {
+        let mut histogram = Histogram::new(DIGITS).unwrap();
+        for picoseconds in durations {
+            histogram.record(in_nanoseconds(*picoseconds)).unwrap();
+        }
+        histogram
+    }
+    fn counted(durations: &[u64]) -> Distribution {
+        let mut distribution = Distribution::default();
+        for picoseconds in durations {
+            distribution.record(*picoseconds);
+        }
+        distribution
+    }
+    fn rows(histogram: &Histogram<u32>) -> Vec<(u64, u64)> {
+        let rows = histogram.iter_recorded();
+        rows.map(|value| (value.value_iterated_to(), value.count_since_last_iteration())).collect()
+    }
+    fn assert_same(own: &Histogram<u32>, plain: &Histogram<u32>) {
+        assert_eq!(own, plain);
+        assert_eq!(rows(own), rows(plain));
+        assert_eq!((own.len(), own.min(), own.max()), (plain.len(), plain.min(), plain.max()));
+        for quantile in [0.0, 0.001, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0] {
+            assert_eq!(own.value_at_quantile(quantile), plain.value_at_quantile(quantile), "{quantile}");
+        }
+    }
+
+    /// Durations of every order of magnitude, up to the longest simulated time.
+    fn durations() -> impl Strategy<Value = Vec<u64>> {
+        let duration = (0_u32..64, any::<u64>()).prop_map(|(bits, random)| random >> bits);
+        prop::collection::vec(duration.prop_map(|picoseconds| picoseconds.min(u64::MAX - 500)), 0..200)
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_the_histogram_would_have_recorded(one in durations(), other in durations()) {
+            assert_same(&counted(&one).histogram(), &recorded(&one));
+            let mut both = counted(&one);
+            both.merge(&counted(&other));
+            assert_same(&both.histogram(), &recorded(&[one, other].concat()));
+        }
+    }
+
+    #[test]
+    fn there_is_room_for_whatever_is_shorter() {
+        let mut distribution = Distribution::default();
+        assert_eq!(distribution.room(), 0);
+        for picoseconds in [0, 1, 2_047_499, 2_047_500, 4_095_500, 1_000_000_000_000, 3_600_000_000_000_000] {
+            distribution.make_room(picoseconds);
+            let room = distribution.room();
+            assert!(room > picoseconds, "{picoseconds}: {room}");
+            let bins = distribution.counts.len();
+            distribution.record(room - 1);
+            assert_eq!(distribution.counts.len(), bins);
+            distribution.record(room);
+            assert!(distribution.counts.len() > bins);
+        }
+    }
+
+    #[test]
+    fn a_full_count_stays_full() {
+        let mut distribution = counted(&[7_000]);
+        distribution.counts[7] = u32::MAX;
+        distribution.record(7_000);
+        assert_eq!(distribution.counts[7], u32::MAX);
+    }
+
+    #[test]
+    fn bins_meet_where_those_of_the_histogram_do() {
+        let histogram: Histogram<u32> = Histogram::new(DIGITS).unwrap();
+        for octave in 0..53 {
+            for value in [1023, 1024, 1025, 2046, 2047].map(|value: u64| value << octave) {
+                for value in value.saturating_sub(2)..=value + 2 {
+                    assert_eq!(least(place(value)), histogram.lowest_equivalent(value), "{value}");
+                }
+            }
+        }
+    }
+}
