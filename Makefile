@@ -13,7 +13,7 @@ DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
 BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types test test-rust test-python docs reproduce \
-  quote-reports bench bench-scale bench-instructions bench-live lock wheel clean
+  quote-reports bench quote-speed bench-scale bench-instructions bench-live lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
@@ -87,15 +87,21 @@ quote-reports: reproduce ## put the measured tables into the READMEs of the stud
 	$(BIN)/python docs/quote_reports.py results
 
 bench-packages: ## install the peers of requirements/bench.txt where that is possible (root on Debian)
-	@if dpkg-query --show $(BENCH_PACKAGES) > /dev/null 2>&1; then exit 0; fi; \
+	@missing=; \
+	for package in $(BENCH_PACKAGES); do dpkg-query --show $$package > /dev/null 2>&1 || missing+=" $$package"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
-	  echo "skipped: the peers among $(BENCH_PACKAGES) that are missing (only root on Debian can install them)"; exit 0; fi; \
-	install() { DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(BENCH_PACKAGES) > /dev/null; }; \
-	install 2> /dev/null || { apt-get update -qq && install; } || \
-	  echo "skipped: the peers among $(BENCH_PACKAGES) that apt-get cannot install"
+	  echo "skipped: peers that need$$missing (only root on Debian can install them)"; exit 0; fi; \
+	apt-get update -qq || true; \
+	for package in $$missing; do \
+	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$package > /dev/null || \
+	    echo "skipped: peers that need $$package, which apt-get cannot install"; done
 
-bench: bench-packages ## speed of engine and data plane, beside the peers that are installed (Debian: ns2, libdpdk-dev)
+bench: bench-packages ## speed of engine and data plane, beside the peers that are installed (Debian: ns2, libns3-dev, libdpdk-dev)
 	$(PYTHON) benchmarks/compare.py
+
+quote-speed: bench-packages ## the same, and its tables into docs/speed.md
+	$(PYTHON) benchmarks/compare.py --quote docs/speed.md
 
 bench-scale: ## set-up, run and memory of growing networks and tables, into docs/scale.md
 	$(PYTHON) benchmarks/scale.py

@@ -1,26 +1,56 @@
-"""Builds perhop's benchmarks."""
+"""Builds perhop's benchmarks and their twins in other languages."""
 
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
+
+_BUILT = Path(__file__).parent.parent / "target" / "peers"
+
+
+class MissingError(Exception):
+    """Why there is no twin here."""
 
 
 def build_benchmark(package: str, name: str) -> Path:
     """Build benchmark `name` of crate `package` and say where it is."""
-    command = [
-        "cargo",
-        "bench",
-        "-p",
-        package,
-        "--bench",
-        name,
-        "--no-run",
-        "--locked",
-        "--message-format=json",
-    ]
-    built = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    command = ["cargo", "bench", "-p", package, "--bench", name, "--no-run", "--locked"]
+    built = subprocess.run([*command, "--message-format=json"], check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in built.stdout.splitlines() if line.startswith("{"))
     found = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == name]
     return Path(found[-1])
+
+
+def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
+    """Build the twin in `source` with `libraries`, as pkg-config calls them, unless that is done already.
+
+    It raises `MissingError` where a compiler or a library is not installed, or does not build the twin.
+    """
+    for tool in (compiler, "pkg-config"):
+        if not shutil.which(tool):
+            raise MissingError(f"{tool} is not installed")
+    options = _ask_pkg_config("--cflags", "--libs", *libraries)
+    # Another version of the library is another program.
+    program = _BUILT / f"{libraries[0]}-{_ask_pkg_config('--modversion', libraries[0])}" / source.stem
+    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+        return program
+    program.parent.mkdir(parents=True, exist_ok=True)
+    # ns-3's options name files that only another library's -dev package brings; a linker needs them not.
+    needed = [word for word in shlex.split(options) if not word.startswith("/")]
+    command = [compiler, *flags, str(source), "-o", str(program), *needed]
+    built = subprocess.run(command, capture_output=True, text=True, check=False)
+    if built.returncode != 0:
+        raise MissingError((built.stderr.strip().splitlines() or [f"{compiler} fails"])[-1])
+    return program
+
+
+def _ask_pkg_config(*words: str) -> str:
+    asked = subprocess.run(["pkg-config", *words], capture_output=True, text=True, check=False)
+    if asked.returncode != 0:
+        library = next(word for word in words if not word.startswith("-"))
+        raise MissingError(f"pkg-config does not find {library}")
+    return asked.stdout.strip()

@@ -6,14 +6,12 @@ profiles and batches. Only ratios of runs side by side mean anything on a shared
 
 from __future__ import annotations
 
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-from building import build_benchmark
+from building import MissingError, build_benchmark, build_twin
 
 _SOURCE = Path(__file__).parent / "dpdk" / "data_plane.c"
 # Nanoseconds, and the shares of what became of the packets.
@@ -23,37 +21,25 @@ Lines = dict[str, tuple[float, tuple[str, ...]]]
 def compare_data_plane(rounds: int) -> list[dict[str, object]]:
     """Time both in turn, print a table and return its rows."""
     ours = build_benchmark("perhop-qos", "data_plane")
-    with tempfile.TemporaryDirectory() as directory:
-        theirs = _build_dpdk(Path(directory))
-        taken: list[tuple[Lines, Lines]] = []
-        for _ in range(rounds):
-            taken.append((_run([ours]), _run([theirs]) if theirs else {}))
+    theirs = _find_dpdk()
+    taken: list[tuple[Lines, Lines]] = []
+    for _ in range(rounds):
+        taken.append((_run([ours]), _run([theirs]) if theirs else {}))
     rows = [_row(case, taken) for case in taken[0][0]]
     _print(rows)
     return rows
 
 
-def _build_dpdk(directory: Path) -> Path | None:
-    reason = "libdpdk-dev is not installed"
-    if shutil.which("cc") and shutil.which("pkg-config"):
-        flags = subprocess.run(
-            ["pkg-config", "--cflags", "--libs", "libdpdk"], capture_output=True, text=True, check=False
-        )
-        if flags.returncode == 0:
-            program = directory / "data_plane"
-            # The header of rte_sched brings inline functions that DPDK calls experimental.
-            command = ["cc", "-O3", "-DALLOW_EXPERIMENTAL_API", str(_SOURCE), "-o", str(program)]
-            built = subprocess.run(
-                [*command, *flags.stdout.split()], check=False, capture_output=True, text=True
-            )
-            tried = built.returncode == 0 and subprocess.run(
-                [program, "none"], check=False, capture_output=True
-            )
-            if tried and tried.returncode == 0:
-                return program
-            reason = (built.stderr or (tried.stderr.decode() if tried else "")).strip().splitlines()[-1]
-    else:
-        reason = "cc or pkg-config is not installed"
+def _find_dpdk() -> Path | None:
+    try:
+        # The header of rte_sched brings inline functions that DPDK calls experimental.
+        program = build_twin(_SOURCE, "cc", ["-O3", "-DALLOW_EXPERIMENTAL_API"], ["libdpdk"])
+        tried = subprocess.run([program, "none"], check=False, capture_output=True, text=True)
+        if tried.returncode == 0:
+            return program
+        reason = (tried.stderr.strip().splitlines() or ["it does not start"])[-1]
+    except MissingError as missing:
+        reason = str(missing)
     sys.stdout.write(f"skipped: DPDK ({reason})\n")
     return None
 

@@ -25,6 +25,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from building import build_benchmark
+
 _KINDS = ("af-packet", "af-xdp")
 _TARGETS = {"ratio": 1.3, "lost": 0, "pacing_p99_us": 100.0}
 # Expedited forwarding, two assured classes, best effort.
@@ -52,7 +54,7 @@ def main() -> int:
     if missing:
         sys.stderr.write(f"error: {missing}\n")
         return 5
-    wire = arguments.program or build_wire()
+    wire = arguments.program or build_benchmark("perhop-live", "wire")
     measured = []
     for kind in arguments.socket or _KINDS:
         with Cable(wire) as cable:
@@ -73,15 +75,6 @@ def _missing() -> str | None:
     if len(os.sched_getaffinity(0)) < 2:
         return "a generator and a forwarder need a processor each; here is one"
     return None
-
-
-def build_wire() -> Path:
-    """Build the programs at both ends and in the middle, and say where they are."""
-    command = ["cargo", "bench", "-p", "perhop-live", "--bench", "wire", "--no-run", "--locked"]
-    built = subprocess.run([*command, "--message-format=json"], check=True, stdout=subprocess.PIPE, text=True)
-    messages = (json.loads(line) for line in built.stdout.splitlines() if line.startswith("{"))
-    found = [m["executable"] for m in messages if m.get("executable") and m["target"]["name"] == "wire"]
-    return Path(found[-1])
 
 
 class Cable:

@@ -9,14 +9,13 @@ processor times count. The table goes to docs/scale.md, which says what is measu
 from __future__ import annotations
 
 import argparse
-import os
 import statistics
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 from building import build_benchmark
+from measuring import measure
 
 _PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 _BEGIN, _END = "<!-- measured by make bench-scale -->", "<!-- end of what was measured -->"
@@ -122,15 +121,8 @@ def _run(program: Path, name: str, size: int) -> Run:
 
 def _stage(program: Path, name: str, size: int, stage: str) -> tuple[int, float, int]:
     """Go as far as `stage`: the work, processor time in seconds and peak memory in bytes."""
-    command = [str(program), name, str(size), stage]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, process.args, output)
-    return int(output), usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    taken = measure([program, name, str(size), stage])
+    return int(taken.output), taken.seconds, taken.peak_bytes
 
 
 if __name__ == "__main__":

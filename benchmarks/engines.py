@@ -1,0 +1,167 @@
+"""What the engine takes for its benchmark scenarios, beside ns-2 and ns-3 where they are installed.
+
+The twins are crates/perhop-sim/benches/engine.rs, benchmarks/ns2 and benchmarks/ns3. A time is the
+processor's, of the whole process: perhop's from the scenario's text to its results, on one core. The
+time to the first result is that of one simulated second: what somebody waits for who has just changed
+something. A packet-hop is a packet that enters a wire.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import statistics
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from building import MissingError, build_benchmark, build_twin
+from measuring import measure
+
+SCENARIOS = ("udp-50", "udp-500", "tcp-50", "tcp-500")
+_HERE = Path(__file__).parent
+_NS3 = ("internet", "applications", "point-to-point", "nix-vector-routing", "traffic-control")
+# Simulated seconds.
+_WHOLE, _FIRST = 100, 1
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of one simulator."""
+
+    seconds: float
+    packet_hops: int
+    peak_bytes: int
+
+    @property
+    def seconds_per_hop(self) -> float:
+        """What a packet-hop takes, set-up included."""
+        return self.seconds / self.packet_hops
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """One that can run the scenarios."""
+
+    name: str
+    run: Callable[[str, int], Run]
+    """Run a scenario for so many simulated seconds."""
+    rounds: int
+    """The first so many rounds, since some take minutes."""
+
+
+def compare_engines(scenarios: Sequence[str], rounds: int, rounds_of_ns3: int) -> list[dict[str, object]]:
+    """Time all simulators in turn, print a table and return its rows."""
+    simulators = [_perhop(rounds)]
+    for name, find, turns in (("ns-2", find_ns2, rounds), ("ns-3", find_ns3, min(rounds, rounds_of_ns3))):
+        try:
+            simulators.append(find(turns))
+        except MissingError as reason:
+            sys.stdout.write(f"skipped: {name} ({reason})\n")
+    rows: list[dict[str, object]] = []
+    _print_head()
+    for scenario in scenarios:
+        of_scenario = _compare(scenario, simulators, rounds)
+        for row in of_scenario:
+            _print(row)
+        rows += of_scenario
+    return rows
+
+
+def start_of_the_command_line(rounds: int) -> float | None:
+    """Seconds that Python and the command line take before any work: the engine's times lack them."""
+    command = _HERE.parent / ".venv" / "bin" / "perhop"
+    if not command.exists():
+        sys.stdout.write("skipped: the start of the command line (make setup builds it)\n")
+        return None
+    seconds = statistics.median(measure([command, "--version"]).seconds for _ in range(rounds))
+    sys.stdout.write(f"the command line takes {seconds:.3f} s to start\n")
+    return seconds
+
+
+def _perhop(rounds: int) -> Simulator:
+    engine = build_benchmark("perhop-sim", "engine")
+
+    def run(scenario: str, length: int) -> Run:
+        taken = measure([engine, scenario, f"{length}s"])
+        return Run(taken.seconds, int(taken.output.split()[1]), taken.peak_bytes)
+
+    return Simulator("perhop", run, rounds)
+
+
+def find_ns2(rounds: int) -> Simulator:
+    """Find the scenarios' twins of Tcl and what runs them."""
+    if not shutil.which("ns"):
+        raise MissingError("ns2 is not installed")
+
+    def run(scenario: str, length: int) -> Run:
+        kind, pairs = scenario.split("-")
+        taken = measure(["ns", _HERE / "ns2" / f"{kind}.tcl", pairs, str(length)])
+        # What came to the bottleneck has crossed one link; what it let out crosses two, and so do
+        # the acknowledgments on three links.
+        counts = re.findall(r"^All\s+(\d+)\s+(\d+)", taken.output, re.MULTILINE)[0]
+        arrived, sent = (int(count) for count in counts)
+        return Run(taken.seconds, arrived + {"udp": 2, "tcp": 5}[kind] * sent, taken.peak_bytes)
+
+    return Simulator("ns-2", run, rounds)
+
+
+def find_ns3(rounds: int) -> Simulator:
+    """Build the scenarios' twin of C++."""
+    libraries = [f"ns3-{module}" for module in _NS3]
+    program = build_twin(_HERE / "ns3" / "bottleneck.cc", "g++", ["-std=c++17", "-O2"], libraries)
+
+    def run(scenario: str, length: int) -> Run:
+        taken = measure([program, *scenario.split("-"), str(length)])
+        return Run(taken.seconds, int(taken.output), taken.peak_bytes)
+
+    return Simulator("ns-3", run, rounds)
+
+
+def _compare(scenario: str, simulators: Sequence[Simulator], rounds: int) -> list[dict[str, object]]:
+    """Run `scenario`, and give a row for each simulator."""
+    taken: dict[str, list[Run]] = {simulator.name: [] for simulator in simulators}
+    first: dict[str, list[float]] = {simulator.name: [] for simulator in simulators}
+    for number in range(rounds):
+        for simulator in simulators:
+            if number < simulator.rounds:
+                taken[simulator.name].append(simulator.run(scenario, _WHOLE))
+                first[simulator.name].append(simulator.run(scenario, _FIRST).seconds)
+    return [
+        {"scenario": scenario, "simulator": name} | _figures(own, first[name], taken["perhop"])
+        for name, own in taken.items()
+    ]
+
+
+def _figures(own: list[Run], first: list[float], ours: list[Run]) -> dict[str, object]:
+    seconds = statistics.median(run.seconds for run in own)
+    # Of each round side by side, so that what slows both does not count.
+    paired = list(zip(own, ours, strict=False))
+    return {
+        "rounds": len(own),
+        "seconds": seconds,
+        "first_result_seconds": statistics.median(first),
+        "packet_hops": own[0].packet_hops,
+        "million_packet_hops_per_second": own[0].packet_hops / seconds / 1e6,
+        "peak_megabytes": statistics.median(run.peak_bytes for run in own) / 1e6,
+        "times_as_long": statistics.median(run.seconds / mine.seconds for run, mine in paired),
+        "times_as_long_per_packet_hop": statistics.median(
+            run.seconds_per_hop / mine.seconds_per_hop for run, mine in paired
+        ),
+    }
+
+
+def _print_head() -> None:
+    columns = ("scenario", "simulator", "rounds", "seconds", "first s", "packet-hops", "M hops/s", "peak MB")
+    line = "{:9} {:9} {:>6} {:>8} {:>8} {:>12} {:>8} {:>8}".format(*columns)
+    sys.stdout.write(f"{line} {'times as long':>13} {'per hop':>8}\n")
+
+
+def _print(row: dict[str, object]) -> None:
+    sys.stdout.write(
+        "{scenario:9} {simulator:9} {rounds:6} {seconds:8.3f} {first_result_seconds:8.3f} {packet_hops:12,}"
+        " {million_packet_hops_per_second:8.2f} {peak_megabytes:8.1f} {times_as_long:13.1f}"
+        " {times_as_long_per_packet_hop:8.1f}\n".format(**row)
+    )
+    sys.stdout.flush()

@@ -1,0 +1,33 @@
+"""What a process takes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One process, from its start to its end."""
+
+    output: str
+    """What it wrote."""
+    seconds: float
+    """The processor's, of the program and the system."""
+    peak_bytes: int
+    """Of resident memory."""
+
+
+def measure(command: Sequence[str | Path]) -> Taken:
+    """Run `command` and measure it."""
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, process.args, output)
+    return Taken(output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)

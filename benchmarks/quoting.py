@@ -1,0 +1,106 @@
+"""Puts what `make bench` measured into docs/speed.md.
+
+python benchmarks/quoting.py [results/bench.json] [docs/speed.md]
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+# Parts of the names of cases, where they are not words already.
+_WORDS = {
+    "srtcm": "srTCM",
+    "trtcm": "trTCM",
+    "rfc4115": "RFC 4115",
+    "car": "CAR",
+    "red": "RED",
+    "scfq": "SCFQ",
+    "wfq": "WFQ",
+    "wf2q+": "WF2Q+",
+    "wrr": "WRR",
+    "drr": "DRR",
+    "fifo": "FIFO",
+    "1": "one",
+    "blind": "color-blind",
+    "aware": "color-aware",
+    "below-min": "below `min`",
+    "in-region": "in its region",
+    "priority-drr": "priority and DRR",
+}
+
+
+def quote(found: dict[str, Any], page: Path) -> None:
+    """Write the tables of all parts that `found` has between their marks in `page`."""
+    text = page.read_text()
+    if "engine" in found:
+        text = between(text, "engine", f"{_condition(found)}\n\n{_of_engines(found)}")
+    if "data_plane" in found:
+        text = between(text, "data plane", f"{_condition(found)}\n\n{_of_data_plane(found)}")
+    page.write_text(text)
+    sys.stdout.write(f"written to {page}\n")
+
+
+def between(text: str, part: str, measured: str) -> str:
+    """Return `text` with `measured` between the two marks of `part`."""
+    begin, end = f"<!-- measured: {part} -->", f"<!-- end of what was measured: {part} -->"
+    before, opened, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not (opened and closed):
+        raise ValueError(f"no place for the part `{part}`: its marks are missing")
+    return f"{before}{begin}\n\n{measured}\n\n{end}{after}"
+
+
+def _condition(found: dict[str, Any]) -> str:
+    machine = found["machine"]
+    return (
+        f"Last measured in {found['rounds']} rounds on {machine['processor']}, "
+        f"{machine['processors']} processors, load average before {machine['load_before']:.1f}."
+    )
+
+
+def _of_engines(found: dict[str, Any]) -> str:
+    lines = [
+        "| scenario | simulator | rounds | seconds | first, s | packet-hops | million packet-hops/s "
+        "| peak, MB | times as long | times as long per packet-hop |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in found["engine"]:
+        lines.append(
+            "| {scenario} | {simulator} | {rounds} | {seconds:.2f} | {first_result_seconds:.3f} "
+            "| {packet_hops:,} | {million_packet_hops_per_second:.2f} | {peak_megabytes:.0f} | {times_as_long:.1f} "
+            "| {times_as_long_per_packet_hop:.1f} |".format(**row)
+        )
+    start = found.get("start_of_the_command_line_seconds")
+    if start is not None:
+        lines += ["", f"The command line takes {start:.2f} s to start."]
+    return "\n".join(lines)
+
+
+def _of_data_plane(found: dict[str, Any]) -> str:
+    lines = ["| ns per packet | perhop | DPDK | ratio |", "|---|---:|---:|---:|"]
+    for row in found["data_plane"]:
+        beside = f"{row['dpdk']:.1f} | {row['ratio']:.2f}" if "dpdk" in row else "|"
+        lines.append(f"| {_in_words(row['case'])} | {row['perhop']:.1f} | {beside} |")
+    return "\n".join(lines)
+
+
+def _in_words(case: str) -> str:
+    """`meter/srtcm-blind/1` as `meter: srTCM color-blind, one`."""
+    kind, *parts = case.split("/")
+    return f"{_WORDS.get(kind, kind)}: " + ", ".join(_part_in_words(part) for part in parts)
+
+
+def _part_in_words(part: str) -> str:
+    if part in _WORDS:
+        return _WORDS[part]
+    return " ".join(_WORDS.get(word, word) for word in part.split("-"))
+
+
+if __name__ == "__main__":
+    words = [Path(word) for word in sys.argv[1:]]
+    root = Path(__file__).parent.parent
+    source, target = words + [root / "results" / "bench.json", root / "docs" / "speed.md"][len(words) :]
+    quote(json.loads(source.read_text()), target)

@@ -1,0 +1,248 @@
+//! What a port does not do for every packet shows nowhere: the way around the queue, the polls it is spared,
+//! the decisions that one scheduler takes without looking at a tree, and the division that the packet before
+//! has done.
+
+mod log;
+
+use log::{Way, arrivals, replay};
+use perhop_qos::framing::Framing;
+use perhop_qos::observer::{Observer, Place};
+use perhop_qos::policy::{QueueingConfig, WireConfig};
+use perhop_qos::port::{Departure, Port};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::units::{ByteSize, Rate, Time};
+use perhop_qos::{FlowKey, Packet};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+const FRAMINGS: [Framing; 8] = [
+    Framing::Raw,
+    Framing::EthernetHeader,
+    Framing::EthernetFrame,
+    Framing::EthernetWire,
+    Framing::Ppp,
+    Framing::Hdlc,
+    Framing::Aal5Mux,
+    Framing::Aal5Snap,
+];
+const RATE: Rate = Rate::from_bits_per_second(8_000_000);
+
+fn rings() -> impl Strategy<Value = RingConfig> {
+    let admission = prop::sample::select(vec![RingAdmission::Strict, RingAdmission::Overshoot]);
+    let particles = (1..8u32, 64..1600u64, admission).prop_map(|(count, size, admission)| {
+        RingConfig::Particles { count, size: ByteSize::from_bytes(size), admission }
+    });
+    prop_oneof![(1..5u32).prop_map(RingConfig::Packets), particles]
+}
+
+fn port(queueing: Option<&Value>, wire: &WireConfig) -> Port {
+    let queueing: Option<QueueingConfig> =
+        queueing.map(|value| serde_json::from_value(value.clone()).unwrap());
+    Port::build(queueing.as_ref(), wire, &[], &Streams::new(3, 0)).unwrap()
+}
+
+/// A buffer of every kind, of three drop precedences where it has several.
+fn buffers() -> Vec<Value> {
+    let precedences = json!([
+        {"min": "3 packets", "max": "9 packets", "max-probability": 0.1},
+        {"min": "2 packets", "max": "6 packets", "max-probability": 0.3},
+        {"min": "1 packets", "max": "4 packets", "max-probability": 0.6},
+    ]);
+    let averaged = |update: &str, ecn: &str| {
+        json!({"precedences": precedences, "averaging": {"weight": 0.2}, "limit": "12 packets",
+               "update": update, "ecn": ecn})
+    };
+    vec![
+        json!({"tail-drop": {"limit": "4 packets"}}),
+        json!({"tail-drop": {"limit": "1200B"}}),
+        json!({"wred": averaged("arrivals", "mark")}),
+        json!({"rio-c": averaged("arrivals", "ignore")}),
+        json!({"rio-dc": averaged("arrivals-and-departures", "mark")}),
+        json!({"mred": averaged("arrivals-and-departures", "ignore")}),
+    ]
+}
+
+/// Ports of one queue, with every buffer manager and all drop precedences; `None` is the port of a scenario
+/// that says nothing.
+fn single_queues() -> Vec<Option<Value>> {
+    let precedences =
+        [json!("color"), json!("dscp"), json!("ip-precedence"), json!({"by-dscp": [0, [8, 16]]})];
+    let mut all = vec![None];
+    for buffer in buffers() {
+        for precedence in &precedences {
+            let class = json!({"name": "all", "buffer": buffer, "precedence": precedence});
+            all.push(Some(json!({"classes": [class]})));
+        }
+    }
+    all
+}
+
+const SCHEDULERS: [&str; 7] = ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus"];
+/// Those whose choice moves nothing. In the rounds of WRR and DRR to choose is to grant the next turn, and a
+/// scheduler inside another chooses when its packet before leaves, not when the next one may.
+const WITHOUT_TURNS: [&str; 5] = ["fifo", "priority", "scfq", "wfq", "wf2q-plus"];
+
+/// Four classes by codepoint under `scheduler`, with shares `weights` where it takes shares.
+fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
+    let class = |(index, weight): (usize, u32)| {
+        let share = match scheduler {
+            "fifo" => json!({}),
+            "priority" if index == 0 => json!({"cap": {"rate": "2Mb/s", "burst": "3kB"}}),
+            "priority" => json!({}),
+            "drr" => json!({"quantum": format!("{}B", 300 * weight)}),
+            _ => json!({"weight": weight}),
+        };
+        json!({"name": index.to_string(), "match": {"dscp": 8 * index}, "share": share, "buffer": buffer})
+    };
+    let classes: Vec<Value> = weights.into_iter().enumerate().map(class).collect();
+    json!({"scheduler": scheduler, "classes": classes})
+}
+
+/// The same with its last class shaped, or inside a class of its own.
+fn shaped_or_nested(mut queueing: Value, nested: bool) -> Value {
+    let last = &mut queueing["classes"][3];
+    if nested {
+        let (own, buffer) = (last.clone(), last["buffer"].take());
+        let inner = json!({"name": "own", "buffer": buffer});
+        *last = json!({"name": "outer", "match": own["match"], "share": own["share"],
+                       "queueing": {"scheduler": "wrr", "classes": [inner]}});
+    } else {
+        last["shape"] = json!({"rate": "1500kb/s", "burst": "2kB"});
+    }
+    queueing
+}
+
+/// `queueing` as the only class of `outer`.
+fn inside(outer: &str, queueing: Value) -> Value {
+    json!({"scheduler": outer, "classes": [{"name": "all", "queueing": queueing}]})
+}
+
+proptest! {
+    #[test]
+    fn send_is_enqueue_and_poll_for_every_kind_of_queue(
+        queueing in prop::sample::select(single_queues()),
+        framing in prop::sample::select(FRAMINGS.to_vec()),
+        ring in rings(),
+        arrivals in arrivals(),
+    ) {
+        let wire = WireConfig { rate: RATE, framing, ring };
+        let plain = replay(port(queueing.as_ref(), &wire), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
+    }
+
+    #[test]
+    fn send_is_enqueue_and_poll_under_every_scheduler(
+        scheduler in prop::sample::select(SCHEDULERS.to_vec()),
+        weights in prop::array::uniform4(1..6u32),
+        buffer in prop::sample::select(buffers()),
+        ring in rings(),
+        arrivals in arrivals(),
+    ) {
+        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        let queueing = Some(classes(scheduler, weights, &buffer));
+        let plain = replay(port(queueing.as_ref(), &wire), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
+    }
+
+    /// A driver need not poll a port before its timeout, nor may: that it is spared these polls changes nothing.
+    #[test]
+    fn polling_too_often_changes_nothing(
+        scheduler in prop::sample::select(SCHEDULERS.to_vec()),
+        weights in prop::array::uniform4(1..6u32),
+        nested in any::<bool>(),
+        arrivals in arrivals(),
+    ) {
+        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring: RingConfig::Packets(2) };
+        // The fluid server of WFQ knows no shapers.
+        let nested = nested || scheduler == "wfq";
+        let queueing = shaped_or_nested(classes(scheduler, weights, &buffers()[0]), nested);
+        let plain = replay(port(Some(&queueing), &wire), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(port(Some(&queueing), &wire), &arrivals, Way::Restless), plain);
+    }
+
+    /// A port of one scheduler knows its heads from what joins and leaves; one inside another looks for them.
+    #[test]
+    fn a_scheduler_alone_decides_as_inside_another(
+        scheduler in prop::sample::select(WITHOUT_TURNS.to_vec()),
+        outer in prop::sample::select(SCHEDULERS.to_vec()),
+        weights in prop::array::uniform4(1..6u32),
+        ring in rings(),
+        arrivals in arrivals(),
+    ) {
+        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        let alone = classes(scheduler, weights, &buffers()[0]);
+        let plain = replay(port(Some(&inside(outer, alone.clone())), &wire), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Plain), plain);
+    }
+
+    /// However deep the tree.
+    #[test]
+    fn a_scheduler_inside_another_decides_as_inside_two(
+        scheduler in prop::sample::select(SCHEDULERS.to_vec()),
+        outer in prop::sample::select(SCHEDULERS.to_vec()),
+        weights in prop::array::uniform4(1..6u32),
+        ring in rings(),
+        arrivals in arrivals(),
+    ) {
+        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        let once = inside(outer, classes(scheduler, weights, &buffers()[0]));
+        let plain = replay(port(Some(&inside("fifo", once.clone())), &wire), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(port(Some(&once), &wire), &arrivals, Way::Plain), plain);
+    }
+
+    /// The same of a port with nothing to decide.
+    #[test]
+    fn one_queue_is_a_scheduler_with_one_child(
+        scheduler in prop::sample::select(SCHEDULERS.to_vec()),
+        bytes in any::<bool>(),
+        ring in rings(),
+        arrivals in arrivals(),
+    ) {
+        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        // RED draws from a random stream that the names of the classes choose.
+        let class = json!({"name": "all", "buffer": buffers()[usize::from(bytes)]});
+        let alone = json!({"classes": [class]});
+        let plain = replay(port(Some(&inside(scheduler, alone.clone())), &wire), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Straight), plain);
+    }
+}
+
+/// Keeps the times of every packet on the wire.
+#[derive(Default)]
+struct OnWire(Vec<(u32, Departure)>);
+
+impl Observer for OnWire {
+    fn dequeued(&mut self, _: Time, _: Place, packet: &Packet, departure: Departure) {
+        self.0.push((packet.length, departure));
+    }
+}
+
+proptest! {
+    /// The port keeps the time of the packet before; few lengths, so that they recur.
+    #[test]
+    fn every_packet_takes_its_own_time_on_the_wire(
+        rate in 1..40_000_000_000u64,
+        framing in prop::sample::select(FRAMINGS.to_vec()),
+        packets in prop::collection::vec((prop_oneof![Just(0u32), Just(40), 0..9000u32], 1..4usize), 1..40),
+    ) {
+        let rate = Rate::from_bits_per_second(rate);
+        let mut port = port(None, &WireConfig { rate, framing, ring: RingConfig::default() });
+        let (mut on_wire, mut now) = (OnWire::default(), Time::ZERO);
+        let lengths: Vec<u32> =
+            packets.iter().flat_map(|(length, times)| std::iter::repeat_n(*length, *times)).collect();
+        for length in &lengths {
+            port.send(now, &mut Packet::new(FlowKey::default(), *length), &mut on_wire);
+            now = on_wire.0.last().unwrap().1.ends;
+        }
+        prop_assert_eq!(on_wire.0.len(), lengths.len());
+        let mut before = Time::ZERO;
+        for ((length, departure), expected) in on_wire.0.iter().zip(&lengths) {
+            prop_assert_eq!(length, expected);
+            prop_assert_eq!(departure.starts, before);
+            let takes = rate.transmission_time(framing.wire_bytes(u64::from(*length)));
+            prop_assert_eq!(departure.ends, departure.starts + takes);
+            before = departure.ends;
+        }
+    }
+}
