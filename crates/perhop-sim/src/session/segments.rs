@@ -7,8 +7,8 @@ use crate::tcp::Segment;
 
 /// A segment under way, and whose it is.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(C)] // beside the segment's first fields
 pub(crate) struct Carried {
-    pub(crate) segment: Segment,
     /// The connection's place, and which of the connections that had this place it is.
     pub(crate) dialogue: u32,
     pub(crate) generation: u32,
@@ -16,6 +16,7 @@ pub(crate) struct Carried {
     pub(crate) number: u32,
     /// The end that it goes to.
     pub(crate) end: u8,
+    pub(crate) segment: Segment,
 }
 
 /// The place of connections that are not simulated: those of recordings.

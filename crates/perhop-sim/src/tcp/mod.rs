@@ -4,8 +4,9 @@
 //! timer calls, and takes out of it segments, events and the instant of its next timer.
 //!
 //! Reading order: [`Segment`] (what travels), [`TcpConfig`] and [`Profile`] (what a user may choose),
-//! [`Parameters`] (what that comes to), [`Connection`] (handshake, teardown, events), then its two
-//! halves `receiver` and `sender`, and what the sender is made of: `rtt`, `congestion`, `recovery`.
+//! [`Parameters`] (what that comes to), [`Connection`] (handshake, teardown, events) and `outgoing` (what it
+//! sends next), then its two halves `receiver` and `sender`, and what the sender is made of: `transmit`,
+//! `rtt`, `congestion`, `recovery`.
 //!
 //! What is modeled is what decides how much is sent and when. Sequence numbers are offsets in the
 //! byte stream, 64 bits wide: the first byte is 0, SYN takes no offset, FIN takes the one after the last

@@ -242,7 +242,9 @@ mod tests {
         ) {
             let mut ends = [Role::Active, Role::Passive].map(|role| Connection::new(&parameters, role, Time::ZERO));
             if reads_on_demand {
-                ends.iter_mut().for_each(|end| end.set_reading(Reading::OnDemand));
+                for end in &mut ends {
+                    end.set_reading(Reading::OnDemand);
+                }
             }
             // By receiving end.
             let mut under_way = [std::collections::VecDeque::new(), std::collections::VecDeque::new()];
@@ -255,12 +257,12 @@ mod tests {
                         if matches!(step, Step::Marked) && segment.ecn != Ecn::NotCapable {
                             segment.ecn = Ecn::CongestionExperienced;
                         }
-                        now = now + Time::from_milliseconds(1);
+                        now += Time::from_milliseconds(1);
                         receive(connection, now, &segment);
                     }
                     Step::Lost => drop(under_way[end].pop_front()),
                     Step::Passes(ms) => {
-                        now = now + Time::from_milliseconds(ms);
+                        now += Time::from_milliseconds(ms);
                         connection.on_timer(now);
                     }
                     Step::Sends(bytes) => connection.send(bytes),

@@ -210,7 +210,7 @@ impl Sender {
     /// `segment` acknowledges nothing that was never sent.
     pub(super) fn heed(&mut self, now: Time, segment: &Segment) {
         let acknowledgment = segment.acknowledgment;
-        let selective = !segment.sack.is_empty() && self.parameters.recovery == Recovery::Sack;
+        let selective = self.parameters.recovery == Recovery::Sack && !segment.sack.is_empty();
         let news = selective && self.learn(segment);
         let duplicate = self.is_duplicate(segment);
         self.open_to(segment);
