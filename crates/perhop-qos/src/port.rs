@@ -128,13 +128,13 @@ impl Port {
 
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
     #[inline]
-    pub fn enqueue<O: Observer>(&mut self, now: Time, mut packet: Packet, observer: &mut O) -> Verdict {
-        let Some(place) = self.place_of(now, &packet, observer) else {
+    pub fn enqueue<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Verdict {
+        let Some(place) = self.place_of(now, packet, observer) else {
             return Verdict::Drop(DropCause::NoClass);
         };
-        match self.admit(now, place, &mut packet, observer) {
+        match self.admit(now, place, packet, observer) {
             Ok((verdict, joins)) => {
-                self.join(now, place, &packet, joins);
+                self.join(now, place, packet, joins);
                 verdict
             }
             Err(cause) => Verdict::Drop(cause),

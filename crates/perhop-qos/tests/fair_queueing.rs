@@ -43,7 +43,7 @@ fn drive(port: &mut Port, arrivals: &[(Time, Packet)]) -> (Vec<Packet>, Vec<u64>
     let (mut sent, mut dropped, mut next, mut now) = (Vec::new(), Dropped::default(), 0, Time::ZERO);
     loop {
         while let Some((_, packet)) = arrivals.get(next).filter(|(at, _)| *at <= now) {
-            port.enqueue(now, *packet, &mut dropped);
+            port.enqueue(now, &mut packet.clone(), &mut dropped);
             next += 1;
         }
         while let Some(transmission) = port.poll_transmit(now, &mut dropped) {

@@ -73,7 +73,7 @@ fn drive(port: &mut Port, arrivals: &[(Time, Packet)], counts: &mut Counts) -> V
     loop {
         while next < arrivals.len() && arrivals[next].0 <= now {
             let before = port.backlog();
-            let verdict = port.enqueue(now, arrivals[next].1, counts);
+            let verdict = port.enqueue(now, &mut arrivals[next].1.clone(), counts);
             assert_eq!(port.backlog() - before, u64::from(verdict == Verdict::Pass));
             next += 1;
         }
@@ -193,7 +193,7 @@ fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
         while port.poll_transmit(now, &mut policed).is_some() {
             sent += 1;
         }
-        port.enqueue(now, packet(1, 1000), &mut policed);
+        port.enqueue(now, &mut packet(1, 1000), &mut policed);
         sent += usize::from(port.poll_transmit(now, &mut policed).is_some());
     }
     while let Some(now) = port.poll_timeout() {
@@ -222,7 +222,7 @@ fn a_port_says_when_to_poll() {
     let at = Time::from_microseconds;
     assert_eq!(port.poll_timeout(), None, "an empty port");
     for _ in 0..3 {
-        port.enqueue(at(0), packet(0, 500), &mut ());
+        port.enqueue(at(0), &mut packet(0, 500), &mut ());
     }
     let first = port.poll_transmit(at(0), &mut ()).unwrap();
     assert_eq!((first.starts, first.ends), (at(0), at(500)));

@@ -133,14 +133,14 @@ fn overload(config: MredConfig, load: f64) -> Overload {
     let queueing = QueueingConfig { classes: vec![class], ..QueueingConfig::default() };
     let wire = WireConfig { rate, framing: Framing::Raw, ring: RingConfig::default() };
     let mut port = Port::build(Some(&queueing), &wire, &[], &Streams::new(3, 0)).unwrap();
-    let packet = Packet { length: 1000, ..Packet::default() };
+    let mut packet = Packet { length: 1000, ..Packet::default() };
     let interval = Time::from_seconds_f64(rate.transmission_time(1000).as_seconds() / load);
     let (mut arrival, mut offered, mut random, mut forced, mut sum) = (Time::ZERO, 0u64, 0u64, 0u64, 0.0);
     while arrival < Time::from_seconds(300) {
         while let Some(time) = port.poll_timeout().filter(|time| *time <= arrival) {
             while port.poll_transmit(time, &mut ()).is_some() {}
         }
-        let verdict = port.enqueue(arrival, packet, &mut ());
+        let verdict = port.enqueue(arrival, &mut packet, &mut ());
         while port.poll_transmit(arrival, &mut ()).is_some() {}
         if arrival >= Time::from_seconds(100) {
             offered += 1;

@@ -57,7 +57,7 @@ fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], 
             Packet::new(FlowKey { source_port: length as u16 % 2, ..FlowKey::default() }, length);
         match way {
             Way::Plain => {
-                port.enqueue(now, packet, &mut log);
+                port.enqueue(now, &mut packet, &mut log);
                 while port.poll_transmit(now, &mut log).is_some() {}
             }
             Way::Straight => {

@@ -66,10 +66,10 @@ fn port(queueing: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     };
     let mut port =
         Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0)).expect("the benchmark's port is valid");
-    let packets = packets();
+    let mut packets = packets();
     let (mut now, mut left) = (Time::ZERO, burst);
     move |n| {
-        let joined = port.enqueue(now, packets[n % PACKETS], &mut ());
+        let joined = port.enqueue(now, &mut packets[n % PACKETS], &mut ());
         left -= 1;
         if left == 0 {
             left = burst;

@@ -42,12 +42,11 @@ impl Tournament {
         let mut winner = tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry);
         let (mut index, mut side) = (self.first_round + player / 4, player % 4);
         loop {
-            let [first, second, third, fourth] = {
-                let sides = &mut self.matches[index];
-                sides[side] = winner;
-                *sides
-            };
-            winner = lower(lower(first, second), lower(third, fourth));
+            // The others first: who is the lowest of them is known before the new tag is.
+            let sides = &mut self.matches[index];
+            let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
+            sides[side] = winner;
+            winner = lower(lowest_other, winner);
             if index == 0 {
                 break;
             }
