@@ -36,6 +36,10 @@ def test_saved_results_are_read_again(results: perhop.Results, tmp_path: Path) -
         assert again.table(name).equals(results.table(name))
     again.save(tmp_path / "again")
     assert files_in(tmp_path / "again") == files_in(tmp_path / "out")
+    # What was kept of empty tables is what would be written of them.
+    assert any(results.table(name).is_empty() for name in results.names)
+    results.save(tmp_path / "kept")
+    assert files_in(tmp_path / "kept") == files_in(tmp_path / "again")
 
 
 def test_csv_holds_every_table(results: perhop.Results, tmp_path: Path) -> None:

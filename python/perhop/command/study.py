@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json as json_text
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
 from perhop.errors import Exit, InvalidInputError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from perhop.study.report import Report
 
 
 def list_(*, json: Json = False) -> Exit:
@@ -90,6 +96,8 @@ def run(
         Show neither progress nor tables.
 
     """
+    from concurrent.futures import ThreadPoolExecutor
+
     from perhop import study as studies
     from perhop.command.study_table import show_report
     from perhop.command.terminal import progress_bar
@@ -104,24 +112,27 @@ def run(
         for study in chosen:
             check_target(output / study.id)
     reports = []
-    for study in chosen:
-        with progress_bar(study.id, quiet=quiet) as watch:
-            report = studies.run(
-                study,
-                only=only or (),
-                seed=seed,
-                replications=replications,
-                threads=threads,
-                sensitivity=sensitivity,
-                progress=watch,
-            )
-        if output is not None:
-            report.save(output / study.id)
-            if not quiet:
-                print(f"written to {output / study.id}", file=sys.stderr)
-        if not json and not quiet:
-            show_report(report)
-        reports.append(report)
+    # A report is written while the next study is simulated: writing keeps one processor busy, not all.
+    with ThreadPoolExecutor(max_workers=1) as writer:
+        written: list[Future[None]] = []
+        for study in chosen:
+            with progress_bar(study.id, quiet=quiet) as watch:
+                report = studies.run(
+                    study,
+                    only=only or (),
+                    seed=seed,
+                    replications=replications,
+                    threads=threads,
+                    sensitivity=sensitivity,
+                    progress=watch,
+                )
+            if output is not None:
+                written.append(writer.submit(_write, report, output / study.id, quiet=quiet))
+            if not json and not quiet:
+                show_report(report)
+            reports.append(report)
+        for one in written:
+            one.result()
     if json:
         documents = [report.to_json() for report in reports]
         several = {"schema_version": 1, "studies": documents}
@@ -131,3 +142,9 @@ def run(
             )
         )
     return Exit.OK if all(report.claims_met for report in reports) else Exit.CLAIMS_NOT_MET
+
+
+def _write(report: Report, folder: Path, *, quiet: bool) -> None:
+    report.save(folder)
+    if not quiet:
+        print(f"written to {folder}", file=sys.stderr)
