@@ -34,6 +34,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path("results/bench.json"))
     parser.add_argument("--quote", type=Path, metavar="PAGE", help="put the tables into PAGE: docs/speed.md")
     arguments = parser.parse_args()
+    if arguments.quote and arguments.scenario:
+        parser.error("--quote puts whole tables into a page: leave out --scenario")
     rounds = max(1, arguments.rounds)
     found: dict[str, object] = {"rounds": rounds, "machine": machine()}
     if arguments.only != "data-plane":
