@@ -11,14 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import re
 import sys
 from pathlib import Path
 
 from data_plane import compare_data_plane
 from engines import SCENARIOS, compare_engines, start_of_the_command_line
+from measuring import machine
 from quoting import quote
 
 _PARTS = ("engine", "data-plane")
@@ -36,8 +34,10 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=Path("results/bench.json"))
     parser.add_argument("--quote", type=Path, metavar="PAGE", help="put the tables into PAGE: docs/speed.md")
     arguments = parser.parse_args()
+    if arguments.quote and arguments.scenario:
+        parser.error("--quote puts whole tables into a page: leave out --scenario")
     rounds = max(1, arguments.rounds)
-    found: dict[str, object] = {"rounds": rounds, "machine": _machine()}
+    found: dict[str, object] = {"rounds": rounds, "machine": machine()}
     if arguments.only != "data-plane":
         scenarios = arguments.scenario or SCENARIOS
         found["engine"] = compare_engines(scenarios, rounds, max(1, arguments.ns3_rounds))
@@ -50,17 +50,6 @@ def main() -> int:
     if arguments.quote:
         quote(found, arguments.quote)
     return 0
-
-
-def _machine() -> dict[str, object]:
-    """Describe what runs the programs, and how busy it was before."""
-    known = Path("/proc/cpuinfo")
-    models = re.findall(r"^model name\s*:\s*(.*)$", known.read_text(), re.MULTILINE) if known.exists() else []
-    return {
-        "processor": models[0] if models else platform.processor(),
-        "processors": os.cpu_count(),
-        "load_before": os.getloadavg()[0],
-    }
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,3 +33,23 @@ def measure(command: Sequence[str | Path]) -> Taken:
     if process.returncode != 0:
         raise subprocess.CalledProcessError(process.returncode, process.args, output)
     return Taken(output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def machine() -> dict[str, object]:
+    """Describe what runs the programs, and how busy it is."""
+    known = Path("/proc/cpuinfo")
+    models = re.findall(r"^model name\s*:\s*(.*)$", known.read_text(), re.MULTILINE) if known.exists() else []
+    return {
+        "processor": models[0] if models else platform.processor(),
+        "processors": os.cpu_count(),
+        "load_before": os.getloadavg()[0],
+    }
+
+
+def condition(rounds: int, found: dict[str, object]) -> str:
+    """Say in a sentence how and on what machine something was measured."""
+    plural = "" if rounds == 1 else "s"
+    return (
+        f"Last measured in {rounds} round{plural} on {found['processor']}, {found['processors']} processors, "
+        f"load average before {found['load_before']:.1f}."
+    )

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from measuring import condition
+
 # Parts of the names of cases, where they are not words already.
 _WORDS = {
     "srtcm": "srTCM",
@@ -36,9 +38,13 @@ def quote(found: dict[str, Any], page: Path) -> None:
     """Write the tables of all parts that `found` has between their marks in `page`."""
     text = page.read_text()
     if "engine" in found:
-        text = between(text, "engine", f"{_condition(found)}\n\n{_of_engines(found)}")
+        text = between(
+            text, "engine", f"{condition(found['rounds'], found['machine'])}\n\n{_of_engines(found)}"
+        )
     if "data_plane" in found:
-        text = between(text, "data plane", f"{_condition(found)}\n\n{_of_data_plane(found)}")
+        text = between(
+            text, "data plane", f"{condition(found['rounds'], found['machine'])}\n\n{_of_data_plane(found)}"
+        )
     page.write_text(text)
     sys.stdout.write(f"written to {page}\n")
 
@@ -53,14 +59,6 @@ def between(text: str, part: str, measured: str) -> str:
     return f"{before}{begin}\n\n{measured}\n\n{end}{after}"
 
 
-def _condition(found: dict[str, Any]) -> str:
-    machine = found["machine"]
-    return (
-        f"Last measured in {found['rounds']} rounds on {machine['processor']}, "
-        f"{machine['processors']} processors, load average before {machine['load_before']:.1f}."
-    )
-
-
 def _of_engines(found: dict[str, Any]) -> str:
     lines = [
         "| scenario | simulator | rounds | seconds | first, s | packet-hops | million packet-hops/s "
@@ -70,8 +68,8 @@ def _of_engines(found: dict[str, Any]) -> str:
     for row in found["engine"]:
         lines.append(
             "| {scenario} | {simulator} | {rounds} | {seconds:.2f} | {first_result_seconds:.3f} "
-            "| {packet_hops:,} | {million_packet_hops_per_second:.2f} | {peak_megabytes:.0f} | {times_as_long:.1f} "
-            "| {times_as_long_per_packet_hop:.1f} |".format(**row)
+            "| {packet_hops:,} | {million_packet_hops_per_second:.2f} | {peak_megabytes:.0f} "
+            "| {times_as_long:.1f} | {times_as_long_per_packet_hop:.1f} |".format(**row)
         )
     start = found.get("start_of_the_command_line_seconds")
     if start is not None:

@@ -2,8 +2,9 @@
 
     python benchmarks/scale.py [--rounds N] [--kind KIND]...
 
-Every size runs in processes of its own, in rounds from the smallest to the largest; medians of their
-processor times count. The table goes to docs/scale.md, which says what is measured.
+Every size runs in processes of its own, in rounds from the smallest to the largest; of their processor
+times the least counts, since other programs can only add to them and what is wanted is the difference of two.
+The table goes to docs/scale.md, which says what is measured.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from building import build_benchmark
-from measuring import measure
+from measuring import Taken, condition, machine, measure
 
 _PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 _BEGIN, _END = "<!-- measured by make bench-scale -->", "<!-- end of what was measured -->"
@@ -55,12 +56,11 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Run:
-    """One size, once."""
+    """One size, once, as far as its input, its set-up and its results."""
 
-    set_up_seconds: float
-    run_seconds: float
-    work: int
-    peak_bytes: int
+    input: Taken
+    set_up: Taken
+    whole: Taken
 
 
 def main() -> int:
@@ -71,12 +71,14 @@ def main() -> int:
         "--kind", action="append", choices=_KINDS, help="only this one, and store nothing (repeatable)"
     )
     arguments = parser.parse_args()
+    rounds = max(1, arguments.rounds)
     program = build_benchmark("perhop-sim", "scale")
-    tables = [_measure(program, name, max(1, arguments.rounds)) for name in arguments.kind or _KINDS]
+    how = condition(rounds, machine())
+    tables = [_measure(program, name, rounds) for name in arguments.kind or _KINDS]
     if not arguments.kind:
         before, _, rest = _PAGE.read_text().partition(_BEGIN)
         _, _, after = rest.partition(_END)
-        _PAGE.write_text("\n\n".join([f"{before}{_BEGIN}", *tables, f"{_END}{after}"]))
+        _PAGE.write_text("\n\n".join([f"{before}{_BEGIN}", how, *tables, f"{_END}{after}"]))
         sys.stdout.write(f"written to {_PAGE}\n")
     return 0
 
@@ -102,9 +104,13 @@ def _measure(program: Path, name: str, rounds: int) -> str:
 
 
 def _line(size: int, runs: list[Run]) -> str:
-    set_up = statistics.median(run.set_up_seconds for run in runs)
-    run = statistics.median(run.run_seconds for run in runs)
-    peak, work = statistics.median(run.peak_bytes for run in runs), runs[0].work
+    """Give a row: what each stage adds is what it takes."""
+    set_up_from = min(run.input.seconds for run in runs)
+    run_from = min(run.set_up.seconds for run in runs)
+    set_up = max(0.0, run_from - set_up_from)
+    run = max(0.0, min(run.whole.seconds for run in runs) - run_from)
+    peak = statistics.median(run.whole.peak_bytes for run in runs)
+    work = int(runs[0].whole.output)
     return (
         f"| {size:,} | {set_up * 1e3:.1f} | {set_up / size * 1e6:.2f} | {work:,} | {run * 1e3:.0f} "
         f"| {run / work * 1e9:.0f} | {peak / 1e6:.1f} | {peak / size / 1e3:.2f} |"
@@ -112,17 +118,7 @@ def _line(size: int, runs: list[Run]) -> str:
 
 
 def _run(program: Path, name: str, size: int) -> Run:
-    """One size as far as its input, its set-up and its results: what each adds is what it takes."""
-    (_, without, _), (_, set_up, _), (work, whole, peak_bytes) = (
-        _stage(program, name, size, stage) for stage in ("input", "set-up", "run")
-    )
-    return Run(max(0.0, set_up - without), max(0.0, whole - set_up), work, peak_bytes)
-
-
-def _stage(program: Path, name: str, size: int, stage: str) -> tuple[int, float, int]:
-    """Go as far as `stage`: the work, processor time in seconds and peak memory in bytes."""
-    taken = measure([program, name, str(size), stage])
-    return int(taken.output), taken.seconds, taken.peak_bytes
+    return Run(*(measure([program, name, str(size), stage]) for stage in ("input", "set-up", "run")))
 
 
 if __name__ == "__main__":

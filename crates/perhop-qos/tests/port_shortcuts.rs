@@ -87,9 +87,8 @@ const WITHOUT_TURNS: [&str; 5] = ["fifo", "priority", "scfq", "wfq", "wf2q-plus"
 fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     let class = |(index, weight): (usize, u32)| {
         let share = match scheduler {
-            "fifo" => json!({}),
             "priority" if index == 0 => json!({"cap": {"rate": "2Mb/s", "burst": "3kB"}}),
-            "priority" => json!({}),
+            "fifo" | "priority" => json!({}),
             "drr" => json!({"quantum": format!("{}B", 300 * weight)}),
             _ => json!({"weight": weight}),
         };
@@ -114,7 +113,7 @@ fn shaped_or_nested(mut queueing: Value, nested: bool) -> Value {
 }
 
 /// `queueing` as the only class of `outer`.
-fn inside(outer: &str, queueing: Value) -> Value {
+fn inside(outer: &str, queueing: &Value) -> Value {
     json!({"scheduler": outer, "classes": [{"name": "all", "queueing": queueing}]})
 }
 
@@ -172,7 +171,7 @@ proptest! {
     ) {
         let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
         let alone = classes(scheduler, weights, &buffers()[0]);
-        let plain = replay(port(Some(&inside(outer, alone.clone())), &wire), &arrivals, Way::Plain);
+        let plain = replay(port(Some(&inside(outer, &alone)), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Plain), plain);
     }
 
@@ -186,8 +185,8 @@ proptest! {
         arrivals in arrivals(),
     ) {
         let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
-        let once = inside(outer, classes(scheduler, weights, &buffers()[0]));
-        let plain = replay(port(Some(&inside("fifo", once.clone())), &wire), &arrivals, Way::Plain);
+        let once = inside(outer, &classes(scheduler, weights, &buffers()[0]));
+        let plain = replay(port(Some(&inside("fifo", &once)), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(Some(&once), &wire), &arrivals, Way::Plain), plain);
     }
 
@@ -203,7 +202,7 @@ proptest! {
         // RED draws from a random stream that the names of the classes choose.
         let class = json!({"name": "all", "buffer": buffers()[usize::from(bytes)]});
         let alone = json!({"classes": [class]});
-        let plain = replay(port(Some(&inside(scheduler, alone.clone())), &wire), &arrivals, Way::Plain);
+        let plain = replay(port(Some(&inside(scheduler, &alone)), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Straight), plain);
     }
 }

@@ -143,7 +143,7 @@ fn topology(nodes: u32) -> Value {
 
 /// A meter for each of `flows` flows, which come in no order, and then a million packets of ten of them.
 fn meters(flows: u32, stage: Stage) -> u64 {
-    const PACKETS: u64 = 1_000_000;
+    const PACKETS: u64 = 10_000_000;
     let config: MeterConfig =
         serde_json::from_value(json!({"single-rate-tcm": {"cir": "1Mb/s", "cbs": "10kB", "ebs": "10kB"}}))
             .expect("the benchmark's meter is valid");

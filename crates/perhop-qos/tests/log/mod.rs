@@ -65,8 +65,8 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// Sends `arrivals` through `port` until all is sent; what it told, and the averages it keeps in the end.
-pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Vec<f64>) {
+/// Sends `arrivals` through `port` until all is sent; what it told, and the bits of the averages it keeps in the end.
+pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Vec<u64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
     for (gap, packet) in arrivals {
         let at = now + *gap;
@@ -85,7 +85,11 @@ pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Ve
         }
     }
     sleep(&mut port, now, Time::MAX, way, &mut log);
-    (log, port.buffers().iter().flat_map(|buffer| buffer.averages().to_vec()).collect())
+    let mut averages = Vec::new();
+    for buffer in port.buffers() {
+        averages.extend(buffer.averages().iter().map(|average| average.to_bits()));
+    }
+    (log, averages)
 }
 
 /// Lets `port` send until `until`, each time when it asked to be polled.
