@@ -108,19 +108,35 @@ impl Mred {
         for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
             average.arrival(now, held, &profile.motion);
         });
-        let sight = Sight {
-            average: deciding_steps(profile, &self.precedences, index, queue),
-            waiting: match profile.spared {
-                SparedConfig::ShortQueueAndFirst => waiting(profile, index, queue),
-                SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
-            },
-            scale: profile.scale(packet.length),
+        let average = deciding_steps(profile, &self.precedences, index, queue);
+        let outcome = if profile.asks_more {
+            self.judge_by_all(now, index, average, packet, queue)
+        } else {
+            let (test, kept) = (&profile.tests[index], &mut self.precedences.by_index[index].kept);
+            profile.judge(test, kept, average, None, &mut self.random)
         };
-        let memory = self.precedences.memory(index);
-        let outcome = profile.judge(&profile.tests[index], memory, sight, &mut self.random);
-        let outcome =
-            if self.own.is_some() { self.judge_own(now, index, outcome, sight, queue) } else { outcome };
         self.verdict(outcome, index, packet, queue)
+    }
+
+    /// Asks all tests about a packet that finds `average`.
+    #[inline(never)]
+    fn judge_by_all(
+        &mut self,
+        now: Time,
+        index: usize,
+        average: u64,
+        packet: &Packet,
+        queue: &Occupancy,
+    ) -> Outcome {
+        let profile = &*self.profile;
+        let waiting = match profile.spared {
+            SparedConfig::ShortQueueAndFirst => waiting(profile, index, queue),
+            SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
+        };
+        let sight = Sight { average, waiting, scale: profile.scale(packet.length) };
+        let memory = self.precedences.memory(index);
+        let outcome = profile.judge_or_spare(&profile.tests[index], memory, sight, &mut self.random);
+        if self.own.is_some() { self.judge_own(now, index, outcome, sight, queue) } else { outcome }
     }
 
     /// RI+O: the average of the precedence's own packets moves, and where `outcome` is to keep the packet, it is tested again on that.
@@ -141,7 +157,7 @@ impl Mred {
             Some(test) if outcome == Outcome::Keep => {
                 let waiting = profile.of_precedence(&queue.packets_of, index);
                 let sight = Sight { average: own.steps(index), waiting, ..sight };
-                profile.judge(test, own.memory(index), sight, &mut self.random)
+                profile.judge_or_spare(test, own.memory(index), sight, &mut self.random)
             }
             _ => outcome,
         }
@@ -178,11 +194,14 @@ fn for_each_average(
         // which counts the packets of precedences 0 to j; the lower averages stay.
         Averages::Coupled => {
             let (last, by_precedence) = (profile.last % Color::COUNT, profile.unit.held_by_precedence(queue));
-            let mut held: u64 = by_precedence[..index].iter().sum();
-            let moved = precedences.by_index[index..last].iter_mut().zip(&by_precedence[index..last]);
-            for (precedence, of_precedence) in moved {
-                held += of_precedence;
-                update(&mut precedence.queue, held);
+            let mut held = 0;
+            for (j, (precedence, own)) in
+                precedences.by_index[..last].iter_mut().zip(by_precedence).enumerate()
+            {
+                held += own;
+                if j >= index {
+                    update(&mut precedence.queue, held);
+                }
             }
             update(&mut precedences.by_index[last].queue, profile.unit.held(queue));
         }
@@ -219,6 +238,7 @@ fn waiting(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
 }
 
 impl BufferManager for Mred {
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let profile = &*self.profile;
@@ -230,11 +250,7 @@ impl BufferManager for Mred {
         let by_index = &mut self.precedences.by_index;
         let average = by_index[0].queue.average.sample_bounded(queue.packets, &profile.motion.smoothing);
         let (test, kept) = (&profile.tests[index], &mut by_index[index].kept);
-        if average < test.min {
-            *kept = 0;
-            return Verdict::Pass;
-        }
-        profile.verdict(profile.judge_above_min(test, kept, average, None, &mut self.random), packet)
+        profile.verdict(profile.judge(test, kept, average, None, &mut self.random), packet)
     }
 
     #[inline]
@@ -294,7 +310,7 @@ mod tests {
             let mut short = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
             prop_assert!(short.profile.short_way_up_to > 0 || config.limit.is_some());
             let mut plain = short.clone();
-            plain.profile = Arc::new(Profile { short_way_up_to: 0, ..(*plain.profile).clone() });
+            Arc::make_mut(&mut plain.profile).short_way_up_to = 0;
             let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
             for (packets, pause, color) in queues {
                 now += Time::from_microseconds(pause);
