@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::BufferManager;
 use super::average::QueueAverage;
+use super::moving_average::LONGEST;
 use super::mred_config::{Averages, SparedConfig};
 use super::mred_profile::{Memory, Outcome, Profile, Sight};
 use crate::packet::{Color, Packet};
@@ -105,6 +106,20 @@ impl Mred {
     fn admit_by_all(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let profile = &*self.profile;
         let index = profile.index(precedence);
+        if profile.is_coupled {
+            let held = lower_and_own(profile, index, queue);
+            // Where something of what an average counts is in the queue, so it is of what the higher ones count.
+            if held > 0 && profile.unit.held(queue) <= LONGEST {
+                return self.admit_coupled(held, index, packet, queue);
+            }
+        }
+        self.admit_by_each(now, index, packet, queue)
+    }
+
+    /// The same, average by average.
+    #[inline(never)]
+    fn admit_by_each(&mut self, now: Time, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
+        let profile = &*self.profile;
         for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
             average.arrival(now, held, &profile.motion);
         });
@@ -115,6 +130,25 @@ impl Mred {
             let (test, kept) = (&profile.tests[index], &mut self.precedences.by_index[index].kept);
             profile.judge(test, kept, average, None, &mut self.random)
         };
+        self.verdict(outcome, index, packet, queue)
+    }
+
+    /// The same where coupled averages count something each, that of the packet `held`, and nothing but one of them decides.
+    #[inline(never)]
+    fn admit_coupled(&mut self, held: u64, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
+        let profile = &*self.profile;
+        let (last, smoothing) = (profile.last % Color::COUNT, &profile.motion.smoothing);
+        let by_precedence = profile.unit.held_by_precedence(queue);
+        let by_index = &mut self.precedences.by_index;
+        by_index[last].queue.average.sample_bounded(profile.unit.held(queue), smoothing);
+        let mut held = held;
+        for j in index..last {
+            by_index[j].queue.average.sample_bounded(held, smoothing);
+            held += by_precedence[j + 1];
+        }
+        let average = by_index[index].queue.average.steps();
+        let outcome =
+            profile.judge(&profile.tests[index], &mut by_index[index].kept, average, None, &mut self.random);
         self.verdict(outcome, index, packet, queue)
     }
 
@@ -212,6 +246,16 @@ fn for_each_average(
     }
 }
 
+/// What the queue holds of precedence `index` and the lower ones.
+#[inline]
+fn lower_and_own(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
+    // The last counts what is beyond it as well.
+    if index == profile.last {
+        return profile.unit.held(queue);
+    }
+    profile.unit.held_by_precedence(queue)[..=index].iter().sum()
+}
+
 /// The average that decides about a packet of precedence `index`, in steps.
 #[inline]
 fn deciding_steps(profile: &Profile, precedences: &Precedences, index: usize, queue: &Occupancy) -> u64 {
@@ -282,17 +326,19 @@ mod tests {
     use crate::random::Streams;
     use crate::units::Rate;
 
-    /// RED or WRED such as goes the short way, with every rule that it may ask.
+    /// RED, WRED or RIO-C such as goes a short way, with every rule that it may ask.
     fn configs() -> impl Strategy<Value = MredConfig> {
         let spacing = prop_oneof![Just("uniform"), Just("geometric"), Just("wait")];
         let above_max = prop_oneof![Just("drop"), Just("gentle")];
         let after_forced = prop_oneof![Just("restart"), Just("go-on")];
         let limit =
             prop_oneof![Just(None), (1..40u32).prop_map(|packets| Some(format!("{packets} packets")))];
-        (spacing, above_max, after_forced, limit, 1..4usize, 0..12u32).prop_map(
-            |(spacing, above_max, after_forced, limit, count, exponent)| {
+        let averages = prop_oneof![Just("single"), Just("coupled")];
+        (spacing, above_max, after_forced, limit, 1..4usize, 0..12u32, averages).prop_map(
+            |(spacing, above_max, after_forced, limit, count, exponent, averages)| {
                 let precedence = json!({"min": "5 packets", "max": "20 packets", "max-probability": 0.3});
                 serde_json::from_value(json!({
+                    "averages": averages,
                     "precedences": vec![precedence; count], "averaging": {"exponent": exponent}, "limit": limit,
                     "drop-spacing": spacing, "above-max": above_max, "after-forced": after_forced, "ecn": "mark",
                 }))
@@ -305,16 +351,19 @@ mod tests {
         #[test]
         fn the_short_way_is_the_way_through_all_tests(
             config in configs(),
-            queues in prop::collection::vec((0..45u64, 0..1_000u64, 0..4usize), 1..400),
+            queues in prop::collection::vec((prop::array::uniform4(0..12u64), 0..1_000u64, 0..4usize), 1..400),
         ) {
             let mut short = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
-            prop_assert!(short.profile.short_way_up_to > 0 || config.limit.is_some());
+            let goes = short.profile.is_coupled || short.profile.short_way_up_to > 0;
+            prop_assert!(goes || config.limit.is_some());
             let mut plain = short.clone();
-            Arc::make_mut(&mut plain.profile).short_way_up_to = 0;
+            let profile = Arc::make_mut(&mut plain.profile);
+            (profile.short_way_up_to, profile.is_coupled) = (0, false);
             let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
             for (packets, pause, color) in queues {
                 now += Time::from_microseconds(pause);
-                queue.packets = packets;
+                queue.packets_of[..4].copy_from_slice(&packets);
+                queue.packets = packets.iter().sum();
                 let (packet, precedence) = (Packet { length: 1000, ..Packet::default() }, Color::new(color));
                 let verdicts = [&mut short, &mut plain].map(|red| red.admit(now, &packet, precedence, &queue));
                 prop_assert_eq!(verdicts[0], verdicts[1]);

@@ -27,6 +27,8 @@ pub(super) struct Profile {
     pub(super) motion: Motion,
     /// Whether more than the shared averages and the thresholds decides: [`Profile::judge_or_spare`], or an own average.
     pub(super) asks_more: bool,
+    /// Whether averages are coupled, none of them outgrows its digits, and nothing more is asked.
+    pub(super) is_coupled: bool,
     /// Index of the highest drop precedence.
     pub(super) last: usize,
     pub(super) averages: Averages,
@@ -110,6 +112,7 @@ impl Profile {
         let own_tests: [Option<Test>; Color::COUNT] = std::array::from_fn(own);
         let mut profile = Profile {
             short_way_up_to: 0,
+            is_coupled: false,
             asks_more: config.spared != SparedConfig::Nothing
                 || config.probability == ProbabilityConfig::PerByte
                 || own_tests.iter().any(Option::is_some),
@@ -135,6 +138,9 @@ impl Profile {
             own_tests: own_tests.iter().any(Option::is_some).then(|| Box::new(own_tests)),
         };
         profile.short_way_up_to = profile.short_way();
+        profile.is_coupled = profile.averages == Averages::Coupled
+            && !profile.asks_more
+            && profile.motion.smoothing.is_bounded();
         profile
     }
     /// As [`Profile::short_way_up_to`].
