@@ -62,7 +62,7 @@ fn run(
         now += *pause;
         match happening {
             Happening::Arrival(packet) => {
-                let before = buffer.averages().to_vec();
+                let before = buffer.averages();
                 let verdict = buffer.admit(now, packet, packet.color, queue.occupancy());
                 watch(&before, buffer, packet.color.index(), queue.occupancy());
                 verdicts.push(verdict);

@@ -68,7 +68,7 @@ fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], 
             }
         }
     }
-    let averages = port.buffers()[0].averages().to_vec();
+    let averages = port.buffers()[0].averages();
     (log, averages)
 }
 

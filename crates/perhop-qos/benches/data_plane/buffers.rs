@@ -17,6 +17,7 @@ pub(crate) fn run(bench: &Bench) {
             bench.case(&format!("red/{place}/{instances}"), || red(instances, shortest, range));
         }
     }
+    bench.case("rio-c/1", rio_c);
 }
 
 /// Asks one of `instances` managers about packet after packet, the queue `shortest` packets long or up to
@@ -46,6 +47,35 @@ fn red(instances: usize, shortest: u64, range: u64) -> impl FnMut(usize) -> usiz
         let now = Time::from_picoseconds(n as u64 * 600_000);
         let buffer = &mut buffers[places[row] as usize];
         match buffer.admit(now, &packet, Color::GREEN, &queue) {
+            Verdict::Pass | Verdict::MarkCe => 0,
+            Verdict::Drop(DropCause::EarlyRandom) => 1,
+            Verdict::Drop(_) => 2,
+        }
+    }
+}
+
+/// Asks RIO-C of three precedences about packet after packet of any color, with up to 15 of each in the queue.
+fn rio_c() -> impl FnMut(usize) -> usize {
+    let config: BufferConfig = serde_json::from_value(json!({"rio-c": {
+        "precedences": [
+            {"min": "24 packets", "max": "48 packets", "max-probability": 0.02},
+            {"min": "16 packets", "max": "32 packets", "max-probability": 0.05},
+            {"min": "16 packets", "max": "32 packets", "max-probability": 0.1},
+        ],
+        "limit": "64 packets",
+    }}))
+    .expect("the benchmark's RIO-C is valid");
+    let rate = Rate::from_bits_per_second(10_000_000_000);
+    let mut buffer = config.build(rate, &Streams::new(1, 0)).expect("the benchmark's RIO-C can be built");
+    let (lengths, colors) = (Numbers::table(1, 1 << 12), Numbers::table(2, 3));
+    let (packet, mut queue) = (black_box(Packet::new(FlowKey::default(), 1000)), Occupancy::default());
+    move |n| {
+        let row = n % TABLE;
+        let held = [0, 4, 8].map(|shift| u64::from(lengths[row] >> shift) % 16);
+        queue.packets_of[..3].copy_from_slice(&held);
+        queue.packets = held.iter().sum();
+        let now = Time::from_picoseconds(n as u64 * 600_000);
+        match buffer.admit(now, &packet, Color::new(colors[row] as usize), &queue) {
             Verdict::Pass | Verdict::MarkCe => 0,
             Verdict::Drop(DropCause::EarlyRandom) => 1,
             Verdict::Drop(_) => 2,

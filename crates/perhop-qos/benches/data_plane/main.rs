@@ -80,7 +80,7 @@ impl Numbers {
     }
     /// The numbers below `end` in a random order, over and over: each as often as the others.
     fn shuffled(seed: u64, end: usize) -> Table {
-        let (mut numbers, mut table) = (Numbers(seed), Table::new([0; TABLE]));
+        let (mut numbers, mut table) = (Numbers(seed), zeros());
         for (row, number) in table.iter_mut().enumerate() {
             *number = (row % end) as u32;
         }
@@ -91,7 +91,7 @@ impl Numbers {
     }
     /// Numbers below `end`, for packet after packet.
     fn table(seed: u64, end: u64) -> Table {
-        let (mut numbers, mut table) = (Numbers(seed), Table::new([0; TABLE]));
+        let (mut numbers, mut table) = (Numbers(seed), zeros());
         table.fill_with(|| numbers.below(end) as u32);
         table
     }
@@ -104,3 +104,7 @@ type Table = Box<[u32; TABLE]>;
 ///
 /// More than a processor learns by heart to guess its branches.
 const TABLE: usize = 32_768;
+
+fn zeros() -> Table {
+    vec![0; TABLE].try_into().expect("it is as long as a table")
+}

@@ -49,6 +49,7 @@ impl DropSpacing {
     /// Whether the packet is dropped. Draws a number only where the answer is not certain.
     ///
     /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is less than the numerator.
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, kept: u64, random: &mut Stream) -> bool {
         let (numerator, one) = (probability.0, Probability::ONE.0);
@@ -57,13 +58,11 @@ impl DropSpacing {
                 kept.checked_mul(numerator).and_then(|expected| one.checked_sub(expected)).unwrap_or(0)
             }
             DropSpacing::Geometric => one,
-            DropSpacing::Wait => {
-                let expected = (kept + 1).saturating_mul(numerator);
-                if expected < one {
-                    return false;
-                }
-                one.saturating_sub(expected - one)
-            }
+            DropSpacing::Wait => match (kept + 1).checked_mul(numerator) {
+                Some(expected) if expected < one => return false,
+                Some(expected) => one - (expected - one),
+                None => return true,
+            },
         };
         if numerator >= denominator {
             return true;

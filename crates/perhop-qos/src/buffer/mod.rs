@@ -145,6 +145,7 @@ impl AnyBuffer {
 }
 
 impl BufferManager for AnyBuffer {
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         match self {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::BufferManager;
 use super::average::QueueAverage;
+use super::moving_average::LONGEST;
 use super::mred_config::{Averages, SparedConfig};
 use super::mred_profile::{Memory, Outcome, Profile, Sight};
 use crate::packet::{Color, Packet};
@@ -105,22 +106,71 @@ impl Mred {
     fn admit_by_all(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let profile = &*self.profile;
         let index = profile.index(precedence);
+        if profile.is_coupled {
+            let held = lower_and_own(profile, index, queue);
+            // Where something of what an average counts is in the queue, so it is of what the higher ones count.
+            if held > 0 && profile.unit.held(queue) <= LONGEST {
+                return self.admit_coupled(held, index, packet, queue);
+            }
+        }
+        self.admit_by_each(now, index, packet, queue)
+    }
+
+    /// The same, average by average.
+    #[inline(never)]
+    fn admit_by_each(&mut self, now: Time, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
+        let profile = &*self.profile;
         for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
             average.arrival(now, held, &profile.motion);
         });
-        let sight = Sight {
-            average: deciding_steps(profile, &self.precedences, index, queue),
-            waiting: match profile.spared {
-                SparedConfig::ShortQueueAndFirst => waiting(profile, index, queue),
-                SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
-            },
-            scale: profile.scale(packet.length),
+        let average = deciding_steps(profile, &self.precedences, index, queue);
+        let outcome = if profile.asks_more {
+            self.judge_by_all(now, index, average, packet, queue)
+        } else {
+            let (test, kept) = (&profile.tests[index], &mut self.precedences.by_index[index].kept);
+            profile.judge(test, kept, average, None, &mut self.random)
         };
-        let memory = self.precedences.memory(index);
-        let outcome = profile.judge(&profile.tests[index], memory, sight, &mut self.random);
-        let outcome =
-            if self.own.is_some() { self.judge_own(now, index, outcome, sight, queue) } else { outcome };
         self.verdict(outcome, index, packet, queue)
+    }
+
+    /// The same where coupled averages count something each, that of the packet `held`, and nothing but one of them decides.
+    #[inline(never)]
+    fn admit_coupled(&mut self, held: u64, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
+        let profile = &*self.profile;
+        let (last, smoothing) = (profile.last % Color::COUNT, &profile.motion.smoothing);
+        let by_precedence = profile.unit.held_by_precedence(queue);
+        let by_index = &mut self.precedences.by_index;
+        by_index[last].queue.average.sample_bounded(profile.unit.held(queue), smoothing);
+        let mut held = held;
+        for j in index..last {
+            by_index[j].queue.average.sample_bounded(held, smoothing);
+            held += by_precedence[j + 1];
+        }
+        let average = by_index[index].queue.average.steps();
+        let outcome =
+            profile.judge(&profile.tests[index], &mut by_index[index].kept, average, None, &mut self.random);
+        self.verdict(outcome, index, packet, queue)
+    }
+
+    /// Asks all tests about a packet that finds `average`.
+    #[inline(never)]
+    fn judge_by_all(
+        &mut self,
+        now: Time,
+        index: usize,
+        average: u64,
+        packet: &Packet,
+        queue: &Occupancy,
+    ) -> Outcome {
+        let profile = &*self.profile;
+        let waiting = match profile.spared {
+            SparedConfig::ShortQueueAndFirst => waiting(profile, index, queue),
+            SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
+        };
+        let sight = Sight { average, waiting, scale: profile.scale(packet.length) };
+        let memory = self.precedences.memory(index);
+        let outcome = profile.judge_or_spare(&profile.tests[index], memory, sight, &mut self.random);
+        if self.own.is_some() { self.judge_own(now, index, outcome, sight, queue) } else { outcome }
     }
 
     /// RI+O: the average of the precedence's own packets moves, and where `outcome` is to keep the packet, it is tested again on that.
@@ -141,7 +191,7 @@ impl Mred {
             Some(test) if outcome == Outcome::Keep => {
                 let waiting = profile.of_precedence(&queue.packets_of, index);
                 let sight = Sight { average: own.steps(index), waiting, ..sight };
-                profile.judge(test, own.memory(index), sight, &mut self.random)
+                profile.judge_or_spare(test, own.memory(index), sight, &mut self.random)
             }
             _ => outcome,
         }
@@ -178,11 +228,14 @@ fn for_each_average(
         // which counts the packets of precedences 0 to j; the lower averages stay.
         Averages::Coupled => {
             let (last, by_precedence) = (profile.last % Color::COUNT, profile.unit.held_by_precedence(queue));
-            let mut held: u64 = by_precedence[..index].iter().sum();
-            let moved = precedences.by_index[index..last].iter_mut().zip(&by_precedence[index..last]);
-            for (precedence, of_precedence) in moved {
-                held += of_precedence;
-                update(&mut precedence.queue, held);
+            let mut held = 0;
+            for (j, (precedence, own)) in
+                precedences.by_index[..last].iter_mut().zip(by_precedence).enumerate()
+            {
+                held += own;
+                if j >= index {
+                    update(&mut precedence.queue, held);
+                }
             }
             update(&mut precedences.by_index[last].queue, profile.unit.held(queue));
         }
@@ -191,6 +244,16 @@ fn for_each_average(
             update(&mut precedences.by_index[index].queue, held);
         }
     }
+}
+
+/// What the queue holds of precedence `index` and the lower ones.
+#[inline]
+fn lower_and_own(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
+    // The last counts what is beyond it as well.
+    if index == profile.last {
+        return profile.unit.held(queue);
+    }
+    profile.unit.held_by_precedence(queue)[..=index].iter().sum()
 }
 
 /// The average that decides about a packet of precedence `index`, in steps.
@@ -219,6 +282,7 @@ fn waiting(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
 }
 
 impl BufferManager for Mred {
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let profile = &*self.profile;
@@ -230,11 +294,7 @@ impl BufferManager for Mred {
         let by_index = &mut self.precedences.by_index;
         let average = by_index[0].queue.average.sample_bounded(queue.packets, &profile.motion.smoothing);
         let (test, kept) = (&profile.tests[index], &mut by_index[index].kept);
-        if average < test.min {
-            *kept = 0;
-            return Verdict::Pass;
-        }
-        profile.verdict(profile.judge_above_min(test, kept, average, None, &mut self.random), packet)
+        profile.verdict(profile.judge(test, kept, average, None, &mut self.random), packet)
     }
 
     #[inline]
@@ -266,17 +326,19 @@ mod tests {
     use crate::random::Streams;
     use crate::units::Rate;
 
-    /// RED or WRED such as goes the short way, with every rule that it may ask.
+    /// RED, WRED or RIO-C such as goes a short way, with every rule that it may ask.
     fn configs() -> impl Strategy<Value = MredConfig> {
         let spacing = prop_oneof![Just("uniform"), Just("geometric"), Just("wait")];
         let above_max = prop_oneof![Just("drop"), Just("gentle")];
         let after_forced = prop_oneof![Just("restart"), Just("go-on")];
         let limit =
             prop_oneof![Just(None), (1..40u32).prop_map(|packets| Some(format!("{packets} packets")))];
-        (spacing, above_max, after_forced, limit, 1..4usize, 0..12u32).prop_map(
-            |(spacing, above_max, after_forced, limit, count, exponent)| {
+        let averages = prop_oneof![Just("single"), Just("coupled")];
+        (spacing, above_max, after_forced, limit, 1..4usize, 0..12u32, averages).prop_map(
+            |(spacing, above_max, after_forced, limit, count, exponent, averages)| {
                 let precedence = json!({"min": "5 packets", "max": "20 packets", "max-probability": 0.3});
                 serde_json::from_value(json!({
+                    "averages": averages,
                     "precedences": vec![precedence; count], "averaging": {"exponent": exponent}, "limit": limit,
                     "drop-spacing": spacing, "above-max": above_max, "after-forced": after_forced, "ecn": "mark",
                 }))
@@ -289,16 +351,19 @@ mod tests {
         #[test]
         fn the_short_way_is_the_way_through_all_tests(
             config in configs(),
-            queues in prop::collection::vec((0..45u64, 0..1_000u64, 0..4usize), 1..400),
+            queues in prop::collection::vec((prop::array::uniform4(0..12u64), 0..1_000u64, 0..4usize), 1..400),
         ) {
             let mut short = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
-            prop_assert!(short.profile.short_way_up_to > 0 || config.limit.is_some());
+            let goes = short.profile.is_coupled || short.profile.short_way_up_to > 0;
+            prop_assert!(goes || config.limit.is_some());
             let mut plain = short.clone();
-            plain.profile = Arc::new(Profile { short_way_up_to: 0, ..(*plain.profile).clone() });
+            let profile = Arc::make_mut(&mut plain.profile);
+            (profile.short_way_up_to, profile.is_coupled) = (0, false);
             let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
             for (packets, pause, color) in queues {
                 now += Time::from_microseconds(pause);
-                queue.packets = packets;
+                queue.packets_of[..4].copy_from_slice(&packets);
+                queue.packets = packets.iter().sum();
                 let (packet, precedence) = (Packet { length: 1000, ..Packet::default() }, Color::new(color));
                 let verdicts = [&mut short, &mut plain].map(|red| red.admit(now, &packet, precedence, &queue));
                 prop_assert_eq!(verdicts[0], verdicts[1]);

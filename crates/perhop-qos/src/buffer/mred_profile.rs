@@ -1,7 +1,5 @@
 //! [`Profile`]: what multi-level RED knows from its configuration alone, worked out once.
 
-use std::hint::select_unpredictable;
-
 use super::TailDrop;
 use super::average::Motion;
 use super::drop_spacing::DropSpacing;
@@ -27,6 +25,10 @@ pub(super) struct Profile {
     /// one test of it decides. 0 where there is always more to ask.
     pub(super) short_way_up_to: u64,
     pub(super) motion: Motion,
+    /// Whether more than the shared averages and the thresholds decides: [`Profile::judge_or_spare`], or an own average.
+    pub(super) asks_more: bool,
+    /// Whether averages are coupled, none of them outgrows its digits, and nothing more is asked.
+    pub(super) is_coupled: bool,
     /// Index of the highest drop precedence.
     pub(super) last: usize,
     pub(super) averages: Averages,
@@ -110,6 +112,10 @@ impl Profile {
         let own_tests: [Option<Test>; Color::COUNT] = std::array::from_fn(own);
         let mut profile = Profile {
             short_way_up_to: 0,
+            is_coupled: false,
+            asks_more: config.spared != SparedConfig::Nothing
+                || config.probability == ProbabilityConfig::PerByte
+                || own_tests.iter().any(Option::is_some),
             motion,
             last,
             averages: config.averages.unwrap_or_default(),
@@ -132,15 +138,15 @@ impl Profile {
             own_tests: own_tests.iter().any(Option::is_some).then(|| Box::new(own_tests)),
         };
         profile.short_way_up_to = profile.short_way();
+        profile.is_coupled = profile.averages == Averages::Coupled
+            && !profile.asks_more
+            && profile.motion.smoothing.is_bounded();
         profile
     }
     /// As [`Profile::short_way_up_to`].
     fn short_way(&self) -> u64 {
-        let is_plain = self.averages == Averages::Single
-            && self.own_tests.is_none()
-            && self.spared == SparedConfig::Nothing
-            && self.packets_per_byte.is_none()
-            && self.motion.smoothing.is_bounded();
+        let is_plain =
+            self.averages == Averages::Single && !self.asks_more && self.motion.smoothing.is_bounded();
         match (self.unit, self.limit) {
             (Unit::Packets, None) if is_plain => LONGEST,
             // With one packet fewer there is room for one more.
@@ -165,9 +171,14 @@ impl Profile {
         if index < self.last { held[index] } else { held[index..].iter().sum() }
     }
 
-    /// Whether `test` lets a packet pass.
-    #[inline]
-    pub(super) fn judge(&self, test: &Test, memory: Memory, sight: Sight, random: &mut Stream) -> Outcome {
+    /// Whether `test` lets a packet pass, which may be spared.
+    pub(super) fn judge_or_spare(
+        &self,
+        test: &Test,
+        memory: Memory,
+        sight: Sight,
+        random: &mut Stream,
+    ) -> Outcome {
         let Memory { kept, above_min, bit } = memory;
         // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
         let short = self.spared == SparedConfig::ShortQueueAndFirst && sight.waiting <= 1;
@@ -182,12 +193,13 @@ impl Profile {
             *kept += 1;
             return Outcome::Keep;
         }
-        self.judge_above_min(test, kept, sight.average, sight.scale, random)
+        self.judge(test, kept, sight.average, sight.scale, random)
     }
 
-    /// Whether `test` lets a packet pass that nothing spares, at an average from `min` on.
+    /// Whether `test` lets a packet pass that nothing spares.
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
-    pub(super) fn judge_above_min(
+    pub(super) fn judge(
         &self,
         test: &Test,
         kept: &mut u64,
@@ -195,29 +207,36 @@ impl Profile {
         scale: Option<f64>,
         random: &mut Stream,
     ) -> Outcome {
+        if average < test.min {
+            *kept = 0;
+            return Outcome::Keep;
+        }
         let Some(probability) = test.probability(average) else {
             *kept = if self.after_forced == AfterForcedConfig::GoOn { *kept + 1 } else { 0 };
             return Outcome::Forced;
         };
         let probability = scale.map_or(probability, |scale| probability.times(scale));
-        let drawn = self.spacing.drops(probability, *kept, random);
-        // Nobody can foretell which packets are drawn, so that a branch would often be guessed wrong.
-        *kept = select_unpredictable(drawn, 0, *kept + 1);
-        select_unpredictable(drawn, Outcome::Drawn, Outcome::Keep)
+        if self.spacing.drops(probability, *kept, random) {
+            *kept = 0;
+            return Outcome::Drawn;
+        }
+        *kept += 1;
+        Outcome::Keep
     }
 
     /// What `outcome` means for `packet`, if it fits.
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn verdict(&self, outcome: Outcome, packet: &Packet) -> Verdict {
-        // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
-        // recommendation is that routers drop packets rather then set the CE codepoint".
-        if outcome == Outcome::Forced {
-            return Verdict::Drop(DropCause::EarlyForced);
+        match outcome {
+            Outcome::Keep => Verdict::Pass,
+            // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
+            Outcome::Drawn if self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable => Verdict::MarkCe,
+            Outcome::Drawn => Verdict::Drop(DropCause::EarlyRandom),
+            // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
+            // recommendation is that routers drop packets rather then set the CE codepoint".
+            Outcome::Forced => Verdict::Drop(DropCause::EarlyForced),
         }
-        // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
-        let marks = self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable;
-        let instead = if marks { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) };
-        select_unpredictable(outcome == Outcome::Drawn, instead, Verdict::Pass)
     }
 
     /// Whether `packet` of precedence `index` fits under `limit`.

@@ -4,8 +4,6 @@
 //! is a whole number of them, so nothing is ever rounded and "green ≤ rate·Δt + burst" holds on
 //! every interval to the last bit. 128 bits hold any rate, any time and any burst.
 
-use std::hint::select_unpredictable;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -65,10 +63,10 @@ impl Bucket {
     /// Nobody can foretell which packets conform, so there is no branch here for a processor to guess wrong.
     #[inline]
     pub(crate) fn take_if(&mut self, wanted: bool, cost: Credit) -> bool {
-        let (rest, short) = self.credit.overflowing_sub(cost);
-        let takes = wanted && !short;
-        self.credit = select_unpredictable(takes, rest, self.credit);
-        takes
+        let takes = Credit::from(wanted) & Credit::from(cost <= self.credit);
+        // All of the cost, or nothing.
+        self.credit -= cost & takes.wrapping_neg();
+        takes != 0
     }
     /// What it lacks of `cost`.
     pub(super) fn missing(&self, cost: Credit) -> Credit {
