@@ -75,7 +75,7 @@ pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Ve
         let sent = match way {
             Way::Straight => port.send(now, &mut packet.clone(), &mut log),
             Way::Plain | Way::Restless => {
-                port.enqueue(now, *packet, &mut log);
+                port.enqueue(now, &mut packet.clone(), &mut log);
                 Sent::Queued
             }
         };
