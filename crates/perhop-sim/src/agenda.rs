@@ -186,7 +186,9 @@ impl<E: Copy> Agenda<E> {
             all.extend(self.later.drain().map(|Reverse(wakeup)| wakeup));
             self.later_day = u64::MAX;
             self.year = Wheel::suiting(gap, pending, now);
-            all.into_iter().for_each(|wakeup| self.put_down(wakeup));
+            for wakeup in all {
+                self.put_down(wakeup);
+            }
         }
     }
 }
