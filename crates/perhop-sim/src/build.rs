@@ -278,6 +278,8 @@ impl<'a> Builder<'a> {
             poll: self.world.agenda.register(Event::Poll(id)),
             poll_at: None,
             feeders: Vec::new(),
+            halt: id,
+            driven_by: None,
             leads_to_host,
             settles: false,
             answers: false,
@@ -435,7 +437,10 @@ impl<W: Watch> World<W> {
                     self.agenda.schedule(slot, self.senders[sender].due.at);
                     self.senders[sender].slot = Some(slot);
                 }
-            } else if !feeders.is_empty() {
+            }
+        }
+        for link in 0..self.links.len() {
+            if !self.links[link].feeders.is_empty() {
                 self.catch_up(Time::ZERO, LinkId(link as u32));
             }
         }

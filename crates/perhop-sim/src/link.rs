@@ -13,6 +13,7 @@ use perhop_qos::verdict::DropCause;
 use crate::agenda::Slot;
 use crate::capture::{End, Fate};
 use crate::probe::{FlowCounters, PortTally, Tally};
+use crate::routing::LinkId;
 use crate::session::Segments;
 
 /// A packet that has left the scheduler's hands and has not arrived yet.
@@ -38,6 +39,10 @@ pub(crate) struct Link {
     /// The senders of the host that this link leads away from, where their packets are all that enters
     /// it: then they run ahead of the agenda. Else empty.
     pub(crate) feeders: Vec<usize>,
+    /// Where they run ahead: the first link on their way on which the agenda comes to their packets.
+    pub(crate) halt: LinkId,
+    /// The link away from a host from which all packets come to this one without the agenda's help.
+    pub(crate) driven_by: Option<LinkId>,
     /// The far end is a host: packets end there.
     pub(crate) leads_to_host: bool,
     /// What becomes of a packet at the far end is settled when it is on this wire: where it goes on, it meets no

@@ -67,7 +67,7 @@ fn policies_of_a_port() -> [Value; 4] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn running_ahead_changes_nothing(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..7),
@@ -88,7 +88,7 @@ enum Watch {
     Routers,
 }
 
-/// Three hosts at the first of three routers, two sinks at the last and one at the second, with everything on
+/// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last and one at the second, with everything on
 /// the way that may happen to a packet: the tables without those of the probes.
 fn chain(
     sources: &[(u8, u64, u64)],
@@ -110,7 +110,9 @@ fn chain(
         })
         .collect();
     let links = [
-        ("a", "r1"),
+        // One host has a router of its own.
+        ("a", "edge"),
+        ("edge", "r1"),
         ("b", "r1"),
         ("c", "r1"),
         ("r1", "r2"),
@@ -122,7 +124,7 @@ fn chain(
     let probes: Vec<Value> = match watch {
         Watch::Nobody => Vec::new(),
         Watch::Routers => {
-            let ports = links.iter().filter(|(from, _)| from.starts_with('r'));
+            let ports = links.iter().filter(|(from, _)| !["a", "b", "c"].contains(from));
             ports.map(|(from, to)| json!({"from": from, "to": to, "every": "7ms"})).collect()
         }
     };
@@ -133,13 +135,15 @@ fn chain(
                 "interfaces": {"r1": {"output": "first"}, "r2": {"input": "police"}}}),
             ("r2", "r3") => json!({"between": [from, to], "rate": "1Mb/s", "delay": "3ms",
                 "interfaces": {"r2": {"output": "second"}}}),
+            ("edge", _) => json!({"between": [from, to], "rate": "1Mb/s", "delay": "2ms", "loss": loss,
+                "interfaces": {"edge": {"output": "second"}, "r1": {"input": "police"}}}),
             ("r3", "s") => json!({"between": [from, to], "rate": "600kb/s", "delay": "1ms", "loss": loss}),
             _ => json!({"between": [from, to], "rate": "3Mb/s", "delay": "2ms"}),
         })
         .collect();
     let scenario = json!({
         "perhop": 1, "name": "chain", "duration": "3s",
-        "hosts": {"a": {}, "b": {}, "c": {}, "s": {}, "t": {}, "u": {}}, "routers": {"r1": {}, "r2": {}, "r3": {}},
+        "hosts": {"a": {}, "b": {}, "c": {}, "s": {}, "t": {}, "u": {}}, "routers": {"edge": {}, "r1": {}, "r2": {}, "r3": {}},
         "links": links, "traffic": traffic,
         "policies": {
             "first": {"queueing": queueing[0]}, "second": {"queueing": queueing[1]},
@@ -157,7 +161,7 @@ fn chain(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
     #[test]
     fn settling_changes_nothing(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..9),

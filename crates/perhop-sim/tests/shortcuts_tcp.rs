@@ -66,6 +66,8 @@ struct Network {
     delays: [u64; 2],
     udp: bool,
     warmup: bool,
+    /// Every host has a router of its own, with a slower link behind it.
+    edges: bool,
 }
 
 fn queueing(kind: usize) -> Value {
@@ -106,6 +108,10 @@ fn tables(flows: &[Flow], network: &Network, on_the_agenda: bool, seed: u64) -> 
         traffic.push(json!({"name": "udp", "from": "c0", "to": "s1", "source": source}));
     }
     let mut hosts = serde_json::Map::new();
+    let mut routers = serde_json::Map::new();
+    for name in ["left", "middle", "right"] {
+        routers.insert(name.to_owned(), json!({}));
+    }
     let mut links = vec![
         json!({"between": ["left", "middle"], "rate": "2Mb/s", "delay": format!("{middle}us"), "loss": loss,
                "interfaces": {"left": {"output": "queue"}}}),
@@ -114,7 +120,14 @@ fn tables(flows: &[Flow], network: &Network, on_the_agenda: bool, seed: u64) -> 
     for host in 0..PAIRS {
         for (name, router) in [(format!("c{host}"), "left"), (format!("s{host}"), "right")] {
             let delay = format!("{}us", access * (1 + host as u64));
-            links.push(json!({"between": [name, router], "rate": "4Mb/s", "delay": delay, "loss": loss}));
+            let edge = format!("edge-{name}");
+            let near = if network.edges { edge.as_str() } else { router };
+            links.push(json!({"between": [name, near], "rate": "4Mb/s", "delay": delay, "loss": loss}));
+            if network.edges {
+                links.push(json!({"between": [edge, router], "rate": "1500kb/s", "delay": delay,
+                    "interfaces": {near: {"input": "mark"}}}));
+                routers.insert(edge, json!({}));
+            }
             hosts.insert(name, json!({}));
         }
     }
@@ -127,8 +140,11 @@ fn tables(flows: &[Flow], network: &Network, on_the_agenda: bool, seed: u64) -> 
         if on_the_agenda { vec![json!({"traffic": "flow0", "every": "11ms"})] } else { Vec::new() };
     let scenario = json!({
         "perhop": 1, "name": "shortcuts", "duration": "3s", "hosts": hosts,
-        "routers": {"left": {}, "middle": {}, "right": {}},
-        "links": links, "traffic": traffic, "policies": {"queue": {"queueing": queueing(network.queueing)}},
+        "routers": routers,
+        "links": links, "traffic": traffic, "policies": {
+            "queue": {"queueing": queueing(network.queueing)},
+            "mark": {"conditioners": [{"meter": {"token-bucket": {"rate": "600kb/s", "burst": "6kB"}}, "red": [{"mark": "default"}]}]},
+        },
         "measure": {"warmup": if network.warmup { "600ms" } else { "0s" }, "queues": queues, "connections": connections,
                     "throughput-every": "100ms", "delay-every": "100ms", "packets": ["flow0"]},
     });
@@ -154,9 +170,10 @@ proptest! {
         delays in prop::sample::select(vec![[20_000, 1_000], [0, 0], [0, 3_000], [500, 40_000]]),
         udp in any::<bool>(),
         warmup in any::<bool>(),
+        edges in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let network = Network { queueing, loss, delays, udp, warmup };
+        let network = Network { queueing, loss, delays, udp, warmup, edges };
         let ahead = tables(&flows, &network, false, seed);
         let on_the_agenda = tables(&flows, &network, true, seed);
         for (ahead, on_the_agenda) in ahead.iter().zip(&on_the_agenda) {

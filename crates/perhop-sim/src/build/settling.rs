@@ -20,8 +20,8 @@ impl Builder<'_> {
     /// Finds the links that settle what becomes of their packets ([`crate::link::Link::settles`]): every
     /// packet goes on to a link that gets its packets from here alone, and whose queue nobody watches, or ends at a host
     /// where it is not answered, or where answering it ahead of the agenda is nobody else's business. Then nothing can
-    /// come between. Links away from a host are left out: their sources and TCP run ahead, and the arrival at the router
-    /// calls a halt to that.
+    /// come between. Links away from a host do so only where their packets meet others further on: their sources and TCP run
+    /// ahead, and an arrival on the agenda must call a halt to that.
     pub(super) fn settle(&mut self) {
         let world = &mut self.world;
         let feeding = feeding(world);
@@ -40,8 +40,36 @@ impl Builder<'_> {
         for (link, settles) in world.links.iter_mut().zip(settles) {
             link.settles = settles;
         }
+        settle_away_from_hosts(world, &feeding);
         find_who_may_be_ahead(world);
         find_the_punctual(world);
+    }
+}
+
+/// Lets links away from hosts settle, too, where all their packets come to one link that does not, and nobody else's.
+fn settle_away_from_hosts(world: &mut World, feeding: &[Feeding]) {
+    /// Of a link away from a host: the links up to the first that does not settle, where all is as it must be.
+    type Stretch = Option<Vec<LinkId>>;
+    let mut stretches: Vec<Option<Stretch>> = vec![None; world.links.len()];
+    for flow in &world.flows {
+        let way: Vec<LinkId> = way(world, flow).collect();
+        let halt = way[1..].iter().position(|link| !world.links[link.index()].settles);
+        let is_alone =
+            |pair: &[LinkId]| feeding[pair[1].index()] == Feeding::By(pair[0]) && !is_watched(world, pair[1]);
+        let stretch = halt.map(|place| way[..place + 2].to_vec());
+        let stretch = stretch.filter(|stretch| stretch.windows(2).all(is_alone));
+        let known = stretches[way[0].index()].get_or_insert_with(|| stretch.clone());
+        if *known != stretch {
+            *known = None;
+        }
+    }
+    for stretch in stretches.into_iter().flatten().flatten() {
+        let [first, others @ .., halt] = &stretch[..] else { continue };
+        world.links[first.index()].settles = true;
+        world.links[first.index()].halt = *halt;
+        for link in others.iter().chain([halt]) {
+            world.links[link.index()].driven_by = Some(*first);
+        }
     }
 }
 

@@ -129,13 +129,16 @@ impl<W: Watch> World<W> {
 
     /// The packet at the head of `link`'s flight reaches the far end.
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { in_flight, arrival, settles, .. } = &mut self.links[link.index()];
+        let Link { in_flight, arrival, settles, driven_by, .. } = &mut self.links[link.index()];
         if *settles {
             return self.settle_in_flight(now, link);
         }
         let Some(Flight { mut packet, .. }) = in_flight.pop_front() else { return };
         if let Some(next) = in_flight.front() {
             self.agenda.schedule(*arrival, next.arrives);
+        }
+        if let Some(first) = *driven_by {
+            self.drive(now, first);
         }
         self.catch_up(now, link);
         self.go_on(now, link, &mut packet);

@@ -41,14 +41,25 @@ impl<W: Watch> World<W> {
         self.await_poll(link);
     }
 
-    /// Lets a host's sources send what is due by `now`, and on until a packet is in flight on `link`.
+    /// Lets the sources that run ahead by `link`, if there are any, send what is due by `now`, before anything leaves a port
+    /// further on at that time.
+    #[inline(never)]
+    pub(super) fn drive(&mut self, now: Time, link: LinkId) {
+        if !self.links[link.index()].feeders.is_empty() {
+            self.run_ahead(now, link);
+        }
+    }
+
+    /// Lets a host's sources send what is due by `now`, and on until a packet is in flight on the link where the agenda
+    /// comes to them.
     ///
-    /// Nothing that happens elsewhere changes what these sources send or what the host's port does
-    /// with it, so the packet's arrival at the router is the only event that the agenda needs.
+    /// Nothing that happens elsewhere changes what these sources send or what becomes of it up to there, so that
+    /// packet's arrival is the only event that the agenda needs.
     #[inline(never)]
     fn run_ahead(&mut self, now: Time, link: LinkId) {
         loop {
-            let Link { feeders, port, in_flight, .. } = &self.links[link.index()];
+            let Link { feeders, port, halt, .. } = &self.links[link.index()];
+            let in_flight = &self.links[halt.index()].in_flight;
             let sender = self.first_due(feeders);
             let emission = self.senders[sender].due.at;
             let timeout = port.poll_timeout().unwrap_or(Time::MAX);
@@ -105,6 +116,9 @@ impl<W: Watch> World<W> {
         let pending = &mut self.links[link.index()].poll_at;
         if *pending == Some(now) {
             *pending = None;
+            if let Some(first) = self.links[link.index()].driven_by {
+                self.drive(now, first);
+            }
             self.catch_up(now, link);
             self.await_poll(link);
         }
