@@ -79,6 +79,7 @@ impl<E: Copy> Agenda<E> {
     /// Lets the event of `slot` happen at `time`, which must not lie before the event taken last.
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
+        debug_assert!(time < Time::MAX, "what never happens is not put down");
         self.put_down(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
     }
     /// Takes the next event if it happens no later than `limit`.

@@ -428,7 +428,7 @@ impl<W: Watch> World<W> {
             self.links[self.paths[self.flows[flow].path as usize].index()].feeders.push(sender);
         }
         for link in 0..self.links.len() {
-            let watched = self.queue_probes.iter().any(|probe| probe.link.index() == link);
+            let watched = settling::is_watched(self, LinkId(link as u32));
             let Link { feeders, leads_to_host, reacts, .. } = &self.links[link];
             // A link from host to host has no event that could call a halt to running ahead.
             if watched || ahead == Ahead::Never || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS {

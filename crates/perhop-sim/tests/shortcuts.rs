@@ -67,7 +67,7 @@ fn policies_of_a_port() -> [Value; 4] {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn running_ahead_changes_nothing(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..7),
@@ -161,7 +161,7 @@ fn chain(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
     fn settling_changes_nothing(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..9),

@@ -78,7 +78,7 @@ impl Wheel {
     /// Whether `day` is less than a year ahead.
     #[inline]
     pub(super) fn reaches(&self, day: u64) -> bool {
-        day < self.today + self.first.len() as u64
+        day < self.today.saturating_add(self.first.len() as u64)
     }
 
     #[inline]

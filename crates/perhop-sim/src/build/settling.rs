@@ -18,9 +18,10 @@ enum Feeding {
 
 impl Builder<'_> {
     /// Finds the links that settle what becomes of their packets ([`crate::link::Link::settles`]): every
-    /// packet goes on to a link that gets its packets from here alone, and whose queue nobody watches, or ends at a host
-    /// where it is not answered, or where answering it ahead of the agenda is nobody else's business. Then nothing can
-    /// come between. Links away from a host do so only where their packets meet others further on: their sources and TCP run
+    /// packet goes on to a link that gets its packets from here alone, and whose queue nobody watches, or ends at a host:
+    /// then nothing can come between. Whether TCP answers there ahead of the agenda is asked for each packet.
+    ///
+    /// Links away from a host do so only where their packets meet others further on: their sources and TCP run
     /// ahead, and an arrival on the agenda must call a halt to that.
     pub(super) fn settle(&mut self) {
         let world = &mut self.world;
@@ -74,7 +75,7 @@ fn settle_away_from_hosts(world: &mut World, feeding: &[Feeding]) {
 }
 
 /// Whether a probe looks at the queues before `link`.
-fn is_watched(world: &World, link: LinkId) -> bool {
+pub(super) fn is_watched<W>(world: &World<W>, link: LinkId) -> bool {
     world.queue_probes.iter().any(|probe| probe.link == link)
 }
 
@@ -95,7 +96,8 @@ fn find_who_may_be_ahead(world: &mut World) {
             world.transport.sessions[session].may_be_ahead[end] = may;
             if let Some(arrives) = arrives {
                 // Asked for each packet, which may be another session's.
-                world.links[arrives.index()].answers = true;
+                let arrives = &mut world.links[arrives.index()];
+                arrives.answers = arrives.settles;
             }
         }
     }
@@ -104,7 +106,7 @@ fn find_who_may_be_ahead(world: &mut World) {
 /// Finds the links that settle what is answered, or what something on the agenda waits for further along the way.
 fn find_the_punctual(world: &mut World) {
     for link in &mut world.links {
-        link.punctual = link.settles && link.answers;
+        link.punctual = link.answers;
     }
     let mut found = true;
     while std::mem::take(&mut found) {

@@ -103,7 +103,7 @@ impl<W: Watch> World<W> {
         let link = &mut self.links[link.index()];
         let Some(timeout) = link.port.poll_timeout() else { return };
         // The next packet cannot reach the far end earlier, and before that nobody knows that it is late.
-        let time = if link.settles { timeout + link.delay } else { timeout };
+        let time = if link.settles { timeout.saturating_add(link.delay) } else { timeout };
         // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
         if link.poll_at.is_none_or(|pending| time < pending) {
             self.agenda.schedule(link.poll, time);
@@ -120,7 +120,6 @@ impl<W: Watch> World<W> {
                 self.drive(now, first);
             }
             self.catch_up(now, link);
-            self.await_poll(link);
         }
     }
 }
