@@ -5,6 +5,7 @@
 mod early_tcm;
 mod per_flow;
 mod rate_based;
+mod shared_profile;
 mod single_rate_tcm;
 pub(crate) mod token_bucket;
 mod token_bucket_with_debt;
@@ -122,13 +123,16 @@ pub enum MeterConfig {
     EarlyTcm(EarlyTcmConfig),
 }
 
-/// A meter of any kind: stored by value, dispatched by one `match`.
+/// A meter of any kind, dispatched by one `match`.
+///
+/// What has a profile to share or more than a line of a cache for itself keeps it elsewhere, so that many meters lie
+/// close together.
 #[derive(Clone, Debug)]
 pub enum AnyMeter {
     /// See [`TokenBucket`].
     TokenBucket(TokenBucket),
     /// See [`TokenBucketWithDebt`].
-    TokenBucketWithDebt(TokenBucketWithDebt),
+    TokenBucketWithDebt(Box<TokenBucketWithDebt>),
     /// See [`SingleRateTcm`].
     SingleRateTcm(SingleRateTcm),
     /// See [`TwoRateTcm`].
@@ -136,13 +140,13 @@ pub enum AnyMeter {
     /// See [`TwoRateTcmRfc4115`].
     Rfc4115(TwoRateTcmRfc4115),
     /// See [`Tsw2cm`].
-    Tsw2cm(Tsw2cm),
+    Tsw2cm(Box<Tsw2cm>),
     /// See [`Tsw3cm`].
-    Tsw3cm(Tsw3cm),
+    Tsw3cm(Box<Tsw3cm>),
     /// See [`RateBasedMarker`].
     RateBased(RateBasedMarker),
     /// See [`EarlyTcm`].
-    EarlyTcm(EarlyTcm),
+    EarlyTcm(Box<EarlyTcm>),
 }
 
 impl MeterConfig {
@@ -154,17 +158,23 @@ impl MeterConfig {
         let (kind, built) = match self {
             MeterConfig::TokenBucket(config) => ("token-bucket", config.build().map(AnyMeter::TokenBucket)),
             MeterConfig::TokenBucketWithDebt(config) => {
-                ("token-bucket-with-debt", config.build().map(AnyMeter::TokenBucketWithDebt))
+                ("token-bucket-with-debt", config.build().map(Box::new).map(AnyMeter::TokenBucketWithDebt))
             }
             MeterConfig::SingleRateTcm(config) => {
                 ("single-rate-tcm", config.build().map(AnyMeter::SingleRateTcm))
             }
             MeterConfig::TwoRateTcm(config) => ("two-rate-tcm", config.build().map(AnyMeter::TwoRateTcm)),
             MeterConfig::Rfc4115(config) => ("rfc4115", config.build().map(AnyMeter::Rfc4115)),
-            MeterConfig::Tsw2cm(config) => ("tsw2cm", config.build(streams).map(AnyMeter::Tsw2cm)),
-            MeterConfig::Tsw3cm(config) => ("tsw3cm", config.build(streams).map(AnyMeter::Tsw3cm)),
+            MeterConfig::Tsw2cm(config) => {
+                ("tsw2cm", config.build(streams).map(Box::new).map(AnyMeter::Tsw2cm))
+            }
+            MeterConfig::Tsw3cm(config) => {
+                ("tsw3cm", config.build(streams).map(Box::new).map(AnyMeter::Tsw3cm))
+            }
             MeterConfig::RateBased(config) => ("rate-based", config.build().map(AnyMeter::RateBased)),
-            MeterConfig::EarlyTcm(config) => ("early-tcm", config.build().map(AnyMeter::EarlyTcm)),
+            MeterConfig::EarlyTcm(config) => {
+                ("early-tcm", config.build().map(Box::new).map(AnyMeter::EarlyTcm))
+            }
         };
         built.map_err(|error| error.within(kind))
     }
