@@ -132,7 +132,7 @@ pub enum AnyMeter {
     /// See [`TokenBucket`].
     TokenBucket(TokenBucket),
     /// See [`TokenBucketWithDebt`].
-    TokenBucketWithDebt(Box<TokenBucketWithDebt>),
+    TokenBucketWithDebt(TokenBucketWithDebt),
     /// See [`SingleRateTcm`].
     SingleRateTcm(SingleRateTcm),
     /// See [`TwoRateTcm`].
@@ -158,7 +158,7 @@ impl MeterConfig {
         let (kind, built) = match self {
             MeterConfig::TokenBucket(config) => ("token-bucket", config.build().map(AnyMeter::TokenBucket)),
             MeterConfig::TokenBucketWithDebt(config) => {
-                ("token-bucket-with-debt", config.build().map(Box::new).map(AnyMeter::TokenBucketWithDebt))
+                ("token-bucket-with-debt", config.build().map(AnyMeter::TokenBucketWithDebt))
             }
             MeterConfig::SingleRateTcm(config) => {
                 ("single-rate-tcm", config.build().map(AnyMeter::SingleRateTcm))

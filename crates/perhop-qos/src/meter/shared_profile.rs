@@ -44,6 +44,7 @@ impl Word for u64 {
     fn saturating_product(left: u64, right: u64) -> u64 {
         left.saturating_mul(right)
     }
+    #[inline]
     fn saturating_add(self, more: u64) -> u64 {
         self.saturating_add(more)
     }
@@ -67,6 +68,7 @@ impl Word for u128 {
     fn saturating_product(left: u64, right: u64) -> u128 {
         u128::from(left) * u128::from(right)
     }
+    #[inline]
     fn saturating_add(self, more: u128) -> u128 {
         self.saturating_add(more)
     }
@@ -101,7 +103,7 @@ impl<W: Word> SharedProfile<W> {
     }
     /// When a bucket is full for certain: more time than this earns nothing more.
     pub(super) fn fills_in(&self) -> Time {
-        Time::from_picoseconds(self.size.divided_by(self.per_picosecond))
+        self.time_for(self.size)
     }
     /// Whether `W` holds all that there is to count: a full bucket, `more`, and what is earned in up to `longest`.
     pub(super) fn is_exact(&self, more: W, longest: Time) -> bool {
@@ -113,11 +115,6 @@ impl<W: Word> SharedProfile<W> {
     pub(super) fn cost(&self, length: u32) -> W {
         W::saturating_product(length.into(), self.per_byte)
     }
-    /// The same if the packet is `wanted`, else what no bucket holds.
-    #[inline]
-    pub(super) fn cost_if(&self, wanted: bool, length: u32) -> W {
-        select_unpredictable(wanted, self.cost(length), W::MAX)
-    }
     /// What `elapsed` earns.
     #[inline]
     pub(super) fn earned(&self, elapsed: Time) -> W {
@@ -126,6 +123,14 @@ impl<W: Word> SharedProfile<W> {
     /// Tokens of a full bucket.
     pub(super) fn size(&self) -> W {
         self.size
+    }
+    /// The tokens for `size` bytes.
+    pub(super) fn tokens(&self, size: ByteSize) -> W {
+        W::saturating_product(size.as_bytes(), self.per_byte)
+    }
+    /// How long it takes to earn `tokens`, rounded up.
+    pub(super) fn time_for(&self, tokens: W) -> Time {
+        Time::from_picoseconds(tokens.divided_by(self.per_picosecond))
     }
     /// A full bucket.
     pub(super) fn full(&self) -> Level<W> {
@@ -138,6 +143,12 @@ fn greatest_common_divisor(mut larger: u64, mut smaller: u64) -> u64 {
         (larger, smaller) = (smaller, larger % smaller);
     }
     larger
+}
+
+/// `cost` if the packet is `wanted`, else what no bucket holds.
+#[inline]
+pub(super) fn cost_if<W: Word>(wanted: bool, cost: W) -> W {
+    select_unpredictable(wanted, cost, W::MAX)
 }
 
 /// How full a bucket is: all that it has for itself.
@@ -156,6 +167,16 @@ impl<W: Word> Level<W> {
         let all = self.0 + earned;
         self.0 = all.min(profile.size);
         all - self.0
+    }
+    /// What it lacks of `cost`.
+    #[inline]
+    pub(super) fn missing(&self, cost: W) -> W {
+        cost.checked_sub(self.0).unwrap_or(W::ZERO)
+    }
+    /// Spends all of it.
+    #[inline]
+    pub(super) fn drain(&mut self) {
+        self.0 = W::ZERO;
     }
     /// Spends `cost` if there is enough; returns whether it did.
     ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word};
+use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word, cost_if};
 use super::{ColorMode, Meter, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -103,9 +103,9 @@ impl<W: Word> Meter for Buckets<W> {
         // decremented by B [...], else if the packet has been precolored as green or yellow and if
         // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
         // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
-        let color = mode.color_before(packet);
-        let green = self.committed.take(committed.cost_if(color == Color::GREEN, packet.length));
-        let yellow = self.excess.take_if(!green, excess.cost_if(color <= Color::YELLOW, packet.length));
+        let (color, cost) = (mode.color_before(packet), committed.cost(packet.length));
+        let green = self.committed.take(cost_if(color == Color::GREEN, cost));
+        let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, cost));
         color.judged(green, yellow)
     }
 }

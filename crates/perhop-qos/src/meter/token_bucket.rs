@@ -67,14 +67,6 @@ impl Bucket {
         self.credit -= cost & takes.wrapping_neg();
         takes != 0
     }
-    /// What it lacks of `cost`.
-    pub(super) fn missing(&self, cost: Credit) -> Credit {
-        cost.saturating_sub(self.credit)
-    }
-    /// Spends all of it.
-    pub(super) fn drain(&mut self) {
-        self.credit = 0;
-    }
 }
 
 /// Earns tokens at a constant rate.

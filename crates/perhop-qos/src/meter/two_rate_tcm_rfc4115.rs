@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word};
+use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word, cost_if};
 use super::{ColorMode, Meter, require_burst, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -98,12 +98,12 @@ impl<W: Word> Meter for Buckets<W> {
         let elapsed = self.clock.elapsed(now, *longest);
         self.committed.top_up(committed.earned(elapsed), committed);
         self.excess.top_up(excess.earned(elapsed), excess);
-        let color = mode.color_before(packet);
+        let (color, length) = (mode.color_before(packet), packet.length);
         // RFC 4115 §3, figure 1: green packet and B <= Tc: green, Tc -= B; else not a red packet and
         // B <= Te: yellow, Te -= B; else red. "In the color-blind operation, the meter assumes that all
         // incoming packets are green." The text of §3 has "Tc(t)- B > 0"; see docs/deviations.toml.
-        let green = self.committed.take(committed.cost_if(color == Color::GREEN, packet.length));
-        let yellow = self.excess.take_if(!green, excess.cost_if(color <= Color::YELLOW, packet.length));
+        let green = self.committed.take(cost_if(color == Color::GREEN, committed.cost(length)));
+        let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, excess.cost(length)));
         color.judged(green, yellow)
     }
 }
