@@ -52,6 +52,7 @@ pub enum ColorMode {
 
 impl ColorMode {
     /// The color that a meter in this mode takes `packet` to have.
+    #[inline]
     pub(crate) fn color_before(self, packet: &Packet) -> Color {
         match self {
             ColorMode::ColorBlind => Color::GREEN,
@@ -177,6 +178,13 @@ impl MeterConfig {
             }
         };
         built.map_err(|error| error.within(kind))
+    }
+}
+
+impl AnyMeter {
+    /// Whether it draws random numbers.
+    fn is_random(&self) -> bool {
+        matches!(self, AnyMeter::Tsw2cm(_) | AnyMeter::Tsw3cm(_))
     }
 }
 
