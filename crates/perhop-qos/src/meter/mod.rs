@@ -5,6 +5,7 @@
 mod early_tcm;
 mod per_flow;
 mod rate_based;
+mod shared_profile;
 mod single_rate_tcm;
 pub(crate) mod token_bucket;
 mod token_bucket_with_debt;
@@ -51,6 +52,7 @@ pub enum ColorMode {
 
 impl ColorMode {
     /// The color that a meter in this mode takes `packet` to have.
+    #[inline]
     pub(crate) fn color_before(self, packet: &Packet) -> Color {
         match self {
             ColorMode::ColorBlind => Color::GREEN,
@@ -122,7 +124,10 @@ pub enum MeterConfig {
     EarlyTcm(EarlyTcmConfig),
 }
 
-/// A meter of any kind: stored by value, dispatched by one `match`.
+/// A meter of any kind, dispatched by one `match`.
+///
+/// What has a profile to share or more than a line of a cache for itself keeps it elsewhere, so that many meters lie
+/// close together.
 #[derive(Clone, Debug)]
 pub enum AnyMeter {
     /// See [`TokenBucket`].
@@ -136,13 +141,13 @@ pub enum AnyMeter {
     /// See [`TwoRateTcmRfc4115`].
     Rfc4115(TwoRateTcmRfc4115),
     /// See [`Tsw2cm`].
-    Tsw2cm(Tsw2cm),
+    Tsw2cm(Box<Tsw2cm>),
     /// See [`Tsw3cm`].
-    Tsw3cm(Tsw3cm),
+    Tsw3cm(Box<Tsw3cm>),
     /// See [`RateBasedMarker`].
     RateBased(RateBasedMarker),
     /// See [`EarlyTcm`].
-    EarlyTcm(EarlyTcm),
+    EarlyTcm(Box<EarlyTcm>),
 }
 
 impl MeterConfig {
@@ -161,12 +166,25 @@ impl MeterConfig {
             }
             MeterConfig::TwoRateTcm(config) => ("two-rate-tcm", config.build().map(AnyMeter::TwoRateTcm)),
             MeterConfig::Rfc4115(config) => ("rfc4115", config.build().map(AnyMeter::Rfc4115)),
-            MeterConfig::Tsw2cm(config) => ("tsw2cm", config.build(streams).map(AnyMeter::Tsw2cm)),
-            MeterConfig::Tsw3cm(config) => ("tsw3cm", config.build(streams).map(AnyMeter::Tsw3cm)),
+            MeterConfig::Tsw2cm(config) => {
+                ("tsw2cm", config.build(streams).map(Box::new).map(AnyMeter::Tsw2cm))
+            }
+            MeterConfig::Tsw3cm(config) => {
+                ("tsw3cm", config.build(streams).map(Box::new).map(AnyMeter::Tsw3cm))
+            }
             MeterConfig::RateBased(config) => ("rate-based", config.build().map(AnyMeter::RateBased)),
-            MeterConfig::EarlyTcm(config) => ("early-tcm", config.build().map(AnyMeter::EarlyTcm)),
+            MeterConfig::EarlyTcm(config) => {
+                ("early-tcm", config.build().map(Box::new).map(AnyMeter::EarlyTcm))
+            }
         };
         built.map_err(|error| error.within(kind))
+    }
+}
+
+impl AnyMeter {
+    /// Whether it draws random numbers.
+    fn is_random(&self) -> bool {
+        matches!(self, AnyMeter::Tsw2cm(_) | AnyMeter::Tsw3cm(_))
     }
 }
 

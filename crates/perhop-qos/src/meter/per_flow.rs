@@ -53,9 +53,11 @@ impl FlowMeters {
     /// Where the meter of `flow` stands, which is made if it is not there.
     fn place(&mut self, flow: &FlowKey) -> usize {
         let place = self.places.entry(*flow).or_insert_with(|| {
-            // What was built once can be built again: only the stream differs.
-            let meter = self.config.build(&self.streams.child(flow.to_string()));
-            self.meters.push(meter.unwrap_or_else(|_| self.pristine.clone()));
+            // A copy shares the profile. Only a meter that draws random numbers is built anew, with a stream of its
+            // own; what was built once can be built again.
+            let anew = |flow: &FlowKey| self.config.build(&self.streams.child(flow.to_string())).ok();
+            let meter = if self.pristine.is_random() { anew(flow) } else { None };
+            self.meters.push(meter.unwrap_or_else(|| self.pristine.clone()));
             (self.meters.len() - 1) as u32
         });
         *place as usize

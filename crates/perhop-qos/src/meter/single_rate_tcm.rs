@@ -1,9 +1,11 @@
 //! [`SingleRateTcm`]: the single rate three color marker, srTCM (RFC 2697).
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::token_bucket::{Bucket, Refill, cost};
+use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word, cost_if};
 use super::{ColorMode, Meter, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -36,37 +38,74 @@ impl SingleRateTcmConfig {
             return Err(ConfigError::new("cbs", "with both cbs and ebs 0 every packet is red")
                 .help("at least one of them must be larger than 0, better than the largest packet"));
         }
-        Ok(SingleRateTcm {
-            refill: Refill::new(self.cir),
-            committed: Bucket::full(self.cbs),
-            excess: Bucket::full(self.ebs),
-            mode: self.mode,
-        })
+        let narrow = Buckets::<u64>::full(self);
+        let is_exact = narrow.profile.is_exact();
+        Ok(SingleRateTcm(ByWidth::choose(narrow, is_exact, || Buckets::full(self))))
     }
 }
 
 /// The srTCM: a committed bucket, and an excess bucket that gets what the first has no room for.
 #[derive(Clone, Debug)]
-pub struct SingleRateTcm {
-    refill: Refill,
-    committed: Bucket,
-    excess: Bucket,
+pub struct SingleRateTcm(ByWidth<Buckets<u64>, Buckets<u128>>);
+
+/// What a meter has for itself, and what all of its configuration share.
+#[derive(Clone, Debug)]
+struct Buckets<W> {
+    profile: Arc<Profile<W>>,
+    clock: Clock,
+    committed: Level<W>,
+    excess: Level<W>,
+}
+
+#[derive(Debug)]
+struct Profile<W> {
+    committed: SharedProfile<W>,
+    /// Of the same rate, and so of the same unit.
+    excess: SharedProfile<W>,
+    /// When both are full for certain.
+    longest: Time,
     mode: ColorMode,
 }
 
+impl<W: Word> Profile<W> {
+    fn is_exact(&self) -> bool {
+        self.committed.is_exact(self.excess.size(), self.longest)
+    }
+}
+
+impl<W: Word> Buckets<W> {
+    fn full(config: &SingleRateTcmConfig) -> Buckets<W> {
+        let committed = SharedProfile::new(config.cir, config.cbs);
+        let excess = SharedProfile::new(config.cir, config.ebs);
+        let longest = committed.fills_in().saturating_add(excess.fills_in());
+        let (clock, levels) = (Clock::default(), (committed.full(), excess.full()));
+        let profile = Arc::new(Profile { committed, excess, longest, mode: config.mode });
+        Buckets { profile, clock, committed: levels.0, excess: levels.1 }
+    }
+}
+
 impl Meter for SingleRateTcm {
+    #[inline]
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        self.0.measure(now, packet)
+    }
+}
+
+impl<W: Word> Meter for Buckets<W> {
+    #[inline]
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        let Profile { committed, excess, longest, mode } = &*self.profile;
         // RFC 2697 §3: "If Tc is less than CBS, Tc is incremented by one, else if Te is less then EBS,
         // Te is incremented by one, else neither".
-        let surplus = self.committed.fill(self.refill.earned(now));
-        self.excess.fill(surplus);
-        let (color, cost) = (self.mode.color_before(packet), cost(packet.length));
+        let surplus = self.committed.fill(committed.earned(self.clock.elapsed(now, *longest)), committed);
+        self.excess.top_up(surplus, excess);
         // "If the packet has been precolored as green and Tc(t)-B >= 0, the packet is green and Tc is
         // decremented by B [...], else if the packet has been precolored as green or yellow and if
         // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
         // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
-        let green = self.committed.take_if(color == Color::GREEN, cost);
-        let yellow = self.excess.take_if(!green && color <= Color::YELLOW, cost);
+        let (color, cost) = (mode.color_before(packet), committed.cost(packet.length));
+        let green = self.committed.take(cost_if(color == Color::GREEN, cost));
+        let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, cost));
         color.judged(green, yellow)
     }
 }

@@ -4,9 +4,13 @@
 //! is a whole number of them, so nothing is ever rounded and "green ≤ rate·Δt + burst" holds on
 //! every interval to the last bit. 128 bits hold any rate, any time and any burst.
 
+use std::hint::select_unpredictable;
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word};
 use super::{Meter, require_burst, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -54,27 +58,14 @@ impl Bucket {
         cost <= self.credit
     }
     /// Spends `cost`, or nothing if there is not enough; returns whether it did.
-    #[inline]
-    pub(crate) fn take(&mut self, cost: Credit) -> bool {
-        self.take_if(true, cost)
-    }
-    /// Spends `cost` if `wanted` and there is enough; returns whether it did.
     ///
     /// Nobody can foretell which packets conform, so there is no branch here for a processor to guess wrong.
     #[inline]
-    pub(crate) fn take_if(&mut self, wanted: bool, cost: Credit) -> bool {
-        let takes = Credit::from(wanted) & Credit::from(cost <= self.credit);
+    pub(crate) fn take(&mut self, cost: Credit) -> bool {
+        let takes = Credit::from(cost <= self.credit);
         // All of the cost, or nothing.
         self.credit -= cost & takes.wrapping_neg();
         takes != 0
-    }
-    /// What it lacks of `cost`.
-    pub(super) fn missing(&self, cost: Credit) -> Credit {
-        cost.saturating_sub(self.credit)
-    }
-    /// Spends all of it.
-    pub(super) fn drain(&mut self) {
-        self.credit = 0;
     }
 }
 
@@ -157,21 +148,55 @@ impl TokenBucketConfig {
         require_rate("rate", self.rate)?;
         require_burst("burst", self.burst)?;
         require_excess(self.excess)?;
-        Ok(TokenBucket { bucket: RatedBucket::full(self.rate, self.burst), excess: self.excess })
+        let narrow = SoleBucket::<u64>::full(self);
+        let is_exact = narrow.profile.bucket.is_exact(0, narrow.profile.longest);
+        Ok(TokenBucket(ByWidth::choose(narrow, is_exact, || SoleBucket::full(self))))
     }
 }
 
 /// The two-color token bucket, color-blind.
 #[derive(Clone, Debug)]
-pub struct TokenBucket {
-    bucket: RatedBucket,
+pub struct TokenBucket(ByWidth<SoleBucket<u64>, SoleBucket<u128>>);
+
+/// What a meter has for itself, and what all of its configuration share.
+#[derive(Clone, Debug)]
+struct SoleBucket<W> {
+    profile: Arc<Profile<W>>,
+    clock: Clock,
+    level: Level<W>,
+}
+
+#[derive(Debug)]
+struct Profile<W> {
+    bucket: SharedProfile<W>,
+    /// When it is full for certain.
+    longest: Time,
     excess: Color,
 }
 
+impl<W: Word> SoleBucket<W> {
+    fn full(config: &TokenBucketConfig) -> SoleBucket<W> {
+        let bucket = SharedProfile::new(config.rate, config.burst);
+        let profile = Arc::new(Profile { bucket, longest: bucket.fills_in(), excess: config.excess });
+        SoleBucket { profile, clock: Clock::default(), level: bucket.full() }
+    }
+}
+
 impl Meter for TokenBucket {
+    #[inline]
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        self.0.measure(now, packet)
+    }
+}
+
+impl<W: Word> Meter for SoleBucket<W> {
+    #[inline]
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        let Profile { bucket, longest, excess } = &*self.profile;
+        self.level.top_up(bucket.earned(self.clock.elapsed(now, *longest)), bucket);
         // RFC 3290 A.3, strict conformance: enough tokens for the entire packet; an excess packet takes none.
-        if self.bucket.at(now).take(cost(packet.length)) { Color::GREEN } else { self.excess }
+        let conforms = self.level.take(bucket.cost(packet.length));
+        select_unpredictable(conforms, Color::GREEN, *excess)
     }
 }
 

@@ -1,10 +1,13 @@
 //! [`TokenBucketWithDebt`]: the two-color token bucket that lends (RFC 3290 §5.1.3, loose conformance), with a limit
 //! on the debts added up: the committed access rate of routers.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::token_bucket::{Bucket, Credit, Refill, cost, credit, is_red, red, require_excess};
+use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word};
+use super::token_bucket::{is_red, red, require_excess};
 use super::{Meter, require_burst, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -39,54 +42,87 @@ impl TokenBucketWithDebtConfig {
                 .help("a bucket that does not lend is a token-bucket; a common limit is twice the burst"));
         }
         require_excess(self.excess)?;
-        Ok(TokenBucketWithDebt {
-            refill: Refill::new(self.rate),
-            bucket: Bucket::full(self.burst),
-            debt: 0,
-            compounded: 0,
-            limit: credit(self.debt_limit),
-            excess: self.excess,
-        })
+        let narrow = LendingBucket::<u64>::full(self);
+        let is_exact = narrow.profile.is_exact();
+        Ok(TokenBucketWithDebt(ByWidth::choose(narrow, is_exact, || LendingBucket::full(self))))
     }
 }
 
 /// The token bucket with debt, color-blind.
-///
-/// The number of tokens of the description is `bucket − debt`, of which one is always 0 when a packet is judged.
 #[derive(Clone, Debug)]
-pub struct TokenBucketWithDebt {
-    refill: Refill,
-    bucket: Bucket,
+pub struct TokenBucketWithDebt(ByWidth<LendingBucket<u64>, LendingBucket<u128>>);
+
+/// What a meter has for itself, and what all of its configuration share.
+///
+/// The number of tokens of the description is `level − debt`, of which one is always 0 when a packet is judged.
+#[derive(Clone, Debug)]
+struct LendingBucket<W> {
+    profile: Arc<Profile<W>>,
+    clock: Clock,
+    level: Level<W>,
     /// The actual debt: tokens that were spent and have not arrived yet.
-    debt: Credit,
+    debt: W,
     /// The compounded debt: the actual debts that borrowing packets left, added up since the last excess packet.
-    compounded: Credit,
-    limit: Credit,
+    compounded: W,
+}
+
+#[derive(Debug)]
+struct Profile<W> {
+    bucket: SharedProfile<W>,
+    limit: W,
+    /// When all debt is paid and the bucket full for certain.
+    longest: Time,
     excess: Color,
 }
 
+impl<W: Word> Profile<W> {
+    fn is_exact(&self) -> bool {
+        self.bucket.is_exact(self.limit, self.longest)
+    }
+}
+
+impl<W: Word> LendingBucket<W> {
+    fn full(config: &TokenBucketWithDebtConfig) -> LendingBucket<W> {
+        let bucket = SharedProfile::new(config.rate, config.burst);
+        let limit = bucket.tokens(config.debt_limit);
+        let longest = bucket.fills_in().saturating_add(bucket.time_for(limit));
+        let (level, clock) = (bucket.full(), Clock::default());
+        let profile = Arc::new(Profile { bucket, limit, longest, excess: config.excess });
+        LendingBucket { profile, clock, level, debt: W::ZERO, compounded: W::ZERO }
+    }
+}
+
 impl Meter for TokenBucketWithDebt {
+    #[inline]
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        let earned = self.refill.earned(now);
+        self.0.measure(now, packet)
+    }
+}
+
+impl<W: Word> Meter for LendingBucket<W> {
+    #[inline]
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        let Profile { bucket, limit, longest, excess } = &*self.profile;
+        let earned = bucket.earned(self.clock.elapsed(now, *longest));
         let paid = earned.min(self.debt);
-        self.debt -= paid;
-        self.bucket.fill(earned - paid);
-        let cost = cost(packet.length);
+        self.debt = self.debt - paid;
+        self.level.top_up(earned - paid, bucket);
+        let cost = bucket.cost(packet.length);
         // Cisco's worked example of CAR, handed on by Ferrari (vectors/meter/token-bucket-with-debt.toml): a packet
         // that finds tokens enough conforms, and the compounded debt stays as it is.
-        if self.bucket.take(cost) {
+        if self.level.take(cost) {
             return Color::GREEN;
         }
-        // Same place: actual debt A' = A + L − T; compounded debt C' = C + A'.
-        let debt = self.debt + self.bucket.missing(cost);
-        let compounded = self.compounded + debt;
+        // Same place: actual debt A' = A + L − T; compounded debt C' = C + A'. Where a sum stops it is above the limit.
+        let debt = self.debt.saturating_add(self.level.missing(cost));
+        let compounded = self.compounded.saturating_add(debt);
         // Same place: a compounded debt above the extended limit makes the packet exceed. Then the compounded debt is
         // 0; the actual debt is not forgiven, and a packet that exceeds adds nothing to it.
-        if compounded > self.limit {
-            self.compounded = 0;
-            return self.excess;
+        if compounded > *limit {
+            self.compounded = W::ZERO;
+            return *excess;
         }
-        self.bucket.drain();
+        self.level.drain();
         (self.debt, self.compounded) = (debt, compounded);
         Color::GREEN
     }
