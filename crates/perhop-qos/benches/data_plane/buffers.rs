@@ -13,16 +13,15 @@ use crate::{Bench, Numbers, TABLE};
 pub(crate) fn run(bench: &Bench) {
     for instances in [1, 4096] {
         // Thresholds of 32 and 96 packets: queues of 1 to 31, then of 33 to 95.
-        for (place, shortest, range) in [("below-min", 1, 31), ("in-region", 33, 63)] {
-            bench.case(&format!("red/{place}/{instances}"), || red(instances, shortest, range));
-        }
+        bench.case(&format!("red/below-min/{instances}"), || red::<1>(instances, 31));
+        bench.case(&format!("red/in-region/{instances}"), || red::<33>(instances, 63));
     }
     bench.case("rio-c/1", rio_c);
 }
 
-/// Asks one of `instances` managers about packet after packet, the queue `shortest` packets long or up to
+/// Asks one of `instances` managers about packet after packet, the queue `SHORTEST` packets long or up to
 /// `range` more, and says whether it stays, is drawn or must go.
-fn red(instances: usize, shortest: u64, range: u64) -> impl FnMut(usize) -> usize {
+fn red<const SHORTEST: u64>(instances: usize, range: u64) -> impl FnMut(usize) -> usize {
     let config: BufferConfig = serde_json::from_value(json!({"red": {
         "precedences": [{"min": "32 packets", "max": "96 packets", "max-probability": 0.1}],
         "averaging": {"exponent": 9},
@@ -36,14 +35,14 @@ fn red(instances: usize, shortest: u64, range: u64) -> impl FnMut(usize) -> usiz
     let (packet, mut queue) = (black_box(Packet::new(FlowKey::default(), 1000)), Occupancy::default());
     // The averages of 4096 queues take as many times as long to get where the queues are.
     for buffer in &mut buffers {
-        queue.packets = shortest + range / 2;
+        queue.packets = SHORTEST + range / 2;
         for _ in 0..4096 {
             buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue);
         }
     }
     move |n| {
         let row = n % TABLE;
-        queue.packets = shortest + u64::from(lengths[row]);
+        queue.packets = SHORTEST + u64::from(lengths[row]);
         let now = Time::from_picoseconds(n as u64 * 600_000);
         let buffer = &mut buffers[places[row] as usize];
         match buffer.admit(now, &packet, Color::GREEN, &queue) {

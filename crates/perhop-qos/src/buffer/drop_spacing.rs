@@ -46,7 +46,7 @@ impl DropSpacing {
         }
     }
 
-    /// Whether the packet is dropped. Draws a number only where the answer is not certain.
+    /// Whether the packet is dropped, where fewer than 2⁶² were `kept`. Draws a number only where the answer is not certain.
     ///
     /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is less than the numerator.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
@@ -55,18 +55,19 @@ impl DropSpacing {
         let (numerator, one) = (probability.0, Probability::ONE.0);
         let denominator = match self {
             DropSpacing::Uniform => {
-                kept.checked_mul(numerator).and_then(|expected| one.checked_sub(expected)).unwrap_or(0)
+                // The drop is certain from (kept + 1) · p = 1 on: twice that is what outgrows 64 bits.
+                let Some(twice) = (2 * (kept + 1)).checked_mul(numerator) else { return true };
+                one + numerator - twice / 2
             }
+            DropSpacing::Geometric if numerator >= one => return true,
             DropSpacing::Geometric => one,
             DropSpacing::Wait => match (kept + 1).checked_mul(numerator) {
                 Some(expected) if expected < one => return false,
+                Some(expected) if numerator >= one - (expected - one) => return true,
                 Some(expected) => one - (expected - one),
                 None => return true,
             },
         };
-        if numerator >= denominator {
-            return true;
-        }
         numerator > 0 && multiply_high(random.bits(), denominator) < numerator
     }
 
@@ -103,14 +104,50 @@ mod tests {
         assert!(DropSpacing::Geometric.drops(one, 0, &mut random));
         assert!(DropSpacing::Uniform.drops(one, 0, &mut random));
         assert!(DropSpacing::Uniform.drops(quarter, 3, &mut random));
-        assert!(DropSpacing::Uniform.drops(quarter, u64::MAX, &mut random));
+        assert!(DropSpacing::Uniform.drops(quarter, (1 << 62) - 1, &mut random));
         assert!(!DropSpacing::Wait.drops(quarter, 2, &mut random));
         assert!(DropSpacing::Wait.drops(quarter, 6, &mut random));
         assert_eq!(random.uniform(), untouched);
         assert_ne!(random.uniform(), untouched);
     }
 
+    /// [`DropSpacing::drops`] word for word: the denominator first, with digits for everything.
+    fn drops_plainly(rule: DropSpacing, probability: Probability, kept: u64, random: &mut Stream) -> bool {
+        let [numerator, kept, one] = [probability.0, kept, Probability::ONE.0].map(i128::from);
+        let expected = (kept + 1) * numerator;
+        let denominator = match rule {
+            DropSpacing::Uniform => one - kept * numerator,
+            DropSpacing::Geometric => one,
+            DropSpacing::Wait if expected < one => return false,
+            DropSpacing::Wait => 2 * one - expected,
+        };
+        if numerator >= denominator {
+            return true;
+        }
+        numerator > 0 && (i128::from(random.bits()) * denominator) >> 64 < numerator
+    }
+
     proptest! {
+        /// Near certainty too, where the shorter questions turn.
+        #[test]
+        fn a_draw_is_as_its_formula_says(
+            rule in 0..3usize, kept in prop_oneof![0..200u64, 0..1u64 << 32, 0..1u64 << 62],
+            probability in prop_oneof![Just(0), Just(Probability::ONE.0), 0..=Probability::ONE.0],
+            place in prop_oneof![Just(None), (-2..=2i128, 1..=2i128).prop_map(Some)], seed in any::<u64>(),
+        ) {
+            let rule = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait][rule];
+            // The probability itself, or one so that about 1 or 2 drops are expected.
+            let probability = place.map_or(probability, |(beside, drops)| {
+                let certain = drops * i128::from(Probability::ONE.0) / i128::from(kept + 1) + beside;
+                certain.clamp(0, i128::from(Probability::ONE.0)) as u64
+            });
+            let mut streams = [(); 2].map(|()| Streams::new(seed, 0).stream());
+            let [random, plain] = &mut streams;
+            let dropped = rule.drops(Probability(probability), kept, random);
+            prop_assert_eq!(dropped, drops_plainly(rule, Probability(probability), kept, plain));
+            prop_assert_eq!(random.bits(), plain.bits());
+        }
+
         /// In integers a draw decides as in floating point, but where it falls on the last digits of the probability.
         #[test]
         fn a_draw_falls_below_the_probability_that_is_told(
