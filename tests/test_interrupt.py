@@ -15,7 +15,9 @@ from conftest import HANGS_AFTER_S, command_line, leftovers
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_long_run_is_interrupted(scenario: Path, number: signal.Signals, code: int) -> None:
     out = scenario.parent / "out"
-    line = command_line(["run", scenario, "--duration", "1000000s", "-o", out, "--json"])
+    line = command_line(
+        ["run", scenario, "--duration", "1000000s", "--replications", "100", "-o", out, "--json"]
+    )
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(2)
     assert process.poll() is None, process.communicate()
@@ -33,7 +35,8 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
     subprocess.run(command_line(["run", scenario, "-o", out, "-q"]), check=True)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     process = subprocess.Popen(
-        command_line(["run", scenario, "--duration", "1000000s", "-o", out]), stderr=subprocess.PIPE
+        command_line(["run", scenario, "--duration", "1000000s", "--replications", "100", "-o", out]),
+        stderr=subprocess.PIPE,
     )
     time.sleep(2)
     process.send_signal(signal.SIGINT)
