@@ -1,4 +1,5 @@
-//! [`World`]: the network in motion. One `match` over what can happen, one method for each.
+//! [`World`]: the network in motion. One `match` over what can happen, one method for each: here, where packets travel
+//! (`journey`), where ports catch up (`lateness`), and at the ends of connections (`session`).
 
 mod journey;
 mod lateness;
