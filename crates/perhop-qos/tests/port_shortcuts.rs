@@ -3,8 +3,8 @@
 //! has done.
 
 mod log;
+mod replay;
 
-use log::{Way, arrivals, replay};
 use perhop_qos::framing::Framing;
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::policy::{QueueingConfig, WireConfig};
@@ -14,6 +14,7 @@ use perhop_qos::ring::{RingAdmission, RingConfig};
 use perhop_qos::units::{ByteSize, Rate, Time};
 use perhop_qos::{FlowKey, Packet};
 use proptest::prelude::*;
+use replay::{Way, arrivals, replay};
 use serde_json::{Value, json};
 
 const FRAMINGS: [Framing; 8] = [

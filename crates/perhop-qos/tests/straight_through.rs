@@ -1,38 +1,17 @@
 //! `Port::send` is `enqueue` followed by `poll_transmit`: the way around the queue shows nowhere.
 
+mod log;
+
+use log::Log;
 use perhop_qos::framing::Framing;
-use perhop_qos::observer::{Observer, Place};
 use perhop_qos::policy::{QueueingConfig, WireConfig};
-use perhop_qos::port::{Departure, Port, Sent};
+use perhop_qos::port::{Port, Sent};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{Rate, Time};
-use perhop_qos::verdict::DropCause;
 use perhop_qos::{FlowKey, Packet};
 use proptest::prelude::*;
 use serde_json::json;
-
-/// Everything that a port tells, in order.
-#[derive(Debug, Default, PartialEq)]
-struct Log(Vec<String>);
-
-impl Observer for Log {
-    fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
-        self.0.push(format!("{now:?} {place:?} at {packet:?}"));
-    }
-    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
-        self.0.push(format!("{now:?} {place:?} in {packet:?}"));
-    }
-    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
-        self.0.push(format!("{now:?} {place:?} {cause} {packet:?}"));
-    }
-    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
-        self.0.push(format!("{now:?} {place:?} marked {packet:?}"));
-    }
-    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        self.0.push(format!("{now:?} {place:?} out {packet:?} {departure:?}"));
-    }
-}
 
 #[derive(Clone, Copy)]
 enum Way {

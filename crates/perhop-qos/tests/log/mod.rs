@@ -1,16 +1,14 @@
 //! Everything that a port tells, in order: two ports are alike where their logs are.
 
+use perhop_qos::Packet;
 use perhop_qos::observer::{Observer, Place};
-use perhop_qos::packet::{Dscp, Ecn, FlowKey};
-use perhop_qos::port::{Departure, Port, Sent};
+use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
-use perhop_qos::{Color, Packet};
-use proptest::prelude::*;
 
 /// What a port told.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Log(Vec<String>);
+pub(crate) struct Log(pub(crate) Vec<String>);
 
 impl Observer for Log {
     fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
@@ -27,86 +25,5 @@ impl Observer for Log {
     }
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.0.push(format!("{now:?} {place:?} out {packet:?} {departure:?}"));
-    }
-}
-
-/// How a driver asks a port.
-#[derive(Clone, Copy, PartialEq)]
-pub(crate) enum Way {
-    /// `enqueue`, then `poll_transmit` until it has no more, then sleep until `poll_timeout`.
-    Plain,
-    /// `send` in place of `enqueue`.
-    Straight,
-    /// As `Plain`, and polls in between and once more than needed.
-    Restless,
-}
-
-/// A packet that arrives, so long after the one before.
-pub(crate) type Arrival = (Time, Packet);
-
-/// Up to 150 packets of four codepoints, all colors, four flows, with and without ECN; most of them come in
-/// bursts.
-pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    let gap = prop_oneof![3 => Just(0u64), 4 => 0..900u64, 1 => 0..9_000u64];
-    let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 3 => 40..1500u32];
-    let packet = (length, 0..4u8, 0..Color::COUNT, 0..4u16, any::<bool>());
-    prop::collection::vec((gap, packet), 1..150).prop_map(|arrivals| {
-        let arrival = |(gap, (length, class, color, flow, capable))| {
-            let key = FlowKey { source_port: flow, ..FlowKey::default() };
-            let packet = Packet {
-                dscp: Dscp::new(8 * class).unwrap(),
-                color: Color::new(color),
-                ecn: if capable { Ecn::Capable0 } else { Ecn::NotCapable },
-                ..Packet::new(key, length)
-            };
-            (Time::from_microseconds(gap), packet)
-        };
-        arrivals.into_iter().map(arrival).collect()
-    })
-}
-
-/// Sends `arrivals` through `port` until all is sent; what it told, and the bits of the averages it keeps in the end.
-pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Vec<u64>) {
-    let (mut log, mut now) = (Log::default(), Time::ZERO);
-    for (gap, packet) in arrivals {
-        let at = now + *gap;
-        sleep(&mut port, now, at, way, &mut log);
-        now = at;
-        let sent = match way {
-            Way::Straight => port.send(now, &mut packet.clone(), &mut log),
-            Way::Plain | Way::Restless => {
-                port.enqueue(now, &mut packet.clone(), &mut log);
-                Sent::Queued
-            }
-        };
-        // What stood before a packet that was dropped may leave at this very instant.
-        if !matches!(sent, Sent::Transmitted(_)) {
-            poll(&mut port, now, way, &mut log);
-        }
-    }
-    sleep(&mut port, now, Time::MAX, way, &mut log);
-    let mut averages = Vec::new();
-    for buffer in port.buffers() {
-        averages.extend(buffer.averages().iter().map(|average| average.to_bits()));
-    }
-    (log, averages)
-}
-
-/// Lets `port` send until `until`, each time when it asked to be polled.
-fn sleep(port: &mut Port, mut now: Time, until: Time, way: Way, log: &mut Log) {
-    while let Some(wake) = port.poll_timeout().filter(|wake| *wake < until) {
-        if way == Way::Restless && wake > now {
-            let between = Time::from_picoseconds(now.as_picoseconds().midpoint(wake.as_picoseconds()));
-            assert_eq!(port.poll_transmit(between, log), None, "polled too early, a port sends nothing");
-        }
-        now = wake;
-        poll(port, now, way, log);
-    }
-}
-
-fn poll(port: &mut Port, now: Time, way: Way, log: &mut Log) {
-    while port.poll_transmit(now, log).is_some() {}
-    if way == Way::Restless {
-        assert_eq!(port.poll_transmit(now, log), None, "asked again, a port has no more to send");
     }
 }
