@@ -136,16 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_written_around_a_packet_is_read_again() {
-        for framing in [
-            Framing::Raw,
-            Framing::EthernetHeader,
-            Framing::EthernetFrame,
-            Framing::EthernetWire,
-            Framing::Ppp,
-            Framing::Hdlc,
-            Framing::Aal5Mux,
-            Framing::Aal5Snap,
-        ] {
+        for framing in Framing::ALL {
             for (destination, first, expected) in
                 [("10.0.0.2", 0x45, EtherType::IPV4), ("2001:db8::2", 0x60, EtherType::IPV6)]
             {

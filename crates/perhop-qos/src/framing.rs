@@ -36,6 +36,18 @@ const CELL_PAYLOAD: u64 = 48;
 const CELL: u64 = 53;
 
 impl Framing {
+    /// Every framing, in the order of their definition.
+    pub const ALL: [Framing; 8] = [
+        Framing::Raw,
+        Framing::EthernetHeader,
+        Framing::EthernetFrame,
+        Framing::EthernetWire,
+        Framing::Ppp,
+        Framing::Hdlc,
+        Framing::Aal5Mux,
+        Framing::Aal5Snap,
+    ];
+
     /// Wire bytes of a packet of `ip` IP bytes.
     pub const fn wire_bytes(self, ip: u64) -> u64 {
         match self {

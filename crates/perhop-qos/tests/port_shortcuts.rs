@@ -17,16 +17,6 @@ use proptest::prelude::*;
 use replay::{Way, arrivals, replay};
 use serde_json::{Value, json};
 
-const FRAMINGS: [Framing; 8] = [
-    Framing::Raw,
-    Framing::EthernetHeader,
-    Framing::EthernetFrame,
-    Framing::EthernetWire,
-    Framing::Ppp,
-    Framing::Hdlc,
-    Framing::Aal5Mux,
-    Framing::Aal5Snap,
-];
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 fn rings() -> impl Strategy<Value = RingConfig> {
@@ -122,7 +112,7 @@ proptest! {
     #[test]
     fn send_is_enqueue_and_poll_for_every_kind_of_queue(
         queueing in prop::sample::select(single_queues()),
-        framing in prop::sample::select(FRAMINGS.to_vec()),
+        framing in prop::sample::select(&Framing::ALL[..]),
         ring in rings(),
         arrivals in arrivals(),
     ) {
@@ -223,7 +213,7 @@ proptest! {
     #[test]
     fn every_packet_takes_its_own_time_on_the_wire(
         rate in 1..40_000_000_000u64,
-        framing in prop::sample::select(FRAMINGS.to_vec()),
+        framing in prop::sample::select(&Framing::ALL[..]),
         packets in prop::collection::vec((prop_oneof![Just(0u32), Just(40), 0..9000u32], 1..4usize), 1..40),
     ) {
         let rate = Rate::from_bits_per_second(rate);

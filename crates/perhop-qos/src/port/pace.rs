@@ -55,21 +55,10 @@ mod tests {
     use super::*;
     use crate::ring::RingConfig;
 
-    const FRAMINGS: [Framing; 8] = [
-        Framing::Raw,
-        Framing::EthernetHeader,
-        Framing::EthernetFrame,
-        Framing::EthernetWire,
-        Framing::Ppp,
-        Framing::Hdlc,
-        Framing::Aal5Mux,
-        Framing::Aal5Snap,
-    ];
-
     proptest! {
         #[test]
         fn the_short_way_is_the_division(
-            framing in prop::sample::select(&FRAMINGS[..]),
+            framing in prop::sample::select(&Framing::ALL[..]),
             rate in prop_oneof![Just(100_000_000_000), Just(10_000_000), Just(2_000_000), Just(1_700_000), 1..400_000_000_000u64],
             lengths in prop::collection::vec(prop_oneof![0..200u32, 0..65_536u32], 1..20),
         ) {
