@@ -47,9 +47,9 @@ def every_kind(folder: Path) -> list[Chart]:
 
 
 def perhop_study(folder: Path) -> Path:
-    from perhop.study import definition, runner
+    from perhop.study import reading, runner
 
-    runner.run(definition.find(str(make_study(folder / "slow")))).save(folder / "saved")
+    runner.run(reading.find(str(make_study(folder / "slow")))).save(folder / "saved")
     return folder / "saved"
 
 

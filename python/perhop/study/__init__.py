@@ -10,8 +10,9 @@ A study is a folder. `docs/studies.md` describes its files; in short:
     claims.py        one function per claim: outcome in, verdict out
 """
 
-from perhop.study.definition import Study, find, identifiers
+from perhop.study.definition import Study
 from perhop.study.outcome import Figure, Outcome, Point, Verdict, agrees_if, not_comparable
+from perhop.study.reading import find, identifiers
 from perhop.study.runner import run
 
 __all__ = [

@@ -1,0 +1,70 @@
+"""What is wrong with a study: nothing that it publishes or claims may silently go unanswered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from perhop.study.definition import Study
+
+
+def problems(study: Study) -> Iterator[str]:
+    """Give, in words, whatever would leave a published figure or a claim without an answer."""
+    yield from _unanswered(study)
+    yield from _without_function(study)
+    yield from _wrong_names(study)
+
+
+def _unanswered(study: Study) -> Iterator[str]:
+    for table in study.tables:
+        answered = [row for case in table.cases for row in study.figures_of(table, case)]
+        rows = [row for row in study.published if row.table == table.id]
+        for row in rows:
+            if row not in answered:
+                yield f"table {table.id}: no case answers {row.case} {row.metric}"
+        if len(answered) > len(rows):
+            yield f"table {table.id}: several cases answer the same published figure"
+    for row in study.published:
+        if row.metric not in study.metrics:
+            yield f"no [metrics.{row.metric}], which table {row.table} publishes"
+        elif study.metrics[row.metric].unit is not None:
+            yield f"[metrics.{row.metric}] has a unit of its own, but table {row.table} publishes it"
+    for table in study.tables:
+        for metric in table.curves:
+            if metric not in study.metrics or study.metrics[metric].unit is None:
+                yield f"no [metrics.{metric}] with a unit, of which table {table.id} shows a curve"
+
+
+def _without_function(study: Study) -> Iterator[str]:
+    shown = [metric for table in study.tables for metric in table.curves]
+    for metric in dict.fromkeys([*(row.metric for row in study.published), *shown]):
+        if not hasattr(study.measures, metric):
+            yield f"measures.py has no function {metric}"
+    for claim in study.claims:
+        if not hasattr(study.judges, claim.function):
+            yield f"claim {claim.id} has no function {claim.function} in claims.py"
+
+
+def _wrong_names(study: Study) -> Iterator[str]:
+    asked = [(f"claim {claim.id}", table) for claim in study.claims for table in claim.tables]
+    for assumption in study.assumptions:
+        for alternative in assumption.alternatives:
+            named = (*alternative.tables, *alternative.changes_in_table)
+            asked += [(f"assumption {assumption.name}", table) for table in named]
+    known = {table.id for table in study.tables}
+    for who, table_id in asked:
+        if table_id not in known:
+            yield f"{who}: no table {table_id}"
+    for highlight in study.highlights:
+        count = sum(highlight.shows(row.table, row.metric, row.case) for row in study.published)
+        count += sum(
+            highlight.shows(table.id, metric, case.point)
+            for table in study.tables
+            for metric in table.curves
+            for case in table.cases
+            if case.point
+        )
+        if count != 1:
+            yield f"highlight {highlight.label}: {count} figures, not one"
+    names = [case.name for table in study.tables for case in table.cases]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"several cases are named {name}"

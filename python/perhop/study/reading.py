@@ -1,0 +1,216 @@
+"""Studies as their folders say: study.toml, claims.toml and the published figures in reference/."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from difflib import get_close_matches
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.study.checking import problems
+from perhop.study.definition import (
+    Alternative,
+    Assumption,
+    Case,
+    Claim,
+    Highlight,
+    Metric,
+    Published,
+    Study,
+    Table,
+)
+from perhop.study.keys import Keys
+
+_STUDIES = Path(__file__).parent.parent / "studies"
+_FILE = "study.toml"
+# Columns of a reference file that do not tell one case from another.
+_NOT_CASE = ("table", "metric", "value", "unit")
+
+
+def identifiers() -> list[str]:
+    """Return the ids of the studies that come with perhop."""
+    return sorted(file.parent.name for file in _STUDIES.glob(f"*/{_FILE}"))
+
+
+def find(id: str) -> Study:
+    """Return the study `id`: one that comes with perhop, or a folder with a study.toml."""
+    folder = _STUDIES / id
+    if not (folder / _FILE).is_file():
+        folder = Path(id)
+    if not (folder / _FILE).is_file():
+        near = get_close_matches(id, identifiers(), n=1)
+        advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(identifiers()) or 'none'}"
+        raise InvalidInputError(f"no study {id}", advice)
+    study = _read(folder.resolve())
+    if found := list(dict.fromkeys(problems(study))):
+        raise InvalidInputError(f"{study.folder / _FILE}:\n  " + "\n  ".join(found))
+    return study
+
+
+def _read(folder: Path) -> Study:
+    keys = Keys.of_file(folder / _FILE)
+    sweeps = {name: one.values() for name, one in keys.named_tables("sweeps")}
+    tables = tuple(_table(one, folder, sweeps) for one in keys.tables("tables"))
+    every_table = tuple(table.id for table in tables)
+    study = Study(
+        id=folder.name,
+        folder=folder,
+        title=keys.text("title"),
+        paper=keys.text("paper"),
+        seed=keys.integer("seed", 1),
+        replications=keys.integer("replications", 10),
+        sensitivity_replications=keys.integer("sensitivity-replications", 3),
+        metrics={name: _metric(name, one) for name, one in keys.named_tables("metrics")},
+        tables=tables,
+        assumptions=tuple(_assumption(one, every_table) for one in keys.tables("assumptions")),
+        highlights=tuple(_highlight(one) for one in keys.tables("highlights")),
+        claims=tuple(
+            _claim(one, every_table) for one in Keys.of_file(folder / "claims.toml").tables("claim")
+        ),
+        published=tuple(row for file in sorted(folder.glob("reference/*.csv")) for row in _published(file)),
+    )
+    keys.finish()
+    return study
+
+
+def _metric(name: str, keys: Keys) -> Metric:
+    metric = Metric(
+        name,
+        keys.number("factor"),
+        keys.number("absolute"),
+        keys.optional_text("not-comparable"),
+        keys.optional_text("unit"),
+    )
+    keys.finish()
+    near = metric.factor is not None or metric.absolute is not None
+    if sum((near, metric.incomparable is not None, metric.unit is not None)) != 1:
+        raise keys.error(
+            "say how near is near (factor, absolute), or why it is not-comparable,"
+            " or, of a metric that nothing publishes, its unit"
+        )
+    return metric
+
+
+def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table:
+    id = keys.text("id")
+    swept = keys.mapping("sweep", {}) or {}
+    scenario = folder / keys.text("scenario", "scenario.yaml")
+    table = Table(
+        id=id,
+        title=keys.text("title"),
+        changes=keys.mapping("set", {}) or {},
+        cases=(
+            *(_case(one, folder) for one in keys.tables("cases")),
+            *_points(keys, id, scenario, swept, sweeps),
+        ),
+        curves=keys.texts("curves", ()),
+    )
+    keys.finish()
+    if bool(swept) != bool(table.curves):
+        raise keys.error("a sweep has curves, and curves a sweep: one of the two is missing")
+    return table
+
+
+def _points(
+    keys: Keys, id: str, scenario: Path, swept: dict[str, Any], sweeps: dict[str, dict[str, Any]]
+) -> Iterator[Case]:
+    """Return a case for every combination of the values that a table's sweep names."""
+    for column, values in swept.items():
+        known = sweeps.get(column)
+        if known is None:
+            raise keys.error(f"no [sweeps.{column}]")
+        if values != "all" and (unknown := [value for value in values if value not in known]):
+            raise keys.error(f"[sweeps.{column}] has no {', '.join(unknown)}")
+    if not swept:
+        return
+    chosen = [list(sweeps[column]) if values == "all" else values for column, values in swept.items()]
+    for combination in product(*chosen):
+        point = dict(zip(swept, combination, strict=True))
+        changes: dict[str, Any] = {}
+        for column, value in point.items():
+            changes |= {_filled(path, point): new for path, new in sweeps[column][value].items()}
+        name = ", ".join(f"{column} {value}" for column, value in point.items())
+        yield Case(f"{id}: {name}", scenario, changes, None, point)
+
+
+def _filled(path: str, point: dict[str, str]) -> str:
+    """Return a path with the values of a point in the places of their columns: `traffic.{class}.count`."""
+    for column, value in point.items():
+        path = path.replace(f"{{{column}}}", value)
+    return path
+
+
+def _case(keys: Keys, folder: Path) -> Case:
+    rows = keys.mapping("rows", None)
+    case = Case(
+        name=keys.text("name"),
+        scenario=folder / keys.text("scenario", "scenario.yaml"),
+        changes=keys.mapping("set", {}) or {},
+        rows=None if rows is None else {column: str(value) for column, value in rows.items()},
+    )
+    keys.finish()
+    return case
+
+
+def _assumption(keys: Keys, every_table: tuple[str, ...]) -> Assumption:
+    assumption = Assumption(
+        name=keys.text("name"),
+        value=keys.text("value"),
+        why=keys.text("why"),
+        changes=keys.mapping("set", {}) or {},
+        alternatives=tuple(_alternative(one, every_table) for one in keys.tables("alternatives")),
+        sensitivity=keys.optional_text("sensitivity"),
+    )
+    keys.finish()
+    return assumption
+
+
+def _alternative(keys: Keys, every_table: tuple[str, ...]) -> Alternative:
+    in_table = keys.mapping("set-in-table", {}) or {}
+    alternative = Alternative(
+        value=keys.text("value"),
+        changes=keys.mapping("set", {}) or {},
+        changes_in_table=in_table,
+        tables=keys.texts("tables", tuple(in_table) or every_table),
+    )
+    keys.finish()
+    return alternative
+
+
+def _highlight(keys: Keys) -> Highlight:
+    rows = keys.mapping("rows", {}) or {}
+    highlight = Highlight(
+        keys.text("label"),
+        keys.text("table"),
+        keys.text("metric"),
+        {column: str(value) for column, value in rows.items()},
+    )
+    keys.finish()
+    return highlight
+
+
+def _claim(keys: Keys, every_table: tuple[str, ...]) -> Claim:
+    claim = Claim(keys.text("id"), keys.text("where"), keys.text("text"), keys.texts("tables", every_table))
+    keys.finish()
+    return claim
+
+
+def _published(file: Path) -> list[Published]:
+    with file.open(encoding="utf-8", newline="") as lines:
+        rows = csv.DictReader(lines)
+        missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]
+        if missing:
+            raise InvalidInputError(f"{file}: no column {', '.join(missing)}")
+        return [
+            Published(
+                table=row["table"],
+                case={name: value for name, value in row.items() if name not in _NOT_CASE and value},
+                metric=row["metric"],
+                value=float(row["value"]),
+                unit=row["unit"],
+            )
+            for row in rows
+        ]
