@@ -4,118 +4,25 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from perhop import _core
+from perhop.compare.quantities import Quantity, figures
+from perhop.compare.tolerance import Tolerance, Tolerances
 from perhop.errors import InvalidInputError
 from perhop.results import Results
 from perhop.saving import MANIFEST, whole_folder
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SCHEMA_VERSION = 1
 #: The file that says of a folder that it holds a comparison; the two results stand in folders beside it.
 FILE = "comparison.json"
 
-# Of the way back of TCP: acknowledgments, not what is shared out.
-_BACK = " (back)"
-_CAUSE = "dropped_"
-_NOT_CAUSES = ("dropped_packets", "dropped_percent")
-
 #: Whether chance explains a difference, or it is small enough not to matter; `-` where nobody can tell.
 Answer = Literal["agrees", "differs", "not-comparable"]
-
-
-@dataclass(frozen=True)
-class Tolerance:
-    """Up to which difference two figures mean the same in practice."""
-
-    #: In the figure's unit,
-    absolute: float
-    #: or as a share of the first of the two.
-    relative: float = 0.0
-    #: Whether the two must be so near, whatever chance explains; else it is enough that they are either.
-    binding: bool = False
-
-    def allows(self, first: float, second: float) -> bool:
-        """Whether the two are near enough."""
-        return abs(second - first) <= self.width(first)
-
-    def width(self, first: float) -> float:
-        """Return how far a figure may be from `first`, in its unit."""
-        return max(self.absolute, self.relative * abs(first))
-
-    def __str__(self) -> str:
-        """Say it in words, the unit left aside."""
-        share = f" or {100 * self.relative:g} %" if self.relative else ""
-        return f"{self.absolute:g}{share}"
-
-
-@dataclass(frozen=True)
-class Tolerances:
-    """The tolerances of a comparison."""
-
-    #: Percentage points of shares and of drops, where there are only datagrams
-    udp_points: float = 2.0
-    #: and where there is TCP, to whose choices all that shares a queue with it is exposed.
-    tcp_points: float = 10.0
-    #: Of delays and their variation: seconds, or a share.
-    delay_s: float = 1e-3
-    delay_share: float = 0.05
-    #: Of rates, a share.
-    rate_share: float = 0.05
-
-    def of(self, quantity: Quantity, *, tcp: bool) -> Tolerance:
-        """Return that of one quantity, with or without TCP in the scenario.
-
-        Binding for shares, and without TCP for drops and mean delays.
-        """
-        if quantity.unit == "%":
-            binding = quantity in (_SHARE, _GOODPUT_SHARE) or not tcp
-            return Tolerance(self.tcp_points if tcp else self.udp_points, binding=binding)
-        if quantity.unit == "s":
-            binding = quantity.key == "delay_mean_s" and not tcp
-            return Tolerance(self.delay_s, self.delay_share, binding=binding)
-        return Tolerance(0.0, self.rate_share)
-
-
-@dataclass(frozen=True)
-class Quantity:
-    """Something that is compared."""
-
-    key: str
-    words: str
-    unit: str
-
-
-_SHARE = Quantity("share_percent", "share of throughput", "%")
-_GOODPUT_SHARE = Quantity("goodput_share_percent", "share of goodput", "%")
-_CLASSES = (
-    Quantity("throughput_bps", "throughput", "b/s"),
-    _SHARE,
-    Quantity("dropped_percent", "dropped", "%"),
-)
-_DELAYS = (
-    Quantity("delay_mean_s", "delay mean", "s"),
-    Quantity("delay_p50_s", "delay p50", "s"),
-    Quantity("delay_p95_s", "delay p95", "s"),
-    Quantity("delay_p99_s", "delay p99", "s"),
-    Quantity("ipdv_mean_abs_s", "|IPDV| mean", "s"),
-    Quantity("ipdv_abs_p50_s", "|IPDV| p50", "s"),
-    Quantity("ipdv_abs_p95_s", "|IPDV| p95", "s"),
-    Quantity("ipdv_abs_p99_s", "|IPDV| p99", "s"),
-)
-_TRANSACTIONS = (
-    Quantity("goodput_bps", "goodput", "b/s"),
-    _GOODPUT_SHARE,
-    Quantity("transactions_per_s", "transactions", "1/s"),
-    Quantity("completion_mean_s", "completion mean", "s"),
-)
 
 
 @dataclass(frozen=True)
@@ -228,7 +135,7 @@ class Comparison:
     @property
     def kinds(self) -> tuple[str, str]:
         """What the two are: `simulated` or `live`, numbered where both are the same."""
-        kinds = [kind_of(one) for one in (self.first, self.second)]
+        kinds = [_kind_of(one) for one in (self.first, self.second)]
         return (kinds[0], kinds[1]) if kinds[0] != kinds[1] else (f"{kinds[0]} 1", f"{kinds[1]} 2")
 
     @property
@@ -305,7 +212,7 @@ def load(folder: str | PathLike[str]) -> Comparison:
     return compare(first, second)
 
 
-def kind_of(results: Results) -> str:
+def _kind_of(results: Results) -> str:
     """Return whether results are `simulated` or `live`."""
     return str(results.summary.get("kind", "simulated"))
 
@@ -318,7 +225,7 @@ def compare(first: Results, second: Results, tolerances: Tolerances | None = Non
 
     """
     tolerances = tolerances or Tolerances()
-    both = [_figures(results) for results in (first, second)]
+    both = [figures(results) for results in (first, second)]
     names = [class_name for class_name in both[0] if class_name in both[1]]
     if not names:
         raise InvalidInputError(
@@ -348,52 +255,7 @@ def _says_anything(row: Row) -> bool:
     """Whether a row is worth its place: what neither measured is not, nor causes by which neither dropped."""
     if math.isnan(row.first.mean) and math.isnan(row.second.mean):
         return False
-    is_cause = row.quantity.key.startswith(_CAUSE) and row.quantity.key not in _NOT_CAUSES
-    return not is_cause or row.first.mean > 0 or row.second.mean > 0
-
-
-_Figures = dict[str, dict[Quantity, list[float]]]
-
-
-def _figures(results: Results) -> _Figures:
-    """Return by class and quantity one value per replication; the way back of TCP is left out."""
-    classes = [row for row in _rows(results.classes) if not row["class"].endswith(_BACK)]
-    figures: _Figures = {}
-    for row, share in zip(classes, _shares(classes, "throughput_bps"), strict=True):
-        of_class = figures.setdefault(row["class"], {})
-        values = row | {_SHARE.key: share}
-        for quantity in _CLASSES:
-            of_class.setdefault(quantity, []).append(values[quantity.key])
-        for cause in [key for key in row if key.startswith(_CAUSE) and key not in _NOT_CAUSES]:
-            words = cause.removeprefix(_CAUSE).replace("_", " ")
-            quantity = Quantity(f"{cause}_percent", f"dropped: {words}", "%")
-            of_class.setdefault(quantity, []).append(_percent(row[cause], row["offered_packets"]))
-        for quantity in _DELAYS:
-            of_class.setdefault(quantity, []).append(row[quantity.key])
-    transactions = list(_rows(results.transactions))
-    for row, share in zip(transactions, _shares(transactions, "goodput_bps"), strict=True):
-        of_class = figures.setdefault(row["class"], {})
-        values = row | {_GOODPUT_SHARE.key: share}
-        for quantity in _TRANSACTIONS:
-            if quantity.key != "transactions_per_s" or row["transactions"]:
-                of_class.setdefault(quantity, []).append(values[quantity.key])
-    return figures
-
-
-def _rows(table: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    yield from table.iter_rows(named=True)
-
-
-def _shares(rows: Sequence[Mapping[str, Any]], key: str) -> list[float]:
-    """Return the share of each row in what its replication has of `key`, percent."""
-    whole: dict[int, float] = {}
-    for row in rows:
-        whole[row["replication"]] = whole.get(row["replication"], 0.0) + row[key]
-    return [_percent(row[key], whole[row["replication"]]) for row in rows]
-
-
-def _percent(part: float, whole: float) -> float:
-    return 100.0 * part / whole if whole else math.nan
+    return not row.quantity.is_cause or row.first.mean > 0 or row.second.mean > 0
 
 
 def _number(value: float) -> float | None:
