@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.saving import MANIFEST, whole_folder
+from perhop.saving import MANIFEST, json_text, whole_folder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -205,7 +205,7 @@ class Results:
 
         Neither date nor machine: the same scenario and seed give the same bytes.
         """
-        return self._manifest(_json(self.scenario))
+        return self._manifest(json_text(self.scenario))
 
     def _manifest(self, scenario: str) -> dict[str, Any]:
         return {
@@ -227,13 +227,13 @@ class Results:
 
     def write_into(self, folder: Path) -> None:
         """Write the files of `save` into a folder that exists."""
-        (folder / "summary.json").write_text(_json(self.summary), encoding="utf-8")
+        (folder / "summary.json").write_text(json_text(self.summary), encoding="utf-8")
         # Written once and hashed: indented, it takes longer than all that is measured.
-        scenario = _json(self.scenario)
+        scenario = json_text(self.scenario)
         (folder / "scenario.json").write_text(scenario, encoding="utf-8")
         for name in self.names:
             self._write_table(name, folder / f"{name}.parquet")
-        (folder / MANIFEST).write_text(_json(self._manifest(scenario)), encoding="utf-8")
+        (folder / MANIFEST).write_text(json_text(self._manifest(scenario)), encoding="utf-8")
 
     def _write_table(self, name: str, file: Path) -> None:
         empty = _key_of_empty(self._columns[name])
@@ -269,7 +269,3 @@ def _frame(columns: Mapping[str, Column] | Path) -> pl.DataFrame:
         return pl.Series(name, column)
 
     return pl.DataFrame([series(name, column) for name, column in columns.items()])
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"

@@ -1,5 +1,6 @@
 """Folders and files that are there as a whole or not at all."""
 
+import json
 import os
 import secrets
 import shutil
@@ -68,6 +69,11 @@ def _replace(new: Path, target: Path) -> None:
         old.rename(target)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def json_text(value: object) -> str:
+    """Return a value as perhop's files have it: indented, and NaN refused, which is no JSON."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 def replace_file(path: Path, text: str) -> None:

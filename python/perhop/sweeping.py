@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.saving import MANIFEST, whole_folder
+from perhop.saving import MANIFEST, json_text, whole_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -114,10 +114,10 @@ class Sweep:
                 one["folder"] = f"points/{number:03}"
                 (new / one["folder"]).mkdir(parents=True)
                 point.results.write_into(new / one["folder"])
-            (new / FILE).write_text(_json(said), encoding="utf-8")
+            (new / FILE).write_text(json_text(said), encoding="utf-8")
             self.table().write_csv(new / "sweep.csv")
             manifest = {"schema_version": SCHEMA_VERSION, "perhop": _core.__version__, "seed": self.seed}
-            (new / MANIFEST).write_text(_json(manifest), encoding="utf-8")
+            (new / MANIFEST).write_text(json_text(manifest), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Sweep:
@@ -220,7 +220,3 @@ def _listed(values: object) -> list[object]:
 
 def _said(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"

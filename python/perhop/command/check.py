@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from perhop.command.options import Json
+from perhop.command.terminal import colors, print_json, show_warnings
 from perhop.errors import Exit
 
 Lines = Annotated[bool, Parameter(name=["--lines", "--all"])]
@@ -51,13 +51,12 @@ def check(
             if not json:
                 print(router_report.report(findings[-1], lines=lines))
     if json:
-        print(json_text.dumps({"schema_version": 1, "files": findings}, ensure_ascii=False))
+        print_json({"schema_version": 1, "files": findings})
     return Exit.OK if all(finding["valid"] for finding in findings) else Exit.INVALID_INPUT
 
 
 def _check_scenario(file: Path, *, json: bool, strict: bool) -> dict[str, Any]:
     from perhop import ScenarioError, _core
-    from perhop.command.terminal import colors, show_warnings
 
     try:
         kind: str | None

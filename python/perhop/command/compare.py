@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
+from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.terminal import beside, print_json, say_written, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.saving import check_target
 
@@ -66,7 +65,6 @@ def compare(
         How many replications are simulated at the same time.
 
     """
-    from perhop.command.terminal import beside, show_warnings
     from perhop.live import rights
     from perhop.live.comparing import live_beside_simulated
     from perhop.scenario import Scenario
@@ -80,8 +78,7 @@ def compare(
             )
         found = _saved(*what)
     elif len(what) == 1:
-        changes = pairs(set_) | ({} if duration is None else {"duration": duration})
-        scenario = Scenario.load(what[0], changes)
+        scenario = Scenario.load(what[0], changes(set_, duration))
         show_warnings(scenario.warnings)
         # Before anything starts a thread: a process of several gets no user namespace.
         rights.obtain()
@@ -103,9 +100,9 @@ def compare(
     if output is not None:
         found.save(output)
         if not quiet:
-            print(f"written to {output}", file=sys.stderr)
+            say_written(output)
     if json:
-        print(json_text.dumps(found.to_json(), ensure_ascii=False, allow_nan=False))
+        print_json(found.to_json())
     elif not quiet:
         from perhop.command.compare_table import show
 

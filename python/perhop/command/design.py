@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from perhop.command.options import Json, pairs
+from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def _whole(text: str) -> int:
 
 def _show(advice: Advice, *, json: bool) -> Exit:
     if json:
-        print(json_text.dumps({"schema_version": 1, **advice.to_dict()}, ensure_ascii=False))
+        print_json({"schema_version": 1, **advice.to_dict()})
     else:
         print(advice)
     return Exit.OK

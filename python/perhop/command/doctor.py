@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json as json_text
-
 from perhop.command.options import Json
+from perhop.command.terminal import print_json
 from perhop.errors import Exit
 
 
@@ -25,7 +24,7 @@ def doctor(*, json: Json = False) -> Exit:
     works = all(ability.works for ability in found if ability.need == "required")
     if json:
         document = {"schema_version": 1, "live": works, "abilities": [one.to_dict() for one in found]}
-        print(json_text.dumps(document, ensure_ascii=False))
+        print_json(document)
     else:
         width = max(len(ability.name) for ability in found)
         for ability in found:

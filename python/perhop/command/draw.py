@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from perhop.command.options import Overrides, pairs
+from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
 
 
@@ -49,5 +49,5 @@ def draw(
         return Exit.OK
     file = output or Path(scenario.name.partition(".")[0] + ".svg")
     replace_file(file, text)
-    print(f"written to {file}", file=sys.stderr)
+    say_written(file)
     return Exit.OK

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from perhop.command.terminal import say_written
 from perhop.errors import Exit
 
 
@@ -45,5 +45,5 @@ def export(
         exchange.write_iperf3(results, target, replication=replication)
     else:
         exchange.write_flent(results, target, replication=replication)
-    print(f"written to {target}", file=sys.stderr)
+    say_written(target)
     return Exit.OK

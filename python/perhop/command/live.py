@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import os
 import signal
 import sys
@@ -16,7 +15,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from perhop.command.live_top import Pid, laboratory
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, on_hosts, pairs
+from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, changes, on_hosts
+from perhop.command.terminal import console, print_json, say_written, share_bar, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.saving import check_target
 
@@ -125,7 +125,7 @@ def run(
     if output is not None:
         measured.save(output)
         if not quiet:
-            print(f"written to {output}", file=sys.stderr)
+            say_written(output)
     show(measured, json=json, quiet=quiet)
     return Exit.CLAIMS_NOT_MET if strict and not measured.fidelity.trustworthy else Exit.OK
 
@@ -155,7 +155,6 @@ def up(
 
     """
     from perhop.command.live_table import queue_table, rows
-    from perhop.command.terminal import console
     from perhop.live.owner import PREFIX, Owner
     from perhop.live.running import Watching, play
 
@@ -230,7 +229,7 @@ def clean(*, json: Json = False) -> Exit:
 
     cleaned = clean()
     if json:
-        print(json_text.dumps({"schema_version": 1, **asdict(cleaned)}))
+        print_json({"schema_version": 1, **asdict(cleaned)})
     elif cleaned.anything:
         print(
             f"removed {len(cleaned.namespaces)} namespaces, {cleaned.processes} processes"
@@ -249,12 +248,10 @@ def clean(*, json: Json = False) -> Exit:
 
 
 def _loaded(file: Path, set_: list[str] | None, duration: str | None, scale: float) -> Scenario:
-    from perhop.command.terminal import show_warnings
     from perhop.live.planning import shortened
     from perhop.scenario import Scenario
 
-    changes = pairs(set_) | ({} if duration is None else {"duration": duration})
-    loaded = Scenario.load(file, changes)
+    loaded = Scenario.load(file, changes(set_, duration))
     show_warnings(loaded.warnings)
     return loaded if scale == 1.0 else shortened(loaded, scale)
 
@@ -281,7 +278,6 @@ def _programs(given: list[str] | None, scenario: Scenario) -> list[Program]:
 @contextmanager
 def _watching(title: str, *, json: bool, quiet: bool) -> Iterator[Watching]:
     """Show how far a run is, and what programs say as they say it."""
-    from perhop.command.terminal import share_bar
     from perhop.live.running import Watching
 
     def line(host: str, text: str) -> None:

@@ -12,6 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.options import Json, Quiet
+from perhop.command.terminal import console, print_json
 from perhop.errors import Exit
 
 
@@ -55,7 +56,6 @@ def bridge(
     """
     from perhop import _core
     from perhop.command.live_table import queue_table, rows
-    from perhop.command.terminal import console
     from perhop.live import bridging, rights
     from perhop.live.cleaning import clean
     from perhop.live.owner import PREFIX, Owner
@@ -88,7 +88,7 @@ def bridge(
     finally:
         shutil.rmtree(state.folder, ignore_errors=True)
     if json:
-        print(json_text.dumps({"schema_version": 1, "bridge": report}, ensure_ascii=False))
+        print_json({"schema_version": 1, "bridge": report})
     elif not quiet:
         console().print(queue_table(state.scenario, list(rows({"bridge": report}))))
         for doubt in report["doubts"]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import TYPE_CHECKING
 
 from perhop.command.live_table import queue_table, rows
-from perhop.command.terminal import console
+from perhop.command.terminal import console, print_json
 
 if TYPE_CHECKING:
     from perhop.live.measuring import Measured
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 def show(measured: Measured, *, json: bool, quiet: bool) -> None:
     """Print the results: classes as after `perhop run`, programs, and whether all that may be believed."""
     if json:
-        print(json_text.dumps(measured.summary(), ensure_ascii=False, allow_nan=False))
+        print_json(measured.summary())
         return
     if quiet:
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 import time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from perhop.command.options import Json
+from perhop.command.terminal import console, print_json
 from perhop.errors import Exit, PerhopError
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def top(
 
     """
     from perhop.command.live_table import queue_table, rows
-    from perhop.command.terminal import console
 
     state = laboratory(pid)
     reports = _reports(state)
@@ -52,7 +51,7 @@ def top(
             "scenario": state.scenario,
             "forwarders": list(reports.values()),
         }
-        print(json_text.dumps(document, ensure_ascii=False))
+        print_json(document)
         return Exit.OK
     title = f"{state.scenario} (process {state.owner.pid})"
     if not sys.stdout.isatty():

@@ -34,6 +34,11 @@ def pairs(overrides: list[str] | None) -> dict[str, str]:
     return changes
 
 
+def changes(overrides: list[str] | None, duration: str | None) -> dict[str, str]:
+    """Return what `--set` and `--duration` change in a scenario."""
+    return pairs(overrides) | ({} if duration is None else {"duration": duration})
+
+
 def on_hosts(option: str, given: list[str] | None, hosts: Iterable[str]) -> dict[str, str]:
     """Return `HOST=value` arguments as a mapping; a value without a host is every host's."""
     there = list(hosts)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
 
 
@@ -67,5 +67,5 @@ def plot(
 
 def _written(files: list[Path]) -> Exit:
     for file in files:
-        print(f"written to {file}", file=sys.stderr)
+        say_written(file)
     return Exit.OK

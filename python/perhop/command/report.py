@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.terminal import say_written
 from perhop.errors import Exit
 
 
@@ -30,5 +30,5 @@ def report(
     from perhop.report import write
 
     write(folders, output)
-    print(f"written to {output}", file=sys.stderr)
+    say_written(output)
     return Exit.OK

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 from cyclopts import Parameter
 
 from perhop.capturing import Captures
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
+from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.terminal import print_json, progress_bar, say_written, show_guess, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.saving import check_target, whole_folder
 
@@ -79,7 +79,6 @@ def run(
         How many replications run at the same time; the results do not depend on it.
 
     """
-    from perhop.command.terminal import progress_bar, show_guess, show_warnings
     from perhop.command.watching import watching
     from perhop.scenario import Scenario
 
@@ -88,8 +87,7 @@ def run(
     for target in (output, pcap):
         if target is not None:
             check_target(target)
-    changes = pairs(set_) | ({} if duration is None else {"duration": duration})
-    loaded = Scenario.load(scenario, changes)
+    loaded = Scenario.load(scenario, changes(set_, duration))
     show_guess(loaded, scenario)
     show_warnings(loaded.warnings)
     with watching(loaded, quiet=quiet) if watch else progress_bar(loaded["name"], quiet=quiet) as shown:
@@ -105,7 +103,7 @@ def run(
     if not quiet:
         _say_what_was_written(results, output, pcap)
     if json:
-        print(json_text.dumps(results.summary, ensure_ascii=False, allow_nan=False))
+        print_json(results.summary)
     elif not quiet:
         from perhop.command.class_table import show_classes
 
@@ -149,7 +147,7 @@ def _simulate(
 
 def _say_what_was_written(results: Results, output: Path | None, pcap: Path | None) -> None:
     if output is not None:
-        print(f"written to {output}", file=sys.stderr)
+        say_written(output)
     for captured in results.captured:
         packets, dropped = captured["packets"], captured["dropped"]
         told = f"{packets:,} packets, {dropped:,} of them dropped"
@@ -181,4 +179,4 @@ def _write_plots(results: Results, wanted: list[tuple[str, Path]], *, quiet: boo
     for kind, file in wanted:
         for written in write(plot.charts(results, kind), file):
             if not quiet:
-                print(f"written to {written}", file=sys.stderr)
+                say_written(written)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
+from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.errors import Exit, InvalidInputError
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ def list_(*, json: Json = False) -> Exit:
     studies = [find(id) for id in identifiers()]
     if json:
         found = [{"id": study.id, "title": study.title, "paper": study.paper} for study in studies]
-        print(json_text.dumps({"schema_version": 1, "studies": found}, ensure_ascii=False))
+        print_json({"schema_version": 1, "studies": found})
         return Exit.OK
     for study in studies:
         print(f"{study.id}: {study.title}\n    {study.paper}")
@@ -100,7 +99,6 @@ def run(
 
     from perhop import study as studies
     from perhop.command.study_table import show_report
-    from perhop.command.terminal import progress_bar
     from perhop.saving import check_target
 
     if all_ == bool(ids):
@@ -136,15 +134,11 @@ def run(
     if json:
         documents = [report.to_json() for report in reports]
         several = {"schema_version": 1, "studies": documents}
-        print(
-            json_text.dumps(
-                documents[0] if len(documents) == 1 else several, ensure_ascii=False, allow_nan=False
-            )
-        )
+        print_json(documents[0] if len(documents) == 1 else several)
     return Exit.OK if all(report.claims_met for report in reports) else Exit.CLAIMS_NOT_MET
 
 
 def _write(report: Report, folder: Path, *, quiet: bool) -> None:
     report.save(folder)
     if not quiet:
-        print(f"written to {folder}", file=sys.stderr)
+        say_written(folder)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
+from perhop.command.terminal import beside, print_json, say_written
 from perhop.errors import Exit
 
 if TYPE_CHECKING:
@@ -56,7 +55,6 @@ def live(
 
     """
     from perhop.command.compare_table import show
-    from perhop.command.terminal import beside
     from perhop.live import rights
     from perhop.saving import check_target
     from perhop.study import find
@@ -86,14 +84,14 @@ def live(
         if target is not None:
             comparison.save(target)
             if not quiet:
-                print(f"written to {target}", file=sys.stderr)
+                say_written(target)
         if not json and not quiet:
             print(f"{title}: {one.why}")
             show(comparison)
     if json:
         cases_json = {name: comparison.to_json() for name, comparison in found.items()}
         document = {"schema_version": 1, "study": study.id, "cases": cases_json}
-        print(json_text.dumps(document, ensure_ascii=False, allow_nan=False))
+        print_json(document)
     return Exit.OK if all(one.agrees for one in found.values()) else Exit.CLAIMS_NOT_MET
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
+from perhop.command.terminal import print_json, progress_bar, say_written, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.saving import check_target
 
@@ -58,7 +57,6 @@ def sweep(
 
     """
     from perhop.command.sweep_table import show_sweep
-    from perhop.command.terminal import progress_bar, show_warnings
     from perhop.plot.writing import check_suffix, write
     from perhop.scenario import Scenario
     from perhop.sweeping import sweep as simulate
@@ -82,15 +80,15 @@ def sweep(
     if output is not None:
         found.save(output)
         if not quiet:
-            print(f"written to {output}", file=sys.stderr)
+            say_written(output)
     if json:
-        print(json_text.dumps(found.to_json(), ensure_ascii=False, allow_nan=False))
+        print_json(found.to_json())
     elif not quiet:
         show_sweep(found)
     for file in plot or []:
         for written in write(found.share(against=against), file):
             if not quiet:
-                print(f"written to {written}", file=sys.stderr)
+                say_written(written)
     return Exit.OK
 
 

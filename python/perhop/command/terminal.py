@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -36,6 +37,16 @@ def console(stream: TextIO | None = None) -> Console:
     width = None if stream.isatty() else _WIDTH_OF_A_FILE
     # No emoji: names have colons, and ":two:" is a 2 in a box to rich.
     return Console(file=stream, width=width, highlight=False, emoji=False)
+
+
+def print_json(document: object) -> None:
+    """Print the one document that `--json` asks for."""
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def say_written(file: Path) -> None:
+    """Say on stderr which file or folder is there now."""
+    print(f"written to {file}", file=sys.stderr)
 
 
 def show_warnings(warnings: Warnings | None) -> None:

@@ -15,7 +15,7 @@ from perhop.compare.quantities import Quantity, figures
 from perhop.compare.tolerance import Tolerance, Tolerances
 from perhop.errors import InvalidInputError
 from perhop.results import Results
-from perhop.saving import MANIFEST, whole_folder
+from perhop.saving import MANIFEST, json_text, whole_folder
 
 SCHEMA_VERSION = 1
 #: The file that says of a folder that it holds a comparison; the two results stand in folders beside it.
@@ -184,10 +184,9 @@ class Comparison:
             for name, results in zip(self.folders, (self.first, self.second), strict=True):
                 (new / name).mkdir()
                 results.write_into(new / name)
-            text = json.dumps(self.to_json(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
-            (new / FILE).write_text(text, encoding="utf-8")
+            (new / FILE).write_text(json_text(self.to_json()), encoding="utf-8")
             manifest = {"schema_version": SCHEMA_VERSION, "perhop": _core.__version__, "kind": "comparison"}
-            (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+            (new / MANIFEST).write_text(json_text(manifest), encoding="utf-8")
 
     @property
     def folders(self) -> tuple[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.results import Results
-from perhop.saving import replace_file
+from perhop.saving import json_text, replace_file
 
 # Sources whose flows iperf3 would call TCP streams.
 _TCP = ("bulk", "request-response", "connect-request-response", "file-transfer", "web")
@@ -21,7 +20,7 @@ _BACK = " (back)"
 def write_iperf3(results: Results, file: str | PathLike[str], *, replication: int = 0) -> None:
     """Write the flows of one replication as iperf3's JSON."""
     document = iperf3_document(results, replication=replication)
-    replace_file(Path(file), json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2) + "\n")
+    replace_file(Path(file), json_text(document))
 
 
 def iperf3_document(results: Results, *, replication: int = 0) -> dict[str, Any]:

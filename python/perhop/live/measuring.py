@@ -46,16 +46,15 @@ class Measured:
 
     def save(self, folder: Path) -> None:
         """Write the results as those of a simulation, and beside them what programs wrote."""
-        from perhop.saving import MANIFEST, whole_folder
+        from perhop.saving import MANIFEST, json_text, whole_folder
 
         with whole_folder(folder) as new:
-            text = json.dumps(self.summary(), ensure_ascii=False, allow_nan=False, indent=2) + "\n"
             if self.results is not None:
                 replace(self.results, summary=self.summary()).write_into(new)
             else:
-                (new / "summary.json").write_text(text, encoding="utf-8")
+                (new / "summary.json").write_text(json_text(self.summary()), encoding="utf-8")
                 manifest = {"schema_version": 1, "perhop": _core.__version__, "kind": "live"}
-                (new / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+                (new / MANIFEST).write_text(json_text(manifest), encoding="utf-8")
             for index, ended in enumerate(self.programs):
                 (new / f"program-{index}.txt").write_text(ended.output, encoding="utf-8")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 from perhop import _core
 from perhop.configuration import FILE, kept
 from perhop.results import Results
-from perhop.saving import MANIFEST, whole_folder
+from perhop.saving import MANIFEST, json_text, whole_folder
 from perhop.study.definition import Assumption, Claim, Highlight, Study
 from perhop.study.markdown import as_markdown, tolerances
 from perhop.study.outcome import Figure, Point, Verdict
@@ -267,4 +266,4 @@ def _row(one: Figure | Point) -> dict[str, Any]:
 
 
 def _write(file: Path, value: object) -> None:
-    file.write_text(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n", encoding="utf-8")
+    file.write_text(json_text(value), encoding="utf-8")
