@@ -4,18 +4,16 @@
 //! the far end of its cable, in the forwarder of the router there: what the host's kernel sends at full speed comes out
 //! of its port at the scenario's rate. A link between two hosts has a forwarder of its own in the middle.
 
-use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::path::Path;
 
 use perhop_qos::classifier::Prefix;
 use perhop_qos::error::ConfigError;
 use perhop_qos::policy::PolicyConfig;
-use perhop_sim::build::host_addresses;
-use perhop_sim::routing::{LinkId, NodeId, Routes};
 use perhop_sim::scenario::{
     InterfaceConfig, LinkConfig, Scenario, SizeLaw, SourceConfig, TrafficConfig, read_trace,
 };
+use perhop_sim::topology::Topology;
 use serde::Serialize;
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, RouteConfig};
@@ -94,7 +92,7 @@ const SLOT_MEMORY: u32 = 1 << 28;
 /// # Errors
 /// Where a trace cannot be read, traffic replays a capture, traffic is to go between hosts of different versions of IP, or an interface names no policy of the scenario.
 pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
-    let mut lowering = Lowering::new(scenario);
+    let mut lowering = Lowering { scenario, topology: Topology::new(scenario)? };
     lowering.refuse_mixed_versions()?;
     refuse_recordings(scenario)?;
     let mut forwarders: Vec<ForwarderConfig> = scenario
@@ -110,9 +108,9 @@ pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Re
         })?;
     }
     for forwarder in forwarders.iter_mut().take(scenario.routers.len()) {
-        forwarder.routes = lowering.routes_of(&forwarder.node);
+        forwarder.routes = lowering.routes_of(&forwarder.node)?;
     }
-    let hosts = scenario.hosts.keys().map(|host| lowering.host(host)).collect();
+    let hosts = scenario.hosts.keys().map(|host| lowering.host(host)).collect::<Result<_, _>>()?;
     let mtu = mtu(scenario, base)?;
     for forwarder in &mut forwarders {
         forwarder.longest_frame = (mtu + FRAME_HEADERS).next_power_of_two();
@@ -163,36 +161,14 @@ fn wire_name(between: &[String; 2]) -> String {
 
 struct Lowering<'a> {
     scenario: &'a Scenario,
-    /// By node: hosts, then routers.
-    nodes: BTreeMap<&'a str, NodeId>,
-    addresses: Vec<IpAddr>,
-    /// Names of each node's interfaces: the neighbors, in order of the scenario's links.
-    interfaces: BTreeMap<&'a str, Vec<String>>,
-    routes: Routes,
+    topology: Topology<'a>,
 }
 
 impl<'a> Lowering<'a> {
-    fn new(scenario: &'a Scenario) -> Lowering<'a> {
-        let names = scenario.hosts.keys().chain(scenario.routers.keys());
-        let nodes: BTreeMap<&str, NodeId> =
-            (0..).zip(names).map(|(index, name)| (name.as_str(), NodeId(index))).collect();
-        let forwards = (0..nodes.len()).map(|index| index >= scenario.hosts.len()).collect();
-        let mut routes = Routes::new(forwards);
-        let mut interfaces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        for (index, LinkConfig { between: [a, b], cost, .. }) in (0..).zip(&scenario.links) {
-            interfaces.entry(a).or_default().push(b.clone());
-            interfaces.entry(b).or_default().push(a.clone());
-            routes.add(LinkId(2 * index), nodes[a.as_str()], nodes[b.as_str()], *cost);
-            routes.add(LinkId(2 * index + 1), nodes[b.as_str()], nodes[a.as_str()], *cost);
-        }
-        Lowering { scenario, nodes, addresses: host_addresses(scenario), interfaces, routes }
-    }
-
     /// No packet is of both versions of IP.
     fn refuse_mixed_versions(&self) -> Result<(), ConfigError> {
-        let address = |host: &str| self.addresses[self.nodes[host].0 as usize];
         for (index, traffic) in self.scenario.traffic.iter().enumerate() {
-            let (from, to) = (address(&traffic.from), address(&traffic.to));
+            let (from, to) = (self.topology.address(&traffic.from)?, self.topology.address(&traffic.to)?);
             if from.is_ipv4() != to.is_ipv4() {
                 let message = format!("{from} and {to} are addresses of different versions of IP");
                 return Err(ConfigError::new("to", message)
@@ -214,7 +190,7 @@ impl<'a> Lowering<'a> {
     ) -> Result<(), ConfigError> {
         let [a, b] = &link.between;
         let end = |node: &str, device: &str| CableEnd { node: node.to_owned(), device: device.to_owned() };
-        if self.is_host(a) && self.is_host(b) {
+        if self.topology.is_host(a) && self.topology.is_host(b) {
             let wire = wire_name(&link.between);
             for (host, other) in [(a, b), (b, a)] {
                 cables.push(Cable { ends: [end(host, other), end(&wire, host)] });
@@ -225,14 +201,15 @@ impl<'a> Lowering<'a> {
         }
         for (from, to) in [(a, b), (b, a)] {
             let config = self.direction(link, from, to)?;
-            let (input, input_interfaces, far_interface) =
-                (self.input(link, to)?, self.interfaces[to.as_str()].clone(), self.interface(to, from));
-            let owner = match (self.is_host(from), self.is_host(to)) {
+            let input = self.input(link, to)?;
+            let input_interfaces = self.topology.interfaces(to).to_vec();
+            let far_interface = self.topology.interface(to, from).0;
+            let owner = match (self.topology.is_host(from), self.topology.is_host(to)) {
                 (false, _) => from.clone(),
                 (true, false) => to.clone(),
                 (true, true) => wire_name(&link.between),
             };
-            let conditions_elsewhere = !self.is_host(from) && !self.is_host(to);
+            let conditions_elsewhere = !self.topology.is_host(from) && !self.topology.is_host(to);
             if conditions_elsewhere {
                 forwarder(forwarders, to).inputs.push(InputConfig {
                     name: config.name.clone(),
@@ -247,7 +224,7 @@ impl<'a> Lowering<'a> {
                 input: (!conditions_elsewhere).then_some(input),
                 input_interfaces,
                 far_interface,
-                receives_on: self.is_host(from).then(|| from.clone()),
+                receives_on: self.topology.is_host(from).then(|| from.clone()),
                 sends_on: (owner != *to).then(|| to.clone()),
                 ..config
             });
@@ -272,7 +249,7 @@ impl<'a> Lowering<'a> {
             ring: near.ring,
             queueing: policy.queueing,
             output: policy.conditioners,
-            output_interfaces: self.interfaces[from].clone(),
+            output_interfaces: self.topology.interfaces(from).to_vec(),
             delay: link.delay,
             loss: link.loss,
             input: None,
@@ -297,49 +274,33 @@ impl<'a> Lowering<'a> {
     }
 
     /// Which direction leads from `router` to each host, where one does.
-    fn routes_of(&mut self, router: &str) -> Vec<RouteConfig> {
-        self.first_links(router)
-            .into_iter()
-            .map(|(to, [from, next])| RouteConfig { to, direction: format!("{from}->{next}") })
-            .collect()
+    fn routes_of(&mut self, router: &str) -> Result<Vec<RouteConfig>, ConfigError> {
+        let first = self.first_links(router)?.into_iter();
+        Ok(first.map(|(to, [from, next])| RouteConfig { to, direction: format!("{from}->{next}") }).collect())
     }
 
-    fn host(&mut self, name: &str) -> HostPlan {
-        let devices = self.interfaces.get(name).cloned().unwrap_or_default();
+    fn host(&mut self, name: &str) -> Result<HostPlan, ConfigError> {
+        let devices = self.topology.interfaces(name).to_vec();
         let routes = if devices.len() > 1 {
-            let first = self.first_links(name).into_iter();
-            first.map(|(to, [_, next])| HostRoute { to, device: next }).collect()
+            let first = self.first_links(name)?.into_iter();
+            first.map(|(to, [_, next])| HostRoute { to, device: next.to_owned() }).collect()
         } else {
             Vec::new()
         };
-        HostPlan { name: name.to_owned(), address: self.address(name), devices, routes }
+        Ok(HostPlan { name: name.to_owned(), address: self.topology.address(name)?, devices, routes })
     }
 
     /// The address of each host but `from` itself, and the ends of the first link on the way there.
-    fn first_links(&mut self, from: &str) -> Vec<(Prefix, [String; 2])> {
-        let scenario = self.scenario;
+    fn first_links(&mut self, from: &str) -> Result<Vec<(Prefix, [&'a str; 2])>, ConfigError> {
         let mut found = Vec::new();
-        for host in scenario.hosts.keys().filter(|host| *host != from) {
-            let path = self.routes.path(self.nodes[from], self.nodes[host.as_str()]);
+        for host in self.scenario.hosts.keys().filter(|host| *host != from) {
+            let path = self.topology.path(from, host)?;
             let Some(first) = path.and_then(|path| path.first().copied()) else { continue };
-            let [a, b] = scenario.links[first.index() / 2].between.clone();
-            let ends = if first.index() % 2 == 0 { [a, b] } else { [b, a] };
-            found.push((Prefix::from(self.address(host)), ends));
+            found.push((Prefix::from(self.topology.address(host)?), self.topology.ends(first)));
         }
-        found
+        Ok(found)
     }
 
-    fn address(&self, host: &str) -> IpAddr {
-        self.addresses[self.nodes[host].0 as usize]
-    }
-    fn is_host(&self, node: &str) -> bool {
-        self.scenario.hosts.contains_key(node)
-    }
-    /// The number that `node` gives its interface towards `neighbor`.
-    fn interface(&self, node: &str, neighbor: &str) -> u16 {
-        let index = self.interfaces[node].iter().position(|name| name == neighbor);
-        index.unwrap_or_default() as u16
-    }
     fn policy(&self, name: &str, node: &str, side: &str) -> Result<&'a PolicyConfig, ConfigError> {
         self.scenario.policies.get(name).ok_or_else(|| {
             let at = format!("interfaces.{node}.{side}");

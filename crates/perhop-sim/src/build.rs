@@ -5,15 +5,13 @@ mod probes;
 mod replays;
 mod sessions;
 mod settling;
+mod traffic;
 
-use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::Watch;
-use perhop_qos::packet::{FlowKey, InterfaceId, Packet, Protocol};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::port::Port;
 use perhop_qos::random::Streams;
@@ -21,17 +19,15 @@ use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
 use crate::link::{Link, Loss};
-use crate::probe::{Delays, FlowCounters, PortTally};
-use crate::routing::{LinkId, NodeId, Routes};
-use crate::scenario::{
-    DelayScope, InterfaceConfig, LinkConfig, Scenario, SourceConfig, TrafficConfig, read_recording,
-    read_trace,
-};
-use crate::session::{Plan, Transport};
-use crate::source::Source;
-use crate::world::{Event, Flow, Sender, World};
+use crate::probe::PortTally;
+use crate::routing::LinkId;
+use crate::scenario::{InterfaceConfig, LinkConfig, Scenario};
+use crate::session::Transport;
+use crate::topology::Topology;
+use crate::world::{Event, World};
 
 pub(crate) use captures::captured;
+pub use traffic::flow_start;
 
 /// The world of `scenario` for one replication, every random stream derived from `seed` and
 /// `replication`. Trace files and captures are looked for relative to `base`.
@@ -69,7 +65,7 @@ pub fn build_world_for(
     replication: u64,
     onlookers: Onlookers,
 ) -> Result<World, ConfigError> {
-    let builder = Builder::new(scenario, base, Streams::new(seed, replication));
+    let builder = Builder::new(scenario, base, Streams::new(seed, replication))?;
     Builder { onlookers, ..builder }.build(())
 }
 
@@ -84,12 +80,12 @@ pub fn build_world_seen_by<W: Watch>(
     seed: u64,
     replication: u64,
 ) -> Result<World<W>, ConfigError> {
-    Builder::new(scenario, base, Streams::new(seed, replication)).build(watch)
+    Builder::new(scenario, base, Streams::new(seed, replication))?.build(watch)
 }
 
 /// The world of `scenario` before anything happens in it, for counting what happened elsewhere.
 pub(crate) fn build_still_world(scenario: &Scenario, base: &Path) -> Result<World, ConfigError> {
-    let mut builder = Builder::new(scenario, base, Streams::new(scenario.seed, 0));
+    let mut builder = Builder::new(scenario, base, Streams::new(scenario.seed, 0))?;
     builder.assemble()?;
     Ok(builder.world)
 }
@@ -119,34 +115,15 @@ struct Builder<'a> {
     scenario: &'a Scenario,
     base: &'a Path,
     streams: Streams,
-    nodes: BTreeMap<&'a str, NodeId>,
-    addresses: Vec<IpAddr>,
-    /// Names of each node's interfaces: the neighbors, in order of the scenario's links.
-    interfaces: BTreeMap<&'a str, Vec<String>>,
-    /// The first interface of a node towards a neighbor.
-    interface_numbers: BTreeMap<(&'a str, &'a str), InterfaceId>,
-    routes: Routes,
+    topology: Topology<'a>,
     /// Where the world is watched, no packet may be settled, and no source run, ahead of time.
     onlookers: Onlookers,
     world: World,
 }
 
 impl<'a> Builder<'a> {
-    fn new(scenario: &'a Scenario, base: &'a Path, streams: Streams) -> Builder<'a> {
-        let names = scenario.hosts.keys().chain(scenario.routers.keys());
-        let nodes: BTreeMap<&str, NodeId> =
-            names.enumerate().map(|(i, name)| (name.as_str(), NodeId(i as u32))).collect();
-        let forwards = (0..nodes.len()).map(|index| index >= scenario.hosts.len()).collect();
-        let mut interfaces: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-        let mut interface_numbers = BTreeMap::new();
-        for LinkConfig { between: [a, b], .. } in &scenario.links {
-            for (node, neighbor) in [(a, b), (b, a)] {
-                let names = interfaces.entry(node).or_default();
-                let number = InterfaceId(names.len() as u16);
-                interface_numbers.entry((node.as_str(), neighbor.as_str())).or_insert(number);
-                names.push(neighbor.clone());
-            }
-        }
+    fn new(scenario: &'a Scenario, base: &'a Path, streams: Streams) -> Result<Builder<'a>, ConfigError> {
+        let topology = Topology::new(scenario)?;
         let world = World {
             agenda: Agenda::new(),
             links: Vec::with_capacity(2 * scenario.links.len()),
@@ -165,19 +142,7 @@ impl<'a> Builder<'a> {
             duration: scenario.duration,
             watch: (),
         };
-        let addresses = host_addresses(scenario);
-        Builder {
-            scenario,
-            base,
-            streams,
-            nodes,
-            addresses,
-            interfaces,
-            interface_numbers,
-            routes: Routes::new(forwards),
-            onlookers: Onlookers::default(),
-            world,
-        }
+        Ok(Builder { scenario, base, streams, topology, onlookers: Onlookers::default(), world })
     }
 
     /// Builds it all, in the order in which one part needs another.
@@ -236,7 +201,7 @@ impl<'a> Builder<'a> {
             }
             Some(policy) => {
                 let config = self.policy(policy, from, "output")?;
-                let interfaces = &self.interfaces[from];
+                let interfaces = self.topology.interfaces(from);
                 let built = config.build_conditioner(interfaces, &streams.child("output"));
                 let output = built.map_err(|error| in_policy(error, policy))?;
                 let port = config
@@ -249,19 +214,18 @@ impl<'a> Builder<'a> {
             None => TrafficConditioner::default(),
             Some(policy) => {
                 let config = self.policy(policy, to, "input")?;
-                let built = config.build_conditioner(&self.interfaces[to], &streams.child("input"));
+                let built = config.build_conditioner(self.topology.interfaces(to), &streams.child("input"));
                 built.map_err(|error| in_policy(error, policy))?
             }
         };
         output.count_from(self.world.warmup);
         input.count_from(self.world.warmup);
         let id = LinkId(self.world.links.len() as u32);
-        self.routes.add(id, self.node(from)?, self.node(to)?, config.cost);
         let tally = PortTally::new(port.queues().len());
         let loss = (config.loss > 0.0)
             .then(|| Loss { probability: config.loss, stream: streams.child("loss").stream() });
         let uneventful = loss.is_none();
-        let leads_to_host = self.scenario.hosts.contains_key(to);
+        let leads_to_host = self.topology.is_host(to);
         self.world.links.push(Link {
             name,
             ends: [from.to_owned(), to.to_owned()],
@@ -273,7 +237,7 @@ impl<'a> Builder<'a> {
             delay: config.delay,
             in_flight: std::collections::VecDeque::new(),
             input,
-            far_interface: self.interface(to, from),
+            far_interface: self.topology.interface(to, from),
             arrival: self.world.agenda.register(Event::Arrival(id)),
             poll: self.world.agenda.register(Event::Poll(id)),
             poll_at: None,
@@ -291,121 +255,6 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn add_traffic(&mut self, index: usize, config: &'a TrafficConfig) -> Result<(), ConfigError> {
-        let (from, to) = (self.node(&config.from)?, self.node(&config.to)?);
-        let no_route =
-            || ConfigError::new("to", format!("there is no route from {} to {}", config.from, config.to));
-        let path = self.routes.path(from, to).filter(|path| !path.is_empty()).ok_or_else(no_route)?;
-        if path.len() > usize::from(u8::MAX) {
-            return Err(ConfigError::new(
-                "to",
-                format!("{} hops are more than an IP packet survives (255)", path.len()),
-            ));
-        }
-        let trace = match &config.source {
-            SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)
-                .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
-            _ => Vec::new(),
-        };
-        let class = self.class(config.class.as_ref().unwrap_or(&config.name));
-        if let Some((plan, tcp)) = Plan::of(&config.source) {
-            let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
-            let back = self.routes.path(to, from).filter(|path| !path.is_empty()).ok_or_else(no_route)?;
-            return self.add_sessions(index, config, [&path, &back], class, plan, parameters);
-        }
-        if let SourceConfig::Pcap(pcap) = &config.source {
-            let recording =
-                read_recording(self.base, pcap).map_err(|error| error.within("pcap").within("source"))?;
-            return self.add_replay(index, config, &path, class, recording);
-        }
-        let first = self.add_path(&path);
-        for number in 0..config.count {
-            let key = self.flow_key(config, number, Protocol::UDP)?;
-            let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
-            let flow = Flow { traffic: index, number, class, answers: false, path: first, template };
-            let flow = self.add_flow(flow, &path);
-            self.add_sender(flow, number, config, trace.clone());
-        }
-        Ok(())
-    }
-
-    /// What tells flow `number` of `config` from every other.
-    fn flow_key(
-        &self,
-        config: &TrafficConfig,
-        number: u32,
-        protocol: Protocol,
-    ) -> Result<FlowKey, ConfigError> {
-        let address = |node: &str| Ok(self.addresses[self.node(node)?.0 as usize].into());
-        Ok(FlowKey {
-            source: address(&config.from)?,
-            destination: address(&config.to)?,
-            source_port: config.source_port.wrapping_add(number as u16),
-            destination_port: config.destination_port,
-            protocol,
-        })
-    }
-    /// Adds `flow`, and tells the conditioners on its `way` that it will come by.
-    fn add_flow(&mut self, flow: Flow, way: &[LinkId]) -> usize {
-        let key = flow.template.flow_key();
-        for link in way {
-            let Link { output, input, .. } = &mut self.world.links[link.index()];
-            output.announce(&key);
-            input.announce(&key);
-        }
-        let distribution = self.distribution(flow.class);
-        self.world.flows.push(flow);
-        self.world.tallies.push(FlowCounters::new(distribution));
-        self.world.flows.len() - 1
-    }
-    fn add_path(&mut self, way: &[LinkId]) -> u32 {
-        let place = self.world.paths.len() as u32;
-        self.world.paths.extend(way);
-        place
-    }
-
-    fn add_sender(
-        &mut self,
-        flow: usize,
-        number: u32,
-        config: &TrafficConfig,
-        trace: Vec<crate::scenario::TraceEntry>,
-    ) {
-        let (streams, start) = flow_start(config, number, &self.streams);
-        let stops = config.stop.unwrap_or(Time::MAX);
-        let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
-        let Some(mut source) = source else { return };
-        if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
-            self.world.senders.push(Sender { source, flow, due, stops, slot: None });
-        }
-    }
-
-    fn class(&mut self, name: &str) -> usize {
-        let names = &mut self.world.class_names;
-        names.iter().position(|known| known == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        })
-    }
-    /// The place among the distributions of delay of the flow of `class` that is added next.
-    fn distribution(&mut self, class: usize) -> usize {
-        let World { flows, tallies, delays, .. } = &mut self.world;
-        let shared = match self.scenario.measure.delays {
-            DelayScope::PerClass => flows.iter().position(|flow| flow.class == class),
-            DelayScope::PerFlow => None,
-        };
-        if let Some(flow) = shared {
-            return tallies[flow].distribution;
-        }
-        delays.push(Delays::default());
-        delays.len() - 1
-    }
-    fn node(&self, name: &str) -> Result<NodeId, ConfigError> {
-        self.nodes
-            .get(name)
-            .copied()
-            .ok_or_else(|| ConfigError::new("", format!("there is no node called {name}")))
-    }
     fn policy(&self, name: &str, node: &str, side: &str) -> Result<&'a PolicyConfig, ConfigError> {
         let missing = || {
             ConfigError::new(
@@ -414,9 +263,6 @@ impl<'a> Builder<'a> {
             )
         };
         self.scenario.policies.get(name).ok_or_else(missing)
-    }
-    fn interface(&self, node: &str, neighbor: &str) -> InterfaceId {
-        self.interface_numbers.get(&(node, neighbor)).copied().unwrap_or_default()
     }
 }
 
@@ -447,15 +293,6 @@ impl<W: Watch> World<W> {
     }
 }
 
-/// The streams of flow `number` of `config`, and when it starts: at `start`, and a random part of
-/// `start_within` later. Its source draws from the child `source`, its application from `session`.
-pub fn flow_start(config: &TrafficConfig, number: u32, streams: &Streams) -> (Streams, Time) {
-    let streams = streams.child("traffic").child(&config.name).child(number.to_string());
-    let spread = config.start_within.as_seconds() * streams.child("start").stream().uniform();
-    let start = config.start + Time::from_seconds_f64(spread);
-    (streams, start)
-}
-
 fn in_policy(error: ConfigError, policy: &str) -> ConfigError {
     error.within(policy).within("policies")
 }
@@ -475,21 +312,4 @@ pub fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
     let mut names = Vec::new();
     collect(config, "", &mut names);
     names
-}
-
-/// Every host's address, in order of names: its own, or the next of 10.0.0.0/8 that no host has.
-pub fn host_addresses(scenario: &Scenario) -> Vec<IpAddr> {
-    let taken: std::collections::BTreeSet<IpAddr> =
-        scenario.hosts.values().filter_map(|host| host.address).collect();
-    let first = u32::from(Ipv4Addr::new(10, 0, 0, 1));
-    let mut free = (first..)
-        .map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)))
-        .filter(|address| !taken.contains(address));
-    let address = |host: &crate::scenario::HostConfig| host.address.or_else(|| free.next());
-    scenario
-        .hosts
-        .values()
-        .map(address)
-        .map(|address| address.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
-        .collect()
 }

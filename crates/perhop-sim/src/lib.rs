@@ -25,6 +25,7 @@ pub mod snapshot;
 pub mod source;
 pub mod statistics;
 pub mod tcp;
+pub mod topology;
 pub mod world;
 
 pub use results::Results;

@@ -13,13 +13,14 @@ use perhop_qos::packet::{Dscp, FlowKey, Protocol};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
-use crate::build::{build_still_world, host_addresses};
+use crate::build::build_still_world;
 use crate::probe::PortTally;
 use crate::results::{ConditionerRow, Replication, Results};
 use crate::run::RunOptions;
 use crate::scenario::Scenario;
 use crate::session::{CLIENT, ConnectionSample, Plan, SERVER};
 use crate::tcp::Statistics;
+use crate::topology::host_addresses;
 use crate::world::World;
 
 /// One flow of a scenario. TCP traffic has two for each of its sessions: the client's packets and the server's.

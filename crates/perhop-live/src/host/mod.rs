@@ -117,7 +117,7 @@ impl HostRun<'_> {
     /// The host's address.
     fn address(&self) -> Option<IpAddr> {
         let place = self.scenario.hosts.keys().position(|name| name == self.host)?;
-        perhop_sim::build::host_addresses(self.scenario).get(place).copied()
+        perhop_sim::topology::host_addresses(self.scenario).get(place).copied()
     }
     /// The random streams of this repetition.
     fn streams(&self) -> Streams {

@@ -1,0 +1,134 @@
+//! Traffic: from its entry in a scenario to flows, their paths and whoever sends on them.
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::packet::{FlowKey, Packet, Protocol};
+use perhop_qos::random::Streams;
+use perhop_qos::units::Time;
+
+use super::Builder;
+use crate::link::Link;
+use crate::probe::{Delays, FlowCounters};
+use crate::routing::LinkId;
+use crate::scenario::{DelayScope, SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
+use crate::session::Plan;
+use crate::source::Source;
+use crate::world::{Flow, Sender, World};
+
+impl<'a> Builder<'a> {
+    /// The flows of `config`, the entry of the scenario's traffic with index `index`, and who sends on them.
+    pub(super) fn add_traffic(&mut self, index: usize, config: &'a TrafficConfig) -> Result<(), ConfigError> {
+        let (from, to) = (&config.from, &config.to);
+        let no_route = || ConfigError::new("to", format!("there is no route from {from} to {to}"));
+        let path = self.topology.path(from, to)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
+        if path.len() > usize::from(u8::MAX) {
+            return Err(ConfigError::new(
+                "to",
+                format!("{} hops are more than an IP packet survives (255)", path.len()),
+            ));
+        }
+        let trace = match &config.source {
+            SourceConfig::Trace(trace) => read_trace(self.base, &trace.file)
+                .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
+            _ => Vec::new(),
+        };
+        let class = self.class(config.class.as_ref().unwrap_or(&config.name));
+        if let Some((plan, tcp)) = Plan::of(&config.source) {
+            let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
+            let back = self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
+            return self.add_sessions(index, config, [&path, &back], class, plan, parameters);
+        }
+        if let SourceConfig::Pcap(pcap) = &config.source {
+            let recording =
+                read_recording(self.base, pcap).map_err(|error| error.within("pcap").within("source"))?;
+            return self.add_replay(index, config, &path, class, recording);
+        }
+        let first = self.add_path(&path);
+        for number in 0..config.count {
+            let key = self.flow_key(config, number, Protocol::UDP)?;
+            let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
+            let flow = Flow { traffic: index, number, class, answers: false, path: first, template };
+            let flow = self.add_flow(flow, &path);
+            self.add_sender(flow, number, config, trace.clone());
+        }
+        Ok(())
+    }
+
+    /// What tells flow `number` of `config` from every other.
+    pub(super) fn flow_key(
+        &self,
+        config: &TrafficConfig,
+        number: u32,
+        protocol: Protocol,
+    ) -> Result<FlowKey, ConfigError> {
+        Ok(FlowKey {
+            source: self.topology.address(&config.from)?.into(),
+            destination: self.topology.address(&config.to)?.into(),
+            source_port: config.source_port.wrapping_add(number as u16),
+            destination_port: config.destination_port,
+            protocol,
+        })
+    }
+
+    /// Adds `flow`, and tells the conditioners on its `way` that it will come by.
+    pub(super) fn add_flow(&mut self, flow: Flow, way: &[LinkId]) -> usize {
+        let key = flow.template.flow_key();
+        for link in way {
+            let Link { output, input, .. } = &mut self.world.links[link.index()];
+            output.announce(&key);
+            input.announce(&key);
+        }
+        let distribution = self.distribution(flow.class);
+        self.world.flows.push(flow);
+        self.world.tallies.push(FlowCounters::new(distribution));
+        self.world.flows.len() - 1
+    }
+
+    /// The place of `way` among the paths.
+    pub(super) fn add_path(&mut self, way: &[LinkId]) -> u32 {
+        let place = self.world.paths.len() as u32;
+        self.world.paths.extend(way);
+        place
+    }
+
+    fn add_sender(&mut self, flow: usize, number: u32, config: &TrafficConfig, trace: Vec<TraceEntry>) {
+        let (streams, start) = flow_start(config, number, &self.streams);
+        let stops = config.stop.unwrap_or(Time::MAX);
+        let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
+        let Some(mut source) = source else { return };
+        if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
+            self.world.senders.push(Sender { source, flow, due, stops, slot: None });
+        }
+    }
+
+    /// The index of the class called `name`.
+    pub(super) fn class(&mut self, name: &str) -> usize {
+        let names = &mut self.world.class_names;
+        names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        })
+    }
+
+    /// The place among the distributions of delay of the flow of `class` that is added next.
+    fn distribution(&mut self, class: usize) -> usize {
+        let World { flows, tallies, delays, .. } = &mut self.world;
+        let shared = match self.scenario.measure.delays {
+            DelayScope::PerClass => flows.iter().position(|flow| flow.class == class),
+            DelayScope::PerFlow => None,
+        };
+        if let Some(flow) = shared {
+            return tallies[flow].distribution;
+        }
+        delays.push(Delays::default());
+        delays.len() - 1
+    }
+}
+
+/// The streams of flow `number` of `config`, and when it starts: at `start`, and a random part of
+/// `start_within` later. Its source draws from the child `source`, its application from `session`.
+pub fn flow_start(config: &TrafficConfig, number: u32, streams: &Streams) -> (Streams, Time) {
+    let streams = streams.child("traffic").child(&config.name).child(number.to_string());
+    let spread = config.start_within.as_seconds() * streams.child("start").stream().uniform();
+    let start = config.start + Time::from_seconds_f64(spread);
+    (streams, start)
+}
