@@ -1,8 +1,9 @@
 //! Packet captures: pcapng out of what a network carried, and packets out of pcap and pcapng files.
 //!
 //! Bytes only: the caller opens the files. Reading order: [`link_layer`] (what stands around an IP packet),
-//! [`headers`] (IP, UDP, TCP), [`writer`], [`reader`].
+//! [`headers`] (IP, UDP, TCP), [`writer`], [`reader`], which leaves what is in a packet to `dissector`.
 
+mod dissector;
 pub mod headers;
 pub mod link_layer;
 pub mod reader;
