@@ -1,11 +1,12 @@
 //! TCP applications on the kernel's own TCP, all of one host in one thread.
 //!
-//! [`Exchange`] waits for sockets and for instants; what an application does when it hears something is in
+//! [`Exchange`] waits for sockets and for instants, once `opening` has prepared it; what an application does when it hears something is in
 //! `application`, and follows the same [`Plan`](perhop_sim::Plan) as the simulator's.
 
 mod application;
 mod connection;
 mod kernel;
+mod opening;
 mod session;
 
 use std::cmp::Reverse;
@@ -16,16 +17,14 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use perhop_qos::packet::{FlowKey, Protocol};
 use perhop_qos::units::Time;
-use perhop_sim::build::flow_start;
+use perhop_sim::Request;
 use perhop_sim::scenario::ConnectionEnd;
-use perhop_sim::tcp::Parameters;
-use perhop_sim::{Plan, Request};
 
 use super::flows::Flows;
 use super::report::{ClientConnection, Sample, SessionReport};
 use super::{HostError, HostRun, system, trying};
 use connection::{Connection, Heard};
-use session::{End, Session, Tally};
+use session::{End, Session};
 
 /// What is to be done at an instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,10 +67,6 @@ pub(super) struct Outcome {
     pub(super) notes: Vec<String>,
 }
 
-/// Connections that may wait to be accepted.
-const WAITING: i32 = 1024;
-/// As much as is read at once.
-const ROOM: usize = 1 << 16;
 /// Reads and writes in a row at one connection before the others have their turn.
 const TURN: usize = 16;
 /// After the end connections stay as they are for so long, nanoseconds: hosts do not end at the same instant, and
@@ -89,124 +84,6 @@ fn nanoseconds(time: Time) -> u64 {
 }
 
 impl Exchange {
-    /// Listens where `run`'s host is a server, and plans what it begins as a client; `None` without TCP.
-    pub(super) fn open(run: &HostRun, flows: &Flows) -> Result<Option<Exchange>, HostError> {
-        let mut exchange = Exchange {
-            flows: flows.clone(),
-            poll: trying(|| "waiting for sockets".to_owned(), system::Poll::new())?,
-            sessions: Vec::new(),
-            by_flow: BTreeMap::new(),
-            listeners: Vec::new(),
-            connections: Vec::new(),
-            free: Vec::new(),
-            held: 0,
-            agenda: BinaryHeap::new(),
-            failures: 0,
-            failure: None,
-            notes: Vec::new(),
-            warmup: nanoseconds(run.scenario.measure.warmup),
-            room: vec![0; ROOM],
-        };
-        for flow in 0..flows.ids().len() {
-            exchange.add_session(run, flow)?;
-        }
-        if exchange.sessions.is_empty() {
-            return Ok(None);
-        }
-        exchange.notes.extend(kernel::settle(run.scenario));
-        exchange.listen()?;
-        exchange.agenda.push(Reverse((exchange.warmup, Task::EndWarmup)));
-        for (probe, config) in run.scenario.measure.connections.iter().enumerate() {
-            if config.every > Time::ZERO {
-                exchange.agenda.push(Reverse((exchange.warmup, Task::Sample(probe))));
-            }
-        }
-        Ok(Some(exchange))
-    }
-
-    /// Adds the session whose client's flow is `flow`, if this host is an end of it.
-    fn add_session(&mut self, run: &HostRun, flow: usize) -> Result<(), HostError> {
-        let id = self.flows.ids()[flow].clone();
-        let config = &run.scenario.traffic[id.traffic];
-        let Some((plan, tcp)) = Plan::of(&config.source).filter(|_| !id.answers) else { return Ok(()) };
-        let (end, dscp) = if config.from == run.host {
-            (End::Client, config.dscp)
-        } else if config.to == run.host {
-            (End::Server, config.reply_dscp.unwrap_or(config.dscp))
-        } else {
-            return Ok(());
-        };
-        let parameters = tcp.build().map_err(HostError::Config)?;
-        let congestion = self.congestion(run, &parameters)?;
-        let tcp = kernel::Tcp::new(&parameters, &plan, dscp.value() << 2, congestion);
-        let (streams, start) = flow_start(config, id.number, &run.streams());
-        let place = self.sessions.len();
-        let stops = nanoseconds(config.stop.unwrap_or(Time::MAX).min(run.scenario.duration));
-        if end == End::Client {
-            self.agenda.push(Reverse((nanoseconds(start), Task::Begin(place))));
-            if config.stop.is_some_and(|stop| stop < run.scenario.duration) {
-                self.agenda.push(Reverse((stops, Task::Stop(place))));
-            }
-        }
-        self.by_flow.insert(flow, place);
-        self.sessions.push(Session {
-            flow,
-            traffic: id.traffic,
-            number: id.number,
-            end,
-            plan,
-            tcp,
-            stream: streams.child("session").stream(),
-            stops,
-            started: false,
-            begun: 0,
-            tally: Tally::default(),
-        });
-        Ok(())
-    }
-
-    /// The congestion control of an end with `parameters`: what the run asks for, else what the scenario does; the
-    /// system's own where the kernel has not the scenario's.
-    fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
-        let what = |name: &str| format!("congestion control {name}");
-        let has = |name: &str| trying(|| what(name), kernel::has_congestion(name));
-        if let Some(asked) = run.congestion {
-            let missing = || io::Error::from(io::ErrorKind::NotFound);
-            return if has(asked)? {
-                Ok(Some(asked.to_owned()))
-            } else {
-                trying(|| what(asked), Err(missing()))
-            };
-        }
-        let name = kernel::congestion(parameters);
-        if has(name)? {
-            return Ok(Some(name.to_owned()));
-        }
-        let note = format!("the kernel has no congestion control {name}: connections have the system's own");
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-        Ok(None)
-    }
-
-    /// Listens at every port where a session's server is.
-    fn listen(&mut self) -> Result<(), HostError> {
-        for session in self.sessions.iter().filter(|session| session.end == End::Server) {
-            let key = &self.flows.ids()[session.flow].key;
-            let address = SocketAddr::new(key.destination.to_ip(), key.destination_port);
-            if self.listeners.iter().any(|(known, _)| *known == address) {
-                continue;
-            }
-            let what = || format!("nobody can listen at {address}");
-            let fd = session.tcp.socket(address);
-            let fd = trying(what, fd)?;
-            trying(what, system::listen(&fd, WAITING))?;
-            trying(what, self.poll.add(fd.as_fd(), LISTENER | self.listeners.len() as u64))?;
-            self.listeners.push((address, fd));
-        }
-        Ok(())
-    }
-
     /// Plays until the end of the run.
     pub(super) fn run(mut self, run: &HostRun) -> Result<Outcome, HostError> {
         let ends = run.ends();

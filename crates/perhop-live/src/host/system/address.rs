@@ -1,0 +1,113 @@
+//! Addresses as the C library has them, and the interfaces that have them.
+
+use std::io;
+use std::mem::{MaybeUninit, size_of, zeroed};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ptr::{from_mut, from_ref};
+
+use libc::socklen_t;
+
+use super::checked;
+
+/// An address as the C library has it.
+pub(super) struct RawAddress {
+    storage: libc::sockaddr_storage,
+    pub(super) length: socklen_t,
+}
+
+impl RawAddress {
+    pub(super) fn new(address: SocketAddr) -> RawAddress {
+        // SAFETY: all-zero bytes are a valid value of this plain structure.
+        let mut storage: libc::sockaddr_storage = unsafe { zeroed() };
+        let length = match address {
+            SocketAddr::V4(v4) => {
+                let raw = libc::sockaddr_in {
+                    sin_family: libc::AF_INET as libc::sa_family_t,
+                    sin_port: v4.port().to_be(),
+                    sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
+                    sin_zero: [0; 8],
+                };
+                // SAFETY: the storage is made to hold, and is aligned for, every kind of address.
+                unsafe { from_mut(&mut storage).cast::<libc::sockaddr_in>().write(raw) };
+                size_of::<libc::sockaddr_in>()
+            }
+            SocketAddr::V6(v6) => {
+                let raw = libc::sockaddr_in6 {
+                    sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                    sin6_port: v6.port().to_be(),
+                    sin6_flowinfo: 0,
+                    sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
+                    sin6_scope_id: v6.scope_id(),
+                };
+                // SAFETY: as above.
+                unsafe { from_mut(&mut storage).cast::<libc::sockaddr_in6>().write(raw) };
+                size_of::<libc::sockaddr_in6>()
+            }
+        };
+        RawAddress { storage, length: length as socklen_t }
+    }
+    pub(super) fn pointer(&self) -> *const libc::sockaddr {
+        from_ref(&self.storage).cast()
+    }
+}
+
+/// The address in `storage`, if it is one of IP.
+pub(super) fn to_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
+    match i32::from(storage.ss_family) {
+        libc::AF_INET => {
+            // SAFETY: the family says that this is what the storage holds.
+            let raw = unsafe { &*from_ref(storage).cast::<libc::sockaddr_in>() };
+            let ip = Ipv4Addr::from(raw.sin_addr.s_addr.to_ne_bytes());
+            Some(SocketAddr::new(ip.into(), u16::from_be(raw.sin_port)))
+        }
+        libc::AF_INET6 => {
+            // SAFETY: as above.
+            let raw = unsafe { &*from_ref(storage).cast::<libc::sockaddr_in6>() };
+            let ip = Ipv6Addr::from(raw.sin6_addr.s6_addr);
+            Some(SocketAddr::new(ip.into(), u16::from_be(raw.sin6_port)))
+        }
+        _ => None,
+    }
+}
+
+/// Numbers of the interfaces that have `address`.
+pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
+    let mut list = MaybeUninit::<*mut libc::ifaddrs>::uninit();
+    // SAFETY: the call fills `list` or fails; the list is walked before it is freed, its pointers are null or valid
+    // until then, and names end with a zero byte.
+    unsafe {
+        checked(libc::getifaddrs(list.as_mut_ptr()))?;
+        let first = list.assume_init();
+        let (mut entry, mut found) = (first, Vec::new());
+        while let Some(interface) = entry.as_ref() {
+            let storage = interface.ifa_addr.cast::<libc::sockaddr>();
+            if !storage.is_null() && address_at(storage) == Some(address) {
+                found.push(libc::if_nametoindex(interface.ifa_name));
+            }
+            entry = interface.ifa_next;
+        }
+        libc::freeifaddrs(first);
+        Ok(found)
+    }
+}
+
+/// The IP address at `pointer`.
+///
+/// # Safety
+/// `pointer` leads to an address that is as long as its family says.
+unsafe fn address_at(pointer: *const libc::sockaddr) -> Option<IpAddr> {
+    // SAFETY: the caller promises it; no more is read than the family's structure has.
+    unsafe {
+        match i32::from((*pointer).sa_family) {
+            libc::AF_INET => {
+                let raw = pointer.cast::<libc::sockaddr_in>().read_unaligned();
+                Some(Ipv4Addr::from(raw.sin_addr.s_addr.to_ne_bytes()).into())
+            }
+            libc::AF_INET6 => {
+                let raw = pointer.cast::<libc::sockaddr_in6>().read_unaligned();
+                Some(Ipv6Addr::from(raw.sin6_addr.s6_addr).into())
+            }
+            _ => None,
+        }
+    }
+}
