@@ -213,9 +213,11 @@ impl Device {
             self.lose(now_ns);
         }
     }
-    /// Finds out whether the interface is still there, where nobody says so when it goes.
+    /// Finds out whether the interface is still there, where nobody says so when it goes: an express socket never,
+    /// and a packet socket not of an interface that was switched off before, as it is on its way to being removed.
     pub(super) fn look_unasked(&mut self, now_ns: u64) {
-        if matches!(self.socket, Socket::Express(_)) && !self.is_there() {
+        let is_told = !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
+        if !is_told && !self.is_there() {
             self.lose(now_ns);
         }
     }
