@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-READY_WITHIN_S = 30.0
+READY_WITHIN_S = 60.0
 
 _FORWARD = "import pathlib, sys; from perhop import _core; _core.{}(pathlib.Path(sys.argv[1]).read_text())"
 

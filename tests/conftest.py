@@ -91,6 +91,16 @@ def scenario(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.fixture(scope="session")
+def run_folder_of_its_own() -> None:
+    """Give this process of pytest a /run that no other one sees; laboratories are kept there. For good."""
+    from perhop.live import kernel
+
+    kernel.unshare(kernel.NEW_MOUNTS)
+    kernel.make_mounts_private()
+    kernel.mount("tmpfs", Path("/run"), "tmpfs")
+
+
 def leftovers(folder: Path) -> list[str]:
     """Names of hidden files in a folder: what an interrupted or failed command forgot."""
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Command
-from live_laboratory import needs_rights, two_hosts
+from live_laboratory import WITHIN_S, needs_rights, own_run, two_hosts
 from perhop.errors import InvalidInputError
 from perhop.live import kernel, namespaces
 from perhop.live.bridging import Side, configuration
@@ -101,16 +101,16 @@ def bridged(*options: str | Path) -> Iterator[tuple[Laboratory, subprocess.Popen
         for host, other in (("left", "10.0.0.2"), ("right", "10.0.0.1")):
             route = ["ip", "route", "replace", other, "dev", "eth0"]
             child = laboratory.start(host, "route", "program", *route)
-            assert child.process.wait(timeout=10) == 0, child.failure()
+            assert child.process.wait(timeout=WITHIN_S) == 0, child.failure()
         with namespaces.inside(laboratory.state.namespaces["router"]):
             kernel.switch_offloads_on("eth0", ["generic-receive"])
         command = [sys.executable, "-m", "perhop", "live", "bridge", *map(str, options)]
         ends = ["--in", "eth0", "--out", "eth1", "--json"]
         bridge = laboratory.start("router", "bridge", "program", *command, *ends)
-        for _ in range(400):
-            if any(state.owner.pid == bridge.pid for state in running()):
-                break
+        until = time.monotonic() + WITHIN_S
+        while not any(state.owner.pid == bridge.pid for state in running()):
             assert bridge.code is None, bridge.failure()
+            assert time.monotonic() < until
             time.sleep(0.05)
         # It listens once it forwards.
         while not (Path("/run/perhop") / tag(bridge.pid) / "bridge.sock").exists():
@@ -118,7 +118,7 @@ def bridged(*options: str | Path) -> Iterator[tuple[Laboratory, subprocess.Popen
             time.sleep(0.05)
         yield laboratory, bridge.process
         bridge.ask_to_end()
-        bridge.process.wait(timeout=20)
+        bridge.process.wait(timeout=WITHIN_S)
 
 
 def tag(pid: int) -> str:
@@ -127,7 +127,7 @@ def tag(pid: int) -> str:
 
 def ended(process: subprocess.Popen[bytes], laboratory: Laboratory) -> dict[str, Any]:
     os.kill(process.pid, signal.SIGINT)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=WITHIN_S) == 0
     words = next(child.log for child in laboratory.children if child.name == "bridge").read_text()
     found: dict[str, Any] = json.loads(words[words.index("{") :])
     return found["bridge"]
@@ -139,7 +139,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
         with namespaces.inside(laboratory.state.namespaces["router"]):
             assert not kernel.offloads("eth0")["generic-receive"]
         sender = laboratory.start("left", "sender", "program", sys.executable, "-c", SEND)
-        assert sender.process.wait(timeout=20) == 0, sender.failure()
+        assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
         # 300 times 1000 bytes take 0.3 s at 8 Mb/s.
         time.sleep(0.8)
         watched = perhop("live", "top", "--pid", str(process.pid), "--json").json()
@@ -158,6 +158,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
     assert not [state for state in running() if state.owner.pid == process.pid]
 
 
+@own_run
 @needs_rights
 def test_a_killed_bridge_is_cleaned_up(policies: Path, perhop: Command) -> None:
     with bridged("--policy", policies, "--name", "wan") as (laboratory, process):

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from live_laboratory import left_behind, needs_rights, two_hosts
+from live_laboratory import WITHIN_S, left_behind, needs_rights, own_run, two_hosts
 from perhop.live import namespaces
 from perhop.live.cleaning import clean
 from perhop.live.laboratory import Laboratory
 from perhop.live.owner import Owner
 
-pytestmark = needs_rights
+pytestmark = [needs_rights, own_run]
 
 PROGRAM = Path(__file__).parent / "live_laboratory.py"
 
@@ -32,7 +32,8 @@ def lives(pid: int) -> bool:
 
 
 def gone(*pids: int) -> bool:
-    for _ in range(300):
+    until = time.monotonic() + WITHIN_S
+    while time.monotonic() < until:
         if not any(map(lives, pids)):
             return True
         time.sleep(0.01)
@@ -67,7 +68,7 @@ def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
         # The copier, the shell that became a sleep, and the sleep of a session of its own.
         assert len(inside) == 3 and set(pids) < set(inside)
         process.send_signal(number)
-        process.wait(timeout=15)
+        process.wait(timeout=WITHIN_S)
         assert left_behind(process.pid) == []
         assert gone(*inside)
 
@@ -75,7 +76,7 @@ def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
 @pytest.mark.parametrize("action", ["fail", "end"])
 def test_its_end_and_its_failure_leave_nothing(action: str) -> None:
     with laboratory(action) as (process, pids):
-        assert process.wait(timeout=15) == (1 if action == "fail" else 0)
+        assert process.wait(timeout=WITHIN_S) == (1 if action == "fail" else 0)
         assert left_behind(process.pid) == []
         assert gone(*pids)
 

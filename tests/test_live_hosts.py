@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ import polars as pl
 import pytest
 
 import perhop
-from live_laboratory import needs_rights
+from live_laboratory import WITHIN_S, needs_rights
 from perhop import _core
 from perhop.results import Results
 from perhop.scenario import Scenario
@@ -89,9 +90,9 @@ def scenario(traffic: list[dict[str, Any]], addresses: tuple[str, str], **measur
 
 
 @pytest.fixture
-def pair(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+def pair() -> Iterator[tuple[str, str]]:
     """Two namespaces with a cable between them."""
-    names = tuple(f"perhop-test-{id(request) % 10**6}-{end}" for end in "ab")
+    names = tuple(f"perhop-test-{os.getpid()}-{end}" for end in "ab")
     try:
         for name in names:
             ip("netns", "add", name)
@@ -134,7 +135,7 @@ def play(wanted: Scenario, names: tuple[str, str], tmp_path: Path) -> Results:
         program.stdin.close()
         program.stdin = None
     for program in programs:
-        said.append(program.communicate(timeout=60)[1])
+        said.append(program.communicate(timeout=WITHIN_S)[1])
     assert [program.returncode for program in programs] == [0, 0], said
     runs = json.dumps([{"hosts": [str(file) for file in files], "forwarders": []}])
     summary, tables, units = _core.live_results(wanted.to_json(), "/", 1, runs)
@@ -195,8 +196,9 @@ def test_tcp_applications_do_what_the_scenario_says(pair: tuple[str, str], tmp_p
         assert abs(row["reply_bytes"] / 2000 - row["transactions"]) <= 2
         assert abs(row["received_bytes"] / 100 - row["transactions"]) <= 2
     files = rows["file-transfer"]
-    assert files["received_bytes"] >= 50_000 * (files["transactions"] - 1)
-    assert files["reply_bytes"] >= files["transactions"] - 1
+    # Of the first ones that end within the measurement the bytes may have come before.
+    assert files["received_bytes"] >= 50_000 * (files["transactions"] - 2)
+    assert files["reply_bytes"] >= files["transactions"] - 2
     # Packets are seen as they leave and arrive, acknowledgments too; nothing is lost here.
     assert set(live.classes["class"]) == {name for row in rows for name in (row, f"{row} (back)")}
     assert (live.classes["delivered_packets"] > 0).all() and (live.classes["delay_mean_s"] > 0).all()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from live_laboratory import left_behind, needs_rights, start_copier, two_hosts
+from live_laboratory import WITHIN_S, left_behind, needs_rights, start_copier, two_hosts
 from perhop.errors import MissingCapabilityError
 from perhop.live import kernel, namespaces
 from perhop.live.building import offered_congestion_controls
@@ -38,12 +38,11 @@ with socket.create_connection((sys.argv[1], 5001), timeout=10) as connection:
 
 
 def until_it_said(child: Child, words: str) -> None:
-    for _ in range(500):
-        if words in child.log.read_text():
-            return
+    until = time.monotonic() + WITHIN_S
+    while words not in child.log.read_text():
         assert child.code is None, child.failure()
+        assert time.monotonic() < until, f"{child.name} never said {words}: {child.log.read_text()}"
         time.sleep(0.02)
-    pytest.fail(f"{child.name} never said {words}: {child.log.read_text()}")
 
 
 def transfer(laboratory: Laboratory, target: str, size: int) -> None:
@@ -51,8 +50,8 @@ def transfer(laboratory: Laboratory, target: str, size: int) -> None:
     server = laboratory.start("right", "server", "program", sys.executable, "-c", SERVER, target)
     until_it_said(server, "listening")
     client = laboratory.start("left", "client", "program", sys.executable, "-c", CLIENT, target, str(size))
-    assert client.process.wait(timeout=30) == 0, client.failure()
-    assert server.process.wait(timeout=30) == 0, server.failure()
+    assert client.process.wait(timeout=WITHIN_S) == 0, client.failure()
+    assert server.process.wait(timeout=WITHIN_S) == 0, server.failure()
     assert server.said().split() == ["listening", str(size)]
 
 
@@ -108,7 +107,12 @@ def test_the_routers_kernel_answers_nothing() -> None:
         # so.
         datagram = "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('10.9.9.9', 9))"
         sender = laboratory.start("left", "sender", "program", sys.executable, "-c", datagram)
-        assert sender.process.wait(timeout=10) == 0, sender.failure()
+        assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
+        until = time.monotonic() + WITHIN_S
+        while not seen.read_text():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+        # An answer would not be long in coming.
         time.sleep(0.3)
         assert seen.read_text().split() == [str(14 + 20 + 8 + 1)]
 
@@ -138,7 +142,7 @@ def test_congestion_control_is_each_hosts_own(name: str) -> None:
         server = laboratory.start("right", "server", "program", sys.executable, "-c", SERVER, "")
         until_it_said(server, "listening")
         client = laboratory.start("left", "client", "program", sys.executable, "-c", CHOSEN)
-        assert client.process.wait(timeout=10) == 0, client.failure()
+        assert client.process.wait(timeout=WITHIN_S) == 0, client.failure()
         assert client.said().strip() == name
     assert Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text() == before
 
@@ -159,12 +163,12 @@ def test_nodes_may_be_called_anything() -> None:
     with Laboratory(net, "Test") as laboratory:
         assert len(set(laboratory.state.namespaces.values())) == 2
         child = laboratory.start(strange, "true", "program", "true")
-        assert child.process.wait(timeout=10) == 0, child.failure()
+        assert child.process.wait(timeout=WITHIN_S) == 0, child.failure()
     assert left_behind(os.getpid()) == []
 
 
 def test_a_program_that_does_not_exist_says_so() -> None:
     with Laboratory(two_hosts(), "Test") as laboratory:
         child = laboratory.start("left", "nonesuch", "program", "nonesuch")
-        assert child.process.wait(timeout=10) == 127
+        assert child.process.wait(timeout=WITHIN_S) == 127
         assert "nonesuch: No such file" in str(child.failure())
