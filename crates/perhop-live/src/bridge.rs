@@ -125,10 +125,6 @@ impl BridgeDirectionConfig {
     }
     fn between(&self, from: &str, to: &str) -> DirectionConfig {
         DirectionConfig {
-            name: format!("{from}->{to}"),
-            from: from.to_owned(),
-            to: to.to_owned(),
-            rate: self.rate.unwrap_or(UNPACED),
             framing: self.framing,
             ring: self.ring,
             queueing: self.queueing.clone(),
@@ -136,12 +132,10 @@ impl BridgeDirectionConfig {
             output_interfaces: vec![from.to_owned()],
             delay: self.delay,
             loss: self.loss,
-            input: None,
-            input_interfaces: Vec::new(),
-            far_interface: 0,
             receives_on: self.input.is_empty().then(|| from.to_owned()),
             sends_on: Some(to.to_owned()),
             other_frames: OtherFrames::Pass,
+            ..DirectionConfig::new(from, to, self.rate.unwrap_or(UNPACED))
         }
     }
 }

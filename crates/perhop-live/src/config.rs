@@ -189,6 +189,31 @@ pub enum Scheduling {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MacAddress(pub [u8; 6]);
 
+impl DirectionConfig {
+    /// The direction from node `from` to node `to`, without policies, neither received nor sent anywhere yet.
+    pub fn new(from: &str, to: &str, rate: Rate) -> DirectionConfig {
+        DirectionConfig {
+            name: format!("{from}->{to}"),
+            from: from.to_owned(),
+            to: to.to_owned(),
+            rate,
+            framing: Framing::default(),
+            ring: RingConfig::default(),
+            queueing: None,
+            output: Vec::new(),
+            output_interfaces: Vec::new(),
+            delay: Time::ZERO,
+            loss: 0.0,
+            input: None,
+            input_interfaces: Vec::new(),
+            far_interface: 0,
+            receives_on: None,
+            sends_on: None,
+            other_frames: OtherFrames::default(),
+        }
+    }
+}
+
 impl ForwarderConfig {
     /// A forwarder called `node` that does nothing yet.
     pub fn new(node: String, seed: u64, replication: u64) -> ForwarderConfig {

@@ -16,7 +16,7 @@ use perhop_sim::scenario::{
 use perhop_sim::topology::Topology;
 use serde::Serialize;
 
-use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, RouteConfig};
+use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, RouteConfig};
 
 /// The processes, namespaces and cables that make a scenario real.
 ///
@@ -241,10 +241,6 @@ impl<'a> Lowering<'a> {
             None => PolicyConfig::default(),
         };
         Ok(DirectionConfig {
-            name: format!("{from}->{to}"),
-            from: from.to_owned(),
-            to: to.to_owned(),
-            rate: near.rate.unwrap_or(link.rate),
             framing: link.framing(),
             ring: near.ring,
             queueing: policy.queueing,
@@ -252,12 +248,7 @@ impl<'a> Lowering<'a> {
             output_interfaces: self.topology.interfaces(from).to_vec(),
             delay: link.delay,
             loss: link.loss,
-            input: None,
-            input_interfaces: Vec::new(),
-            far_interface: 0,
-            receives_on: None,
-            sends_on: None,
-            other_frames: OtherFrames::Drop,
+            ..DirectionConfig::new(from, to, near.rate.unwrap_or(link.rate))
         })
     }
 
