@@ -17,6 +17,16 @@ def test_a_missing_file(perhop: Command) -> None:
     assert ended.out == ""
 
 
+@pytest.mark.parametrize(
+    "given", ["run", "check", "draw", "sweep", "live run", "init --from", "live bridge --policy"]
+)
+def test_a_file_that_does_not_exist(perhop: Command, given: str) -> None:
+    more = ["--in", "eth1", "--out", "eth2"] if given.startswith("live bridge") else []
+    ended = perhop(*given.split(), "missing.cfg", *more)
+    assert ended.code == 2, ended.err
+    assert "cannot read `missing.cfg`: there is no such file" in ended.err
+
+
 def test_a_folder_given_as_scenario(perhop: Command, tmp_path: Path) -> None:
     ended = perhop("run", tmp_path)
     assert ended.code == 2
@@ -75,6 +85,11 @@ def test_no_command_shows_the_commands(perhop: Command) -> None:
     ended = perhop()
     assert ended.code == 0
     assert "Usage: perhop" in ended.out
+
+
+def test_help_is_offered_for_the_command_that_was_meant(perhop: Command) -> None:
+    for given, command in ((["run", "--sed", "1"], "perhop run"), (["live", "rnu"], "perhop live")):
+        assert f"help: see: {command} --help" in perhop(*given).err
 
 
 def test_a_misspelled_command(perhop: Command) -> None:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from perhop.errors import InvalidInputError
+
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
 FILE = "configuration.json"
 # The states of which nothing need be said.
@@ -42,6 +44,16 @@ def router_text(file: Path) -> str | None:
     text = read.decode("utf-8", errors="replace")
     is_router = file.suffix == ".cfg" or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
     return text if is_router else None
+
+
+def read(file: Path) -> str:
+    """Return the text of a file; raises `InvalidInputError` where there is none."""
+    try:
+        return file.read_bytes().decode("utf-8", errors="replace")
+    except FileNotFoundError as error:
+        raise InvalidInputError(f"cannot read `{file}`: there is no such file") from error
+    except OSError as error:
+        raise InvalidInputError(f"cannot read `{file}`: {error.strerror}") from error
 
 
 def _looked_at() -> bytes:

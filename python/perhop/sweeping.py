@@ -183,7 +183,8 @@ def sweep(
     parameters = tuple(path for path, found in lists.items() if len(found) > 1)
     if not parameters:
         raise InvalidInputError(
-            "nothing differs: no parameter has several values", "as in links.1.rate=1Mb/s,2Mb/s,4Mb/s"
+            "nothing differs: no parameter has several values",
+            "give one several, as in --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
         )
     chosen = [dict(zip(lists, one, strict=True)) for one in product(*lists.values())]
     scenarios = [_changed(scenario, one) for one in chosen]

@@ -48,10 +48,11 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
                 {"message": str(error), "diagnostics": error.diagnostics},
             )
         case CycloptsError():
+            command = " ".join(["perhop", *(error.command_chain or ())])
             return (
                 Exit.INVALID_INPUT,
                 "usage",
-                _prefixed(str(error), "see: perhop --help"),
+                _prefixed(str(error), f"see: {command} --help"),
                 {"message": str(error)},
             )
         case PerhopError():

@@ -61,8 +61,9 @@ def _around(router: Path, scenario: Path, interface: str | None) -> str:
     """Return a scenario around a router's configuration, which it names relative to itself."""
     from perhop.around import around
     from perhop.around.text import as_yaml
+    from perhop.configuration import read
 
-    text = router.read_bytes().decode("utf-8", errors="replace")
+    text = read(router)
     file = os.path.relpath(router, scenario.parent)
     made = around(text, {"file": file}, scenario.parent, interface=interface)
     print(made.summary, file=sys.stderr)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
+from perhop.configuration import read
 from perhop.errors import InvalidInputError
 from perhop.live import kernel
 from perhop.live.planning import plan
@@ -61,7 +62,7 @@ def configuration(
         InvalidInputError: it is not clear what is meant.
 
     """
-    text = policy.read_text(encoding="utf-8", errors="replace")
+    text = read(policy)
     if policy.suffix == ".cfg" or _core.is_router_configuration(text):
         scenario, paced = _of_router(policy, text, inner, outer), True
         policies_back = True

@@ -21,7 +21,8 @@ def check_suffix(file: Path) -> None:
     """Refuse a file name that says nothing of a known format."""
     if file.suffix not in (*_STILL, ".html"):
         raise InvalidInputError(
-            f"{file}: no picture is called so", f"end the name in {', '.join(_STILL)} or .html"
+            f"{file}: the name does not say which kind of picture it is",
+            f"end it in {', '.join(_STILL)} or .html",
         )
 
 
