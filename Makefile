@@ -37,7 +37,7 @@ $(VENV)/built: $(VENV)/packages pyproject.toml $(RUST_SOURCES)
 	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --release --locked --quiet
 	@touch $@
 
-quick: $(VENV)/packages ## build perhop into .venv without the last optimisations: for working on it, not for measuring
+quick: $(VENV)/packages ## build perhop into .venv without the last optimizations: for working on it, not for measuring
 	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --profile quick --locked --quiet
 	@touch $(VENV)/built
 

@@ -4,9 +4,9 @@
 //! source → host's port → wire → [input conditioner → route → output conditioner → port → wire]* → receiving host
 //! ```
 //!
-//! Reading order: [`scenario`] (what a user writes), [`build`] (how it becomes a [`World`](world::World)),
-//! [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side by side), [`results`];
-//! [`measured`] makes the same results of what was measured on real packets.
+//! Reading order: [`scenario`] (what a user writes), [`topology`] (who is connected to whom), [`build`] (how it
+//! becomes a [`World`](world::World)), [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side
+//! by side), [`results`]; [`measured`] makes the same results of what was measured on real packets.
 
 pub mod agenda;
 pub mod build;
