@@ -62,15 +62,21 @@ if sys.argv[1] == "answer":
         data, sender = udp.recvfrom(2000)
         udp.sendto(data, sender)
 udp.settimeout(0.2)
+times = []
 for attempt in range(50):
     began = time.monotonic()
-    udp.sendto(b"x" * 100, (sys.argv[1], 7))
+    said = b"%100d" % attempt
+    udp.sendto(said, (sys.argv[1], 7))
     try:
-        udp.recv(2000)
+        while udp.recv(2000) != said: # the answer to an earlier one, late
+            pass
     except TimeoutError:
         continue
-    print("milliseconds", 1000 * (time.monotonic() - began), flush=True)
-    break
+    times.append(1000 * (time.monotonic() - began))
+    if len(times) == 5:
+        break
+if times:
+    print("milliseconds", min(times), flush=True)
 """
 
 
