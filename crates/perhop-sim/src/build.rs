@@ -13,7 +13,7 @@ use std::path::Path;
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::Watch;
-use perhop_qos::packet::{FlowKey, InterfaceId, Packet, Protocol};
+use perhop_qos::packet::{FlowKey, InterfaceId, Protocol};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::port::Port;
 use perhop_qos::random::Streams;
@@ -321,7 +321,7 @@ impl<'a> Builder<'a> {
         let first = self.add_path(&path);
         for number in 0..config.count {
             let key = self.flow_key(config, number, Protocol::UDP)?;
-            let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
+            let template = sessions::template(config.dscp, key);
             let flow = Flow { traffic: index, number, class, answers: false, path: first, template };
             let flow = self.add_flow(flow, &path);
             self.add_sender(flow, number, config, trace.clone());
@@ -375,7 +375,8 @@ impl<'a> Builder<'a> {
         let stops = config.stop.unwrap_or(Time::MAX);
         let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         let Some(mut source) = source else { return };
-        if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
+        let due = source.next_packet();
+        if due.at < stops {
             self.world.senders.push(Sender { source, flow, due, stops, slot: None });
         }
     }
