@@ -20,7 +20,7 @@ use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
-use crate::link::{Link, Loss};
+use crate::link::{Flights, Link, Loss};
 use crate::probe::{Delays, FlowCounters, PortTally};
 use crate::routing::{LinkId, NodeId, Routes};
 use crate::scenario::{
@@ -271,7 +271,7 @@ impl<'a> Builder<'a> {
             uneventful,
             loss,
             delay: config.delay,
-            in_flight: std::collections::VecDeque::new(),
+            in_flight: Flights::default(),
             input,
             far_interface: self.interface(to, from),
             arrival: self.world.agenda.register(Event::Arrival(id)),
