@@ -25,14 +25,8 @@ struct Foresight<'w> {
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
 impl<W: Watch> World<W> {
     /// `packet` leaves a node by `link`, and goes on as far as what becomes of it is known now.
+    #[inline]
     pub(crate) fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        self.catch_up(now, link);
-        self.leave(now, link, packet);
-    }
-
-    /// The same, by a `link` that has caught up.
-    #[inline(always)]
-    pub(super) fn leave(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if let Some(arrives) = self.pass(now, link, packet) {
             self.go_on(arrives, link, packet);
         }
@@ -48,18 +42,22 @@ impl<W: Watch> World<W> {
     #[inline(always)]
     fn travel(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
         while let Some(next) = self.reach(now, link, packet) {
-            self.catch_up(now, next);
             let Some(arrives) = self.pass(now, next, packet) else { return };
             (now, link) = (arrives, next);
         }
     }
 
-    /// `packet` passes `link`'s output conditioners and its port. Where what becomes of it at the far end is known now, the
-    /// answer is when it arrives there.
+    /// `packet` passes `link`'s output conditioners and its port, after what is due there by `now`. Where what becomes of it
+    /// at the far end is known now, the answer is when it arrives there.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
+        let mut hop = &mut self.links[link.index()];
+        // Sources that run ahead are all that enters a link, and have seen to its port.
+        if hop.port.backlog() > 0 && hop.feeders.is_empty() {
+            self.let_out(now, link);
+            hop = &mut self.links[link.index()];
+        }
         self.watch.comes(now, link.index(), packet);
-        let hop = &mut self.links[link.index()];
         if !hop.output.is_empty()
             && let Verdict::Drop(cause) = hop.output.condition(now, packet)
         {

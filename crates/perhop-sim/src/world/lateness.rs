@@ -34,7 +34,7 @@ impl<W: Watch> World<W> {
 
     /// Lets `link`'s port send what is due by `now`.
     #[inline(never)]
-    fn let_out(&mut self, now: Time, link: LinkId) {
+    pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
         while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
             self.let_out_at(due, link);
         }
@@ -70,7 +70,7 @@ impl<W: Watch> World<W> {
                 self.transmit(timeout, link);
             } else {
                 let mut packet = self.take_packet(sender);
-                self.leave(emission, link, &mut packet);
+                self.forward(emission, link, &mut packet);
             }
         }
     }
