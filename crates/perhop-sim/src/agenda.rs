@@ -28,7 +28,8 @@ struct Wakeup {
 /// A calendar (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the simulation event set
 /// problem"): days of equal length go round in a year, a wake-up is put down on its day unsorted, and only the day
 /// that has come is sorted. What lies more than a year ahead waits apart. The length of the day follows the distance
-/// of events, and the number of days how many are pending; on neither depends what happens when.
+/// of events, so that a day that has any mostly has one, and the number of days how many are pending; on neither
+/// depends what happens when.
 #[derive(Debug)]
 pub struct Agenda<E> {
     registered: Vec<E>,
@@ -38,22 +39,17 @@ pub struct Agenda<E> {
     year: Wheel,
     /// The later ones.
     later: BinaryHeap<Reverse<Wakeup>>,
-    /// The day of the first of `later`; [`u64::MAX`] where there is none.
-    later_day: u64,
-    pace: Pace,
-}
-
-/// How far apart events were.
-#[derive(Clone, Copy, Debug, Default)]
-struct Pace {
-    /// Taken since the calendar was last looked at.
-    taken: u32,
-    /// Time of the event that was taken then, picoseconds.
-    since: u64,
+    /// The day from which on the first of `later` is less than a year ahead; [`u64::MAX`] where there is none.
+    later_from: u64,
+    /// Wake-ups that were put down, and those of them that were taken.
+    scheduled: u64,
+    taken: u64,
+    /// When the event was taken at which the calendar was last looked at, picoseconds.
+    looked_at: u64,
 }
 
 /// Events after which the calendar is looked at.
-const SAMPLE: u32 = 1024;
+const SAMPLE: u64 = 1024;
 
 /// A registered event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +63,10 @@ impl<E: Copy> Agenda<E> {
             today: Vec::new(),
             year: Wheel::new(),
             later: BinaryHeap::new(),
-            later_day: u64::MAX,
-            pace: Pace::default(),
+            later_from: u64::MAX,
+            scheduled: 0,
+            taken: 0,
+            looked_at: 0,
         }
     }
     /// A slot for `event`. Of what happens at the same instant, what was registered first happens first.
@@ -80,18 +78,20 @@ impl<E: Copy> Agenda<E> {
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
         debug_assert!(time < Time::MAX, "what never happens is not put down");
+        self.scheduled += 1;
         self.put_down(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
     }
     /// Takes the next event if it happens no later than `limit`.
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
         let limit = limit.as_picoseconds();
-        if self.today.is_empty() {
-            self.turn_to(limit)?;
-        }
-        let Wakeup { time, slot } = self.today.pop_if(|next| next.time <= limit)?;
-        self.pace.taken += 1;
-        if self.pace.taken == SAMPLE {
+        let Wakeup { time, slot } = match self.today.last() {
+            Some(next) if next.time > limit => return None,
+            Some(_) => self.today.pop()?,
+            None => self.turn_to_next(limit)?,
+        };
+        self.taken += 1;
+        if self.taken.is_multiple_of(SAMPLE) {
             self.look_at_pace(time);
         }
         Some((Time::from_picoseconds(time), self.registered[slot as usize]))
@@ -99,13 +99,14 @@ impl<E: Copy> Agenda<E> {
     /// When the next event happens; `None` where none will.
     pub fn next_at(&mut self) -> Option<Time> {
         if self.today.is_empty() {
-            self.turn_to(u64::MAX)?;
+            let first = self.turn_to_next(u64::MAX)?;
+            self.today.push(first);
         }
         self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
     /// How many wake-ups are pending.
     pub fn len(&self) -> usize {
-        self.today.len() + self.year.len() + self.later.len()
+        (self.scheduled - self.taken) as usize
     }
     /// Whether nothing will happen any more.
     pub fn is_empty(&self) -> bool {
@@ -116,7 +117,7 @@ impl<E: Copy> Agenda<E> {
     #[inline]
     fn put_down(&mut self, wakeup: Wakeup) {
         let day = self.year.day(wakeup.time);
-        if day > self.year.today() && self.year.reaches(day) {
+        if self.year.is_ahead(day) {
             self.year.put_down(day, wakeup);
         } else {
             self.put_down_aside(day, wakeup);
@@ -131,61 +132,78 @@ impl<E: Copy> Agenda<E> {
             self.today.insert(place, wakeup);
         } else {
             self.later.push(Reverse(wakeup));
-            self.later_day = self.later_day.min(day);
+            self.later_from = self.later_from.min(self.year.reached_from(day));
         }
     }
 
-    /// Turns to the next day that has a wake-up, if it begins no later than `limit`.
+    /// Turns to the next day that has a wake-up, and takes the first of that day if it is no later than `limit`.
     #[inline]
-    fn turn_to(&mut self, limit: u64) -> Option<()> {
-        // Where nothing is put down this year, the next is the first of the later ones, if there is one.
-        let next = self.year.next_day().unwrap_or(self.later_day);
-        if next == u64::MAX || self.year.begins(next) > limit {
-            return None;
+    fn turn_to_next(&mut self, limit: u64) -> Option<Wakeup> {
+        match self.year.turn_within_week(self.later_from) {
+            // Most days have one wake-up, for which nothing is to be sorted.
+            Some((only, false)) if only.time <= limit => Some(only),
+            None => self.turn_further(limit),
+            one => self.begin_day(one, limit),
         }
+    }
+
+    /// The same, where that day is further ahead, or some of the later ones are to be put down.
+    #[inline(never)]
+    fn turn_further(&mut self, limit: u64) -> Option<Wakeup> {
+        // Where nothing is put down this year, the next is the first of the later ones, if there is one.
+        let next = self.year.next_day().or_else(|| self.later_day())?;
         self.year.turn_to(next);
-        if self.year.reaches(self.later_day) {
+        if next >= self.later_from {
             self.begin_later();
         }
-        let today = &mut self.today;
-        self.year.take_today(|wakeup| today.push(wakeup));
-        if today.len() > 1 {
-            today.sort_unstable_by(|one, other| other.cmp(one));
+        let one = self.year.take_one();
+        self.begin_day(one, limit)
+    }
+
+    /// The day of the first of the later ones.
+    fn later_day(&self) -> Option<u64> {
+        self.later.peek().map(|Reverse(first)| self.year.day(first.time))
+    }
+
+    /// Sorts what is put down on the day that has just become today, of which `one` is taken off already, and takes the
+    /// first if it is no later than `limit`.
+    #[inline(never)]
+    fn begin_day(&mut self, mut one: Option<(Wakeup, bool)>, limit: u64) -> Option<Wakeup> {
+        while let Some((wakeup, are_others)) = one {
+            self.today.push(wakeup);
+            one = if are_others { self.year.take_one() } else { None };
         }
-        Some(())
+        self.today.sort_unstable_by(|one, other| other.cmp(one));
+        self.today.pop_if(|first| first.time <= limit)
     }
 
     /// Puts down those of the later wake-ups that are no longer more than a year ahead.
     #[inline(never)]
     fn begin_later(&mut self) {
-        self.later_day = u64::MAX;
-        while let Some(&Reverse(wakeup)) = self.later.peek() {
-            let day = self.year.day(wakeup.time);
-            if !self.year.reaches(day) {
-                self.later_day = day;
-                break;
-            }
-            self.later.pop();
+        while let Some(day) = self.later_day().filter(|day| self.year.reached_from(*day) <= self.year.today())
+        {
+            let Some(Reverse(wakeup)) = self.later.pop() else { break };
             if day <= self.year.today() {
                 self.today.push(wakeup);
             } else {
                 self.year.put_down(day, wakeup);
             }
         }
+        self.later_from = self.later_day().map_or(u64::MAX, |day| self.year.reached_from(day));
     }
 
     /// Makes another calendar where days are far from holding one event each, or the year from holding most of them.
     #[inline(never)]
     fn look_at_pace(&mut self, now: u64) {
-        let gap = (now - self.pace.since) / u64::from(SAMPLE);
-        self.pace = Pace { taken: 0, since: now };
+        let gap = (now - self.looked_at) / SAMPLE;
+        self.looked_at = now;
         let pending = self.len();
         if !self.year.suits(gap, pending) {
             let mut all: Vec<Wakeup> = Vec::with_capacity(pending);
             all.append(&mut self.today);
             self.year.drain(|wakeup| all.push(wakeup));
             all.extend(self.later.drain().map(|Reverse(wakeup)| wakeup));
-            self.later_day = u64::MAX;
+            self.later_from = u64::MAX;
             self.year = Wheel::suiting(gap, pending, now);
             for wakeup in all {
                 self.put_down(wakeup);

@@ -18,7 +18,7 @@ use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
-use crate::link::{Link, Loss};
+use crate::link::{Flights, Link, Loss};
 use crate::probe::PortTally;
 use crate::routing::LinkId;
 use crate::scenario::{InterfaceConfig, LinkConfig, Scenario};
@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
             uneventful,
             loss,
             delay: config.delay,
-            in_flight: std::collections::VecDeque::new(),
+            in_flight: Flights::default(),
             input,
             far_interface: self.topology.interface(to, from),
             arrival: self.world.agenda.register(Event::Arrival(id)),

@@ -1,6 +1,6 @@
 //! [`Link`]: one direction of a link, from the output side of one interface to the input side of the next.
 
-use std::collections::VecDeque;
+mod flights;
 
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::observer::{Observer, Place};
@@ -15,13 +15,7 @@ use crate::capture::{End, Fate};
 use crate::probe::{FlowCounters, PortTally, Tally};
 use crate::routing::LinkId;
 use crate::session::Segments;
-
-/// A packet that has left the scheduler's hands and has not arrived yet.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Flight {
-    pub(crate) arrives: Time,
-    pub(crate) packet: Packet,
-}
+pub(crate) use flights::{Flight, Flights};
 
 /// One direction of a link.
 #[derive(Debug)]
@@ -61,7 +55,7 @@ pub(crate) struct Link {
     /// Propagation delay.
     pub(crate) delay: Time,
     /// In order of arrival: a link never reorders, so one agenda entry serves them all.
-    pub(crate) in_flight: VecDeque<Flight>,
+    pub(crate) in_flight: Flights,
     /// Conditioners of the far end's input policy.
     pub(crate) input: TrafficConditioner,
     /// The far end's name for this interface.
@@ -74,6 +68,20 @@ pub(crate) struct Link {
     pub(crate) tally: PortTally,
     /// Packets that went onto the wire since the start of the run.
     pub(crate) transmitted: u64,
+}
+
+impl Link {
+    /// Whether its port needs a wake-up of its own: where a shaper holds back all that waits, and where packets are
+    /// settled that somebody else waits for; but not where sources run ahead, which poll it themselves.
+    #[inline]
+    pub(crate) fn awaits_poll(&self) -> bool {
+        let waits = if self.settles {
+            self.punctual && self.port.backlog() > 0
+        } else {
+            self.port.shaped_until().is_some()
+        };
+        waits && self.feeders.is_empty()
+    }
 }
 
 /// A wire that loses packets, each with the same probability.

@@ -205,22 +205,26 @@ impl<W: Watch> World<W> {
     }
 
     /// The packet that `sender` sends now; its successor becomes due.
+    #[allow(clippy::inline_always)] // a part of what runs ahead
+    #[inline(always)]
     fn take_packet(&mut self, sender: usize) -> Packet {
         let Sender { source, flow, due, stops, .. } = &mut self.senders[sender];
         let tally = &mut self.tallies[*flow];
         let mut packet = self.flows[*flow].template;
         packet.length = due.length;
         packet.sent_at = due.at;
-        packet.dscp = due.dscp.unwrap_or(packet.dscp);
-        packet.color = packet.dscp.color();
+        if let Some(dscp) = due.dscp {
+            packet.dscp = dscp;
+            packet.color = dscp.color();
+        }
         packet.payload = payload(*flow, tally.next_sequence);
         tally.next_sequence = tally.next_sequence.wrapping_add(1);
         if due.at >= self.warmup {
             tally.offered.add(packet.length);
         }
-        match source.next_packet().filter(|next| next.at < *stops) {
-            Some(next) => *due = next,
-            None => due.at = Time::MAX,
+        source.put_next_packet(due);
+        if due.at >= *stops {
+            due.at = Time::MAX;
         }
         packet
     }

@@ -73,7 +73,10 @@ impl Sender {
             let stops = config.stop.unwrap_or(Time::MAX).min(run.scenario.duration);
             let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
             let Some(mut source) = source else { continue };
-            let Some(due) = source.next_packet().filter(|due| due.at < stops) else { continue };
+            let due = source.next_packet();
+            if due.at >= stops {
+                continue;
+            }
             let socket = trying(|| format!("no socket for {}", id.key), connected(&id.key))?;
             let destination = SocketAddr::new(id.key.destination.to_ip(), id.key.destination_port);
             let class = config.dscp.value() << 2;
@@ -110,9 +113,9 @@ impl Sender {
                 trying(|| "what was sent cannot be written down".to_owned(), written)?;
             }
             lateness.saturating_record(now - due);
-            if let Some(next) = outgoing.source.next_packet().filter(|next| next.at < outgoing.stops) {
-                outgoing.due = next;
-                agenda.push(Reverse((next.at, place)));
+            outgoing.due = outgoing.source.next_packet();
+            if outgoing.due.at < outgoing.stops {
+                agenda.push(Reverse((outgoing.due.at, place)));
             }
         }
         trying(|| "what was sent cannot be written down".to_owned(), recorder.finish())?;

@@ -102,6 +102,6 @@ impl<'a> Builder<'a> {
 
 /// What all packets of flow `key` have in common: all that their sender's host knows of a color is what the
 /// codepoint says.
-fn template(dscp: Dscp, key: FlowKey) -> Packet {
+pub(super) fn template(dscp: Dscp, key: FlowKey) -> Packet {
     Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) }
 }

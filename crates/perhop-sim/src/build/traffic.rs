@@ -1,11 +1,11 @@
 //! Traffic: from its entry in a scenario to flows, their paths and whoever sends on them.
 
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{FlowKey, Packet, Protocol};
+use perhop_qos::packet::{FlowKey, Protocol};
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
-use super::Builder;
+use super::{Builder, sessions};
 use crate::link::Link;
 use crate::probe::{Delays, FlowCounters};
 use crate::routing::LinkId;
@@ -45,7 +45,7 @@ impl<'a> Builder<'a> {
         let first = self.add_path(&path);
         for number in 0..config.count {
             let key = self.flow_key(config, number, Protocol::UDP)?;
-            let template = Packet { dscp: config.dscp, ..Packet::new(key, 0) };
+            let template = sessions::template(config.dscp, key);
             let flow = Flow { traffic: index, number, class, answers: false, path: first, template };
             let flow = self.add_flow(flow, &path);
             self.add_sender(flow, number, config, trace.clone());
@@ -95,7 +95,8 @@ impl<'a> Builder<'a> {
         let stops = config.stop.unwrap_or(Time::MAX);
         let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         let Some(mut source) = source else { return };
-        if let Some(due) = source.next_packet().filter(|due| due.at < stops) {
+        let due = source.next_packet();
+        if due.at < stops {
             self.world.senders.push(Sender { source, flow, due, stops, slot: None });
         }
     }

@@ -10,7 +10,8 @@ use crate::scenario::CbrConfig;
 #[derive(Clone, Debug)]
 pub struct Cbr {
     spacing: Spacing,
-    jitter: f64,
+    /// By how much a gap differs from the exact one at most, as a part of it; `None` where it does not.
+    jitter: Option<f64>,
     stream: Stream,
     next: Time,
     length: u32,
@@ -22,19 +23,23 @@ impl Cbr {
         let length = config.packet.ip_length();
         let counted = config.rate_counts.map(|framing| framing.wire_bytes(u64::from(length)));
         let spacing = Spacing::new(counted.unwrap_or(config.packet.counted()), config.rate);
-        Cbr { spacing, jitter: config.jitter, stream, next: start, length }
+        let jitter = Some(config.jitter).filter(|jitter| *jitter != 0.0);
+        Cbr { spacing, jitter, stream, next: start, length }
     }
     #[inline]
     pub(super) fn next_packet(&mut self) -> Emission {
         let emission = Emission { at: self.next, length: self.length, dscp: None };
         let exact = self.spacing.gap();
-        let gap = if self.jitter == 0.0 { exact } else { self.jittered(exact) };
+        let gap = match self.jitter {
+            None => exact,
+            Some(jitter) => self.jittered(exact, jitter),
+        };
         self.next += gap;
         emission
     }
     #[inline(never)] // seldom asked for, and longer than the rest
-    fn jittered(&mut self, exact: Time) -> Time {
-        let factor = 1.0 + self.jitter * (2.0 * self.stream.uniform() - 1.0);
+    fn jittered(&mut self, exact: Time, jitter: f64) -> Time {
+        let factor = 1.0 + jitter * (2.0 * self.stream.uniform() - 1.0);
         Time::from_seconds_f64(exact.as_seconds() * factor)
     }
 }

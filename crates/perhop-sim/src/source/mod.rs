@@ -33,6 +33,11 @@ pub struct Emission {
     pub dscp: Option<Dscp>,
 }
 
+impl Emission {
+    /// What a source that has ended sends next.
+    pub const NEVER: Emission = Emission { at: Time::MAX, length: 0, dscp: None };
+}
+
 /// A source of any kind: stored by value, dispatched by one `match`.
 #[derive(Clone, Debug)]
 pub enum Source {
@@ -65,15 +70,21 @@ impl Source {
             | SourceConfig::Web(_) => return None,
         })
     }
-    /// The next packet, no earlier than the one before; `None` when the source has ended.
+    /// The next packet, no earlier than the one before; [`Emission::NEVER`] when the source has ended.
+    pub fn next_packet(&mut self) -> Emission {
+        let mut next = Emission::NEVER;
+        self.put_next_packet(&mut next);
+        next
+    }
+    /// The same, put in the place of the one before.
     #[allow(clippy::inline_always)] // a part of what every packet begins with, and short without what is rare in it
     #[inline(always)]
-    pub fn next_packet(&mut self) -> Option<Emission> {
+    pub(crate) fn put_next_packet(&mut self, place: &mut Emission) {
         match self {
-            Source::Cbr(source) => Some(source.next_packet()),
-            Source::OnOff(source) => Some(source.next_packet()),
-            Source::Poisson(source) => Some(source.next_packet()),
-            Source::Trace(source) => source.next_packet(),
+            Source::Cbr(source) => *place = source.next_packet(),
+            Source::OnOff(source) => *place = source.next_packet(),
+            Source::Poisson(source) => *place = source.next_packet(),
+            Source::Trace(source) => *place = source.next_packet(),
         }
     }
 }

@@ -18,8 +18,8 @@ impl Trace {
         Trace { entries: entries.into_iter(), start }
     }
     #[inline(never)] // seldom asked for
-    pub(super) fn next_packet(&mut self) -> Option<Emission> {
-        let TraceEntry { time, length, dscp } = self.entries.next()?;
-        Some(Emission { at: self.start.saturating_add(time), length, dscp })
+    pub(super) fn next_packet(&mut self) -> Emission {
+        let Some(TraceEntry { time, length, dscp }) = self.entries.next() else { return Emission::NEVER };
+        Emission { at: self.start.saturating_add(time), length, dscp }
     }
 }

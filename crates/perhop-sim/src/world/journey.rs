@@ -2,77 +2,90 @@
 
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Packet, Protocol};
-use perhop_qos::port::Sent;
+use perhop_qos::port::{Sent, Transmission};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 
-use super::World;
+use super::{Event, World};
+use crate::agenda::Agenda;
 use crate::capture::{End, Fate};
 use crate::link::{Counters, Flight, Link, Loss, flow_of};
 use crate::routing::LinkId;
+use crate::session::Transport;
 
-/// Where at a link a packet is.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    /// At its near end, before the port.
-    Leaves,
-    /// At its far end.
-    Reaches,
+/// Who knows what becomes of a packet that has not arrived yet, and up to when.
+struct Foresight<'w> {
+    transport: &'w Transport,
+    /// For segments that are answered: [`World::horizon`].
+    horizon: Time,
+    /// For all packets: the end of the run.
+    duration: Time,
 }
 
-#[allow(clippy::inline_always)] // parts of `travel`, which every packet takes on every hop
+#[allow(clippy::inline_always)] // parts of what every packet does on every hop
 impl<W: Watch> World<W> {
     /// `packet` leaves a node by `link`, and goes on as far as what becomes of it is known now.
     #[inline]
     pub(crate) fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        self.travel(now, link, packet, Stage::Leaves);
-    }
-
-    /// `packet` reaches the far end of `link`, and goes on as far as what becomes of it is known now.
-    #[inline]
-    pub(super) fn go_on(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        self.travel(now, link, packet, Stage::Reaches);
-    }
-
-    fn travel(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet, mut stage: Stage) {
-        loop {
-            if stage == Stage::Reaches {
-                let Some(next) = self.reach(now, link, packet) else { return };
-                link = next;
-            }
-            self.catch_up(now, link);
-            let Some(arrives) = self.pass(now, link, packet) else { return };
-            now = arrives;
-            stage = Stage::Reaches;
+        if let Some(arrives) = self.pass(now, link, packet) {
+            self.go_on(arrives, link, packet);
         }
     }
 
-    /// `packet` passes `link`'s output conditioners and its port. Where what becomes of it at the far end is known now, the
-    /// answer is when it arrives there.
+    /// `packet` reaches the far end of `link`, and goes on as far as what becomes of it is known now.
+    #[inline(never)]
+    fn go_on(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        self.travel(now, link, packet);
+    }
+
+    /// The same, as a part of what brings most packets here.
     #[inline(always)]
-    pub(super) fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
+    fn travel(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
+        while let Some(next) = self.reach(now, link, packet) {
+            let Some(arrives) = self.pass(now, next, packet) else { return };
+            (now, link) = (arrives, next);
+        }
+    }
+
+    /// `packet` passes `link`'s output conditioners and its port, after what is due there by `now`. Where what becomes of it
+    /// at the far end is known now, the answer is when it arrives there.
+    #[inline(always)]
+    fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
+        let mut hop = &mut self.links[link.index()];
+        // Sources that run ahead are all that enters a link, and have seen to its port.
+        if hop.port.backlog() > 0 && hop.feeders.is_empty() {
+            self.let_out(now, link);
+            hop = &mut self.links[link.index()];
+        }
         self.watch.comes(now, link.index(), packet);
-        let Link { output, port, tally, .. } = &mut self.links[link.index()];
-        if !output.is_empty()
-            && let Verdict::Drop(cause) = output.condition(now, packet)
+        if !hop.output.is_empty()
+            && let Verdict::Drop(cause) = hop.output.condition(now, packet)
         {
             self.drop_unqueued(now, link, packet, cause, End::Output);
             return None;
         }
         let mut counters = Counters {
-            port: tally,
+            port: &mut hop.tally,
             flows: &mut self.tallies,
             segments: &mut self.transport.segments,
             warmup: self.warmup,
             observer: self.watch.at(link.index()),
         };
-        let sent = port.send(now, packet, &mut counters);
+        let sent = hop.port.send(now, packet, &mut counters);
         drop(counters);
         match sent {
-            Sent::Transmitted(departure) => self.launch(link, packet, departure.ends),
+            Sent::Transmitted(departure) => {
+                let World { transport, horizon, duration, agenda, .. } = self;
+                let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
+                hop.launch(packet, departure.ends, &foresight, agenda)
+            }
             Sent::Queued => {
-                self.transmit(now, link);
-                self.await_poll(link);
+                // Mostly the ring has none, and what was queued waits for that.
+                if hop.port.ring().has_room() {
+                    self.transmit(now, link);
+                } else if hop.awaits_poll() {
+                    self.ask_for_poll(link);
+                }
                 None
             }
             Sent::Dropped => None,
@@ -80,60 +93,49 @@ impl<W: Watch> World<W> {
     }
 
     /// Puts on `link`'s wire whatever its port lets out at `now`.
+    #[inline(never)]
     pub(super) fn transmit(&mut self, now: Time, link: LinkId) {
+        self.let_out_at(now, link);
+        self.await_poll(link);
+    }
+
+    /// The same without asking for a wake-up, as a part of [`World::let_out`].
+    #[inline(always)]
+    pub(super) fn let_out_at(&mut self, now: Time, link: LinkId) {
         loop {
-            let Link { port, tally, .. } = &mut self.links[link.index()];
+            let hop = &mut self.links[link.index()];
             let mut counters = Counters {
-                port: tally,
+                port: &mut hop.tally,
                 flows: &mut self.tallies,
                 segments: &mut self.transport.segments,
                 warmup: self.warmup,
                 observer: self.watch.at(link.index()),
             };
-            let transmission = port.poll_transmit(now, &mut counters);
+            let transmission = hop.port.poll_transmit(now, &mut counters);
             drop(counters);
-            let Some(mut transmission) = transmission else { break };
-            if let Some(arrives) = self.launch(link, &transmission.packet, transmission.ends) {
-                self.go_on(arrives, link, &mut transmission.packet);
+            let Some(Transmission { mut packet, ends, .. }) = transmission else { return };
+            let World { transport, horizon, duration, agenda, .. } = self;
+            let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
+            if let Some(arrives) = hop.launch(&packet, ends, &foresight, agenda) {
+                self.travel(arrives, link, &mut packet);
+            }
+            // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.
+            let port = &self.links[link.index()].port;
+            if port.backlog() == 0 || !port.ring().has_room() {
+                return;
             }
         }
     }
 
-    /// `packet` is on `link`'s wire until `ends`: it arrives when its last bit does. The answer is when, if what becomes
-    /// of it at the far end is known now; else the agenda will come to it.
-    #[inline(always)]
-    fn launch(&mut self, link: LinkId, packet: &Packet, ends: Time) -> Option<Time> {
-        let Link { transmitted, delay, settles, in_flight, .. } = &mut self.links[link.index()];
-        *transmitted += 1;
-        let arrives = ends + *delay;
-        let is_first = in_flight.is_empty();
-        if *settles && is_first && self.may_settle(link, packet, arrives) {
-            return Some(arrives);
-        }
-        let Link { in_flight, arrival, .. } = &mut self.links[link.index()];
-        if is_first {
-            self.agenda.schedule(*arrival, arrives);
-        }
-        in_flight.push_back(Flight { arrives, packet: *packet });
-        None
-    }
-
-    /// Whether what becomes of `packet`, which arrives at the far end of a `link` that settles at `arrives`, is known now.
-    #[inline(always)]
-    fn may_settle(&self, link: LinkId, packet: &Packet, arrives: Time) -> bool {
-        arrives <= self.duration
-            && (!self.links[link.index()].answers
-                || packet.protocol != Protocol::TCP
-                || (arrives <= self.horizon && self.transport.may_answer(packet, arrives)))
-    }
-
     /// The packet at the head of `link`'s flight reaches the far end.
+    #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
         let Link { in_flight, arrival, settles, driven_by, .. } = &mut self.links[link.index()];
         if *settles {
             return self.settle_in_flight(now, link);
         }
-        let Some(Flight { mut packet, .. }) = in_flight.pop_front() else { return };
+        let Some(&Flight { mut packet, .. }) = in_flight.front() else { return };
+        in_flight.drop_front();
         if let Some(next) = in_flight.front() {
             self.agenda.schedule(*arrival, next.arrives);
         }
@@ -141,21 +143,25 @@ impl<W: Watch> World<W> {
             self.drive(now, first);
         }
         self.catch_up(now, link);
-        self.go_on(now, link, &mut packet);
+        self.travel(now, link, &mut packet);
     }
 
     /// The packet at the head of `link`'s flight, which could not be settled when it was launched, reaches the far
     /// end; those behind it are settled as far as they can be now.
     #[inline(never)]
     fn settle_in_flight(&mut self, now: Time, link: LinkId) {
-        while let Some(Flight { mut packet, arrives }) = self.links[link.index()].in_flight.front().copied() {
-            if arrives > now && !self.may_settle(link, &packet, arrives) {
-                self.agenda.schedule(self.links[link.index()].arrival, arrives);
+        loop {
+            let World { links, transport, horizon, duration, agenda, .. } = self;
+            let hop = &links[link.index()];
+            let Some(&Flight { mut packet, arrives }) = hop.in_flight.front() else { break };
+            let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
+            if arrives > now && !foresight.reaches(hop, &packet, arrives) {
+                agenda.schedule(hop.arrival, arrives);
                 break;
             }
             // It stays in flight until it has arrived, so that none is settled before it.
             self.go_on(arrives, link, &mut packet);
-            self.links[link.index()].in_flight.pop_front();
+            self.links[link.index()].in_flight.drop_front();
         }
         self.catch_up(now, link);
     }
@@ -163,19 +169,22 @@ impl<W: Watch> World<W> {
     /// `packet` reaches the far end of `link`: the answer is by which link it leaves the node there, if it does.
     #[inline(always)]
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
-        if !self.links[link.index()].uneventful && !self.survives_the_wire(now, link, packet) {
-            return None;
+        let mut hop = &mut self.links[link.index()];
+        if !hop.uneventful {
+            if !self.survives_the_wire(now, link, packet) {
+                return None;
+            }
+            hop = &mut self.links[link.index()];
         }
-        let Link { far_interface, input, leads_to_host, .. } = &mut self.links[link.index()];
-        packet.arrive(*far_interface);
-        if !input.is_empty()
-            && let Verdict::Drop(cause) = input.condition(now, packet)
+        packet.arrive(hop.far_interface);
+        if !hop.input.is_empty()
+            && let Verdict::Drop(cause) = hop.input.condition(now, packet)
         {
             self.drop_unqueued(now, link, packet, cause, End::Input);
             return None;
         }
         packet.hops += 1;
-        if *leads_to_host {
+        if hop.leads_to_host {
             self.deliver(now, packet);
             return None;
         }
@@ -216,5 +225,43 @@ impl<W: Watch> World<W> {
             let counters = if end.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
             counters[cause.index()].add(packet.length);
         }
+    }
+}
+
+#[allow(clippy::inline_always)] // see above
+impl Link {
+    /// `packet` is on the wire until `ends`: it arrives when its last bit does. The answer is when, if what becomes
+    /// of it at the far end is known now; else the agenda will come to it.
+    #[inline(always)]
+    fn launch(
+        &mut self,
+        packet: &Packet,
+        ends: Time,
+        foresight: &Foresight,
+        agenda: &mut Agenda<Event>,
+    ) -> Option<Time> {
+        self.transmitted += 1;
+        let arrives = ends + self.delay;
+        let is_first = self.in_flight.is_empty();
+        if is_first {
+            if self.settles && foresight.reaches(self, packet, arrives) {
+                return Some(arrives);
+            }
+            agenda.schedule(self.arrival, arrives);
+        }
+        self.in_flight.push_back(arrives, packet);
+        None
+    }
+}
+
+#[allow(clippy::inline_always)] // see above
+impl Foresight<'_> {
+    /// Whether what becomes of `packet`, which arrives at the far end of a `link` that settles at `arrives`, is known now.
+    #[inline(always)]
+    fn reaches(&self, link: &Link, packet: &Packet, arrives: Time) -> bool {
+        arrives <= self.duration
+            && (!link.answers
+                || packet.protocol != Protocol::TCP
+                || (arrives <= self.horizon && self.transport.may_answer(packet, arrives)))
     }
 }

@@ -34,9 +34,9 @@ impl<W: Watch> World<W> {
 
     /// Lets `link`'s port send what is due by `now`.
     #[inline(never)]
-    fn let_out(&mut self, now: Time, link: LinkId) {
+    pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
         while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
-            self.transmit(due, link);
+            self.let_out_at(due, link);
         }
         self.await_poll(link);
     }
@@ -59,21 +59,18 @@ impl<W: Watch> World<W> {
     fn run_ahead(&mut self, now: Time, link: LinkId) {
         loop {
             let Link { feeders, port, halt, .. } = &self.links[link.index()];
-            let in_flight = &self.links[halt.index()].in_flight;
             let sender = self.first_due(feeders);
             let emission = self.senders[sender].due.at;
             let timeout = port.poll_timeout().unwrap_or(Time::MAX);
             let next = emission.min(timeout);
-            if next > self.duration || (next > now && !in_flight.is_empty()) {
+            if next > now && (next > self.duration || !self.links[halt.index()].in_flight.is_empty()) {
                 return;
             }
             if timeout <= emission {
                 self.transmit(timeout, link);
             } else {
                 let mut packet = self.take_packet(sender);
-                if let Some(arrives) = self.pass(emission, link, &mut packet) {
-                    self.go_on(arrives, link, &mut packet);
-                }
+                self.forward(emission, link, &mut packet);
             }
         }
     }
@@ -86,20 +83,17 @@ impl<W: Watch> World<W> {
         }
     }
 
-    /// Asks for a wake-up of `link`'s port where no packet in flight brings one: where a shaper holds back all that
-    /// waits, and where packets are settled that somebody else waits for.
+    /// Asks for a wake-up of `link`'s port where no packet in flight brings one.
     #[inline]
     pub(crate) fn await_poll(&mut self, link: LinkId) {
-        let Link { settles, punctual, feeders, port, .. } = &self.links[link.index()];
-        let waits = if *settles { *punctual && port.backlog() > 0 } else { port.shaped_until().is_some() };
-        if waits && feeders.is_empty() {
+        if self.links[link.index()].awaits_poll() {
             self.ask_for_poll(link);
         }
     }
 
     /// Asks for a wake-up of `link`'s port.
     #[inline(never)]
-    fn ask_for_poll(&mut self, link: LinkId) {
+    pub(super) fn ask_for_poll(&mut self, link: LinkId) {
         let link = &mut self.links[link.index()];
         let Some(timeout) = link.port.poll_timeout() else { return };
         // The next packet cannot reach the far end earlier, and before that nobody knows that it is late.
