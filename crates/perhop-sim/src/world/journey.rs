@@ -59,19 +59,19 @@ impl<W: Watch> World<W> {
             self.drop_unqueued(now, link, packet, cause, End::Output);
             return None;
         }
-        let mut counters = Counters {
+        let counters = Counters {
             port: tally,
             flows: &mut self.tallies,
             segments: &mut self.transport.segments,
             warmup: self.warmup,
             observer: self.watch.at(link.index()),
         };
-        let sent = port.send(now, packet, &mut counters);
-        drop(counters);
-        match sent {
+        match port.send(now, packet, counters) {
             Sent::Transmitted(departure) => self.launch(link, packet, departure.ends),
             Sent::Queued => {
-                self.transmit(now, link);
+                if self.links[link.index()].port.ring().has_room() {
+                    self.transmit(now, link);
+                }
                 self.await_poll(link);
                 None
             }
@@ -81,20 +81,19 @@ impl<W: Watch> World<W> {
 
     /// Puts on `link`'s wire whatever its port lets out at `now`.
     pub(super) fn transmit(&mut self, now: Time, link: LinkId) {
+        let mut packet = Packet::default();
         loop {
             let Link { port, tally, .. } = &mut self.links[link.index()];
-            let mut counters = Counters {
+            let counters = Counters {
                 port: tally,
                 flows: &mut self.tallies,
                 segments: &mut self.transport.segments,
                 warmup: self.warmup,
                 observer: self.watch.at(link.index()),
             };
-            let transmission = port.poll_transmit(now, &mut counters);
-            drop(counters);
-            let Some(mut transmission) = transmission else { break };
-            if let Some(arrives) = self.launch(link, &transmission.packet, transmission.ends) {
-                self.go_on(arrives, link, &mut transmission.packet);
+            let Some(departure) = port.poll_transmit(now, &mut packet, counters) else { break };
+            if let Some(arrives) = self.launch(link, &packet, departure.ends) {
+                self.go_on(arrives, link, &mut packet);
             }
         }
     }
