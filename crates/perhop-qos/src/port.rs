@@ -133,6 +133,7 @@ impl Port {
 
     /// What [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit) do, without the
     /// detour through the queue where the packet would leave it at once.
+    // Here, where most packets go, is nothing that must be called, nor has the observer a place in memory.
     #[expect(clippy::inline_always, reason = "what most packets take of it is as short as a call")]
     #[inline(always)]
     pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {

@@ -277,7 +277,7 @@ impl Node {
     #[inline]
     fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {
         self.heads[child] = next;
-        self.choice = self.scheduler.dequeued_then_select(now, child, length, &self.heads);
+        self.choice = self.scheduler.dequeued_then_select(now, child, length, next, &self.heads);
     }
     #[inline]
     fn choose(&mut self, now: Time) {
