@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::action::{Action, Outcome, check, outcome, perform};
+use crate::action::{Action, Outcome, Treatment, check};
 use crate::classifier::{Match, MatchConfig};
 use crate::error::ConfigError;
 use crate::meter::{AnyMeter, FlowMeters, Meter, MeterConfig, MeterScope};
@@ -56,7 +56,7 @@ struct Stage {
     name: String,
     matches: Option<Match>,
     meter: Option<StageMeter>,
-    actions: [Vec<Action>; Color::COUNT],
+    treatments: [Treatment; Color::COUNT],
     /// Packets and IP bytes it took, by the color it gave them.
     counted: [Count; Color::COUNT],
 }
@@ -177,15 +177,16 @@ impl Stage {
         for (key, actions) in of_color.into_iter().chain([("actions", &config.actions)]) {
             check(actions).map_err(|error| error.within(key))?;
         }
-        let actions = std::array::from_fn(|index| {
+        let treatments = std::array::from_fn(|index| {
             let (_, own) = of_color[index.min(of_color.len() - 1)];
-            if own.is_empty() { config.actions.clone() } else { own.clone() }
+            Treatment::of(if own.is_empty() { &config.actions } else { own })
         });
-        Ok(Stage { name, matches, meter, actions, counted: Default::default() })
+        Ok(Stage { name, matches, meter, treatments, counted: Default::default() })
     }
     /// Whether no packet ever goes on from here to the next stage.
     fn is_last(&self) -> bool {
-        self.matches.is_none() && self.actions.iter().all(|actions| outcome(actions) != Outcome::Continue)
+        self.matches.is_none()
+            && self.treatments.iter().all(|treatment| treatment.outcome() != Outcome::Continue)
     }
     fn condition(&mut self, now: Time, packet: &mut Packet, counts_from: Time) -> Outcome {
         if self.matches.as_ref().is_some_and(|matches| !matches.matches(packet)) {
@@ -200,7 +201,7 @@ impl Stage {
         if now >= counts_from {
             self.counted[color].add(packet.length);
         }
-        perform(&self.actions[color], packet)
+        self.treatments[color].apply(packet)
     }
 }
 

@@ -49,6 +49,34 @@ pub trait Observer {
 /// The observer that sees nothing.
 impl Observer for () {}
 
+/// Whoever sees for somebody else.
+impl<O: Observer> Observer for &mut O {
+    #[inline]
+    fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
+        (**self).arrived(now, place, packet);
+    }
+    #[inline]
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+        (**self).enqueued(now, place, packet);
+    }
+    #[inline]
+    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
+        (**self).dropped(now, place, packet, cause);
+    }
+    #[inline]
+    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
+        (**self).marked(now, place, packet);
+    }
+    #[inline]
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        (**self).dequeued(now, place, packet, departure);
+    }
+    #[inline]
+    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        (**self).passed(now, place, packet, departure);
+    }
+}
+
 /// Sees what happens at the ports of a whole network, however these are driven: gives each its observer.
 ///
 /// The default sees nothing, and costs nothing.

@@ -19,18 +19,7 @@ use crate::verdict::{DropCause, Verdict};
 use leaves::Leaves;
 use pace::Pace;
 
-/// A packet on its way out: it has left the scheduler's hands, and nothing can change its times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transmission {
-    /// The packet, marked as it leaves.
-    pub packet: Packet,
-    /// When its first bit goes out.
-    pub starts: Time,
-    /// When its last bit has gone out.
-    pub ends: Time,
-}
-
-/// When a packet is on the wire.
+/// When a packet is on the wire: it has left the scheduler's hands, and nothing can change its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// When its first bit goes out.
@@ -44,7 +33,8 @@ pub struct Departure {
 pub enum Sent {
     /// Nothing stood before it: it is in the transmit ring.
     Transmitted(Departure),
-    /// It waits; [`poll_transmit`](Port::poll_transmit) says what leaves next.
+    /// It waits; [`poll_transmit`](Port::poll_transmit) says what leaves next, which is nothing as long as the
+    /// [ring](Port::ring) has no room.
     Queued,
     /// It ends here.
     Dropped,
@@ -128,11 +118,11 @@ impl Port {
 
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.
     #[inline]
-    pub fn enqueue<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Verdict {
-        let Some(place) = self.place_of(now, packet, observer) else {
+    pub fn enqueue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Verdict {
+        let Some(place) = self.place_of(now, packet, &mut observer) else {
             return Verdict::Drop(DropCause::NoClass);
         };
-        match self.admit(now, place, packet, observer) {
+        match self.admit(now, place, packet, &mut observer) {
             Ok((verdict, joins)) => {
                 self.join(now, place, packet, joins);
                 verdict
@@ -143,12 +133,18 @@ impl Port {
 
     /// What [`enqueue`](Port::enqueue) and then [`poll_transmit`](Port::poll_transmit) do, without the
     /// detour through the queue where the packet would leave it at once.
-    #[inline]
-    pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
-        self.ring.advance(now);
-        if self.is_open && self.backlog == 0 && self.ring.admits(packet.length) {
+    // Here, where most packets go, is nothing that must be called, nor has the observer a place in memory.
+    #[expect(clippy::inline_always, reason = "what most packets take of it is as short as a call")]
+    #[inline(always)]
+    pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
+        if self.is_open
+            && self.backlog == 0
+            && self.ring.is_drained(now)
+            && let Some(takes) = self.pace.known(packet.length)
+        {
+            self.ring.advance(now);
             let place = Place { queue: QueueId(0), precedence: packet.color };
-            let departure = self.commit(now, packet.length);
+            let departure = self.commit(now, packet.length, takes);
             observer.passed(now, place, packet, departure);
             return Sent::Transmitted(departure);
         }
@@ -157,35 +153,41 @@ impl Port {
 
     /// Sends `packet` where a buffer manager is to be asked, or it must wait.
     #[inline(never)]
-    fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Sent {
-        let Some(place) = self.place_of(now, packet, observer) else { return Sent::Dropped };
-        let Ok((_, joins)) = self.admit(now, place, packet, observer) else { return Sent::Dropped };
+    fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
+        self.ring.advance(now);
+        let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
+        let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
         if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
-            return self.release(now, place, packet, observer).map_or(Sent::Dropped, Sent::Transmitted);
+            return self.release(now, place, packet, &mut observer).map_or(Sent::Dropped, Sent::Transmitted);
         }
         self.join(now, place, packet, joins);
         Sent::Queued
     }
 
-    /// The next packet that enters the transmit ring at `now`, if there is one and the ring has room.
+    /// The next packet, marked as it leaves, enters the transmit ring at `now`, if there is one and the ring has room:
+    /// `packet` is it then.
     ///
     /// From here on nothing can overtake or drop it, so its times are known.
     #[inline]
-    pub fn poll_transmit<O: Observer>(&mut self, now: Time, observer: &mut O) -> Option<Transmission> {
+    pub fn poll_transmit<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        observer: O,
+    ) -> Option<Departure> {
         self.ring.advance(now);
         self.shaped_until = None;
         if self.backlog == 0 || !self.ring.has_room() {
             return None;
         }
-        let mut packet = Packet::default();
-        let Departure { starts, ends } = self.serve(now, &mut packet, observer)?;
-        Some(Transmission { packet, starts, ends })
+        self.serve(now, packet, observer)
     }
 
-    /// Lets the scheduler choose until a packet is in the ring, which is then `packet`.
-    #[inline(never)]
-    fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: &mut O) -> Option<Departure> {
-        while self.backlog > 0 && self.ring.has_room() {
+    /// Lets the scheduler choose until a packet is in the ring, which has room; there is one that waits.
+    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    #[inline(always)]
+    fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
+        loop {
             let id = match self.scheduler.select(now, &self.queues) {
                 Selection::Serve(id) => id,
                 Selection::WaitUntil(time) => {
@@ -200,13 +202,12 @@ impl Port {
             *packet = *head;
             queue.drop_head(place.precedence, length);
             self.backlog -= 1;
-            self.scheduler.dequeued(now, id, length, &self.queues);
-            let departure = self.release(now, place, packet, observer);
-            if departure.is_some() {
+            self.scheduler.dequeued(now, id, length, queue);
+            let departure = self.release(now, place, packet, &mut observer);
+            if departure.is_some() || self.backlog == 0 {
                 return departure;
             }
         }
-        None
     }
 
     /// Where `packet` would wait; `None` where no class takes it.
@@ -230,17 +231,16 @@ impl Port {
     ) -> Result<(Verdict, Joins), DropCause> {
         observer.arrived(now, place, packet);
         let index = place.queue.index();
-        let verdict = if index < self.policers.len() && self.polices(now, index, packet) {
+        let is_policed = index < self.policers.len() && self.polices(now, index, packet);
+        let queue = &self.queues[index];
+        let verdict = if is_policed {
             Verdict::Drop(DropCause::Policed)
         } else {
-            self.buffers[index].admit(now, packet, place.precedence, self.queues[index].occupancy())
+            self.buffers[index].admit(now, packet, place.precedence, queue.occupancy())
         };
         judge(now, place, packet, verdict, observer)?;
-        let joins = if self.queues[index].is_fifo() {
-            Joins::AsOneMore
-        } else {
-            self.make_room(now, place, packet, observer)?
-        };
+        let joins =
+            if queue.is_fifo() { Joins::AsOneMore } else { self.make_room(now, place, packet, observer)? };
         observer.enqueued(now, place, packet);
         Ok((verdict, joins))
     }
@@ -280,18 +280,24 @@ impl Port {
 
     #[inline]
     fn join(&mut self, now: Time, place: Place, packet: &Packet, joins: Joins) {
-        self.queues[place.queue.index()].push_as(place.precedence, packet);
+        let queue = &mut self.queues[place.queue.index()];
+        queue.push_as(place.precedence, packet);
         self.shaped_until = None;
         match joins {
             Joins::AsOneMore => {
                 self.backlog += 1;
-                self.scheduler.enqueued(now, place.queue, packet.length, &self.queues);
+                self.scheduler.enqueued(now, place.queue, packet.length, queue);
             }
-            Joins::InPlaceOfAnother => self.scheduler.replaced(place.queue, &self.queues),
+            Joins::InPlaceOfAnother => self.scheduler.replaced(place.queue, queue),
         }
     }
 
     /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the ring.
+    #[expect(
+        clippy::inline_always,
+        reason = "a part of both ways through the port, where a call costs as much"
+    )]
+    #[inline(always)]
     fn release<O: Observer>(
         &mut self,
         now: Time,
@@ -303,17 +309,17 @@ impl Port {
         let occupancy = self.queues[index].occupancy();
         let verdict = self.buffers[index].release(now, packet, place.precedence, occupancy);
         judge(now, place, packet, verdict, observer).ok()?;
-        let departure = self.commit(now, packet.length);
+        let takes = self.pace.time(packet.length);
+        let departure = self.commit(now, packet.length, takes);
         observer.dequeued(now, place, packet, departure);
         Some(departure)
     }
 
-    /// A packet of `length` IP bytes enters the ring: its times are known.
-    #[allow(clippy::inline_always)] // a part of both ways through the port, where a call costs as much
-    #[inline(always)]
-    fn commit(&mut self, now: Time, length: u32) -> Departure {
+    /// A packet of `length` IP bytes, for which the wire takes so long, enters the ring: its times are known.
+    #[inline]
+    fn commit(&mut self, now: Time, length: u32, takes: Time) -> Departure {
         let starts = self.ring.free_at().max(now);
-        let departure = Departure { starts, ends: starts + self.pace.time(length) };
+        let departure = Departure { starts, ends: starts + takes };
         self.ring.push(length, departure.ends);
         departure
     }

@@ -27,14 +27,16 @@ impl QueueId {
 /// How full a queue is: packets and IP bytes, in all and by drop precedence.
 ///
 /// A packet on the wire or in the transmit ring is no longer counted.
+// In this order, or the compiler adds the packet and its bytes in one, which takes three times as many instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
 pub struct Occupancy {
     /// Packets in all.
     pub packets: u64,
-    /// IP bytes in all.
-    pub bytes: u64,
     /// Packets of each drop precedence.
     pub packets_of: [u64; Color::COUNT],
+    /// IP bytes in all.
+    pub bytes: u64,
     /// IP bytes of each drop precedence.
     pub bytes_of: [u64; Color::COUNT],
 }

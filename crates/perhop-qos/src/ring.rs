@@ -102,10 +102,15 @@ struct Slot {
 }
 
 impl TransmitRing {
+    /// Whether the last bit of every packet has left by `now`.
+    #[inline]
+    pub fn is_drained(&self, now: Time) -> bool {
+        self.drained_at <= now
+    }
     /// Frees the particles of every packet whose last bit has left by `now`.
     #[inline]
     pub fn advance(&mut self, now: Time) {
-        if self.drained_at <= now {
+        if self.is_drained(now) {
             self.used = 0;
             if !self.others.is_empty() {
                 self.others.clear();

@@ -46,8 +46,9 @@ fn drive(port: &mut Port, arrivals: &[(Time, Packet)]) -> (Vec<Packet>, Vec<u64>
             port.enqueue(now, &mut packet.clone(), &mut dropped);
             next += 1;
         }
-        while let Some(transmission) = port.poll_transmit(now, &mut dropped) {
-            sent.push(transmission.packet);
+        let mut packet = Packet::default();
+        while port.poll_transmit(now, &mut packet, &mut dropped).is_some() {
+            sent.push(packet);
         }
         let held: u64 = port.queues().iter().map(|queue| queue.occupancy().packets).sum();
         assert_eq!(held, port.backlog());

@@ -4,7 +4,7 @@ use perhop_qos::framing::Framing;
 use perhop_qos::observer::Place;
 use perhop_qos::packet::{Dscp, FlowKey};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
-use perhop_qos::port::{Departure, Transmission};
+use perhop_qos::port::Departure;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::{RingAdmission, RingConfig};
 use perhop_qos::units::{ByteSize, Rate, Time};
@@ -65,6 +65,21 @@ fn packet(class: u8, length: u32) -> Packet {
     Packet { dscp: Dscp::new(class * 8).unwrap(), ..Packet::new(FlowKey::default(), length) }
 }
 
+/// A packet, and when it is on the wire.
+#[derive(Debug, PartialEq)]
+struct Transmission {
+    packet: Packet,
+    starts: Time,
+    ends: Time,
+}
+
+/// What leaves `port` at `now`, if anything does.
+fn poll(port: &mut Port, now: Time, observer: impl Observer) -> Option<Transmission> {
+    let mut packet = Packet::default();
+    let Departure { starts, ends } = port.poll_transmit(now, &mut packet, observer)?;
+    Some(Transmission { packet, starts, ends })
+}
+
 /// Drives `port` as the simulator does, sleeping only until [`Port::poll_timeout`] or the next arrival, until all
 /// is sent; checks conservation and the ring after every step.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)], counts: &mut Counts) -> Vec<Transmission> {
@@ -73,11 +88,11 @@ fn drive(port: &mut Port, arrivals: &[(Time, Packet)], counts: &mut Counts) -> V
     loop {
         while next < arrivals.len() && arrivals[next].0 <= now {
             let before = port.backlog();
-            let verdict = port.enqueue(now, &mut arrivals[next].1.clone(), counts);
+            let verdict = port.enqueue(now, &mut arrivals[next].1.clone(), &mut *counts);
             assert_eq!(port.backlog() - before, u64::from(verdict == Verdict::Pass));
             next += 1;
         }
-        while let Some(transmission) = port.poll_transmit(now, counts) {
+        while let Some(transmission) = poll(port, now, &mut *counts) {
             let free_at = sent.last().map_or(Time::ZERO, |before| before.ends);
             assert_eq!(transmission.starts, free_at.max(now), "the ring is a FIFO without gaps");
             sent.push(transmission);
@@ -190,14 +205,14 @@ fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
     let (mut sent, mut policed) = (0, Policed(0));
     for number in 0..packets {
         let now = Time::from_milliseconds(gap * number);
-        while port.poll_transmit(now, &mut policed).is_some() {
+        while poll(&mut port, now, &mut policed).is_some() {
             sent += 1;
         }
         port.enqueue(now, &mut packet(1, 1000), &mut policed);
-        sent += usize::from(port.poll_transmit(now, &mut policed).is_some());
+        sent += usize::from(poll(&mut port, now, &mut policed).is_some());
     }
     while let Some(now) = port.poll_timeout() {
-        sent += usize::from(port.poll_transmit(now, &mut policed).is_some());
+        sent += usize::from(poll(&mut port, now, &mut policed).is_some());
     }
     (sent, policed.0)
 }
@@ -222,19 +237,19 @@ fn a_port_says_when_to_poll() {
     let at = Time::from_microseconds;
     assert_eq!(port.poll_timeout(), None, "an empty port");
     for _ in 0..3 {
-        port.enqueue(at(0), &mut packet(0, 500), &mut ());
+        port.enqueue(at(0), &mut packet(0, 500), ());
     }
-    let first = port.poll_transmit(at(0), &mut ()).unwrap();
+    let first = poll(&mut port, at(0), ()).unwrap();
     assert_eq!((first.starts, first.ends), (at(0), at(500)));
-    assert_eq!(port.poll_transmit(at(0), &mut ()), None);
+    assert_eq!(poll(&mut port, at(0), ()), None);
     assert_eq!(port.poll_timeout(), Some(at(500)), "the ring is full: when it has room");
-    assert_eq!(port.poll_transmit(at(500), &mut ()), None);
+    assert_eq!(poll(&mut port, at(500), ()), None);
     assert_eq!(port.poll_timeout(), Some(at(1000)), "the shaper holds back: when it lets go");
-    assert_eq!(port.poll_transmit(at(700), &mut ()), None, "polling early does no harm");
-    assert_eq!(port.poll_transmit(at(1000), &mut ()).unwrap().starts, at(1000));
-    assert_eq!(port.poll_transmit(at(1000), &mut ()), None);
+    assert_eq!(poll(&mut port, at(700), ()), None, "polling early does no harm");
+    assert_eq!(poll(&mut port, at(1000), ()).unwrap().starts, at(1000));
+    assert_eq!(poll(&mut port, at(1000), ()), None);
     assert_eq!(port.poll_timeout(), Some(at(1500)), "no instant of the past");
-    assert_eq!(port.poll_transmit(at(3000), &mut ()).unwrap().starts, at(3000), "polling late is late");
+    assert_eq!(poll(&mut port, at(3000), ()).unwrap().starts, at(3000), "polling late is late");
     assert_eq!(port.poll_timeout(), None, "nothing waits; what is in the ring needs no poll");
 }
 

@@ -138,10 +138,10 @@ fn overload(config: MredConfig, load: f64) -> Overload {
     let (mut arrival, mut offered, mut random, mut forced, mut sum) = (Time::ZERO, 0u64, 0u64, 0u64, 0.0);
     while arrival < Time::from_seconds(300) {
         while let Some(time) = port.poll_timeout().filter(|time| *time <= arrival) {
-            while port.poll_transmit(time, &mut ()).is_some() {}
+            while port.poll_transmit(time, &mut Packet::default(), ()).is_some() {}
         }
-        let verdict = port.enqueue(arrival, &mut packet, &mut ());
-        while port.poll_transmit(arrival, &mut ()).is_some() {}
+        let verdict = port.enqueue(arrival, &mut packet, ());
+        while port.poll_transmit(arrival, &mut Packet::default(), ()).is_some() {}
         if arrival >= Time::from_seconds(100) {
             offered += 1;
             random += u64::from(verdict == Verdict::Drop(DropCause::EarlyRandom));

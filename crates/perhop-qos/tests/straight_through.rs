@@ -29,7 +29,7 @@ fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], 
     for &(gap, length) in arrivals {
         let arrival = now + Time::from_microseconds(gap);
         while let Some(wake) = port.poll_timeout().filter(|wake| *wake < arrival) {
-            while port.poll_transmit(wake, &mut log).is_some() {}
+            while port.poll_transmit(wake, &mut Packet::default(), &mut log).is_some() {}
         }
         now = arrival;
         let mut packet =
@@ -37,12 +37,12 @@ fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], 
         match way {
             Way::Plain => {
                 port.enqueue(now, &mut packet, &mut log);
-                while port.poll_transmit(now, &mut log).is_some() {}
+                while port.poll_transmit(now, &mut Packet::default(), &mut log).is_some() {}
             }
             Way::Straight => {
                 // What stood before a packet that was dropped may leave at this very instant.
                 if !matches!(port.send(now, &mut packet, &mut log), Sent::Transmitted(_)) {
-                    while port.poll_transmit(now, &mut log).is_some() {}
+                    while port.poll_transmit(now, &mut Packet::default(), &mut log).is_some() {}
                 }
             }
         }

@@ -213,10 +213,10 @@ impl<O: Watch> Network<O> {
             self.books.watch.ends(now, direction, packet, cause);
             return self.end(now, packet, cause);
         }
-        let sent = port.send(now, packet, &mut self.books.at(direction, tally));
-        match sent {
+        match port.send(now, packet, self.books.at(direction, tally)) {
             Sent::Transmitted(departure) => self.launch(direction, packet, departure.ends),
-            Sent::Queued => self.transmit(now, direction),
+            Sent::Queued if port.ring().has_room() => self.transmit(now, direction),
+            Sent::Queued => {}
             Sent::Dropped => return Fate::Ended,
         }
         Fate::Held
@@ -232,11 +232,12 @@ impl<O: Watch> Network<O> {
 
     /// Puts on the wire of `direction` whatever its port lets out at `now`.
     fn transmit(&mut self, now: Time, direction: usize) {
+        let mut packet = Packet::default();
         loop {
             let Direction { port, tally, .. } = &mut self.directions[direction];
-            let transmission = port.poll_transmit(now, &mut self.books.at(direction, tally));
-            let Some(transmission) = transmission else { break };
-            self.launch(direction, &transmission.packet, transmission.ends);
+            let observer = self.books.at(direction, tally);
+            let Some(departure) = port.poll_transmit(now, &mut packet, observer) else { break };
+            self.launch(direction, &packet, departure.ends);
         }
     }
 

@@ -66,16 +66,16 @@ fn port(queueing: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     };
     let mut port =
         Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0)).expect("the benchmark's port is valid");
-    let mut packets = packets();
+    let (mut packets, mut leaving) = (packets(), Packet::default());
     let (mut now, mut left) = (Time::ZERO, burst);
     move |n| {
-        let joined = port.enqueue(now, &mut packets[n % PACKETS], &mut ());
+        let joined = port.enqueue(now, &mut packets[n % PACKETS], ());
         left -= 1;
         if left == 0 {
             left = burst;
             for _ in 0..BURST {
-                let Some(transmission) = port.poll_transmit(now, &mut ()) else { break };
-                now = transmission.ends;
+                let Some(departure) = port.poll_transmit(now, &mut leaving, ()) else { break };
+                now = departure.ends;
             }
         }
         usize::from(joined != perhop_qos::Verdict::Pass)

@@ -197,6 +197,19 @@ impl Mred {
         }
     }
 
+    /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
+    #[inline(never)]
+    fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
+        let profile = &*self.profile;
+        for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
+            average.departure(now, held, &profile.motion);
+        });
+        if let Some(own) = &mut self.own {
+            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+            own.by_index[index].queue.departure(now, held, &profile.motion);
+        }
+    }
+
     /// What `outcome` means for `packet`, which must also fit.
     #[inline]
     fn verdict(&self, outcome: Outcome, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
@@ -302,15 +315,8 @@ impl BufferManager for Mred {
         let profile = &*self.profile;
         let index = profile.index(precedence);
         // Every average that counts this packet counts the others of its precedence as well.
-        if !profile.motion.samples_departures && profile.unit.held_by_precedence(queue)[index] > 0 {
-            return Verdict::Pass;
-        }
-        for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
-            average.departure(now, held, &profile.motion);
-        });
-        if let Some(own) = &mut self.own {
-            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-            own.by_index[index].queue.departure(now, held, &profile.motion);
+        if profile.motion.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
+            self.depart(now, index, queue);
         }
         Verdict::Pass
     }

@@ -14,11 +14,14 @@ pub struct PortClassifier(Compiled);
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)] // one per port: the table's place is here, not behind a pointer
 enum Compiled {
-    /// Where every condition is on the DS field alone: the queue of each codepoint.
-    ByDscp([Option<QueueId>; 64]),
+    /// Where every condition is on the DS field alone: the queue of each codepoint, or [`NONE`].
+    ByDscp([QueueId; 64]),
     /// The first class that matches, level by level.
     InOrder(Vec<Class>),
 }
+
+/// No queue: there are not as many.
+const NONE: QueueId = QueueId(u16::MAX);
 
 #[derive(Clone, Debug)]
 struct Class {
@@ -35,7 +38,7 @@ enum Target {
 impl PortClassifier {
     /// One queue that takes everything.
     pub fn single() -> PortClassifier {
-        PortClassifier(Compiled::ByDscp([Some(QueueId(0)); 64]))
+        PortClassifier(Compiled::ByDscp([QueueId(0); 64]))
     }
     /// The classes of `config`; queues are its leaf classes, depth first. `interfaces` names the
     /// node's interfaces, in the order of their numbers.
@@ -49,19 +52,22 @@ impl PortClassifier {
             return Ok(PortClassifier(Compiled::InOrder(classes)));
         }
         let table = std::array::from_fn(|value| {
-            let dscp = Dscp::new(value as u8)?;
-            first(&classes, &Packet { dscp, ..Packet::default() })
+            let dscp = Dscp::new(value as u8);
+            dscp.and_then(|dscp| first(&classes, &Packet { dscp, ..Packet::default() })).unwrap_or(NONE)
         });
         Ok(PortClassifier(Compiled::ByDscp(table)))
     }
     /// Whether the first queue takes everything.
     pub fn is_single(&self) -> bool {
-        matches!(&self.0, Compiled::ByDscp(table) if *table == [Some(QueueId(0)); 64])
+        matches!(&self.0, Compiled::ByDscp(table) if *table == [QueueId(0); 64])
     }
     /// The queue of `packet`; `None` where no class takes it.
     pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
         match &self.0 {
-            Compiled::ByDscp(table) => table[usize::from(packet.dscp.value())],
+            Compiled::ByDscp(table) => {
+                let queue = table[usize::from(packet.dscp.value())];
+                (queue != NONE).then_some(queue)
+            }
             Compiled::InOrder(classes) => first(classes, packet),
         }
     }

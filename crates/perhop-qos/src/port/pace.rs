@@ -33,18 +33,21 @@ impl Pace {
     /// The time of a packet of `length` IP bytes.
     #[inline]
     pub(super) fn time(&mut self, length: u32) -> Time {
+        self.known(length).unwrap_or_else(|| self.measure(length))
+    }
+    /// The same, where it takes no division.
+    #[inline]
+    pub(super) fn known(&self, length: u32) -> Option<Time> {
         if self.byte > 0 {
             let bytes = (u64::from(length) + self.added).max(self.least);
-            return Time::from_picoseconds(bytes * self.byte);
+            return Some(Time::from_picoseconds(bytes * self.byte));
         }
-        if self.last.0 != length {
-            self.last = (length, self.measure(length));
-        }
-        self.last.1
+        (self.last.0 == length).then_some(self.last.1)
     }
     #[inline(never)]
-    fn measure(&self, length: u32) -> Time {
-        self.rate.transmission_time(self.framing.wire_bytes(u64::from(length)))
+    fn measure(&mut self, length: u32) -> Time {
+        self.last = (length, self.rate.transmission_time(self.framing.wire_bytes(u64::from(length))));
+        self.last.1
     }
 }
 

@@ -154,9 +154,16 @@ impl AnyScheduler {
     /// [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
     #[allow(clippy::inline_always)] // as below
     #[inline(always)]
-    fn dequeued_then_select(&mut self, now: Time, child: usize, length: u32, heads: &[u32]) -> Option<usize> {
+    fn dequeued_then_select(
+        &mut self,
+        now: Time,
+        child: usize,
+        length: u32,
+        next: u32,
+        heads: &[u32],
+    ) -> Option<usize> {
         dispatch!(self, scheduler => {
-            scheduler.dequeued(now, child, length, heads[child]);
+            scheduler.dequeued(now, child, length, next);
             scheduler.select(now, heads)
         })
     }

@@ -103,6 +103,14 @@ impl Priority {
             waiting.find(|child| is_entitled(*child)).or(Some(first))
         }
     }
+    /// Charges the cap of `child`, where it has one, for a packet.
+    #[inline(never)]
+    fn charge(&mut self, now: Time, child: usize, length: u32) {
+        if let Some(Some(cap)) = self.caps.get_mut(child) {
+            // Takes nothing where it does not cover the packet: that one went without priority.
+            cap.at(now).take(cost(length));
+        }
+    }
 }
 
 impl Scheduler for Priority {
@@ -122,9 +130,8 @@ impl Scheduler for Priority {
     #[inline]
     fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32) {
         self.head_changed(child, next);
-        if let Some(Some(cap)) = self.caps.get_mut(child) {
-            // Takes nothing where it does not cover the packet: that one went without priority.
-            cap.at(now).take(cost(length));
+        if !self.caps.is_empty() {
+            self.charge(now, child, length);
         }
     }
     /// A cap's tokens come in with time.

@@ -42,11 +42,7 @@ impl Tournament {
         let mut winner = tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry);
         let (mut index, mut side) = (self.first_round + player / 4, player % 4);
         loop {
-            // The others first: who is the lowest of them is known before the new tag is.
-            let sides = &mut self.matches[index];
-            let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
-            sides[side] = winner;
-            winner = lower(lowest_other, winner);
+            winner = play(&mut self.matches[index], side, winner);
             if index == 0 {
                 break;
             }
@@ -58,14 +54,28 @@ impl Tournament {
     #[inline]
     pub(super) fn winner(&self) -> Option<usize> {
         let player = self.winner as usize % Tournament::MOST_PLAYERS;
-        (self.winner != ABSENT).then_some(player)
+        // Read half by half as it was written: the halves may be on their way to memory still.
+        let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
+        (!is_absent).then_some(player)
     }
 }
 
-/// Which of two is lower nobody can foretell: no branch asks.
+/// `entry` plays on `side`: who wins.
+#[inline(never)] // in a loop the compiler makes branches of its choices
+fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
+    // The others first: who is the lowest of them is known before the new tag is.
+    let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
+    sides[side] = entry;
+    lower(lowest_other, entry)
+}
+
+/// Which of two is lower nobody can foretell: no branch asks. Half by half: a choice of 128 bits at once becomes one
+/// all the same.
 #[inline]
 fn lower(one: Entry, other: Entry) -> Entry {
-    select_unpredictable(other < one, other, one)
+    let is_other = other < one;
+    let half = |shift: u32| select_unpredictable(is_other, (other >> shift) as u64, (one >> shift) as u64);
+    Entry::from(half(64)) << 64 | Entry::from(half(0))
 }
 
 #[cfg(test)]

@@ -164,33 +164,33 @@ impl SchedulerTree {
         matches!(self.layout, Layout::Single)
     }
 
-    /// A packet of `length` IP bytes joined `queue`.
+    /// A packet of `length` IP bytes joined `queue`, which is number `id`.
     #[inline]
-    pub fn enqueued(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
+    pub fn enqueued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
                 let node = &mut self.nodes[0];
-                node.scheduler.enqueued(now, queue.index(), length);
-                node.note_tail(queue.index(), length, &queues[queue.index()]);
+                node.scheduler.enqueued(now, id.index(), length);
+                node.note_tail(id.index(), length, queue);
             }
-            Layout::Deep if self.heeds_time => self.enqueued_timed(now, queue, length, queues),
-            Layout::Deep => self.enqueued_nested(now, queue, length, queues),
+            Layout::Deep if self.heeds_time => self.enqueued_timed(now, id, length, queue),
+            Layout::Deep => self.enqueued_nested(now, id, length, queue),
         }
     }
 
-    /// A packet joined `queue` in place of another that was given up: as many wait as before, and that is
-    /// all that schedulers count.
+    /// A packet joined `queue`, which is number `id`, in place of another that was given up: as many wait as before,
+    /// and that is all that schedulers count.
     #[inline(never)]
-    pub fn replaced(&mut self, queue: QueueId, queues: &[Queue]) {
-        let head = head_of(&queues[queue.index()]);
+    pub fn replaced(&mut self, id: QueueId, queue: &Queue) {
+        let head = head_of(queue);
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
-                self.nodes[0].set_head(queue.index(), head);
+                self.nodes[0].set_head(id.index(), head);
             }
             Layout::Deep => {
-                let place = self.leaves[queue.index()];
+                let place = self.leaves[id.index()];
                 if self.shaping(place).shaper.is_none() {
                     self.nodes[place.node].set_head(place.child, head);
                     self.mark_stale(place);
@@ -203,10 +203,8 @@ impl SchedulerTree {
     #[inline]
     pub fn select(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         match self.layout {
-            Layout::Single => match queues[0].head() {
-                Some(_) => Selection::Serve(QueueId(0)),
-                None => Selection::Idle,
-            },
+            Layout::Single if queues[0].occupancy().packets > 0 => Selection::Serve(QueueId(0)),
+            Layout::Single => Selection::Idle,
             Layout::Flat => {
                 let node = &mut self.nodes[0];
                 let choice = node.scheduler.select(now, &node.heads);
@@ -217,19 +215,19 @@ impl SchedulerTree {
         }
     }
 
-    /// The head of `queue`, which was selected, a packet of `length` IP bytes, has left it.
+    /// The head of `queue`, which was selected by its number `id`, a packet of `length` IP bytes, has left it.
     #[inline]
-    pub fn dequeued(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
+    pub fn dequeued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
             Layout::Single => {}
             Layout::Flat => {
-                let head = head_of(&queues[queue.index()]);
+                let head = head_of(queue);
                 let node = &mut self.nodes[0];
-                node.heads[queue.index()] = head;
-                node.scheduler.dequeued(now, queue.index(), length, head);
+                node.heads[id.index()] = head;
+                node.scheduler.dequeued(now, id.index(), length, head);
             }
-            Layout::Deep if self.heeds_time => self.dequeued_timed(now, queue, length, queues),
-            Layout::Deep => self.dequeued_nested(now, queue, length, queues),
+            Layout::Deep if self.heeds_time => self.dequeued_timed(now, id, length, queue),
+            Layout::Deep => self.dequeued_nested(now, id, length, queue),
         }
     }
 
@@ -269,17 +267,17 @@ impl Node {
     /// Says whether the head is another one.
     #[inline]
     fn note_tail(&mut self, child: usize, length: u32, queue: &Queue) -> bool {
-        if self.heads[child] > 0 && queue.is_fifo() {
-            return false;
+        match (queue.occupancy().packets, queue.is_fifo()) {
+            (1, _) => self.set_head(child, counted(length)),
+            (_, true) => false,
+            (_, false) => self.set_head(child, head_of(queue)),
         }
-        let head = if self.heads[child] == 0 { counted(length) } else { head_of(queue) };
-        self.set_head(child, head)
     }
     /// `child` has sent a packet of `length` bytes, and its next head has `next`, 0 for none; chooses again.
     #[inline]
     fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {
         self.heads[child] = next;
-        self.choice = self.scheduler.dequeued_then_select(now, child, length, &self.heads);
+        self.choice = self.scheduler.dequeued_then_select(now, child, length, next, &self.heads);
     }
     #[inline]
     fn choose(&mut self, now: Time) {

@@ -75,7 +75,11 @@ fn sleep(port: &mut Port, mut now: Time, until: Time, way: Way, log: &mut Log) {
     while let Some(wake) = port.poll_timeout().filter(|wake| *wake < until) {
         if way == Way::Restless && wake > now {
             let between = Time::from_picoseconds(now.as_picoseconds().midpoint(wake.as_picoseconds()));
-            assert_eq!(port.poll_transmit(between, log), None, "polled too early, a port sends nothing");
+            assert_eq!(
+                port.poll_transmit(between, &mut Packet::default(), &mut *log),
+                None,
+                "polled too early, a port sends nothing"
+            );
         }
         now = wake;
         poll(port, now, way, log);
@@ -83,8 +87,13 @@ fn sleep(port: &mut Port, mut now: Time, until: Time, way: Way, log: &mut Log) {
 }
 
 fn poll(port: &mut Port, now: Time, way: Way, log: &mut Log) {
-    while port.poll_transmit(now, log).is_some() {}
+    let mut packet = Packet::default();
+    while port.poll_transmit(now, &mut packet, &mut *log).is_some() {}
     if way == Way::Restless {
-        assert_eq!(port.poll_transmit(now, log), None, "asked again, a port has no more to send");
+        assert_eq!(
+            port.poll_transmit(now, &mut packet, log),
+            None,
+            "asked again, a port has no more to send"
+        );
     }
 }

@@ -42,7 +42,7 @@ pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) ->
             let Arrival { at, queue, length } = arrivals[next];
             assert_eq!(at, now, "arrivals are in order of time");
             queues[queue].push(Packet { payload: next as u64, ..Packet::new(FlowKey::default(), length) });
-            tree.enqueued(now, QueueId(queue as u16), length, &queues);
+            tree.enqueued(now, QueueId(queue as u16), length, &queues[queue]);
             next += 1;
         }
         let mut wake = free_at;
@@ -52,7 +52,7 @@ pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) ->
             match selection {
                 Selection::Serve(id) => {
                     let packet = queues[id.index()].pop().expect("a selected queue has a packet");
-                    tree.dequeued(now, id, packet.length, &queues);
+                    tree.dequeued(now, id, packet.length, &queues[id.index()]);
                     free_at = now + rate.transmission_time(u64::from(packet.length));
                     departures.push(Departure {
                         arrival: packet.payload as usize,

@@ -41,14 +41,13 @@ impl PortTally {
     #[inline]
     pub fn of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         let index = precedence * self.queues + queue;
-        if self.tallies.len() <= index {
-            self.see(precedence);
-        }
-        &mut self.tallies[index]
+        if index < self.tallies.len() { &mut self.tallies[index] } else { self.first_of(queue, precedence) }
     }
+    /// The same of a drop precedence that was not seen before.
     #[cold]
-    fn see(&mut self, precedence: usize) {
+    fn first_of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         self.tallies.resize_with((precedence + 1) * self.queues, Tally::default);
+        &mut self.tallies[precedence * self.queues + queue]
     }
     /// Queue, drop precedence and counters of all that was seen.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &Tally)> {

@@ -2,7 +2,7 @@
 
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Packet, Protocol};
-use perhop_qos::port::{Sent, Transmission};
+use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 
@@ -64,16 +64,14 @@ impl<W: Watch> World<W> {
             self.drop_unqueued(now, link, packet, cause, End::Output);
             return None;
         }
-        let mut counters = Counters {
+        let counters = Counters {
             port: &mut hop.tally,
             flows: &mut self.tallies,
             segments: &mut self.transport.segments,
             warmup: self.warmup,
             observer: self.watch.at(link.index()),
         };
-        let sent = hop.port.send(now, packet, &mut counters);
-        drop(counters);
-        match sent {
+        match hop.port.send(now, packet, counters) {
             Sent::Transmitted(departure) => {
                 let World { transport, horizon, duration, agenda, .. } = self;
                 let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
@@ -102,21 +100,20 @@ impl<W: Watch> World<W> {
     /// The same without asking for a wake-up, as a part of [`World::let_out`].
     #[inline(always)]
     pub(super) fn let_out_at(&mut self, now: Time, link: LinkId) {
+        let mut packet = Packet::default();
         loop {
             let hop = &mut self.links[link.index()];
-            let mut counters = Counters {
+            let counters = Counters {
                 port: &mut hop.tally,
                 flows: &mut self.tallies,
                 segments: &mut self.transport.segments,
                 warmup: self.warmup,
                 observer: self.watch.at(link.index()),
             };
-            let transmission = hop.port.poll_transmit(now, &mut counters);
-            drop(counters);
-            let Some(Transmission { mut packet, ends, .. }) = transmission else { return };
+            let Some(departure) = hop.port.poll_transmit(now, &mut packet, counters) else { return };
             let World { transport, horizon, duration, agenda, .. } = self;
             let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-            if let Some(arrives) = hop.launch(&packet, ends, &foresight, agenda) {
+            if let Some(arrives) = hop.launch(&packet, departure.ends, &foresight, agenda) {
                 self.travel(arrives, link, &mut packet);
             }
             // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.

@@ -10,11 +10,11 @@ use crate::units::Time;
 impl SchedulerTree {
     /// Every scheduler around `queue` counts the packet; they are to choose afresh where it is a head.
     #[inline]
-    pub(super) fn enqueued_nested(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
-        let place = self.leaves[queue.index()];
+    pub(super) fn enqueued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let place = self.leaves[id.index()];
         let node = &mut self.nodes[place.node];
         node.scheduler.enqueued(now, place.child, length);
-        if node.note_tail(place.child, length, &queues[queue.index()]) {
+        if node.note_tail(place.child, length, queue) {
             self.mark_stale(place);
         }
         let mut next = self.nodes[place.node].parent;
@@ -64,9 +64,9 @@ impl SchedulerTree {
 
     /// Every scheduler around `queue` is told, and chooses at once.
     #[inline(never)]
-    pub(super) fn dequeued_nested(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
-        let mut next = Some(self.leaves[queue.index()]);
-        let mut head = head_of(&queues[queue.index()]);
+    pub(super) fn dequeued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let mut next = Some(self.leaves[id.index()]);
+        let mut head = head_of(queue);
         while let Some(place) = next {
             let node = &mut self.nodes[place.node];
             node.sent(now, place.child, length, head);

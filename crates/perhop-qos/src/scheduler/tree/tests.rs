@@ -65,8 +65,8 @@ proptest! {
             if step < 2 {
                 let queue = queue % queues.len();
                 queues[queue].push(Packet::new(FlowKey::default(), length));
-                tree.enqueued(now, QueueId(queue as u16), length, &queues);
-                afresh.enqueued(now, QueueId(queue as u16), length, &queues);
+                tree.enqueued(now, QueueId(queue as u16), length, &queues[queue]);
+                afresh.enqueued(now, QueueId(queue as u16), length, &queues[queue]);
                 continue;
             }
             let selection = tree.select(now, &queues);
@@ -74,8 +74,8 @@ proptest! {
             // Now and then a choice is not followed at once: the ring has no room.
             if let (Selection::Serve(id), true) = (selection, step > 2) {
                 let length = queues[id.index()].pop().unwrap().length;
-                tree.dequeued(now, id, length, &queues);
-                afresh.dequeued(now, id, length, &queues);
+                tree.dequeued(now, id, length, &queues[id.index()]);
+                afresh.dequeued(now, id, length, &queues[id.index()]);
             }
         }
     }

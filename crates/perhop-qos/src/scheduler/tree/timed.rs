@@ -8,10 +8,10 @@ use crate::units::Time;
 impl SchedulerTree {
     /// A packet that a shaper may hold back is told of in its own time.
     #[inline(never)]
-    pub(super) fn enqueued_timed(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
-        let place = self.leaves[queue.index()];
+    pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let place = self.leaves[id.index()];
         if self.shaping(place).shaper.is_none() {
-            self.nodes[place.node].note_tail(place.child, length, &queues[queue.index()]);
+            self.nodes[place.node].note_tail(place.child, length, queue);
             self.announce(now, place, length);
         }
     }
@@ -67,10 +67,10 @@ impl SchedulerTree {
     }
 
     #[inline(never)]
-    pub(super) fn dequeued_timed(&mut self, now: Time, queue: QueueId, length: u32, queues: &[Queue]) {
-        let mut next = Some(self.leaves[queue.index()]);
+    pub(super) fn dequeued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let mut next = Some(self.leaves[id.index()]);
         // What the child at `place` would send next, were there no shaper.
-        let mut head = head_of(&queues[queue.index()]);
+        let mut head = head_of(queue);
         while let Some(place) = next {
             if self.shaping(place).shaper.is_some() {
                 head = self.spend(now, place, length, head);
