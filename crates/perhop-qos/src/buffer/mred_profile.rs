@@ -110,9 +110,10 @@ impl Profile {
             QueueSize::Bytes(_) => Unit::Bytes,
         };
         if averages == Averages::Single && unit == Unit::Packets {
+            let tests = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
+            let highest = tests.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
             // A gentle probability reaches 1 at twice the `max`.
-            let highest = precedences.iter().map(|precedence| precedence.max.count().saturating_mul(2)).max();
-            motion.smoothing = motion.smoothing.shifting(highest.unwrap_or(0));
+            motion.smoothing = motion.smoothing.shifting(highest.saturating_mul(2));
         }
         let test = |thresholds: &ThresholdConfig| Test::new(thresholds, config.above_max, &motion.smoothing);
         let shared = |index: usize| precedences[index.min(last)].shared();
