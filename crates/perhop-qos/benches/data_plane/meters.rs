@@ -2,10 +2,13 @@
 
 use std::hint::black_box;
 
-use perhop_qos::meter::{AnyMeter, Meter, MeterConfig};
+use perhop_qos::meter::{
+    AnyMeter, ColorMode, Meter, MeterConfig, SingleRateTcmConfig, TokenBucketWithDebtConfig,
+    TwoRateTcmConfig, TwoRateTcmRfc4115Config,
+};
 use perhop_qos::random::Streams;
-use perhop_qos::{Color, FlowKey, Packet, Time};
-use serde_json::{Value, json};
+use perhop_qos::units::ByteSize;
+use perhop_qos::{Color, FlowKey, Packet, Rate, Time};
 
 use crate::{Bench, Numbers, TABLE};
 
@@ -18,49 +21,39 @@ const EXCESS: u64 = 3_000_000_000;
 
 pub(crate) fn run(bench: &Bench) {
     for instances in [1, 4096] {
-        let rate = |total: u64| format!("{}b/s", total / instances as u64);
-        let (cir, pir, eir) = (rate(COMMITTED), rate(PEAK), rate(EXCESS));
-        let cases = [
-            ("srtcm-blind", json!({"single-rate-tcm": {"cir": cir, "cbs": "30kB", "ebs": "30kB"}})),
-            (
-                "srtcm-aware",
-                json!({"single-rate-tcm": {"cir": cir, "cbs": "30kB", "ebs": "30kB", "mode": "color-aware"}}),
-            ),
-            ("trtcm-blind", json!({"two-rate-tcm": {"cir": cir, "cbs": "30kB", "pir": pir, "pbs": "30kB"}})),
-            (
-                "trtcm-aware",
-                json!({"two-rate-tcm": {
-                    "cir": cir, "cbs": "30kB", "pir": pir, "pbs": "30kB", "mode": "color-aware",
-                }}),
-            ),
-            ("rfc4115-blind", json!({"rfc4115": {"cir": cir, "cbs": "30kB", "eir": eir, "ebs": "30kB"}})),
-            (
-                "rfc4115-aware",
-                json!({"rfc4115": {
-                    "cir": cir, "cbs": "30kB", "eir": eir, "ebs": "30kB", "mode": "color-aware",
-                }}),
-            ),
-            ("car", json!({"token-bucket-with-debt": {"rate": cir, "burst": "30kB", "debt-limit": "60kB"}})),
-        ];
-        for (name, config) in cases {
-            bench.case(&format!("meter/{name}/{instances}"), || meter(config, instances));
+        let rate = |total: u64| Rate::from_bits_per_second(total / instances as u64);
+        let (cir, pir, eir, burst) =
+            (rate(COMMITTED), rate(PEAK), rate(EXCESS), ByteSize::from_bytes(30_000));
+        let case = |name: String, config: MeterConfig| {
+            bench.case(&format!("meter/{name}/{instances}"), || meter(&config, instances));
+        };
+        for (name, mode) in [("blind", ColorMode::ColorBlind), ("aware", ColorMode::ColorAware)] {
+            let srtcm = SingleRateTcmConfig { cir, cbs: burst, ebs: burst, mode };
+            case(format!("srtcm-{name}"), MeterConfig::SingleRateTcm(srtcm));
+            let trtcm = TwoRateTcmConfig { cir, cbs: burst, pir, pbs: burst, mode };
+            case(format!("trtcm-{name}"), MeterConfig::TwoRateTcm(trtcm));
+            let rfc4115 = TwoRateTcmRfc4115Config { cir, cbs: burst, eir, ebs: burst, mode };
+            case(format!("rfc4115-{name}"), MeterConfig::Rfc4115(rfc4115));
         }
+        let (debt_limit, excess) = (ByteSize::from_bytes(60_000), Color::RED);
+        let car = TokenBucketWithDebtConfig { rate: cir, burst, debt_limit, excess };
+        case(String::from("car"), MeterConfig::TokenBucketWithDebt(car));
     }
 }
 
 /// Gives packet after packet to one of `instances` meters, and says its color.
-fn meter(config: Value, instances: usize) -> impl FnMut(usize) -> usize {
-    let config: MeterConfig = serde_json::from_value(config).expect("the benchmark's meter is valid");
+fn meter(config: &MeterConfig, instances: usize) -> impl FnMut(usize) -> usize + use<> {
     let meter = config.build(&Streams::new(1, 0)).expect("the benchmark's meter can be built");
     let mut meters: Vec<AnyMeter> = vec![meter; instances];
-    let (lengths, colors) = (Numbers::table(1, 1437), Numbers::table(2, 3));
+    let lengths = Numbers::table(1, 1437);
+    let colors: Box<[Color; TABLE]> = Box::new(Numbers::table(2, 3).map(|color| Color::new(color as usize)));
     let places = Numbers::shuffled(3, instances);
-    let mut packet = Packet::new(FlowKey::default(), 0);
+    let mut packet = black_box(Packet::new(FlowKey::default(), 0));
     move |n| {
         let row = n % TABLE;
         packet.length = 64 + lengths[row];
-        packet.color = Color::new(colors[row] as usize);
+        packet.color = colors[row];
         let now = Time::from_picoseconds(n as u64 * GAP);
-        meters[places[row] as usize].measure(now, black_box(&packet)).index()
+        meters[places[row] as usize].measure(now, &packet).index()
     }
 }

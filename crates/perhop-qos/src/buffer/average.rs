@@ -157,9 +157,7 @@ impl QueueAverage {
     fn arrival_when_idle(&mut self, now: Time, motion: &Motion) {
         let silence = now.saturating_sub(self.idle_since);
         self.idle_since = now;
-        if self.average.steps() > 0 {
-            self.average.decay(motion.samples_in(silence), &motion.smoothing);
-        }
+        self.average.decay(motion.samples_in(silence), &motion.smoothing);
     }
 }
 
@@ -186,7 +184,7 @@ mod tests {
             self.value()
         }
         fn value(&self) -> f64 {
-            self.0.smoothing.value(self.1.average.steps())
+            self.0.smoothing.value(self.1.average.level())
         }
     }
 

@@ -53,20 +53,23 @@ impl DropSpacing {
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, kept: u64, random: &mut Stream) -> bool {
         let (numerator, one) = (probability.0, Probability::ONE.0);
-        let denominator = match self {
-            DropSpacing::Uniform => {
-                // The drop is certain from (kept + 1) · p = 1 on: twice that is what outgrows 64 bits.
-                let Some(twice) = (2 * (kept + 1)).checked_mul(numerator) else { return true };
-                one + numerator - twice / 2
+        // The default is asked for first.
+        let denominator = if self == DropSpacing::Uniform {
+            // The drop is certain from (kept + 1) · p = 1 on: twice that is what outgrows 64 bits.
+            let Some(twice) = (2 * (kept + 1)).checked_mul(numerator) else { return true };
+            one + numerator - twice / 2
+        } else if self == DropSpacing::Geometric {
+            if numerator >= one {
+                return true;
             }
-            DropSpacing::Geometric if numerator >= one => return true,
-            DropSpacing::Geometric => one,
-            DropSpacing::Wait => match (kept + 1).checked_mul(numerator) {
+            one
+        } else {
+            match (kept + 1).checked_mul(numerator) {
                 Some(expected) if expected < one => return false,
                 Some(expected) if numerator >= one - (expected - one) => return true,
                 Some(expected) => one - (expected - one),
                 None => return true,
-            },
+            }
         };
         numerator > 0 && multiply_high(random.bits(), denominator) < numerator
     }

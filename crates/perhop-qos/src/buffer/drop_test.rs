@@ -4,7 +4,7 @@ use super::moving_average::Smoothing;
 use super::probability::Probability;
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
 
-/// The drop curve without floating point, over an average that is counted in steps.
+/// The drop curve without floating point, over the levels of an average.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Test {
@@ -18,17 +18,17 @@ pub(super) struct Test {
     max_probability: Probability,
 }
 
-/// A probability that rises from 0, over the steps of a range.
+/// A probability that rises from 0, over the whole steps of a range.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
-    /// Shifts the range to the top of 64 bits.
+    /// Shifts the levels of the range to the top of 64 bits.
     shift: u32,
-    /// Rise over 2⁶⁴ of the steps that are shifted so, in 2⁻⁶³.
+    /// Rise over 2⁶⁴ of the levels that are shifted so, in 2⁻⁶³.
     rise: u64,
 }
 
 impl Slope {
-    /// From 0 to `to` over `range` steps.
+    /// From 0 to `to` over the levels of `range`.
     fn new(to: Probability, range: u64) -> Slope {
         let range = range.max(1);
         let shift = range.leading_zeros();
@@ -36,11 +36,11 @@ impl Slope {
         // Probability 1 over a power of two.
         Slope { shift, rise: rise.min(u128::from(u64::MAX)) as u64 }
     }
-    /// The probability after `steps`, less than the range; rounded up, so that n times one nth is 1.
+    /// The probability after `levels`, less than the range; rounded up, so that n times one nth is 1.
     #[inline]
-    fn after(self, steps: u64) -> Probability {
-        let rise = u128::from(steps << self.shift) * u128::from(self.rise);
-        Probability(((rise + u128::from(u64::MAX)) >> 64) as u64)
+    fn after(self, levels: u64) -> Probability {
+        let rise = u128::from(levels << self.shift) * u128::from(self.rise);
+        Probability((rise >> 64) as u64 + u64::from(rise as u64 > 0))
     }
 }
 
@@ -65,7 +65,7 @@ impl Test {
             max_probability,
         }
     }
-    /// As [`DropCurve::probability`](super::thresholds::DropCurve::probability) for an average from `min` on; `None` where
+    /// As [`DropCurve::probability`](super::thresholds::DropCurve::probability) for an average in whole steps, from `min` on; `None` where
     /// everything is dropped.
     #[inline]
     pub(super) fn probability(&self, average: u64) -> Option<Probability> {
@@ -102,7 +102,13 @@ mod tests {
             let above_max = if gentle { AboveMaxConfig::Gentle } else { AboveMaxConfig::Drop };
             let (test, curve) = (Test::new(&thresholds, above_max, &smoothing), DropCurve::new(&thresholds, above_max));
             let average = test.min + ((test.forced_from - test.min) as f64 * place) as u64;
+            // Where averages move by shifts, levels have digits of which none counts.
+            let shifting = smoothing.shifting(2 * (min.count() + width));
+            let shifted = Test::new(&thresholds, above_max, &shifting);
+            let scale = shifted.max / test.max;
             for average in [average, test.min, test.max - 1, test.max, test.forced_from - 1] {
+                let level = average * scale + (scale - 1) / 3;
+                prop_assert_eq!(shifted.probability(shifting.in_steps(level)), test.probability(average));
                 let expected = curve.probability(smoothing.value(average));
                 let found = test.probability(average).map_or(1.0, Probability::as_f64);
                 prop_assert!((found - expected).abs() < 1e-8 / width as f64 + 1e-14, "{found} for {expected}");

@@ -1,11 +1,11 @@
 //! Exponentially weighted averages as fixed-point numbers, as in routers and Linux, but finer.
 //!
 //! One arrival must wait for the average that the one before has left. In floating point that takes three operations and a
-//! detour by memory, in integers a multiplication and an addition.
+//! detour by memory, in integers a multiplication and an addition, or a shift and a subtraction.
 
 use super::half_power::HalfPower;
 
-/// A longer queue, in packets or bytes, counts as one of this length: 8 GiB.
+/// A longer queue, in packets or bytes, counts as one of this length where averages do not shift: 8 GiB.
 pub(super) const LONGEST: u64 = (1 << 33) - 1;
 /// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
 const FRACTION_BITS: u32 = 30;
@@ -18,10 +18,16 @@ const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 /// with s = average / weight, s ← (1 − weight) · s + queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothing {
-    /// 1 − weight, in 2⁻⁶⁴.
-    keep: u64,
+    /// Binary digits of a step that a level has: n where averages move by shifts ([`Smoothing::shifting`]), else 0.
+    shift: u32,
     /// Steps that a packet or byte in the queue adds.
     per_one: u64,
+    /// 1 − weight, in 2⁻⁶⁴.
+    keep: u64,
+    /// Masks the digits of a level that are less than a step.
+    steps: u64,
+    /// As [`Smoothing::longest`].
+    longest: u64,
     /// What one step stands for: weight / `per_one`, packets or bytes.
     step: f64,
     /// How often a sample of an empty queue halves an average: −log₂ (1 − weight).
@@ -37,38 +43,73 @@ impl Smoothing {
         let exponent = libm::ilogb(fraction).unsigned_abs();
         let per_one = 1 << FRACTION_BITS.saturating_sub(exponent);
         Smoothing {
+            shift: 0,
             keep: ((1_u128 << 64) - weight) as u64,
             per_one,
+            steps: u64::MAX,
+            longest: LONGEST,
             step: fraction / per_one as f64,
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
+    }
+    /// The same for a queue that is kept by one average of all its packets and thresholds up to `highest`. Where the weight is 2⁻ⁿ
+    /// and n digits are left over, that average moves by a shift: a multiplication would take as long as all the rest of RED.
+    ///
+    /// Each packet that makes the queue longer moves the average, so that the queue is 2ⁿ packets ahead of it at most, and beyond
+    /// the thresholds none comes in. What is longer than the digits allow is no queue of such a buffer manager.
+    pub(super) fn shifting(self, highest: u64) -> Smoothing {
+        let weight = self.keep.wrapping_neg();
+        if !weight.is_power_of_two() {
+            return self;
+        }
+        let (ahead, shift) = ((u64::MAX / weight).saturating_add(1), weight.leading_zeros() + 1);
+        let longest = (1_u64 << (63 - FRACTION_BITS)) / ahead;
+        if longest <= highest.saturating_add(ahead) {
+            return self;
+        }
+        Smoothing { shift, steps: u64::MAX << shift, longest: longest - 1, ..self }
+    }
+    /// Whether averages move by shifts.
+    #[cfg(test)]
+    pub(super) fn shifts(&self) -> bool {
+        self.shift > 0
+    }
+    /// A longer queue, in packets or bytes, counts as one of this length.
+    pub(super) fn longest(&self) -> u64 {
+        self.longest
     }
     /// Whether no average of queues up to [`LONGEST`] ever outgrows its digits: for weights from 2⁻³⁰ on.
     pub(super) fn is_bounded(&self) -> bool {
         self.step >= 1.0 / (1_u64 << FRACTION_BITS) as f64
     }
-    /// The first number of steps that stands for `count` packets or bytes or more.
+    /// The first level that stands for `count` packets or bytes or more.
     pub(super) fn reaching(&self, count: u64) -> u64 {
         let count = count as f64;
         let estimate = count / self.step;
         // Beyond every average.
-        if estimate >= WHOLE / 2.0 {
+        if estimate >= WHOLE / 2.0 / (1_u64 << self.shift) as f64 {
             return u64::MAX;
         }
+        let value = |steps: u64| self.value(steps << self.shift);
         let mut steps = libm::ceil(estimate) as u64;
-        while self.value(steps) < count {
+        while value(steps) < count {
             steps += 1;
         }
-        while steps > 0 && self.value(steps - 1) >= count {
+        while steps > 0 && value(steps - 1) >= count {
             steps -= 1;
         }
-        steps
+        steps << self.shift
     }
-    /// What `steps` stand for, in packets or bytes.
+    /// `level` without what is less than a step.
     #[inline]
-    pub(super) fn value(&self, steps: u64) -> f64 {
+    pub(super) fn in_steps(&self, level: u64) -> u64 {
+        level & self.steps
+    }
+    /// What `level` stands for, in packets or bytes; digits below a step do not count.
+    #[inline]
+    pub(super) fn value(&self, level: u64) -> f64 {
         // Below 2⁶³: one instruction converts a signed integer, several an unsigned one.
-        steps.cast_signed() as f64 * self.step
+        (level >> self.shift).cast_signed() as f64 * self.step
     }
 }
 
@@ -77,43 +118,59 @@ impl Smoothing {
 /// After whatever samples it differs by less than a step, 2⁻²⁹ of a packet or byte, from exact arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
-    /// In the steps of its [`Smoothing`].
-    steps: u64,
-    /// 2⁻⁶⁴ of a step: what multiplications left, until it is a step. It is not made smaller by `keep`: that a part of it below
+    /// In steps of its [`Smoothing`], with so many binary digits behind the point as that says.
+    level: u64,
+    /// In 2⁻⁶⁴ of that, the digits behind: what multiplications left, until it is a step. It is not made smaller by `keep`: that a part of it below
     /// one step stays which should go, `weight` of it at each sample, is the whole error, and it adds up to one step at most.
     rest: u64,
 }
 
 impl Average {
-    /// How many steps it is.
+    /// How high it is.
     #[inline]
-    pub(super) fn steps(self) -> u64 {
-        self.steps
+    pub(super) fn level(self) -> u64 {
+        self.level
     }
 
-    /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q, of a queue that is at most [`LONGEST`] under a smoothing
-    /// that is bounded. Returns the steps.
+    /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q, of a queue that is at most [`Smoothing::longest`] under a
+    /// smoothing that is bounded. Returns the level.
     #[inline]
     pub(super) fn sample_bounded(&mut self, held: u64, smoothing: &Smoothing) -> u64 {
-        let kept = u128::from(self.steps) * u128::from(smoothing.keep);
+        if smoothing.shift == 0 {
+            return self.sample_by_multiplying(held, smoothing);
+        }
+        self.level = self.level - (self.level >> smoothing.shift) + (held << FRACTION_BITS);
+        self.level
+    }
+
+    /// The same under a smoothing that does not shift.
+    #[inline]
+    pub(super) fn sample_by_multiplying(&mut self, held: u64, smoothing: &Smoothing) -> u64 {
+        let kept = u128::from(self.level) * u128::from(smoothing.keep);
         let sum = kept + u128::from(self.rest) + (u128::from(held * smoothing.per_one) << 64);
-        (self.steps, self.rest) = ((sum >> 64) as u64, sum as u64);
-        self.steps
+        (self.level, self.rest) = ((sum >> 64) as u64, sum as u64);
+        self.level
     }
 
     /// The same of any queue. An average that outgrows its digits stays at their end.
     #[inline]
     pub(super) fn sample(&mut self, held: u64, smoothing: &Smoothing) {
-        let steps = self.sample_bounded(held.min(LONGEST), smoothing);
-        self.steps = steps.min(i64::MAX.unsigned_abs());
+        let level = self.sample_bounded(held.min(smoothing.longest), smoothing);
+        if smoothing.shift == 0 {
+            self.level = level.min(i64::MAX.unsigned_abs());
+        }
     }
 
     /// As `samples` samples of an empty queue would: avg ← (1 − w)^samples avg. There may be fractions of a sample.
     #[inline]
     pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
-        let value = u128::from(self.steps) << 64 | u128::from(self.rest);
-        let value = HalfPower::new(samples * smoothing.halvings).of(value);
-        (self.steps, self.rest) = ((value >> 64) as u64, value as u64);
+        // Less than a step does not decay.
+        if self.level >> smoothing.shift == 0 {
+            return;
+        }
+        let value = (u128::from(self.level) << 64 | u128::from(self.rest)) >> smoothing.shift;
+        let value = HalfPower::new(samples * smoothing.halvings).of(value) << smoothing.shift;
+        (self.level, self.rest) = ((value >> 64) as u64, value as u64);
     }
 }
 
@@ -160,7 +217,7 @@ mod tests {
                     average.sample(held, &smoothing);
                     exact.sample(held, &smoothing);
                     let steps = |steps: u64, rest: u64| u128::from(steps) << 64 | u128::from(rest);
-                    let error = steps(average.steps, average.rest) - steps(exact.0, exact.1);
+                    let error = steps(average.level, average.rest) - steps(exact.0, exact.1);
                     prop_assert!(error < (1 << 64) + (1 << 32), "{error} after {n} samples of about {length}");
                 }
             }
@@ -176,10 +233,35 @@ mod tests {
                     let held = (length + (n * 7919) % (spread + 1)) % 1_000_000;
                     average.sample(held, &smoothing);
                     plain += weight * (held as f64 - plain);
-                    let value = smoothing.value(average.steps);
+                    let value = smoothing.value(average.level);
                     prop_assert!((value - plain).abs() < 1e-5, "{value} for {plain}");
                 }
             }
+        }
+
+        /// Through samples and silences, to the last of 128 bits; so are thresholds.
+        #[test]
+        fn a_shift_leads_where_the_multiplication_leads(
+            exponent in 1..=16u32, count in 0..100_000u64,
+            happenings in prop::collection::vec((any::<bool>(), 0..200_000u64, 0.0..100_000.0f64), 1..2_000),
+        ) {
+            let plain = Smoothing::new(1.0 / f64::from(1u32 << exponent));
+            let shifting = plain.shifting(1_000);
+            prop_assert_eq!((plain.shift, shifting.shift), (0, exponent));
+            let (mut shifted, mut multiplied) = (Average::default(), Average::default());
+            for (arrives, held, samples) in happenings {
+                for (average, smoothing) in [(&mut shifted, &shifting), (&mut multiplied, &plain)] {
+                    if arrives {
+                        average.sample(held.min(shifting.longest), smoothing);
+                    } else {
+                        average.decay(samples, smoothing);
+                    }
+                }
+                let digits = |average: Average| u128::from(average.level) << 64 | u128::from(average.rest);
+                prop_assert_eq!(digits(shifted), digits(multiplied) << exponent);
+                prop_assert_eq!(shifting.value(shifted.level), plain.value(multiplied.level));
+            }
+            prop_assert_eq!(shifting.reaching(count), plain.reaching(count) << exponent);
         }
 
         #[test]
@@ -192,17 +274,29 @@ mod tests {
     }
 
     #[test]
+    fn only_powers_of_two_that_leave_digits_over_shift() {
+        let shift = |weight, highest| Smoothing::new(weight).shifting(highest).shift;
+        for (weight, highest) in
+            [(1.0, 0), (0.002, 0), (0.75, 0), (1.0 / 131_072.0, 0), (0.5, u64::MAX), (1e-300, 0)]
+        {
+            assert_eq!(shift(weight, highest), 0, "{weight} {highest}");
+        }
+        // 2³³ / 2⁹ packets, of which the queue may be 2⁹ ahead of the average.
+        assert_eq!([shift(1.0 / 512.0, (1 << 24) - 513), shift(1.0 / 512.0, (1 << 24) - 512)], [9, 0]);
+    }
+
+    #[test]
     fn a_weight_of_one_is_the_queue_itself() {
         let smoothing = Smoothing::new(1.0);
         let mut average = Average::default();
         for held in [20, 0, LONGEST, 7] {
             average.sample(held, &smoothing);
-            assert_eq!(smoothing.value(average.steps), held as f64);
+            assert_eq!(smoothing.value(average.level), held as f64);
         }
         average.decay(0.0, &smoothing);
-        assert_eq!(smoothing.value(average.steps), 7.0);
+        assert_eq!(smoothing.value(average.level), 7.0);
         average.decay(1e-9, &smoothing);
-        assert_eq!(smoothing.value(average.steps), 0.0);
+        assert_eq!(smoothing.value(average.level), 0.0);
     }
 
     #[test]
@@ -211,10 +305,10 @@ mod tests {
             let smoothing = Smoothing::new(weight);
             assert!(!smoothing.is_bounded());
             assert_eq!(smoothing.reaching(u64::MAX), u64::MAX);
-            let mut average = Average { steps: i64::MAX.unsigned_abs() - 1, rest: u64::MAX };
+            let mut average = Average { level: i64::MAX.unsigned_abs() - 1, rest: u64::MAX };
             for _ in 0..4 {
                 average.sample(u64::MAX, &smoothing);
-                assert_eq!(average.steps, i64::MAX.unsigned_abs());
+                assert_eq!(average.level, i64::MAX.unsigned_abs());
             }
         }
     }

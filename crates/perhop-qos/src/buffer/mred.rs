@@ -54,8 +54,8 @@ struct Precedence {
 
 impl Precedences {
     #[inline]
-    fn steps(&self, index: usize) -> u64 {
-        self.by_index[index].queue.average.steps()
+    fn level(&self, index: usize) -> u64 {
+        self.by_index[index].queue.average.level()
     }
     #[inline]
     fn memory(&mut self, index: usize) -> Memory<'_> {
@@ -85,13 +85,13 @@ impl Mred {
         self.own.as_ref().map_or_else(Vec::new, |own| self.values(own, self.profile.last + 1))
     }
     fn values(&self, precedences: &Precedences, count: usize) -> Vec<f64> {
-        (0..count).map(|index| self.profile.motion.smoothing.value(precedences.steps(index))).collect()
+        (0..count).map(|index| self.profile.motion.smoothing.value(precedences.level(index))).collect()
     }
     /// The average that decides about a packet of `precedence` that finds `queue`.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
         let profile = &*self.profile;
-        let steps = deciding_steps(profile, &self.precedences, profile.index(precedence), queue);
-        profile.motion.smoothing.value(steps)
+        let level = deciding_level(profile, &self.precedences, profile.index(precedence), queue);
+        profile.motion.smoothing.value(level)
     }
     /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
     /// decides is `average`, before [`DropSpacing`](super::DropSpacing) acts on it: the drop curve, for reports.
@@ -123,7 +123,7 @@ impl Mred {
         for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
             average.arrival(now, held, &profile.motion);
         });
-        let average = deciding_steps(profile, &self.precedences, index, queue);
+        let average = deciding_level(profile, &self.precedences, index, queue);
         let outcome = if profile.asks_more {
             self.judge_by_all(now, index, average, packet, queue)
         } else {
@@ -140,13 +140,13 @@ impl Mred {
         let (last, smoothing) = (profile.last % Color::COUNT, &profile.motion.smoothing);
         let by_precedence = profile.unit.held_by_precedence(queue);
         let by_index = &mut self.precedences.by_index;
-        by_index[last].queue.average.sample_bounded(profile.unit.held(queue), smoothing);
+        by_index[last].queue.average.sample_by_multiplying(profile.unit.held(queue), smoothing);
         let mut held = held;
         for j in index..last {
-            by_index[j].queue.average.sample_bounded(held, smoothing);
+            by_index[j].queue.average.sample_by_multiplying(held, smoothing);
             held += by_precedence[j + 1];
         }
-        let average = by_index[index].queue.average.steps();
+        let average = by_index[index].queue.average.level();
         let outcome =
             profile.judge(&profile.tests[index], &mut by_index[index].kept, average, None, &mut self.random);
         self.verdict(outcome, index, packet, queue)
@@ -190,7 +190,7 @@ impl Mred {
         match &tests[index] {
             Some(test) if outcome == Outcome::Keep => {
                 let waiting = profile.of_precedence(&queue.packets_of, index);
-                let sight = Sight { average: own.steps(index), waiting, ..sight };
+                let sight = Sight { average: own.level(index), waiting, ..sight };
                 profile.judge_or_spare(test, own.memory(index), sight, &mut self.random)
             }
             _ => outcome,
@@ -269,17 +269,17 @@ fn lower_and_own(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
     profile.unit.held_by_precedence(queue)[..=index].iter().sum()
 }
 
-/// The average that decides about a packet of precedence `index`, in steps.
+/// The level of the average that decides about a packet of precedence `index`.
 #[inline]
-fn deciding_steps(profile: &Profile, precedences: &Precedences, index: usize, queue: &Occupancy) -> u64 {
-    let steps = |index: usize| precedences.steps(index);
+fn deciding_level(profile: &Profile, precedences: &Precedences, index: usize, queue: &Occupancy) -> u64 {
+    let level = |index: usize| precedences.level(index);
     match profile.averages {
-        Averages::Single => steps(0),
-        Averages::Coupled | Averages::Decoupled => steps(index),
+        Averages::Single => level(0),
+        Averages::Coupled | Averages::Decoupled => level(index),
         // Linux sch_gred: the averages of all lower precedences that are not idling are added.
         Averages::CoupledSampled => {
             let held = profile.unit.held_by_precedence(queue);
-            (0..index).filter(|lower| held[*lower] > 0).fold(steps(index), |sum, lower| sum + steps(lower))
+            (0..index).filter(|lower| held[*lower] > 0).fold(level(index), |sum, lower| sum + level(lower))
         }
     }
 }
@@ -327,7 +327,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    use super::super::MredConfig;
+    use super::super::{AveragingConfig, MredConfig};
     use super::*;
     use crate::random::Streams;
     use crate::units::Rate;
@@ -374,6 +374,30 @@ mod tests {
                 let verdicts = [&mut short, &mut plain].map(|red| red.admit(now, &packet, precedence, &queue));
                 prop_assert_eq!(verdicts[0], verdicts[1]);
                 prop_assert_eq!(short.averages(), plain.averages());
+            }
+        }
+
+        /// One average of all packets moves by shifts, coupled ones multiply: with one precedence they are the same.
+        #[test]
+        fn a_shift_decides_as_a_multiplication(
+            config in configs(), queues in prop::collection::vec((0..40u64, 0..1_000u64), 1..400),
+        ) {
+            let mut buffers = [Averages::Single, Averages::Coupled].map(|averages| {
+                let precedences = config.precedences[..1].to_vec();
+                let config = MredConfig { averages: Some(averages), precedences, ..config.clone() };
+                config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap()
+            });
+            let shifts = config.averaging != AveragingConfig::Exponent(0);
+            prop_assert_eq!(buffers[0].profile.motion.smoothing.shifts(), shifts);
+            let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
+            for (packets, pause) in queues {
+                now += Time::from_microseconds(pause);
+                (queue.packets, queue.packets_of[0]) = (packets, packets);
+                let packet = Packet { length: 1000, ..Packet::default() };
+                let [shifted, multiplied] = &mut buffers;
+                let verdict = shifted.admit(now, &packet, Color::GREEN, &queue);
+                prop_assert_eq!(verdict, multiplied.admit(now, &packet, Color::GREEN, &queue));
+                prop_assert_eq!(shifted.averages(), multiplied.averages());
             }
         }
     }

@@ -4,7 +4,6 @@ use super::TailDrop;
 use super::average::Motion;
 use super::drop_spacing::DropSpacing;
 use super::drop_test::Test;
-use super::moving_average::LONGEST;
 use super::mred_config::{
     AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
 };
@@ -69,7 +68,7 @@ pub(super) struct Memory<'m> {
 /// What a test looks at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sight {
-    /// In steps.
+    /// Its level.
     pub(super) average: u64,
     /// Packets in the queue of those that the average counts, where it matters.
     pub(super) waiting: u64,
@@ -103,8 +102,19 @@ impl Unit {
 
 impl Profile {
     /// From a configuration that has been checked and its precedences written out.
-    pub(super) fn new(config: &MredConfig, precedences: &[PrecedenceConfig], motion: Motion) -> Profile {
+    pub(super) fn new(config: &MredConfig, precedences: &[PrecedenceConfig], mut motion: Motion) -> Profile {
         let last = precedences.len() - 1;
+        let averages = config.averages.unwrap_or_default();
+        let unit = match precedences[0].min {
+            QueueSize::Packets(_) => Unit::Packets,
+            QueueSize::Bytes(_) => Unit::Bytes,
+        };
+        if averages == Averages::Single && unit == Unit::Packets {
+            let tests = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
+            let highest = tests.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
+            // A gentle probability reaches 1 at twice the `max`.
+            motion.smoothing = motion.smoothing.shifting(highest.saturating_mul(2));
+        }
         let test = |thresholds: &ThresholdConfig| Test::new(thresholds, config.above_max, &motion.smoothing);
         let shared = |index: usize| precedences[index.min(last)].shared();
         let own =
@@ -118,11 +128,8 @@ impl Profile {
                 || own_tests.iter().any(Option::is_some),
             motion,
             last,
-            averages: config.averages.unwrap_or_default(),
-            unit: match precedences[0].min {
-                QueueSize::Packets(_) => Unit::Packets,
-                QueueSize::Bytes(_) => Unit::Bytes,
-            },
+            averages,
+            unit,
             spacing: config.drop_spacing,
             spared: config.spared,
             after_forced: config.after_forced,
@@ -145,12 +152,14 @@ impl Profile {
     }
     /// As [`Profile::short_way_up_to`].
     fn short_way(&self) -> u64 {
-        let is_plain =
-            self.averages == Averages::Single && !self.asks_more && self.motion.smoothing.is_bounded();
+        let (smoothing, single) = (&self.motion.smoothing, self.averages == Averages::Single);
+        let is_plain = single && !self.asks_more && smoothing.is_bounded();
         match (self.unit, self.limit) {
-            (Unit::Packets, None) if is_plain => LONGEST,
+            (Unit::Packets, None) if is_plain => smoothing.longest(),
             // With one packet fewer there is room for one more.
-            (Unit::Packets, Some(QueueSize::Packets(limit))) if is_plain => LONGEST.min(limit - 1),
+            (Unit::Packets, Some(QueueSize::Packets(limit))) if is_plain => {
+                smoothing.longest().min(limit - 1)
+            }
             _ => 0,
         }
     }
@@ -211,7 +220,7 @@ impl Profile {
             *kept = 0;
             return Outcome::Keep;
         }
-        let Some(probability) = test.probability(average) else {
+        let Some(probability) = test.probability(self.motion.smoothing.in_steps(average)) else {
             *kept = if self.after_forced == AfterForcedConfig::GoOn { *kept + 1 } else { 0 };
             return Outcome::Forced;
         };

@@ -188,9 +188,8 @@ impl<W: Word> Level<W> {
     /// The same, but only if `wanted`.
     #[inline]
     pub(super) fn take_if(&mut self, wanted: bool, cost: W) -> bool {
-        let left = self.0.checked_sub(cost);
-        let takes = wanted && left.is_some();
-        self.0 = select_unpredictable(takes, left.unwrap_or(self.0), self.0);
+        let takes = wanted && cost <= self.0;
+        self.0 = self.0 - select_unpredictable(takes, cost, W::ZERO);
         takes
     }
 }

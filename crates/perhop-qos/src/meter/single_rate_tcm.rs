@@ -103,9 +103,11 @@ impl<W: Word> Meter for Buckets<W> {
         // decremented by B [...], else if the packet has been precolored as green or yellow and if
         // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
         // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
-        let (color, cost) = (mode.color_before(packet), committed.cost(packet.length));
-        let green = self.committed.take(cost_if(color == Color::GREEN, cost));
-        let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, cost));
-        color.judged(green, yellow)
+        let cost = committed.cost(packet.length);
+        mode.judge(packet, |color| {
+            let green = self.committed.take(cost_if(color == Color::GREEN, cost));
+            let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, cost));
+            color.judged(green, yellow)
+        })
     }
 }

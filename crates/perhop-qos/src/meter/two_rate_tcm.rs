@@ -104,14 +104,15 @@ impl<W: Word> Meter for Buckets<W> {
         let elapsed = self.clock.elapsed(now, *longest);
         self.committed.top_up(committed.earned(elapsed), committed);
         self.peak.top_up(peak.earned(elapsed), peak);
-        let (color, length) = (mode.color_before(packet), packet.length);
         // RFC 2698 §3: "If the packet has been precolored as red or if Tp(t)-B < 0, the packet is red, else
         // if the packet has been precolored as yellow or if Tc(t)-B < 0, the packet is yellow and Tp is
         // decremented by B, else the packet is green and both Tp and Tc are decremented by B."
         // Color-blind is the same with every packet green.
-        let within_peak = self.peak.take(cost_if(color < Color::RED, peak.cost(length)));
-        let green =
-            self.committed.take_if(within_peak, cost_if(color == Color::GREEN, committed.cost(length)));
-        color.judged(green, within_peak)
+        let (to_peak, to_committed) = (peak.cost(packet.length), committed.cost(packet.length));
+        mode.judge(packet, |color| {
+            let within_peak = self.peak.take(cost_if(color < Color::RED, to_peak));
+            let green = self.committed.take_if(within_peak, cost_if(color == Color::GREEN, to_committed));
+            color.judged(green, within_peak)
+        })
     }
 }

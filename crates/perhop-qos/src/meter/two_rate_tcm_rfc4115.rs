@@ -98,12 +98,14 @@ impl<W: Word> Meter for Buckets<W> {
         let elapsed = self.clock.elapsed(now, *longest);
         self.committed.top_up(committed.earned(elapsed), committed);
         self.excess.top_up(excess.earned(elapsed), excess);
-        let (color, length) = (mode.color_before(packet), packet.length);
         // RFC 4115 §3, figure 1: green packet and B <= Tc: green, Tc -= B; else not a red packet and
         // B <= Te: yellow, Te -= B; else red. "In the color-blind operation, the meter assumes that all
         // incoming packets are green." The text of §3 has "Tc(t)- B > 0"; see docs/deviations.toml.
-        let green = self.committed.take(cost_if(color == Color::GREEN, committed.cost(length)));
-        let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, excess.cost(length)));
-        color.judged(green, yellow)
+        let (to_committed, to_excess) = (committed.cost(packet.length), excess.cost(packet.length));
+        mode.judge(packet, |color| {
+            let green = self.committed.take(cost_if(color == Color::GREEN, to_committed));
+            let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, to_excess));
+            color.judged(green, yellow)
+        })
     }
 }
