@@ -5,8 +5,9 @@ use perhop_qos::observer::Watch;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
-use super::{Carried, Dialogue, Transport};
+use super::{Carried, End, Transport};
 use crate::link::payload;
+use crate::tcp::{Event as TcpEvent, Transmitted};
 use crate::world::{Flow, World};
 
 /// What an application does about what it hears.
@@ -21,109 +22,116 @@ pub(super) enum Answer {
 }
 
 impl<W: Watch> World<W> {
-    /// The wake-up of an end came; `end` is twice its dialogue's place, and one more for the server.
+    /// The wake-up of an end came.
     pub(crate) fn connection_timer(&mut self, now: Time, end: usize) {
-        let (place, end) = (end / 2, end % 2);
-        let dialogue = &mut self.transport.dialogues[place];
-        if dialogue.armed[end] == now {
-            dialogue.armed[end] = Time::MAX;
-            dialogue.ends[end].on_timer(now);
-            self.serve(now, place, end);
+        let End { connection, armed, .. } = &mut self.transport.ends[end];
+        if *armed == now {
+            *armed = Time::MAX;
+            connection.on_timer(now);
+            self.serve(now, end);
         }
     }
 
     /// `packet` delivers the segment that it carries.
     pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
-        let Transport { dialogues, segments, .. } = &mut self.transport;
-        let Carried { dialogue, generation, end, .. } = segments.carried(packet);
-        let (place, end) = (*dialogue as usize, usize::from(*end));
+        let Transport { ends, segments, .. } = &mut self.transport;
+        let Carried { end: place, generation, segment, .. } = segments.carried(packet);
+        let place = *place as usize;
         // A recording's segments are for nobody. A late segment of a connection that is over: its successor in
         // this place has other ports.
-        let dialogue = dialogues.get(place).filter(|dialogue| dialogue.generation == *generation);
-        let Some(dialogue) = dialogue else { return segments.release(packet) };
-        if dialogue.ends[end].next_timer() < now {
-            self.catch_up_with_timers(now, place, end);
+        let Some(end) = ends.get_mut(place).filter(|end| end.generation == *generation) else {
+            return segments.release(packet);
+        };
+        if end.armed < now && end.connection.next_timer() < now {
+            return self.receive_late(now, place, packet);
         }
-        let Transport { dialogues, segments, .. } = &mut self.transport;
-        let segment = &mut segments.carried(packet).segment;
         segment.ecn = packet.ecn;
-        dialogues[place].ends[end].on_segment(now, segment);
+        end.connection.on_segment(now, segment);
         segments.release(packet);
-        self.serve(now, place, end);
+        self.serve(now, place);
     }
 
-    /// Lets the timers of an end that is ahead of the agenda expire before `now`.
+    /// The same, at an end that is ahead of the agenda: its timers expire first.
     #[inline(never)]
-    fn catch_up_with_timers(&mut self, now: Time, place: usize, end: usize) {
-        let next = |world: &Self| world.transport.dialogues[place].ends[end].next_timer();
+    fn receive_late(&mut self, now: Time, end: usize, packet: &Packet) {
+        let next = |world: &Self| world.transport.ends[end].connection.next_timer();
         while let Some(expires) = Some(next(self)).filter(|expires| *expires < now) {
-            self.transport.dialogues[place].ends[end].on_timer(expires);
-            self.serve(expires, place, end);
+            self.transport.ends[end].connection.on_timer(expires);
+            self.serve(expires, end);
         }
+        self.receive(now, packet);
     }
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
-    pub(super) fn serve(&mut self, now: Time, place: usize, end: usize) {
+    pub(super) fn serve(&mut self, now: Time, end: usize) {
         let answer = loop {
-            while self.send_segment(now, place, end) {}
-            match self.hear(now, place, end) {
+            while self.send_segment(now, end) {}
+            match self.hear(now, end) {
                 Answer::Act => {}
                 answer => break answer,
             }
         };
-        self.arm(place, end);
+        self.arm(end);
         if answer == Answer::Farewell {
-            self.retire(place);
+            self.retire(end / 2);
         }
     }
 
-    /// Lets the application at `end` hear of what happened there, until it does something about it.
-    fn hear(&mut self, now: Time, place: usize, end: usize) -> Answer {
-        while let Some(event) = self.transport.dialogues[place].ends[end].poll_event() {
-            let answer = self.answer(now, place, end, event);
-            if answer != Answer::Silence {
-                return answer;
+    /// Lets the application at `place` hear of what happened there, until it does something about it.
+    fn hear(&mut self, now: Time, place: usize) -> Answer {
+        let Transport { sessions, ends, .. } = &mut self.transport;
+        let end = &mut ends[place];
+        while let Some(event) = end.connection.poll_event() {
+            if let TcpEvent::Received(bytes) = event {
+                let tally = &mut sessions[end.session].tally;
+                tally.received[place % 2] += if now >= self.warmup { bytes } else { 0 };
+                end.arrived += bytes;
+                if end.arrived < end.awaited {
+                    continue;
+                }
             }
+            return self.answer(now, place, event);
         }
         Answer::Silence
     }
 
     /// Puts the next segment of an end, if it has one to send, into a packet and the packet on its way. Whether
     /// there may be another.
-    fn send_segment(&mut self, now: Time, place: usize, end: usize) -> bool {
-        let Transport { dialogues, segments, .. } = &mut self.transport;
-        let Dialogue { flows, generation, ends, .. } = &mut dialogues[place];
-        let (flow, connection) = (flows[end], &mut ends[end]);
-        let Some(outgoing) = connection.next_outgoing(now) else { return false };
-        let tally = &mut self.tallies[flow];
+    fn send_segment(&mut self, now: Time, place: usize) -> bool {
+        let Transport { ends, segments, .. } = &mut self.transport;
+        let End { connection, flow, generation, .. } = &mut ends[place];
+        let (held, carried) = segments.vacant();
+        let transmitted = connection.transmit(now, &mut carried.segment);
+        if transmitted == Transmitted::Nothing {
+            return false;
+        }
+        let tally = &mut self.tallies[*flow];
         let number = tally.next_sequence;
         tally.next_sequence = number.wrapping_add(1);
-        let (held, carried) = segments.place();
-        connection.write(now, outgoing, &mut carried.segment);
-        carried.dialogue = place as u32;
+        carried.end = place as u32 ^ 1;
         carried.generation = *generation;
         carried.number = number;
-        carried.end = 1 - end as u8;
-        let Flow { template, path, .. } = &self.flows[flow];
+        let Flow { template, path, .. } = &self.flows[*flow];
         let mut packet = *template;
         packet.length = connection.parameters().ip_length(&carried.segment);
         packet.sent_at = now;
         packet.ecn = carried.segment.ecn;
-        packet.payload = payload(flow, held);
+        packet.payload = payload(*flow, held);
+        segments.take();
         if now >= self.warmup {
             tally.offered.add(packet.length);
         }
         self.forward(now, self.paths[*path as usize], &mut packet);
-        !outgoing.is_last()
+        transmitted == Transmitted::Segment
     }
 
     /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
-    fn arm(&mut self, place: usize, end: usize) {
-        let Dialogue { ends, armed, slots, .. } = &mut self.transport.dialogues[place];
-        let time = ends[end].next_timer();
-        if time < armed[end] {
-            armed[end] = time;
-            self.agenda.schedule(slots[end], time);
+    fn arm(&mut self, end: usize) {
+        let End { connection, armed, slot, .. } = &mut self.transport.ends[end];
+        let time = connection.next_timer();
+        if time < *armed {
+            *armed = time;
+            self.agenda.schedule(*slot, time);
         }
     }
 }

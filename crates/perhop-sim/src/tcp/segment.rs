@@ -26,6 +26,10 @@ impl Flags {
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
+    /// Whether any bit of `other` is set.
+    pub const fn intersects(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 impl BitOr for Flags {
@@ -130,6 +134,10 @@ impl Segment {
     /// The offset after its last payload byte, its FIN counted.
     pub fn end(&self) -> u64 {
         self.sequence + u64::from(self.length) + u64::from(self.has(Flags::FIN))
+    }
+    /// Whether it carries anything of the stream: payload or a FIN.
+    pub(super) fn has_text(&self) -> bool {
+        self.length > 0 || self.has(Flags::FIN)
     }
     /// Whether every bit of `flags` is set.
     pub fn has(&self, flags: Flags) -> bool {
