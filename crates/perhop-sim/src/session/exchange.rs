@@ -5,133 +5,137 @@ use perhop_qos::observer::Watch;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
-use super::{Carried, End, Transport};
-use crate::link::payload;
+use super::{Carried, Transport};
+use crate::link::flow_of;
+use crate::routing::LinkId;
 use crate::tcp::{Event as TcpEvent, Transmitted};
-use crate::world::{Flow, World};
+use crate::world::World;
 
-/// What an application does about what it hears.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Answer {
-    /// Nothing: its connection has no more to send than before.
-    Silence,
-    /// It sends or closes.
-    Act,
-    /// Nothing, and it is the last that it hears: its end is closed.
-    Farewell,
-}
-
+#[allow(clippy::inline_always)] // parts of `receive`, which every segment takes
 impl<W: Watch> World<W> {
     /// The wake-up of an end came.
     pub(crate) fn connection_timer(&mut self, now: Time, end: usize) {
-        let End { connection, armed, .. } = &mut self.transport.ends[end];
-        if *armed == now {
-            *armed = Time::MAX;
-            connection.on_timer(now);
+        if self.transport.ends[end].wake(now) {
             self.serve(now, end);
         }
     }
 
-    /// `packet` delivers the segment that it carries.
-    pub(crate) fn receive(&mut self, now: Time, packet: &Packet) {
+    /// `packet` delivers the segment that it carries. Where that is answered the answer takes the place of `packet`, and
+    /// leaves by the link that is returned.
+    pub(crate) fn receive(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let Transport { ends, segments, .. } = &mut self.transport;
-        let Carried { end: place, generation, segment, .. } = segments.carried(packet);
-        let place = *place as usize;
+        let Carried { end, generation, segment, .. } = segments.carried(packet);
+        let place = *end as usize;
         // A recording's segments are for nobody. A late segment of a connection that is over: its successor in
         // this place has other ports.
         let Some(end) = ends.get_mut(place).filter(|end| end.generation == *generation) else {
-            return segments.release(packet);
+            segments.release(packet);
+            return None;
         };
-        if end.armed < now && end.connection.next_timer() < now {
+        if end.is_late(now) {
             return self.receive_late(now, place, packet);
         }
         segment.ecn = packet.ecn;
         end.connection.on_segment(now, segment);
         segments.release(packet);
-        self.serve(now, place);
+        self.serve_up_to_last(now, place, packet)
     }
 
     /// The same, at an end that is ahead of the agenda: its timers expire first.
     #[inline(never)]
-    fn receive_late(&mut self, now: Time, end: usize, packet: &Packet) {
+    fn receive_late(&mut self, now: Time, end: usize, packet: &mut Packet) -> Option<LinkId> {
         let next = |world: &Self| world.transport.ends[end].connection.next_timer();
         while let Some(expires) = Some(next(self)).filter(|expires| *expires < now) {
             self.transport.ends[end].connection.on_timer(expires);
             self.serve(expires, end);
         }
-        self.receive(now, packet);
+        self.receive(now, packet)
     }
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
+    #[inline(never)]
     pub(super) fn serve(&mut self, now: Time, end: usize) {
-        let answer = loop {
-            while self.send_segment(now, end) {}
-            match self.hear(now, end) {
-                Answer::Act => {}
-                answer => break answer,
-            }
-        };
-        self.arm(end);
-        if answer == Answer::Farewell {
-            self.retire(end / 2);
+        let mut packet = Packet::default();
+        if let Some(link) = self.serve_up_to_last(now, end, &mut packet) {
+            self.forward(now, link, &mut packet);
         }
     }
 
-    /// Lets the application at `place` hear of what happened there, until it does something about it.
-    fn hear(&mut self, now: Time, place: usize) -> Answer {
-        let Transport { sessions, ends, .. } = &mut self.transport;
-        let end = &mut ends[place];
-        while let Some(event) = end.connection.poll_event() {
-            if let TcpEvent::Received(bytes) = event {
-                let tally = &mut sessions[end.session].tally;
-                tally.received[place % 2] += if now >= self.warmup { bytes } else { 0 };
-                end.arrived += bytes;
-                if end.arrived < end.awaited {
-                    continue;
+    /// The same but for the last packet, where it is known to be that: it is written into `packet`, and is still to leave
+    /// by the link that is returned.
+    #[inline(always)]
+    fn serve_up_to_last(&mut self, now: Time, place: usize, packet: &mut Packet) -> Option<LinkId> {
+        match self.serve_once(now, place, packet) {
+            Served { transmitted: Transmitted::Nothing, heard: None, .. } => None,
+            Served { transmitted: Transmitted::Last, heard: None, link } => Some(link),
+            served => self.serve_further(now, place, packet, served),
+        }
+    }
+
+    /// The same where an end has `served` once and has more to send or to hear.
+    #[inline(never)]
+    fn serve_further(
+        &mut self,
+        now: Time,
+        place: usize,
+        packet: &mut Packet,
+        mut served: Served,
+    ) -> Option<LinkId> {
+        loop {
+            let Served { transmitted, heard, link } = served;
+            if transmitted == Transmitted::Last && heard.is_none() {
+                return Some(link);
+            }
+            if transmitted != Transmitted::Nothing {
+                self.forward(now, link, packet);
+            }
+            match heard {
+                None if transmitted == Transmitted::Nothing => return None,
+                None => {}
+                Some(TcpEvent::Closed) => {
+                    self.transport.ends[place].arm(&mut self.agenda);
+                    self.retire(place);
+                    return None;
                 }
+                Some(event) => self.answer(now, place, event),
             }
-            return self.answer(now, place, event);
+            served = self.serve_once(now, place, packet);
         }
-        Answer::Silence
     }
 
-    /// Puts the next segment of an end, if it has one to send, into a packet and the packet on its way. Whether
-    /// there may be another.
-    fn send_segment(&mut self, now: Time, place: usize) -> bool {
-        let Transport { ends, segments, .. } = &mut self.transport;
-        let End { connection, flow, generation, .. } = &mut ends[place];
-        let (held, carried) = segments.vacant();
-        let transmitted = connection.transmit(now, &mut carried.segment);
-        if transmitted == Transmitted::Nothing {
-            return false;
-        }
-        let tally = &mut self.tallies[*flow];
-        let number = tally.next_sequence;
-        tally.next_sequence = number.wrapping_add(1);
-        carried.end = place as u32 ^ 1;
-        carried.generation = *generation;
-        carried.number = number;
-        let Flow { template, path, .. } = &self.flows[*flow];
-        let mut packet = *template;
-        packet.length = connection.parameters().ip_length(&carried.segment);
-        packet.sent_at = now;
-        packet.ecn = carried.segment.ecn;
-        packet.payload = payload(*flow, held);
-        segments.take();
-        if now >= self.warmup {
+    /// Writes the next segment of an end into `packet`. After the last its application hears what there is to hear; where
+    /// that is nothing the timer is armed.
+    #[inline(always)]
+    fn serve_once(&mut self, now: Time, place: usize, packet: &mut Packet) -> Served {
+        let Transport { sessions, ends, segments, .. } = &mut self.transport;
+        let end = &mut ends[place];
+        let tally = &mut self.tallies[flow_of(&end.template)];
+        let transmitted = end.transmit(now, segments, tally, packet);
+        let is_measured = now >= self.warmup;
+        if is_measured && transmitted != Transmitted::Nothing {
             tally.offered.add(packet.length);
         }
-        self.forward(now, self.paths[*path as usize], &mut packet);
-        transmitted == Transmitted::Segment
-    }
-
-    /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
-    fn arm(&mut self, end: usize) {
-        let End { connection, armed, slot, .. } = &mut self.transport.ends[end];
-        let time = connection.next_timer();
-        if time < *armed {
-            *armed = time;
-            self.agenda.schedule(*slot, time);
+        let mut heard = None;
+        if transmitted != Transmitted::Segment {
+            heard = end.hear(|session, bytes| {
+                if is_measured {
+                    sessions[session].tally.received[place % 2] += bytes;
+                }
+            });
+            if heard.is_none() {
+                end.arm(&mut self.agenda);
+            }
         }
+        Served { transmitted, heard, link: end.link }
     }
+}
+
+/// What came of serving an end once.
+#[derive(Clone, Copy)]
+struct Served {
+    transmitted: Transmitted,
+    /// What its application heard after the last segment, and may act on.
+    heard: Option<TcpEvent>,
+    /// By which its packets leave.
+    link: LinkId,
 }

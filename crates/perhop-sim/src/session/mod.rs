@@ -4,6 +4,7 @@
 //! for packets in either direction. Its application follows a [`Plan`]. A [`Dialogue`] is one connection
 //! of it with both its ends. What an end has to send becomes packets of the session's two flows.
 
+mod end;
 mod exchange;
 mod plan;
 mod segments;
@@ -16,16 +17,17 @@ use perhop_qos::packet::Packet;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
-use exchange::Answer;
+use end::End;
 pub use plan::{Beginning, Connections, Plan, Request};
 pub(crate) use segments::{Carried, Segments};
 pub(crate) use watch::{ConnectionProbe, ConnectionSample};
 
 use crate::agenda::Slot;
+use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
 use crate::tcp::{Connection, Event as TcpEvent, Flags, Parameters, Role, Statistics};
-use crate::world::{Event, World};
+use crate::world::{Event, Flow, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
 pub(crate) const CLIENT: usize = 0;
@@ -113,24 +115,6 @@ struct Dialogue {
     began: Time,
 }
 
-/// One end of a dialogue.
-#[derive(Debug)]
-struct End {
-    connection: Connection,
-    session: usize,
-    /// The flow that leads away from it.
-    flow: usize,
-    /// Which of the connections that had this place it is of.
-    generation: u32,
-    slot: Slot,
-    /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits for none.
-    armed: Time,
-    closed: bool,
-    /// Of the transaction under way: bytes that have arrived here, and as many as the application waits for.
-    arrived: u64,
-    awaited: u64,
-}
-
 /// The place of one end, [`CLIENT`] or [`SERVER`], of the dialogue at `place`.
 const fn end_of(place: usize, end: usize) -> usize {
     2 * place + end
@@ -188,15 +172,32 @@ impl<W: Watch> World<W> {
         };
         let connections = [end(Role::Active), end(Role::Passive)];
         let place = self.transport.add(Dialogue { session, number: Some(number), began: now });
-        for (end, connection) in connections.into_iter().enumerate() {
-            let (place, ends) = (end_of(place, end), &mut self.transport.ends);
-            if place == ends.len() {
-                let slot = self.agenda.register(Event::ConnectionTimer(place));
-                ends.push(End::new(connection.clone(), slot));
+        for (side, connection) in connections.into_iter().enumerate() {
+            let (own, peer) = (end_of(place, side), end_of(place, 1 - side) as u32);
+            let used = self.transport.ends.get(own).map(|end| (end.slot, end.generation));
+            let (slot, generation) =
+                used.unwrap_or_else(|| (self.agenda.register(Event::ConnectionTimer(own)), 0));
+            let Flow { template, path, .. } = &self.flows[flows[side]];
+            let template = Packet { payload: payload(flows[side], 0), ..*template };
+            let (link, awaited) = (self.paths[*path as usize], awaited[side]);
+            let (armed, closed, arrived) = (Time::MAX, false, 0);
+            let end = End {
+                connection,
+                session,
+                template,
+                link,
+                peer,
+                generation,
+                slot,
+                armed,
+                closed,
+                arrived,
+                awaited,
+            };
+            match self.transport.ends.get_mut(own) {
+                Some(vacant) => *vacant = end,
+                None => self.transport.ends.push(end),
             }
-            let (slot, generation) = (ends[place].slot, ends[place].generation);
-            let (flow, awaited) = (flows[end], awaited[end]);
-            ends[place] = End { session, flow, generation, awaited, ..End::new(connection, slot) };
         }
         let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
         if let Some(Ledger(connections)) = &mut self.transport.ledger {
@@ -207,10 +208,12 @@ impl<W: Watch> World<W> {
         self.serve(now, server);
     }
 
-    /// Frees the place of a dialogue if both its ends are closed: neither needs an answer any more.
+    /// An `end` is closed. If the other is, too, neither needs an answer any more: the place of their dialogue is free.
     #[inline(never)]
-    fn retire(&mut self, place: usize) {
+    fn retire(&mut self, end: usize) {
         let Transport { sessions, dialogues, ends, free, .. } = &mut self.transport;
+        ends[end].closed = true;
+        let place = end / 2;
         let ends = &mut ends[end_of(place, CLIENT)..=end_of(place, SERVER)];
         if ends.iter().any(|end| !end.closed) {
             return;
@@ -232,9 +235,9 @@ impl<W: Watch> World<W> {
 
     /// The application at `end` hears of `event`.
     #[inline(never)]
-    fn answer(&mut self, now: Time, end: usize, event: TcpEvent) -> Answer {
-        let (place, side) = (end / 2, end % 2);
-        match (side, event) {
+    fn answer(&mut self, now: Time, end: usize, event: TcpEvent) {
+        let place = end / 2;
+        match (end % 2, event) {
             (SERVER, TcpEvent::Connected) => {}
             (SERVER, TcpEvent::Received(_)) => self.answer_requests(now, end),
             (_, TcpEvent::Received(_)) => self.take_response(now, end),
@@ -248,12 +251,8 @@ impl<W: Watch> World<W> {
                     self.complete(now, session, began);
                 }
             }
-            (_, TcpEvent::Closed) => {
-                self.transport.ends[end].closed = true;
-                return Answer::Farewell;
-            }
+            (_, TcpEvent::Closed) => {}
         }
-        Answer::Act
     }
 
     /// The client sends the request of the next transaction.
@@ -382,14 +381,5 @@ impl Transport {
     pub(crate) fn measured(&self) -> Vec<Statistics> {
         let sums = self.sent().into_iter().zip(&self.sessions);
         sums.map(|(sum, session)| sum.since(&session.tally.before)).collect()
-    }
-}
-
-impl End {
-    /// An end of `connection`, of no session yet.
-    fn new(connection: Connection, slot: Slot) -> End {
-        let (session, flow, generation, awaited) = (0, 0, 0, u64::MAX);
-        let (armed, closed, arrived) = (Time::MAX, false, 0);
-        End { connection, session, flow, generation, slot, armed, closed, arrived, awaited }
     }
 }

@@ -41,11 +41,14 @@ impl Connection {
     }
 
     /// What all segments have in common.
-    fn begin(&mut self, now: Time, segment: &mut Segment) {
+    #[inline]
+    fn begin(&self, now: Time, segment: &mut Segment) {
         segment.ecn = Ecn::NotCapable;
         segment.sack.clear();
-        let stamps = self.sender.parameters.timestamps;
-        segment.timestamps = stamps.then_some(Timestamps { value: now, echo: Time::ZERO });
+        segment.timestamps = None;
+        if self.sender.parameters.timestamps {
+            segment.timestamps = Some(Timestamps { value: now, echo: self.receiver.echo() });
+        }
     }
 
     /// A SYN or SYN-ACK, if it is time for one.

@@ -270,7 +270,11 @@ impl Receiver {
         self.fin < self.next
     }
 
-    /// Writes acknowledgment, window and echoes into `segment`, which is about to be sent.
+    /// RFC 7323 §4.3: the timestamp that is echoed; zero before there was one.
+    pub(super) fn echo(&self) -> Time {
+        self.echo
+    }
+    /// Writes acknowledgment, window and the echo of congestion into `segment`, which is about to be sent.
     pub(super) fn stamp(&mut self, segment: &mut Segment) {
         segment.flags |= Flags::ACK;
         if self.congestion_experienced {
@@ -278,9 +282,6 @@ impl Receiver {
         }
         segment.acknowledgment = self.next;
         segment.window = self.edge.saturating_sub(self.next) as u32;
-        if let Some(timestamps) = &mut segment.timestamps {
-            timestamps.echo = self.echo;
-        }
         self.due = Due::Nothing;
         self.deadline = Time::MAX;
         self.unacknowledged = 0;

@@ -146,10 +146,16 @@ impl Segment {
     /// Bytes of its IP packet, options included.
     pub fn ip_length(&self) -> u32 {
         let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
+        let has_rare_options = !self.sack.is_empty() || self.has(Flags::SYN);
+        HEADERS + self.length + timestamps + if has_rare_options { self.rare_options() } else { 0 }
+    }
+    /// Bytes of the options that most segments do without.
+    #[inline(never)]
+    fn rare_options(&self) -> u32 {
         // RFC 2018 §3: 8 bytes a block and 2 before them, padded to a multiple of 4.
         let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() as u32 };
         let syn = if self.has(Flags::SYN) { SEGMENT_SIZE_OPTION } else { 0 };
-        HEADERS + self.length + timestamps + sack + syn
+        sack + syn
     }
 }
 
