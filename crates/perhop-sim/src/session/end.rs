@@ -31,6 +31,7 @@ pub(super) struct End {
     pub(super) awaited: u64,
 }
 
+#[allow(clippy::inline_always)] // every segment asks these
 impl End {
     /// Its wake-up came, if it waits for one at `now`: whether it does.
     pub(super) fn wake(&mut self, now: Time) -> bool {
@@ -63,7 +64,7 @@ impl End {
     }
 
     /// Puts its next segment, if it has one to send, into `packet`, which is still to leave; `tally` is its flow's.
-    #[inline]
+    #[inline(always)]
     pub(super) fn transmit(
         &mut self,
         now: Time,

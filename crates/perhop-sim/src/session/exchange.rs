@@ -38,7 +38,16 @@ impl<W: Watch> World<W> {
         segment.ecn = packet.ecn;
         end.connection.on_segment(now, segment);
         segments.release(packet);
-        self.serve_up_to_last(now, place, packet)
+        match self.serve_once(now, place, packet) {
+            Served { transmitted: Transmitted::Nothing, heard: None, .. } => None,
+            Served { transmitted: Transmitted::Last, heard: None, link } => Some(link),
+            served => {
+                if self.follow_up(now, place, packet, served) {
+                    self.serve(now, place);
+                }
+                None
+            }
+        }
     }
 
     /// The same, at an end that is ahead of the agenda: its timers expire first.
@@ -54,52 +63,35 @@ impl<W: Watch> World<W> {
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
     #[inline(never)]
-    pub(super) fn serve(&mut self, now: Time, end: usize) {
+    pub(super) fn serve(&mut self, now: Time, place: usize) {
         let mut packet = Packet::default();
-        if let Some(link) = self.serve_up_to_last(now, end, &mut packet) {
-            self.forward(now, link, &mut packet);
-        }
-    }
-
-    /// The same but for the last packet, where it is known to be that: it is written into `packet`, and is still to leave
-    /// by the link that is returned.
-    #[inline(always)]
-    fn serve_up_to_last(&mut self, now: Time, place: usize, packet: &mut Packet) -> Option<LinkId> {
-        match self.serve_once(now, place, packet) {
-            Served { transmitted: Transmitted::Nothing, heard: None, .. } => None,
-            Served { transmitted: Transmitted::Last, heard: None, link } => Some(link),
-            served => self.serve_further(now, place, packet, served),
-        }
-    }
-
-    /// The same where an end has `served` once and has more to send or to hear.
-    #[inline(never)]
-    fn serve_further(
-        &mut self,
-        now: Time,
-        place: usize,
-        packet: &mut Packet,
-        mut served: Served,
-    ) -> Option<LinkId> {
         loop {
-            let Served { transmitted, heard, link } = served;
-            if transmitted == Transmitted::Last && heard.is_none() {
-                return Some(link);
+            let served = self.serve_once(now, place, &mut packet);
+            if !self.follow_up(now, place, &mut packet, served) {
+                return;
             }
-            if transmitted != Transmitted::Nothing {
-                self.forward(now, link, packet);
+        }
+    }
+
+    /// The packet that an end was `served` leaves, and its application acts on what it heard. Whether there may be more to
+    /// send or to hear.
+    #[inline(never)]
+    fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
+        let Served { transmitted, heard, link } = served;
+        if transmitted != Transmitted::Nothing {
+            self.forward(now, link, packet);
+        }
+        match heard {
+            None => transmitted == Transmitted::Segment,
+            Some(TcpEvent::Closed) => {
+                self.transport.ends[place].arm(&mut self.agenda);
+                self.retire(place);
+                false
             }
-            match heard {
-                None if transmitted == Transmitted::Nothing => return None,
-                None => {}
-                Some(TcpEvent::Closed) => {
-                    self.transport.ends[place].arm(&mut self.agenda);
-                    self.retire(place);
-                    return None;
-                }
-                Some(event) => self.answer(now, place, event),
+            Some(event) => {
+                self.answer(now, place, event);
+                true
             }
-            served = self.serve_once(now, place, packet);
         }
     }
 

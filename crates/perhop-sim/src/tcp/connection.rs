@@ -154,8 +154,9 @@ impl Connection {
     /// The data and the FIN of `segment`.
     fn take_in(&mut self, now: Time, segment: &Segment) {
         let received = self.receiver.on_data(now, segment);
-        if self.reading == Reading::AtOnce {
-            self.receiver.read_at_once(received);
+        match self.reading {
+            Reading::AtOnce => self.receiver.open_window(),
+            Reading::OnDemand => self.receiver.leave_unread(received),
         }
         self.news.received += received;
         if self.receiver.has_seen_the_end() {

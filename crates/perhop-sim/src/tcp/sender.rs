@@ -256,8 +256,10 @@ impl Sender {
         if segment.acknowledgment < self.unacknowledged {
             return;
         }
-        self.last_window = segment.window;
-        self.largest_window = self.largest_window.max(u64::from(segment.window));
+        if segment.window != self.last_window {
+            self.last_window = segment.window;
+            self.largest_window = self.largest_window.max(u64::from(segment.window));
+        }
         self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
     }
 
@@ -313,6 +315,7 @@ impl Sender {
 
     /// `acknowledged` bytes let the window grow; in slow start by `most` segments at most, where bytes count
     /// (RFC 3465 §2.2, §2.3: two, and one after a timeout).
+    #[inline]
     pub(super) fn grow(&mut self, now: Time, acknowledged: u64, most: f64) {
         if self.parameters.growth == Growth::WhenLimited && !self.limited {
             return self.congestion.hold(now);

@@ -38,6 +38,7 @@ impl Selected {
 
 impl Sender {
     /// The next piece, if the windows let one out. Asked until there is none.
+    #[inline]
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
         if !self.has_work() {
             return None;
@@ -78,7 +79,7 @@ impl Sender {
     /// The piece at `next`, if both windows allow it.
     pub(super) fn next_in_window(&mut self, now: Time) -> Option<Piece> {
         let selected = if self.scoreboard.is_empty() { Selected::NONE } else { self.skip_selected() };
-        if self.next >= self.end() {
+        if self.next >= self.written && self.next >= self.end() {
             self.limited = false;
             return None;
         }
