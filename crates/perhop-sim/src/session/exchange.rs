@@ -42,7 +42,7 @@ impl<W: Watch> World<W> {
             Served { transmitted: Transmitted::Nothing, heard: None, .. } => None,
             Served { transmitted: Transmitted::Last, heard: None, link } => Some(link),
             served => {
-                if self.follow_up(now, place, packet, served) {
+                if self.follow_up(now, place, packet, served.transmitted, served.heard) {
                     self.serve(now, place);
                 }
                 None
@@ -67,17 +67,24 @@ impl<W: Watch> World<W> {
         let mut packet = Packet::default();
         loop {
             let served = self.serve_once(now, place, &mut packet);
-            if !self.follow_up(now, place, &mut packet, served) {
+            if !self.follow_up(now, place, &mut packet, served.transmitted, served.heard) {
                 return;
             }
         }
     }
 
-    /// The packet that an end was `served` leaves, and its application acts on what it heard. Whether there may be more to
-    /// send or to hear.
+    /// What an end has `transmitted` leaves, and its application acts on what it `heard`. Whether there may be more to send
+    /// or to hear.
     #[inline(never)]
-    fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
-        let Served { transmitted, heard, link } = served;
+    fn follow_up(
+        &mut self,
+        now: Time,
+        place: usize,
+        packet: &mut Packet,
+        transmitted: Transmitted,
+        heard: Option<TcpEvent>,
+    ) -> bool {
+        let link = self.transport.ends[place].link;
         if transmitted != Transmitted::Nothing {
             self.forward(now, link, packet);
         }

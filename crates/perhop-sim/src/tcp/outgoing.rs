@@ -30,7 +30,9 @@ impl Connection {
         }
         let due = self.receiver.due();
         if due != Due::Alone {
-            if let Some(piece) = self.sender.poll(now) {
+            if self.sender.has_work()
+                && let Some(piece) = self.sender.poll(now)
+            {
                 self.write_data(now, piece, segment);
                 return if piece.is_last { Transmitted::Last } else { Transmitted::Segment };
             }

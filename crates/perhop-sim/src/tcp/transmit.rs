@@ -37,12 +37,9 @@ impl Selected {
 }
 
 impl Sender {
-    /// The next piece, if the windows let one out. Asked until there is none.
-    #[inline]
+    /// The next piece, if the windows let one out. Asked until there is none, and only where there
+    /// [ever was](Sender::has_work) anything to send.
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
-        if !self.has_work() {
-            return None;
-        }
         let selective = self.phase == Phase::Recovery && self.parameters.recovery == Recovery::Sack;
         if self.probe_due || self.retransmit || selective {
             return self.poll_beside_window(now);
@@ -76,16 +73,29 @@ impl Sender {
         Piece { sequence, length: (end - sequence) as u32, fin, is_new: false, is_last: false }
     }
 
+    /// The piece at `next` where more than a segment's worth of the stream follows.
+    #[inline]
+    fn full_piece(&self) -> Piece {
+        let (sequence, length) = (self.next, self.payload as u32);
+        let piece = Piece { sequence, length, fin: false, is_new: false, is_last: false };
+        debug_assert_eq!(piece, self.piece(sequence, u64::MAX));
+        piece
+    }
+
     /// The piece at `next`, if both windows allow it.
     pub(super) fn next_in_window(&mut self, now: Time) -> Option<Piece> {
         let selected = if self.scoreboard.is_empty() { Selected::NONE } else { self.skip_selected() };
-        if self.next >= self.written && self.next >= self.end() {
+        let in_the_middle = self.written.saturating_sub(self.next) > self.payload;
+        let (piece, needed) = if in_the_middle && selected.next == u64::MAX {
+            (self.full_piece(), self.payload)
+        } else if self.next < self.end() {
+            let piece = self.piece(self.next, selected.next);
+            let takes_segment = piece.fin && self.parameters.fin == Fin::Alone;
+            (piece, if takes_segment { self.payload } else { u64::from(piece.length).max(1) })
+        } else {
             self.limited = false;
             return None;
-        }
-        let piece = self.piece(self.next, selected.next);
-        let takes_segment = piece.fin && self.parameters.fin == Fin::Alone;
-        let needed = if takes_segment { self.payload } else { u64::from(piece.length).max(1) };
+        };
         let room = self.room(selected.arrived);
         if room < needed {
             self.limited = true;
