@@ -158,9 +158,7 @@ impl<W: Watch> World<W> {
 
     /// A new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
-        let Session { parameters, plan, stream, tally, begun, open, flows, .. } =
-            &mut self.transport.sessions[session];
-        let (flows, awaited) = (*flows, [plan.response, u64::MAX]);
+        let Session { parameters, stream, tally, begun, open, .. } = &mut self.transport.sessions[session];
         *open += 1;
         tally.connections += u64::from(now >= self.warmup);
         let number = *begun;
@@ -172,32 +170,8 @@ impl<W: Watch> World<W> {
         };
         let connections = [end(Role::Active), end(Role::Passive)];
         let place = self.transport.add(Dialogue { session, number: Some(number), began: now });
-        for (side, connection) in connections.into_iter().enumerate() {
-            let (own, peer) = (end_of(place, side), end_of(place, 1 - side) as u32);
-            let used = self.transport.ends.get(own).map(|end| (end.slot, end.generation));
-            let (slot, generation) =
-                used.unwrap_or_else(|| (self.agenda.register(Event::ConnectionTimer(own)), 0));
-            let Flow { template, path, .. } = &self.flows[flows[side]];
-            let template = Packet { payload: payload(flows[side], 0), ..*template };
-            let (link, awaited) = (self.paths[*path as usize], awaited[side]);
-            let (armed, closed, arrived) = (Time::MAX, false, 0);
-            let end = End {
-                connection,
-                session,
-                template,
-                link,
-                peer,
-                generation,
-                slot,
-                armed,
-                closed,
-                arrived,
-                awaited,
-            };
-            match self.transport.ends.get_mut(own) {
-                Some(vacant) => *vacant = end,
-                None => self.transport.ends.push(end),
-            }
+        for (end, connection) in (0..).zip(connections) {
+            self.add_end(session, end_of(place, end), connection);
         }
         let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
         if let Some(Ledger(connections)) = &mut self.transport.ledger {
@@ -206,6 +180,33 @@ impl<W: Watch> World<W> {
         }
         self.serve(now, client);
         self.serve(now, server);
+    }
+
+    /// `connection` is the end at `place`, client or server of `session`.
+    fn add_end(&mut self, session: usize, place: usize, connection: Connection) {
+        let Transport { sessions, ends, .. } = &mut self.transport;
+        let (Session { flows, plan, .. }, side) = (&sessions[session], place % 2);
+        let Flow { template, path, .. } = &self.flows[flows[side]];
+        let used = ends.get(place).map(|end| (end.slot, end.generation));
+        let (slot, generation) =
+            used.unwrap_or_else(|| (self.agenda.register(Event::ConnectionTimer(place)), 0));
+        let end = End {
+            connection,
+            session,
+            template: Packet { payload: payload(flows[side], 0), ..*template },
+            link: self.paths[*path as usize],
+            peer: place as u32 ^ 1,
+            generation,
+            slot,
+            armed: Time::MAX,
+            closed: false,
+            arrived: 0,
+            awaited: if side == CLIENT { plan.response } else { u64::MAX },
+        };
+        match ends.get_mut(place) {
+            Some(vacant) => *vacant = end,
+            None => ends.push(end),
+        }
     }
 
     /// An `end` is closed. If the other is, too, neither needs an answer any more: the place of their dialogue is free.
@@ -238,7 +239,7 @@ impl<W: Watch> World<W> {
     fn answer(&mut self, now: Time, end: usize, event: TcpEvent) {
         let place = end / 2;
         match (end % 2, event) {
-            (SERVER, TcpEvent::Connected) => {}
+            (SERVER, TcpEvent::Connected) | (_, TcpEvent::Closed) => {}
             (SERVER, TcpEvent::Received(_)) => self.answer_requests(now, end),
             (_, TcpEvent::Received(_)) => self.take_response(now, end),
             (_, TcpEvent::Connected) => self.begin(now, place),
@@ -251,7 +252,6 @@ impl<W: Watch> World<W> {
                     self.complete(now, session, began);
                 }
             }
-            (_, TcpEvent::Closed) => {}
         }
     }
 
