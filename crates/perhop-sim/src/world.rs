@@ -229,12 +229,15 @@ impl<W: Watch> World<W> {
         packet
     }
 
-    fn deliver(&mut self, now: Time, packet: &Packet) {
+    /// `packet` has arrived at its host. Where that answers it at once the answer takes its place, and leaves by the link that
+    /// is returned.
+    fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         if packet.protocol != Protocol::TCP {
-            return self.count_delivery(now, packet, sequence_of(packet));
+            self.count_delivery(now, packet, sequence_of(packet));
+            return None;
         }
         self.count_delivery(now, packet, self.transport.segments.number(packet));
-        self.receive(now, packet);
+        self.receive(now, packet)
     }
 
     /// Packet `number` of its flow has arrived.

@@ -11,7 +11,7 @@ use super::{Captured, Captures, End, Fate, Tap, tcp};
 use crate::link::{Link, flow_of};
 use crate::routing::LinkId;
 use crate::scenario::Scenario;
-use crate::session::{Carried, SERVER};
+use crate::session::Carried;
 use crate::world::World;
 
 /// One file for each link: what a capture on either of its ends would show, and so a whole conversation.
@@ -168,7 +168,7 @@ fn segment(scenario: &Scenario, world: &World, carried: &Carried, packet: &mut P
     let config = &scenario.traffic[flow.traffic];
     let above = u64::from(flow.number) + u64::from(number) * u64::from(config.count);
     let port = config.source_port + (above % (0x1_0000 - u64::from(config.source_port))) as u16;
-    let is_clients = usize::from(carried.end) == SERVER;
+    let is_clients = carried.is_clients();
     *(if is_clients { &mut packet.source_port } else { &mut packet.destination_port }) = port;
     let parameters = &world.transport.sessions[session].parameters;
     Transport::Tcp(tcp::fields(carried, number, parameters, packet))

@@ -4,6 +4,7 @@
 //! for packets in either direction. Its application follows a [`Plan`]. A [`Dialogue`] is one connection
 //! of it with both its ends. What an end has to send becomes packets of the session's two flows.
 
+mod end;
 mod exchange;
 mod plan;
 mod segments;
@@ -16,16 +17,17 @@ use perhop_qos::packet::Packet;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
-use exchange::Answer;
+use end::End;
 pub use plan::{Beginning, Connections, Plan, Request};
 pub(crate) use segments::{Carried, Segments};
 pub(crate) use watch::{ConnectionProbe, ConnectionSample};
 
 use crate::agenda::Slot;
+use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
 use crate::tcp::{Connection, Event as TcpEvent, Flags, Parameters, Role, Statistics};
-use crate::world::{Event, World};
+use crate::world::{Event, Flow, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
 pub(crate) const CLIENT: usize = 0;
@@ -36,6 +38,8 @@ pub(crate) const SERVER: usize = 1;
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
     dialogues: Vec<Dialogue>,
+    /// Their ends: those of the dialogue at a place stand at [twice that](end_of), the client's before the server's.
+    ends: Vec<End>,
     /// Places in `dialogues` whose connection is over.
     free: Vec<usize>,
     pub(crate) segments: Segments,
@@ -53,7 +57,7 @@ pub(crate) struct Ledger(BTreeMap<(u32, u32), (usize, u32)>);
 impl Ledger {
     /// The session of the connection that `carried` belongs to, and which of that session's connections it is.
     pub(crate) fn connection_of(&self, carried: &Carried) -> Option<(usize, u32)> {
-        self.0.get(&(carried.dialogue, carried.generation)).copied()
+        self.0.get(&(carried.end / 2, carried.generation)).copied()
     }
 }
 
@@ -101,25 +105,19 @@ pub(crate) struct SessionTally {
     before: Statistics,
 }
 
-/// One connection and both its ends.
+/// One connection: what its ends have in common.
 #[derive(Debug)]
 struct Dialogue {
     session: usize,
-    /// The session's.
-    flows: [usize; 2],
-    generation: u32,
     /// Which of its session's connections it is, from 0; `None` once it is over.
     number: Option<u32>,
-    ends: [Connection; 2],
-    /// The instant of each end's wake-up on the agenda; [`Time::MAX`] where it waits for none.
-    armed: [Time; 2],
-    slots: [Slot; 2],
-    closed: [bool; 2],
-    /// The transaction under way: when it began, bytes of its request, and bytes of it that have arrived
-    /// at the client (response) and the server (request).
+    /// When the transaction under way began.
     began: Time,
-    request: u64,
-    arrived: [u64; 2],
+}
+
+/// The place of one end, [`CLIENT`] or [`SERVER`], of the dialogue at `place`.
+const fn end_of(place: usize, end: usize) -> usize {
+    2 * place + end
 }
 
 impl<W: Watch> World<W> {
@@ -148,20 +146,19 @@ impl<W: Watch> World<W> {
 
     /// `session` begins nothing more; what it has not sent yet it does not send.
     fn stop(&mut self, now: Time, session: usize) {
-        for dialogue in 0..self.transport.dialogues.len() {
-            let Dialogue { session: owner, closed, ends, .. } = &mut self.transport.dialogues[dialogue];
-            if *owner == session && *closed != [true, true] {
-                ends[CLIENT].stop_sending();
-                self.serve(now, dialogue, CLIENT);
+        for place in 0..self.transport.dialogues.len() {
+            let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
+            let Transport { dialogues, ends, .. } = &mut self.transport;
+            if dialogues[place].session == session && !(ends[client].closed && ends[server].closed) {
+                ends[client].connection.stop_sending();
+                self.serve(now, client);
             }
         }
     }
 
     /// A new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
-        let Session { parameters, stream, tally, begun, open, flows, .. } =
-            &mut self.transport.sessions[session];
-        let flows = *flows;
+        let Session { parameters, stream, tally, begun, open, .. } = &mut self.transport.sessions[session];
         *open += 1;
         tally.connections += u64::from(now >= self.warmup);
         let number = *begun;
@@ -171,133 +168,145 @@ impl<W: Watch> World<W> {
             let phase = Time::from_seconds_f64(stream.uniform() * tick);
             Connection::new(parameters, role, phase)
         };
-        let ends = [end(Role::Active), end(Role::Passive)];
-        let place = self.transport.free.pop().unwrap_or(self.transport.dialogues.len());
-        if let Some(dialogue) = self.transport.dialogues.get_mut(place) {
-            let (slots, generation) = (dialogue.slots, dialogue.generation.wrapping_add(1));
-            *dialogue = Dialogue::new(session, flows, generation, number, ends, slots, now);
-        } else {
-            let slots =
-                [CLIENT, SERVER].map(|end| self.agenda.register(Event::ConnectionTimer(2 * place + end)));
-            self.transport.dialogues.push(Dialogue::new(session, flows, 0, number, ends, slots, now));
+        let connections = [end(Role::Active), end(Role::Passive)];
+        let place = self.transport.add(Dialogue { session, number: Some(number), began: now });
+        for (end, connection) in (0..).zip(connections) {
+            self.add_end(session, end_of(place, end), connection);
         }
+        let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
         if let Some(Ledger(connections)) = &mut self.transport.ledger {
-            let generation = self.transport.dialogues[place].generation;
+            let generation = self.transport.ends[client].generation;
             connections.insert((place as u32, generation), (session, number));
         }
-        self.serve(now, place, CLIENT);
-        self.serve(now, place, SERVER);
+        self.serve(now, client);
+        self.serve(now, server);
     }
 
-    /// Frees the place of a dialogue if both its ends are closed: neither needs an answer any more.
+    /// `connection` is the end at `place`, client or server of `session`.
+    fn add_end(&mut self, session: usize, place: usize, connection: Connection) {
+        let Transport { sessions, ends, .. } = &mut self.transport;
+        let (Session { flows, plan, .. }, side) = (&sessions[session], place % 2);
+        let Flow { template, path, .. } = &self.flows[flows[side]];
+        let used = ends.get(place).map(|end| (end.slot, end.generation));
+        let (slot, generation) =
+            used.unwrap_or_else(|| (self.agenda.register(Event::ConnectionTimer(place)), 0));
+        let end = End {
+            connection,
+            session,
+            template: Packet { payload: payload(flows[side], 0), ..*template },
+            link: self.paths[*path as usize],
+            peer: place as u32 ^ 1,
+            generation,
+            slot,
+            armed: Time::MAX,
+            closed: false,
+            arrived: 0,
+            awaited: if side == CLIENT { plan.response } else { u64::MAX },
+        };
+        match ends.get_mut(place) {
+            Some(vacant) => *vacant = end,
+            None => ends.push(end),
+        }
+    }
+
+    /// An `end` is closed. If the other is, too, neither needs an answer any more: the place of their dialogue is free.
     #[inline(never)]
-    fn retire(&mut self, place: usize) {
-        let Dialogue { session, closed, ends, generation, armed, number, .. } =
-            &mut self.transport.dialogues[place];
-        if *closed != [true, true] {
+    fn retire(&mut self, end: usize) {
+        let Transport { sessions, dialogues, ends, free, .. } = &mut self.transport;
+        ends[end].closed = true;
+        let place = end / 2;
+        let ends = &mut ends[end_of(place, CLIENT)..=end_of(place, SERVER)];
+        if ends.iter().any(|end| !end.closed) {
             return;
         }
-        let Session { tally, open, .. } = &mut self.transport.sessions[*session];
+        let Dialogue { session, number, .. } = &mut dialogues[place];
+        let Session { tally, open, parameters, .. } = &mut sessions[*session];
         *open -= 1;
-        for end in ends.iter() {
-            tally.over.merge(&end.statistics());
-        }
-        // Whatever still comes for it is for none.
-        *generation = generation.wrapping_add(1);
         *number = None;
-        *closed = [false, false];
-        *armed = [Time::MAX; 2];
-        let parameters = *ends[CLIENT].parameters();
-        *ends = [Role::Passive; 2].map(|role| Connection::new(&parameters, role, Time::ZERO));
-        self.transport.free.push(place);
+        for end in ends {
+            tally.over.merge(&end.connection.statistics());
+            // Whatever still comes for it is for none.
+            end.generation = end.generation.wrapping_add(1);
+            end.closed = false;
+            end.armed = Time::MAX;
+            end.connection = Connection::new(parameters, Role::Passive, Time::ZERO);
+        }
+        free.push(place);
     }
 
     /// The application at `end` hears of `event`.
-    fn answer(&mut self, now: Time, place: usize, end: usize, event: TcpEvent) -> Answer {
-        match (end, event) {
-            (_, TcpEvent::Acknowledged(_)) | (SERVER, TcpEvent::Connected) => return Answer::Silence,
-            (SERVER, TcpEvent::Received(bytes)) => return self.server_receives(now, place, bytes),
-            (_, TcpEvent::Received(bytes)) => return self.client_receives(now, place, bytes),
+    #[inline(never)]
+    fn answer(&mut self, now: Time, end: usize, event: TcpEvent) {
+        let place = end / 2;
+        match (end % 2, event) {
+            (SERVER, TcpEvent::Connected) | (_, TcpEvent::Closed) => {}
+            (SERVER, TcpEvent::Received(_)) => self.answer_requests(now, end),
+            (_, TcpEvent::Received(_)) => self.take_response(now, end),
             (_, TcpEvent::Connected) => self.begin(now, place),
             (CLIENT, TcpEvent::PeerClosed) => self.client_hears_the_end(now, place),
             (_, TcpEvent::PeerClosed) => {
-                let Dialogue { session, began, ends, .. } = &mut self.transport.dialogues[place];
-                ends[SERVER].close();
-                let (session, began) = (*session, *began);
+                self.transport.ends[end].connection.close();
+                let Dialogue { session, began, .. } = self.transport.dialogues[place];
                 if self.transport.sessions[session].plan.beginning != Beginning::InTurn {
                     // The whole request is here.
                     self.complete(now, session, began);
                 }
             }
-            (_, TcpEvent::Closed) => {
-                self.transport.dialogues[place].closed[end] = true;
-                return Answer::Farewell;
-            }
         }
-        Answer::Act
     }
 
     /// The client sends the request of the next transaction.
     fn begin(&mut self, now: Time, place: usize) {
-        let dialogue = &mut self.transport.dialogues[place];
-        let Session { plan, stream, stops, .. } = &mut self.transport.sessions[dialogue.session];
+        let Transport { sessions, dialogues, ends, .. } = &mut self.transport;
+        let dialogue = &mut dialogues[place];
+        let Session { plan, stream, stops, .. } = &mut sessions[dialogue.session];
         if now >= *stops {
-            return dialogue.ends[CLIENT].close();
+            return ends[end_of(place, CLIENT)].connection.close();
         }
-        dialogue.request = plan.next_request(stream);
+        let request = plan.next_request(stream);
+        ends[end_of(place, SERVER)].awaited = request;
         if plan.connections == Connections::One {
             dialogue.began = now;
         }
-        let bytes = if plan.is_continuous() { u64::MAX } else { dialogue.request };
-        dialogue.ends[CLIENT].send(bytes);
+        let bytes = if plan.is_continuous() { u64::MAX } else { request };
+        let client = &mut ends[end_of(place, CLIENT)].connection;
+        client.send(bytes);
         if plan.closes(Closing::Client) && plan.response == 0 {
-            dialogue.ends[CLIENT].close();
+            client.close();
         }
     }
 
-    /// `bytes` of requests arrive: whole ones are answered.
-    fn server_receives(&mut self, now: Time, place: usize, bytes: u64) -> Answer {
-        let measured = now >= self.warmup;
-        let dialogue = &mut self.transport.dialogues[place];
-        let Session { plan, tally, .. } = &mut self.transport.sessions[dialogue.session];
-        tally.received[SERVER] += if measured { bytes } else { 0 };
-        dialogue.arrived[SERVER] += bytes;
-        let mut answer = Answer::Silence;
-        while dialogue.arrived[SERVER] >= dialogue.request {
-            answer = Answer::Act;
-            dialogue.arrived[SERVER] -= dialogue.request;
-            dialogue.ends[SERVER].send(plan.response);
+    /// Requests have arrived at the server's `end`: each is answered.
+    fn answer_requests(&mut self, now: Time, end: usize) {
+        let End { connection, session, arrived, awaited, .. } = &mut self.transport.ends[end];
+        let Session { plan, tally, .. } = &mut self.transport.sessions[*session];
+        while *arrived >= *awaited {
+            *arrived -= *awaited;
+            connection.send(plan.response);
             if plan.closes(Closing::Server) {
-                dialogue.ends[SERVER].close();
+                connection.close();
             }
             if plan.is_continuous() {
-                tally.transactions += u64::from(measured);
+                tally.transactions += u64::from(now >= self.warmup);
             }
         }
-        answer
     }
 
-    /// `bytes` of a response arrive: a whole one ends the transaction, or is followed by closing.
-    fn client_receives(&mut self, now: Time, place: usize, bytes: u64) -> Answer {
-        let dialogue = &mut self.transport.dialogues[place];
-        let session = dialogue.session;
-        let Session { plan, tally, .. } = &mut self.transport.sessions[session];
-        tally.received[CLIENT] += if now >= self.warmup { bytes } else { 0 };
-        dialogue.arrived[CLIENT] += bytes;
-        if dialogue.arrived[CLIENT] < plan.response {
-            return Answer::Silence;
-        }
-        dialogue.arrived[CLIENT] -= plan.response;
+    /// A whole response has arrived at the client's `end`: the transaction is over, or is followed by closing.
+    fn take_response(&mut self, now: Time, end: usize) {
+        let End { connection, session, arrived, awaited, .. } = &mut self.transport.ends[end];
+        let (place, session) = (end / 2, *session);
+        *arrived -= *awaited;
+        let plan = &self.transport.sessions[session].plan;
         match plan.connections {
             Connections::PerTransaction if plan.closing == Closing::Server => {}
-            Connections::PerTransaction => dialogue.ends[CLIENT].close(),
+            Connections::PerTransaction => connection.close(),
             Connections::One => {
-                let began = dialogue.began;
+                let began = self.transport.dialogues[place].began;
                 self.complete(now, session, began);
                 self.begin(now, place);
             }
         }
-        Answer::Act
     }
 
     /// The server has closed: the transaction is over, the next one begins at once.
@@ -306,7 +315,7 @@ impl<W: Watch> World<W> {
         let Session { plan, stops, .. } = self.transport.sessions[session];
         if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
             // It has closed already, unless the server was the first.
-            self.transport.dialogues[place].ends[CLIENT].close();
+            self.transport.ends[end_of(place, CLIENT)].connection.close();
             self.complete(now, session, began);
             if now < stops {
                 self.connect(now, session);
@@ -335,25 +344,31 @@ impl Transport {
     /// What opens or closes a connection is left to the agenda, since it concerns both ends and those that follow.
     pub(crate) fn may_answer(&self, packet: &Packet, arrives: Time) -> bool {
         let Some(carried) = self.segments.of(packet) else { return true };
-        let dialogue = self.dialogues.get(carried.dialogue as usize);
+        let place = carried.end as usize;
         // A segment of a recording, or of a connection that is over, is for nobody.
-        let Some(dialogue) = dialogue.filter(|dialogue| dialogue.generation == carried.generation) else {
+        let Some(end) = self.ends.get(place).filter(|end| end.generation == carried.generation) else {
             return true;
         };
-        let (session, end) = (&self.sessions[dialogue.session], usize::from(carried.end));
-        session.may_be_ahead[end]
+        let session = &self.sessions[end.session];
+        session.may_be_ahead[place % 2]
             && session.open == 1
             && arrives <= session.due
-            && !carried.segment.has(Flags::SYN)
-            && !carried.segment.has(Flags::FIN)
-            && dialogue.ends[end].is_only_open()
+            && !carried.segment.flags.intersects(Flags::SYN | Flags::FIN)
+            && end.connection.is_only_open()
+    }
+    /// The place of `dialogue`, whose ends are still those of an earlier one there, or none.
+    fn add(&mut self, dialogue: Dialogue) -> usize {
+        let Some(place) = self.free.pop() else {
+            self.dialogues.push(dialogue);
+            return self.dialogues.len() - 1;
+        };
+        self.dialogues[place] = dialogue;
+        place
     }
     /// What the senders of both ends of each session counted since the start of the run.
     fn sent(&self) -> Vec<Statistics> {
         let mut sums: Vec<Statistics> = self.sessions.iter().map(|session| session.tally.over).collect();
-        for dialogue in &self.dialogues {
-            dialogue.ends.iter().for_each(|end| sums[dialogue.session].merge(&end.statistics()));
-        }
+        self.ends.iter().for_each(|end| sums[end.session].merge(&end.connection.statistics()));
         sums
     }
     /// The warm-up is over: what the senders counted before does not count.
@@ -366,31 +381,5 @@ impl Transport {
     pub(crate) fn measured(&self) -> Vec<Statistics> {
         let sums = self.sent().into_iter().zip(&self.sessions);
         sums.map(|(sum, session)| sum.since(&session.tally.before)).collect()
-    }
-}
-
-impl Dialogue {
-    fn new(
-        session: usize,
-        flows: [usize; 2],
-        generation: u32,
-        number: u32,
-        ends: [Connection; 2],
-        slots: [Slot; 2],
-        now: Time,
-    ) -> Dialogue {
-        Dialogue {
-            session,
-            flows,
-            generation,
-            number: Some(number),
-            ends,
-            armed: [Time::MAX; 2],
-            slots,
-            closed: [false, false],
-            began: now,
-            request: u64::MAX,
-            arrived: [0, 0],
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use perhop_qos::packet::{Packet, Protocol};
 
+use super::SERVER;
 use crate::scenario::{Recorded, TcpNumbers};
 use crate::tcp::Segment;
 
@@ -9,17 +10,15 @@ use crate::tcp::Segment;
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)] // beside the segment's first fields
 pub(crate) struct Carried {
-    /// The connection's place, and which of the connections that had this place it is.
-    pub(crate) dialogue: u32,
+    /// The place of the end that it goes to, and which of the connections that had this place it is of.
+    pub(crate) end: u32,
     pub(crate) generation: u32,
     /// Number of its packet in the flow.
     pub(crate) number: u32,
-    /// The end that it goes to.
-    pub(crate) end: u8,
     pub(crate) segment: Segment,
 }
 
-/// The place of connections that are not simulated: those of recordings.
+/// The place of ends that are not simulated: those of recordings.
 const NOWHERE: u32 = u32::MAX;
 
 impl Carried {
@@ -33,11 +32,15 @@ impl Carried {
             flags,
             ..Segment::default()
         };
-        Carried { segment, dialogue: NOWHERE, generation: 0, number, end: 0 }
+        Carried { segment, end: NOWHERE, generation: 0, number }
+    }
+    /// Whether the client sent it.
+    pub(crate) fn is_clients(&self) -> bool {
+        self.end as usize % 2 == SERVER
     }
     /// Whether it is a recording's.
     pub(crate) fn is_replayed(&self) -> bool {
-        self.dialogue == NOWHERE
+        self.end == NOWHERE
     }
 }
 
@@ -49,20 +52,28 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// A place, as the low half of a packet's payload word, and what was under way in it last: to be written over.
-    pub(crate) fn place(&mut self) -> (u32, &mut Carried) {
-        let place = self.free.pop().unwrap_or_else(|| self.add_place());
+    /// A place, as the low half of a packet's payload word, and what was under way in it last: to be written over. It
+    /// stays vacant until it is [taken](Self::take).
+    pub(crate) fn vacant(&mut self) -> (u32, &mut Carried) {
+        let place = self.free.last().copied().unwrap_or_else(|| self.add_place());
         (place, &mut self.carried[place as usize])
     }
     #[cold]
     fn add_place(&mut self) -> u32 {
+        let place = self.carried.len() as u32;
         self.carried.push(Carried::default());
-        self.carried.len() as u32 - 1
+        self.free.push(place);
+        place
+    }
+    /// The place that is [vacant](Self::vacant) is no longer so.
+    pub(crate) fn take(&mut self) {
+        self.free.pop();
     }
     /// A place for `carried`, as the low half of a packet's payload word.
     pub(crate) fn hold(&mut self, carried: Carried) -> u32 {
-        let (place, vacant) = self.place();
+        let (place, vacant) = self.vacant();
         *vacant = carried;
+        self.take();
         place
     }
     /// Which packet of its flow `packet`, which carries a segment, is.

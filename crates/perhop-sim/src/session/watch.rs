@@ -41,12 +41,13 @@ pub(crate) struct ConnectionSample {
 impl<W: Watch> World<W> {
     /// `probe` takes a sample of every connection that is open.
     pub(crate) fn sample_connections(&mut self, now: Time, probe: usize) {
-        let Transport { dialogues, probes, .. } = &mut self.transport;
+        let Transport { dialogues, ends, probes, .. } = &mut self.transport;
         let ConnectionProbe { sessions, end, every, slot, samples } = &mut probes[probe];
         let first = samples.len();
-        for dialogue in dialogues.iter().filter(|dialogue| sessions.contains(&dialogue.session)) {
+        let pairs = dialogues.iter().zip(ends.chunks_exact(2));
+        for (dialogue, pair) in pairs.filter(|(dialogue, _)| sessions.contains(&dialogue.session)) {
             let Some(connection) = dialogue.number else { continue };
-            let sampled = &dialogue.ends[*end];
+            let sampled = &pair[*end].connection;
             samples.push(ConnectionSample {
                 time: now,
                 session: dialogue.session,

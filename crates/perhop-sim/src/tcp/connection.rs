@@ -2,6 +2,7 @@
 
 use perhop_qos::units::Time;
 
+use super::outgoing::Transmitted;
 use super::parameters::{Handshake, HandshakeTiming, Parameters};
 use super::receiver::Receiver;
 use super::segment::{Flags, Segment};
@@ -30,8 +31,6 @@ pub enum Reading {
 pub enum Event {
     /// The connection is open.
     Connected,
-    /// So many more bytes that were sent are acknowledged.
-    Acknowledged(u64),
     /// So many more bytes arrived, in order.
     Received(u64),
     /// The peer has no more data: everything it sent has arrived.
@@ -57,13 +56,16 @@ pub enum State {
     Closed,
 }
 
-/// How far the opening handshake is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Opening {
+/// How far a connection is on its way from its opening to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
     Listen,
     SynSent,
     SynReceived,
+    /// Both ends may send, and nothing of its end has been asked for or heard of: RFC 9293's ESTABLISHED.
     Open,
+    /// The application has no more to send, or the peer's FIN was seen.
+    Ending,
 }
 
 /// Time that a closed connection still answers a repeated FIN: twice the maximum segment lifetime, which is
@@ -76,14 +78,15 @@ pub struct Connection {
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) reading: Reading,
-    pub(super) opening: Opening,
+    pub(super) stage: Stage,
     /// A SYN or SYN-ACK is to be sent now.
     pub(super) syn_due: bool,
     /// When it is sent again ([`Time::MAX`]: never), how often it was sent, and when last.
     pub(super) syn_deadline: Time,
     pub(super) syns: u32,
     pub(super) syn_sent: Time,
-    /// Whether the peer's FIN came before ours was sent: then ours is the last.
+    /// Whether everything up to the peer's FIN is here, and whether that was before ours was sent: then ours is the last.
+    peer_closed: bool,
     closed_by_peer: bool,
     /// When TIME-WAIT ends; `None` before it begins.
     time_wait_ends: Option<Time>,
@@ -94,7 +97,6 @@ pub struct Connection {
 /// Events not yet taken: counters instead of a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct News {
-    acknowledged: u64,
     received: u64,
     /// [`CONNECTED`], [`PEER_CLOSED`], [`CLOSED`].
     changes: u8,
@@ -110,20 +112,21 @@ impl Connection {
     /// ticks of its clock, so that the clocks of many senders do not tick as one.
     pub fn new(parameters: &Parameters, role: Role, clock_phase: Time) -> Connection {
         let one_way = parameters.handshake == Handshake::None;
-        let opening = match role {
-            _ if one_way => Opening::Open,
-            Role::Active => Opening::SynSent,
-            Role::Passive => Opening::Listen,
+        let stage = match role {
+            _ if one_way => Stage::Open,
+            Role::Active => Stage::SynSent,
+            Role::Passive => Stage::Listen,
         };
         Connection {
             sender: Sender::new(parameters, clock_phase),
             receiver: Receiver::new(parameters, clock_phase),
             reading: Reading::AtOnce,
-            opening,
-            syn_due: opening == Opening::SynSent,
+            stage,
+            syn_due: stage == Stage::SynSent,
             syn_deadline: Time::MAX,
             syns: 0,
             syn_sent: Time::ZERO,
+            peer_closed: false,
             closed_by_peer: false,
             time_wait_ends: None,
             news: News { changes: if one_way { CONNECTED } else { 0 }, ..News::default() },
@@ -132,37 +135,41 @@ impl Connection {
 
     /// `segment` arrives.
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
-        let is_open = self.opening == Opening::Open && !segment.has(Flags::SYN);
+        let is_open = self.stage >= Stage::Open && !segment.has(Flags::SYN);
         if !is_open && !self.advance_handshake(now, segment) {
             return;
         }
         if segment.has(Flags::ACK) {
-            let before = self.sender.unacknowledged;
             self.sender.on_acknowledgment(now, segment);
-            if self.sender.unacknowledged > before {
-                // The FIN takes an offset, but it is no byte of the application's.
-                let bytes = |offset: u64| offset.min(self.sender.written);
-                self.news.acknowledged += bytes(self.sender.unacknowledged) - bytes(before);
-            }
         }
         self.receiver.note_timestamps(segment);
-        if segment.end() > segment.sequence {
+        if segment.has_text() {
             self.take_in(now, segment);
         }
-        if self.sender.finishing {
+        if self.stage == Stage::Ending {
             self.note_closed(now);
         }
     }
 
     /// The data and the FIN of `segment`.
     fn take_in(&mut self, now: Time, segment: &Segment) {
-        let was_finished = self.receiver.is_finished();
         let received = self.receiver.on_data(now, segment);
-        if self.reading == Reading::AtOnce {
-            self.receiver.read_at_once(received);
+        match self.reading {
+            Reading::AtOnce => self.receiver.open_window(),
+            Reading::OnDemand => self.receiver.leave_unread(received),
         }
         self.news.received += received;
-        if self.receiver.is_finished() && !was_finished {
+        if self.receiver.has_seen_the_end() {
+            self.note_the_end();
+        }
+    }
+
+    /// The peer's FIN was seen.
+    #[cold]
+    fn note_the_end(&mut self) {
+        self.stage = Stage::Ending;
+        if self.receiver.is_finished() && !self.peer_closed {
+            self.peer_closed = true;
             self.news.changes |= PEER_CLOSED;
             self.closed_by_peer = !self.fin_is_sent();
         }
@@ -171,26 +178,26 @@ impl Connection {
     /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.
     #[cold]
     fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
-        match (self.opening, segment.has(Flags::SYN)) {
-            (Opening::Open, false) => true,
-            (Opening::Open, true) => {
+        match (self.stage, segment.has(Flags::SYN)) {
+            (Stage::Open | Stage::Ending, false) => true,
+            (Stage::Open | Stage::Ending, true) => {
                 // Our acknowledgment of the SYN-ACK was lost.
                 self.receiver.acknowledge_now();
                 false
             }
-            (Opening::Listen, true) => {
-                self.opening = Opening::SynReceived;
+            (Stage::Listen, true) => {
+                self.stage = Stage::SynReceived;
                 self.syn_due = true;
                 // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
                 self.agree_on_ecn(segment.has(Flags::ECE | Flags::CWR));
                 self.receiver.note_timestamps(segment);
                 false
             }
-            (Opening::SynReceived, true) => {
+            (Stage::SynReceived, true) => {
                 self.syn_due = true;
                 false
             }
-            (Opening::SynSent, true) if segment.has(Flags::ACK) => {
+            (Stage::SynSent, true) if segment.has(Flags::ACK) => {
                 // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
                 self.agree_on_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
                 self.open(now);
@@ -198,11 +205,11 @@ impl Connection {
                 self.receiver.acknowledge_now();
                 false
             }
-            (Opening::SynReceived, false) if segment.has(Flags::ACK) => {
+            (Stage::SynReceived, false) if segment.has(Flags::ACK) => {
                 self.open(now);
                 true
             }
-            (Opening::Listen | Opening::SynSent | Opening::SynReceived, _) => false,
+            (Stage::Listen | Stage::SynSent | Stage::SynReceived, _) => false,
         }
     }
 
@@ -211,7 +218,7 @@ impl Connection {
     }
 
     fn open(&mut self, now: Time) {
-        self.opening = Opening::Open;
+        self.stage = if self.sender.finishing { Stage::Ending } else { Stage::Open };
         self.syn_due = false;
         self.syn_deadline = Time::MAX;
         self.news.changes |= CONNECTED;
@@ -263,10 +270,8 @@ impl Connection {
 
     /// The next segment to send; to be asked until there is none, after every other call.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        let outgoing = self.next_outgoing(now)?;
         let mut segment = Segment::default();
-        self.write(now, outgoing, &mut segment);
-        Some(segment)
+        (self.transmit(now, &mut segment) != Transmitted::Nothing).then_some(segment)
     }
 
     /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.
@@ -276,6 +281,9 @@ impl Connection {
     /// The application has no more to send: a FIN follows what it has sent. It may go on receiving.
     pub fn close(&mut self) {
         self.sender.finishing = self.sender.parameters.handshake == Handshake::ThreeWay;
+        if self.sender.finishing && self.stage == Stage::Open {
+            self.stage = Stage::Ending;
+        }
     }
     /// The application gives up what it has not sent yet, and closes.
     pub fn stop_sending(&mut self) {
@@ -295,14 +303,10 @@ impl Connection {
     }
     /// What the application has not heard of yet, one thing at a time.
     pub fn poll_event(&mut self) -> Option<Event> {
-        let News { acknowledged, received, changes } = self.news;
+        let News { received, changes } = self.news;
         if changes & CONNECTED != 0 {
             self.news.changes &= !CONNECTED;
             return Some(Event::Connected);
-        }
-        if acknowledged > 0 {
-            self.news.acknowledged = 0;
-            return Some(Event::Acknowledged(acknowledged));
         }
         if received > 0 {
             self.news.received = 0;
@@ -322,15 +326,15 @@ impl Connection {
     }
     /// Whether it is open, and nothing of its end has been asked for or heard of.
     pub fn is_only_open(&self) -> bool {
-        self.opening == Opening::Open && !self.sender.finishing && !self.receiver.has_seen_the_end()
+        self.stage == Stage::Open
     }
     /// Its state as RFC 9293 names it.
     pub fn state(&self, now: Time) -> State {
-        match self.opening {
-            Opening::Listen => return State::Listen,
-            Opening::SynSent => return State::SynSent,
-            Opening::SynReceived => return State::SynReceived,
-            Opening::Open => {}
+        match self.stage {
+            Stage::Listen => return State::Listen,
+            Stage::SynSent => return State::SynSent,
+            Stage::SynReceived => return State::SynReceived,
+            Stage::Open | Stage::Ending => {}
         }
         if let Some(ends) = self.time_wait_ends {
             return if now < ends { State::TimeWait } else { State::Closed };
@@ -360,6 +364,11 @@ impl Connection {
     /// The smoothed round-trip time, once one was measured.
     pub fn round_trip_time(&self) -> Option<Time> {
         self.sender.rtt.smoothed()
+    }
+    /// Payload bytes that were sent and are acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        // The FIN takes an offset, but it is no byte of the application's.
+        self.sender.unacknowledged.min(self.sender.written)
     }
     /// Payload bytes under way.
     pub fn flight(&self) -> u64 {

@@ -30,6 +30,7 @@ mod transmit;
 pub use config::TcpConfig;
 pub use congestion::CongestionControl;
 pub use connection::{Connection, Event, Reading, Role, State};
+pub(crate) use outgoing::Transmitted;
 pub use parameters::{
     Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
     InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,

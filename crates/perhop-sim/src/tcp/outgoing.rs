@@ -3,78 +3,70 @@
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
-use super::connection::{Connection, Opening};
+use super::connection::{Connection, Stage};
 use super::parameters::Recovery;
 use super::receiver::Due;
 use super::segment::{Flags, SackBlocks, Segment, Timestamps};
 use super::transmit::Piece;
 
-/// What is to be sent.
+/// What became of asking for the next segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outgoing {
-    /// A SYN or SYN-ACK.
-    Syn,
-    /// An acknowledgment in a segment of its own, whatever else there is to send.
-    Alone,
-    /// A piece of the stream.
-    Data(Piece),
-    /// An acknowledgment, because there is nothing else to send.
-    Acknowledgment,
+pub(crate) enum Transmitted {
+    /// There is none.
+    Nothing,
+    /// It is written, and there may be another.
+    Segment,
+    /// It is written, and it is known that there is no other now: who asks again is told so.
+    Last,
 }
 
-impl Outgoing {
-    /// Whether it is known that nothing comes after it now: who asks again is told so.
-    pub(crate) fn is_last(self) -> bool {
-        match self {
-            Outgoing::Acknowledgment => true,
-            Outgoing::Data(piece) => piece.is_last,
-            Outgoing::Syn | Outgoing::Alone => false,
-        }
-    }
-}
-
+#[allow(clippy::inline_always)] // every segment takes it
 impl Connection {
-    /// What to [`write`](Self::write) next.
-    pub(crate) fn next_outgoing(&mut self, now: Time) -> Option<Outgoing> {
-        if self.syn_due {
-            return Some(Outgoing::Syn);
+    /// Writes the next segment to send into `segment`, whatever that was before, if there is one.
+    #[inline(always)]
+    pub(crate) fn transmit(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
+        if self.stage < Stage::Open {
+            return self.transmit_syn(now, segment);
         }
-        if self.opening != Opening::Open {
-            return None;
+        let due = self.receiver.due();
+        if due != Due::Alone {
+            if self.sender.has_work()
+                && let Some(piece) = self.sender.poll(now)
+            {
+                self.write_data(now, piece, segment);
+                return if piece.is_last { Transmitted::Last } else { Transmitted::Segment };
+            }
+            if due != Due::Now {
+                return Transmitted::Nothing;
+            }
         }
-        if self.receiver.due() == Due::Alone {
-            return Some(Outgoing::Alone);
-        }
-        if let Some(piece) = self.sender.poll(now) {
-            return Some(Outgoing::Data(piece));
-        }
-        (self.receiver.due() == Due::Now).then_some(Outgoing::Acknowledgment)
+        self.write_acknowledgment(now, segment);
+        if due == Due::Alone && self.sender.has_work() { Transmitted::Segment } else { Transmitted::Last }
     }
 
-    /// Writes what is `outgoing` into `segment`, whatever that was before.
-    pub(crate) fn write(&mut self, now: Time, outgoing: Outgoing, segment: &mut Segment) {
-        segment.length = 0;
-        segment.flags = Flags::default();
+    /// What all segments have in common.
+    #[inline]
+    fn begin(&self, now: Time, segment: &mut Segment) {
         segment.ecn = Ecn::NotCapable;
         segment.sack.clear();
-        let stamps = self.sender.parameters.timestamps;
-        segment.timestamps = stamps.then_some(Timestamps { value: now, echo: Time::ZERO });
-        if let Outgoing::Data(piece) = outgoing {
-            self.write_data(piece, segment);
-        } else if outgoing == Outgoing::Syn {
-            self.write_syn(now, segment);
-        } else {
-            self.write_acknowledgment(segment);
+        segment.timestamps = None;
+        if self.sender.parameters.timestamps {
+            segment.timestamps = Some(Timestamps { value: now, echo: self.receiver.echo() });
         }
     }
 
+    /// A SYN or SYN-ACK, if it is time for one.
     #[cold]
-    fn write_syn(&mut self, now: Time, segment: &mut Segment) {
-        self.syn_due = false;
+    fn transmit_syn(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
+        if !std::mem::take(&mut self.syn_due) {
+            return Transmitted::Nothing;
+        }
+        self.begin(now, segment);
+        segment.length = 0;
         segment.sequence = 0;
         segment.acknowledgment = 0;
         segment.flags = Flags::SYN;
-        if self.opening == Opening::SynReceived {
+        if self.stage == Stage::SynReceived {
             self.receiver.stamp(segment);
             if self.sender.ecn {
                 segment.flags |= Flags::ECE;
@@ -89,10 +81,14 @@ impl Connection {
         self.syn_deadline = now + wait.min(parameters.maximum_rto);
         self.syns += 1;
         self.syn_sent = now;
+        Transmitted::Segment
     }
 
-    fn write_acknowledgment(&mut self, segment: &mut Segment) {
+    fn write_acknowledgment(&mut self, now: Time, segment: &mut Segment) {
+        self.begin(now, segment);
         segment.sequence = self.sender.next;
+        segment.length = 0;
+        segment.flags = Flags::default();
         self.receiver.stamp(segment);
         if self.sender.parameters.recovery == Recovery::Sack {
             let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
@@ -100,12 +96,11 @@ impl Connection {
         }
     }
 
-    fn write_data(&mut self, piece: Piece, segment: &mut Segment) {
+    fn write_data(&mut self, now: Time, piece: Piece, segment: &mut Segment) {
+        self.begin(now, segment);
         segment.sequence = piece.sequence;
         segment.length = piece.length;
-        if piece.fin {
-            segment.flags |= Flags::FIN;
-        }
+        segment.flags = if piece.fin { Flags::FIN } else { Flags::default() };
         if piece.is_new && piece.length > 0 && self.sender.ecn {
             // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
             segment.ecn = Ecn::Capable0;
@@ -127,20 +122,20 @@ mod tests {
     /// Asks for the next segment as the simulator does, and proves what it leaves out: after the last one, and after an
     /// event that the application does not act on, there is none, and asking has changed nothing.
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
-        while let Some(outgoing) = end.next_outgoing(now) {
+        loop {
             // Written over what another segment has left.
             let mut segment = segments.last().copied().unwrap_or_default();
             segment.sack.push(7, 9);
-            let mut blank = end.clone();
-            end.write(now, outgoing, &mut segment);
-            let mut fresh = Segment::default();
-            blank.write(now, outgoing, &mut fresh);
+            let mut asked_plainly = end.clone();
+            let transmitted = end.transmit(now, &mut segment);
+            let fresh = asked_plainly.poll_transmit(now);
+            assert_eq!(transmitted != Transmitted::Nothing, fresh.is_some());
+            let Some(fresh) = fresh else { break };
             assert_eq!(segment.to_string(), fresh.to_string());
             assert_eq!((segment.window, segment.timestamps), (fresh.window, fresh.timestamps));
             segments.push(segment);
-            if outgoing.is_last() {
-                nothing_follows(end, now);
-                return;
+            if transmitted == Transmitted::Last {
+                break;
             }
         }
         nothing_follows(end, now);
@@ -148,8 +143,8 @@ mod tests {
 
     fn nothing_follows(end: &Connection, now: Time) {
         let mut asked = end.clone();
-        assert_eq!(asked.next_outgoing(now), None);
-        if end.opening == Opening::Open && end.sender.end() == 0 {
+        assert_eq!(asked.poll_transmit(now), None);
+        if end.stage >= Stage::Open && !end.sender.has_work() {
             asked.sender.restart_if_idle(now);
             assert_eq!(asked.sender.next_in_window(now), None);
         }
@@ -166,8 +161,9 @@ mod tests {
         }
         end.on_segment(now, segment);
         if end.reading == Reading::AtOnce {
+            assert_eq!(end.receiver.unread(), 0);
             let mut receiver = end.receiver.clone();
-            receiver.read_at_once(0);
+            receiver.open_window();
             assert_eq!(format!("{receiver:?}"), format!("{:?}", end.receiver));
         }
     }

@@ -40,6 +40,8 @@ pub(super) struct Receiver {
     unread: u64,
     /// The offset up to which the sender may send: it never goes back.
     edge: u64,
+    /// By how much it advances at least.
+    least_advance: u64,
     /// What arrived out of order, disjoint, the most recent first. Its storage is kept between losses.
     beyond: Vec<Range>,
     /// Offset of the FIN, once seen; [`NO_FIN`] before.
@@ -70,14 +72,15 @@ impl Receiver {
             Acknowledgment::Delayed { quick, .. } => (Time::ZERO, quick),
             Acknowledgment::Estimated { first, quick } => (first, quick),
         };
-        let buffer = u64::from(parameters.window);
+        let (buffer, payload) = (u64::from(parameters.window), u64::from(parameters.payload()));
         Receiver {
             acknowledgment: parameters.acknowledgment,
-            payload: u64::from(parameters.payload()),
+            payload,
             next: 0,
             buffer,
             unread: 0,
             edge: buffer,
+            least_advance: payload.min(buffer / 2),
             beyond: Vec::new(),
             fin: NO_FIN,
             due: Due::Nothing,
@@ -109,7 +112,14 @@ impl Receiver {
         let sent_to = start + u64::from(segment.length);
         // RFC 9293 §3.10.7.4: what lies beyond the window is cut off.
         let end = sent_to.min(self.edge.max(self.next));
-        self.notice_congestion(segment, start < end && end > self.next);
+        if segment.has(Flags::CWR) {
+            self.congestion_experienced = false;
+        }
+        // RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data outside of
+        // the window do not count.
+        if segment.ecn == Ecn::CongestionExperienced && start < end && end > self.next {
+            self.congestion_experienced = true;
+        }
         if segment.has(Flags::FIN) && end == sent_to {
             self.fin = end;
         }
@@ -128,17 +138,6 @@ impl Receiver {
         self.take_in_order(now, end, segment.length)
     }
 
-    /// RFC 3168 §6.1.3: ECE on every acknowledgment from the first CE until a CWR. §6.1.5: data outside of
-    /// the window do not count.
-    fn notice_congestion(&mut self, segment: &Segment, in_window: bool) {
-        if segment.has(Flags::CWR) {
-            self.congestion_experienced = false;
-        }
-        if segment.ecn == Ecn::CongestionExperienced && in_window {
-            self.congestion_experienced = true;
-        }
-    }
-
     fn take_in_order(&mut self, now: Time, end: u64, length: u32) -> u64 {
         let before = self.next;
         let had_gap = !self.beyond.is_empty();
@@ -147,7 +146,6 @@ impl Receiver {
             self.close_gap();
         }
         let received = self.next - before;
-        self.unread += received;
         let finished = self.fin == self.next;
         if finished {
             self.next += 1;
@@ -172,12 +170,12 @@ impl Receiver {
 
     /// A segment with `length` payload bytes arrived in order: acknowledged now or later.
     fn owe(&mut self, now: Time, length: u32) {
-        self.unacknowledged += 1;
         let expires = match self.acknowledgment {
             Acknowledgment::EveryPacket => return self.due = Due::Now,
             Acknowledgment::Delayed { timeout, .. } => now + timeout,
             Acknowledgment::Estimated { .. } => self.expiry_by_estimate(now, length),
         };
+        self.unacknowledged += 1;
         if self.quick > 0 {
             self.quick -= 1;
             self.due = Due::Now;
@@ -217,25 +215,25 @@ impl Receiver {
         self.beyond.insert(0, Range { start, end });
     }
 
-    /// The application takes `bytes` out of the buffer as they arrive.
-    pub(super) fn read_at_once(&mut self, bytes: u64) {
-        self.unread = self.unread.saturating_sub(bytes);
-        self.open_window();
+    /// `bytes` wait for the application.
+    pub(super) fn leave_unread(&mut self, bytes: u64) {
+        self.unread += bytes;
     }
-    /// The application takes `bytes` out of the buffer when it likes.
+    /// The application takes `bytes` out of the buffer.
     pub(super) fn read(&mut self, bytes: u64) {
         let has_room = |receiver: &Receiver| receiver.edge >= receiver.next + receiver.payload;
         let was_closed = !has_room(self);
-        self.read_at_once(bytes);
+        self.unread = self.unread.saturating_sub(bytes);
+        self.open_window();
         if was_closed && has_room(self) {
             // The sender waits for a window of a segment at least: it is told.
             self.due = Due::Alone;
         }
     }
     /// RFC 9293 §3.8.6.2.2: the edge advances by a segment or half the buffer, never by less.
-    fn open_window(&mut self) {
+    pub(super) fn open_window(&mut self) {
         let edge = self.next + self.buffer.saturating_sub(self.unread);
-        if edge >= self.edge + self.payload.min(self.buffer / 2) {
+        if edge >= self.edge + self.least_advance {
             self.edge = edge;
         }
     }
@@ -270,7 +268,11 @@ impl Receiver {
         self.fin < self.next
     }
 
-    /// Writes acknowledgment, window and echoes into `segment`, which is about to be sent.
+    /// RFC 7323 §4.3: the timestamp that is echoed; zero before there was one.
+    pub(super) fn echo(&self) -> Time {
+        self.echo
+    }
+    /// Writes acknowledgment, window and the echo of congestion into `segment`, which is about to be sent.
     pub(super) fn stamp(&mut self, segment: &mut Segment) {
         segment.flags |= Flags::ACK;
         if self.congestion_experienced {
@@ -278,9 +280,6 @@ impl Receiver {
         }
         segment.acknowledgment = self.next;
         segment.window = self.edge.saturating_sub(self.next) as u32;
-        if let Some(timestamps) = &mut segment.timestamps {
-            timestamps.echo = self.echo;
-        }
         self.due = Due::Nothing;
         self.deadline = Time::MAX;
         self.unacknowledged = 0;

@@ -26,6 +26,10 @@ impl Flags {
     pub const fn contains(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
+    /// Whether any bit of `other` is set.
+    pub const fn intersects(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
 }
 
 impl BitOr for Flags {
@@ -131,6 +135,10 @@ impl Segment {
     pub fn end(&self) -> u64 {
         self.sequence + u64::from(self.length) + u64::from(self.has(Flags::FIN))
     }
+    /// Whether it carries anything of the stream: payload or a FIN.
+    pub(super) fn has_text(&self) -> bool {
+        self.length > 0 || self.has(Flags::FIN)
+    }
     /// Whether every bit of `flags` is set.
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
@@ -138,10 +146,16 @@ impl Segment {
     /// Bytes of its IP packet, options included.
     pub fn ip_length(&self) -> u32 {
         let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
+        let has_rare_options = !self.sack.is_empty() || self.has(Flags::SYN);
+        HEADERS + self.length + timestamps + if has_rare_options { self.rare_options() } else { 0 }
+    }
+    /// Bytes of the options that most segments do without.
+    #[inline(never)]
+    fn rare_options(&self) -> u32 {
         // RFC 2018 §3: 8 bytes a block and 2 before them, padded to a multiple of 4.
         let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() as u32 };
         let syn = if self.has(Flags::SYN) { SEGMENT_SIZE_OPTION } else { 0 };
-        HEADERS + self.length + timestamps + sack + syn
+        sack + syn
     }
 }
 

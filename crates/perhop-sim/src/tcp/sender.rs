@@ -181,6 +181,10 @@ impl Sender {
     pub(super) fn end(&self) -> u64 {
         self.written.saturating_add(u64::from(self.finishing))
     }
+    /// Whether anything was ever given to it.
+    pub(super) fn has_work(&self) -> bool {
+        self.written > 0 || self.finishing
+    }
     /// FlightSize: bytes sent and not acknowledged.
     pub(super) fn flight(&self) -> u64 {
         self.highest - self.unacknowledged
@@ -210,17 +214,18 @@ impl Sender {
     /// `segment` acknowledges nothing that was never sent.
     pub(super) fn heed(&mut self, now: Time, segment: &Segment) {
         let acknowledgment = segment.acknowledgment;
-        let selective = self.parameters.recovery == Recovery::Sack && !segment.sack.is_empty();
+        let selective = !segment.sack.is_empty() && self.parameters.recovery == Recovery::Sack;
         let news = selective && self.learn(segment);
-        let duplicate = self.is_duplicate(segment);
+        let is_new = acknowledgment > self.unacknowledged;
+        let is_duplicate = !is_new && self.is_duplicate(segment);
         self.open_to(segment);
         let echoes = segment.has(Flags::ECE) && self.ecn;
         if echoes {
             self.on_congestion_mark(acknowledgment);
         }
-        if acknowledgment > self.unacknowledged {
+        if is_new {
             self.on_new_data(now, segment, echoes);
-        } else if duplicate {
+        } else if is_duplicate {
             self.on_duplicate(now, news);
         }
     }
@@ -243,7 +248,7 @@ impl Sender {
     fn is_duplicate(&self, segment: &Segment) -> bool {
         segment.acknowledgment == self.unacknowledged
             && self.next > self.unacknowledged
-            && segment.end() == segment.sequence
+            && !segment.has_text()
             && segment.window == self.last_window
     }
 
@@ -251,8 +256,10 @@ impl Sender {
         if segment.acknowledgment < self.unacknowledged {
             return;
         }
-        self.last_window = segment.window;
-        self.largest_window = self.largest_window.max(u64::from(segment.window));
+        if segment.window != self.last_window {
+            self.last_window = segment.window;
+            self.largest_window = self.largest_window.max(u64::from(segment.window));
+        }
         self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
     }
 
@@ -308,6 +315,7 @@ impl Sender {
 
     /// `acknowledged` bytes let the window grow; in slow start by `most` segments at most, where bytes count
     /// (RFC 3465 §2.2, §2.3: two, and one after a timeout).
+    #[inline]
     pub(super) fn grow(&mut self, now: Time, acknowledged: u64, most: f64) {
         if self.parameters.growth == Growth::WhenLimited && !self.limited {
             return self.congestion.hold(now);

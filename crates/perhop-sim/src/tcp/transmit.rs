@@ -24,13 +24,22 @@ impl Piece {
     }
 }
 
+/// What selective acknowledgments say of the stream around `next`.
+struct Selected {
+    /// The first offset from `next` on that has arrived; [`u64::MAX`] where none has.
+    next: u64,
+    /// Bytes before `next` that have arrived and do not count as under way.
+    arrived: u64,
+}
+
+impl Selected {
+    const NONE: Selected = Selected { next: u64::MAX, arrived: 0 };
+}
+
 impl Sender {
-    /// The next piece, if the windows let one out. Asked until there is none.
+    /// The next piece, if the windows let one out. Asked until there is none, and only where there
+    /// [ever was](Sender::has_work) anything to send.
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
-        if self.end() == 0 {
-            // Nothing was ever given to it.
-            return None;
-        }
         let selective = self.phase == Phase::Recovery && self.parameters.recovery == Recovery::Sack;
         if self.probe_due || self.retransmit || selective {
             return self.poll_beside_window(now);
@@ -59,35 +68,58 @@ impl Sender {
     /// A segment's worth of the stream from `sequence` on, nothing of it at or after `limit`.
     pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
         let end = self.written.min(limit).min(sequence + self.payload).max(sequence);
-        let takes_fin = self.parameters.fin == Fin::WithData || end == sequence;
-        let fin = self.finishing && takes_fin && end == self.written && limit > self.written;
+        let takes_fin = |sender: &Sender| sender.parameters.fin == Fin::WithData || end == sequence;
+        let fin = self.finishing && end == self.written && limit > self.written && takes_fin(self);
         Piece { sequence, length: (end - sequence) as u32, fin, is_new: false, is_last: false }
+    }
+
+    /// The piece at `next` where more than a segment's worth of the stream follows.
+    #[inline]
+    fn full_piece(&self) -> Piece {
+        let (sequence, length) = (self.next, self.payload as u32);
+        let piece = Piece { sequence, length, fin: false, is_new: false, is_last: false };
+        debug_assert_eq!(piece, self.piece(sequence, u64::MAX));
+        piece
     }
 
     /// The piece at `next`, if both windows allow it.
     pub(super) fn next_in_window(&mut self, now: Time) -> Option<Piece> {
-        let selected = !self.scoreboard.is_empty();
-        if selected && self.phase == Phase::Restart && self.parameters.recovery == Recovery::Sack {
-            // What was SACKed before the timeout is not sent again.
-            self.next = self.scoreboard.first_missing(self.next);
-        }
-        if self.next >= self.end() {
+        let selected = if self.scoreboard.is_empty() { Selected::NONE } else { self.skip_selected() };
+        let in_the_middle = self.written.saturating_sub(self.next) > self.payload;
+        let (piece, needed) = if in_the_middle && selected.next == u64::MAX {
+            (self.full_piece(), self.payload)
+        } else if self.next < self.end() {
+            let piece = self.piece(self.next, selected.next);
+            let takes_segment = piece.fin && self.parameters.fin == Fin::Alone;
+            (piece, if takes_segment { self.payload } else { u64::from(piece.length).max(1) })
+        } else {
             self.limited = false;
             return None;
-        }
-        let present = if selected { self.scoreboard.first_present(self.next) } else { None };
-        let piece = self.piece(self.next, present.unwrap_or(u64::MAX));
-        let needed = match self.parameters.fin {
-            Fin::Alone if piece.fin => self.payload,
-            _ => u64::from(piece.length).max(1),
         };
-        let room = self.room();
+        let room = self.room(selected.arrived);
         if room < needed {
             self.limited = true;
             return None;
         }
         let piece = self.within_offered_window(now, piece)?;
-        Some(Piece { is_last: !selected && self.fills(room, piece), ..piece })
+        let is_last = selected.next == u64::MAX && self.fills(room, piece);
+        Some(Piece { is_last, ..piece })
+    }
+
+    /// Goes on behind what need not be sent again, where something is SACKed.
+    #[inline(never)]
+    fn skip_selected(&mut self) -> Selected {
+        if self.phase == Phase::Restart && self.parameters.recovery == Recovery::Sack {
+            // What was SACKed before the timeout is not sent again.
+            self.next = self.scoreboard.first_missing(self.next);
+        }
+        // RFC 6675 §5, step 3: what is SACKed has left the network.
+        let has_left = self.parameters.limited_transmit || self.phase == Phase::Restart;
+        let arrived = || self.scoreboard.present_between(self.unacknowledged, self.next);
+        Selected {
+            next: self.scoreboard.first_present(self.next).unwrap_or(u64::MAX),
+            arrived: if has_left { arrived() } else { 0 },
+        }
     }
 
     /// Whether `piece` leaves too little of the congestion window's `room` for the next one, which has no FIN:
@@ -99,17 +131,12 @@ impl Sender {
         is_last
     }
 
-    /// Bytes that the congestion window still lets out. It counts whole segments: RFC 9293 §3.8.6.2.1 would
-    /// not send parts of them.
-    fn room(&self) -> u64 {
+    /// Bytes that the congestion window still lets out, where `arrived` of those below `next` do not count. It
+    /// counts whole segments: RFC 9293 §3.8.6.2.1 would not send parts of them.
+    fn room(&self, arrived: u64) -> u64 {
         // The conversion cuts off fractions, takes what is below 0 for 0, and no receiver offers more than fits.
         let window = ((self.window.segments + self.inflation) as u32).max(1);
-        let mut flight = self.next - self.unacknowledged;
-        let selected = !self.scoreboard.is_empty();
-        if selected && (self.parameters.limited_transmit || self.phase == Phase::Restart) {
-            // RFC 6675 §5, step 3: what is SACKed has left the network.
-            flight -= self.scoreboard.present_between(self.unacknowledged, self.next);
-        }
+        let flight = self.next - self.unacknowledged - arrived;
         (u64::from(window) * self.payload).saturating_sub(flight)
     }
 

@@ -163,7 +163,8 @@ impl<W: Watch> World<W> {
         self.catch_up(now, link);
     }
 
-    /// `packet` reaches the far end of `link`: the answer is by which link it leaves the node there, if it does.
+    /// `packet` reaches the far end of `link`: the answer is by which link it, or what a host answers it, leaves the
+    /// node there, if it does.
     #[inline(always)]
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         let mut hop = &mut self.links[link.index()];
@@ -182,8 +183,7 @@ impl<W: Watch> World<W> {
         }
         packet.hops += 1;
         if hop.leads_to_host {
-            self.deliver(now, packet);
-            return None;
+            return self.deliver(now, packet);
         }
         Some(self.link_of(flow_of(packet), packet.hops))
     }

@@ -88,10 +88,9 @@ impl<F: Fate> Pair<F> {
         let bytes = |event: &Event| if let Event::Received(bytes) = event { *bytes } else { 0 };
         self.events[end].iter().map(bytes).sum()
     }
-    /// Bytes that `end`'s application knows to be acknowledged.
+    /// Bytes of `end`'s application that are acknowledged.
     pub(crate) fn acknowledged(&self, end: usize) -> u64 {
-        let bytes = |event: &Event| if let Event::Acknowledged(bytes) = event { *bytes } else { 0 };
-        self.events[end].iter().map(bytes).sum()
+        self.ends[end].acknowledged()
     }
 }
 
