@@ -45,7 +45,12 @@ fn configs() -> impl Strategy<Value = MredConfig> {
             IdleConfig::DecayWholeAndSample,
             IdleConfig::None,
         ]),
-        prop::sample::select(vec![DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait]),
+        prop::sample::select(vec![
+            DropSpacing::Uniform,
+            DropSpacing::UniformPerDrop,
+            DropSpacing::Geometric,
+            DropSpacing::Wait,
+        ]),
         prop::sample::select(vec![SparedConfig::Nothing, SparedConfig::FirstAboveMin]),
         prop::sample::select(vec![AfterForcedConfig::Restart, AfterForcedConfig::GoOn]),
         prop::sample::select(vec![EcnConfig::Ignore, EcnConfig::Mark]),

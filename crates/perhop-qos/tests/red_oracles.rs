@@ -23,17 +23,21 @@ fn red(min: u64, max: u64, max_probability: f64) -> MredConfig {
     }
 }
 
+fn queue_of(packets: u64) -> Occupancy {
+    Occupancy {
+        packets,
+        bytes: 1000 * packets,
+        packets_of: [packets, 0, 0, 0, 0, 0, 0, 0],
+        bytes_of: [1000 * packets, 0, 0, 0, 0, 0, 0, 0],
+    }
+}
+
 /// Gaps between drops (1: two in a row) at a constant drop probability of 0.05.
 fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
     // The average is half way between the thresholds from the first arrival on.
     let config = MredConfig { drop_spacing, averaging: AveragingConfig::Weight(1.0), ..red(10, 30, 0.1) };
     let mut buffer = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
-    let queue = Occupancy {
-        packets: 20,
-        bytes: 20_000,
-        packets_of: [20, 0, 0, 0, 0, 0, 0, 0],
-        bytes_of: [20_000, 0, 0, 0, 0, 0, 0, 0],
-    };
+    let queue = queue_of(20);
     let packet = Packet { length: 1000, ..Packet::default() };
     let (mut gaps, mut gap) = (Vec::new(), 0);
     while gaps.len() < count {
@@ -76,7 +80,7 @@ fn law(drop_spacing: DropSpacing) -> Vec<f64> {
         (0..41).map(|gap| if range.contains(&gap) { 1.0 / width } else { 0.0 }).collect()
     };
     match drop_spacing {
-        DropSpacing::Uniform => inside(1..21),
+        DropSpacing::Uniform | DropSpacing::UniformPerDrop => inside(1..21),
         DropSpacing::Wait => inside(20..40),
         DropSpacing::Geometric => {
             let mut law: Vec<f64> =
@@ -87,7 +91,8 @@ fn law(drop_spacing: DropSpacing) -> Vec<f64> {
     }
 }
 
-const RULES: [DropSpacing; 3] = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait];
+const RULES: [DropSpacing; 4] =
+    [DropSpacing::Uniform, DropSpacing::UniformPerDrop, DropSpacing::Geometric, DropSpacing::Wait];
 
 #[test]
 fn gaps_between_drops_follow_their_law_and_no_other() {
@@ -97,7 +102,7 @@ fn gaps_between_drops_follow_their_law_and_no_other() {
             let (statistic, quantile) = chi_square(&gaps, &law(other));
             assert_eq!(
                 statistic < quantile,
-                rule == other,
+                law(rule) == law(other),
                 "{rule:?} against the law of {other:?}: {statistic:.1} of {quantile:.1}"
             );
         }
@@ -107,12 +112,35 @@ fn gaps_between_drops_follow_their_law_and_no_other() {
 /// With p = 0.05: uniform (1 + 1/p)/2, geometric 1/p, wait (1/p + 2/p − 1)/2.
 #[test]
 fn mean_gaps_differ_by_a_factor_of_three() {
-    for (rule, expected) in
-        [(DropSpacing::Uniform, 10.5), (DropSpacing::Geometric, 20.0), (DropSpacing::Wait, 29.5)]
-    {
+    for (rule, expected) in [
+        (DropSpacing::Uniform, 10.5),
+        (DropSpacing::UniformPerDrop, 10.5),
+        (DropSpacing::Geometric, 20.0),
+        (DropSpacing::Wait, 29.5),
+    ] {
         let gaps = gaps(rule, 20_000);
         let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
         assert!((mean / expected - 1.0).abs() < 0.02, "{rule:?}: mean gap {mean}, expected {expected}");
+    }
+}
+
+/// Each visit above `min` counts anew: in five packets at p = 0.05 one is dropped in a quarter of the visits, however many
+/// visits passed without a drop.
+#[test]
+fn below_min_the_past_is_forgotten() {
+    for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {
+        let config = MredConfig { drop_spacing, averaging: AveragingConfig::Weight(1.0), ..red(10, 30, 0.1) };
+        let mut buffer = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(2, 0)).unwrap();
+        let packet = Packet { length: 1000, ..Packet::default() };
+        let mut admit = |queue| buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue_of(queue));
+        let visits = 40_000;
+        let drops = (0..visits).filter(|_| {
+            assert_eq!(admit(5), Verdict::Pass);
+            (0..5).any(|_| admit(20) != Verdict::Pass)
+        });
+        let share = drops.count() as f64 / f64::from(visits);
+        // Five standard deviations.
+        assert!((share - 0.25).abs() < 0.011, "{drop_spacing:?}: {share}");
     }
 }
 
@@ -164,6 +192,7 @@ fn overload_settles_where_random_drops_lose_the_excess() {
     let loss = 1.0 - 1.0 / 1.05;
     for (drop_spacing, probability) in [
         (DropSpacing::Uniform, loss / (2.0 - loss)),
+        (DropSpacing::UniformPerDrop, loss / (2.0 - loss)),
         (DropSpacing::Geometric, loss),
         (DropSpacing::Wait, 1.5 / (1.0 / loss + 0.5)),
     ] {

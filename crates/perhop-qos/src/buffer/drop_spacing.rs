@@ -1,6 +1,6 @@
 //! [`DropSpacing`]: how a drop probability becomes drops.
 //!
-//! With the same probability p, the three rules drop 2 p, p and 0.67 p of the packets in the long run.
+//! With the same probability p, they drop 2 p (both uniform rules), p and 0.67 p of the packets in the long run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,44 @@ use crate::random::Stream;
 #[serde(rename_all = "kebab-case")]
 pub enum DropSpacing {
     /// Uniform on 1 to 1/p, mean (1 + 1/p)/2: p rises to p/(1 − n·p) after n packets kept
-    /// (Floyd & Jacobson 1993, method 2; Linux).
+    /// (Floyd & Jacobson 1993, method 2).
     #[default]
     Uniform,
+    /// The same where p stays, with one random number for each drop in place of one for each packet: after n packets
+    /// kept a packet is dropped where (n + 1)·p reaches R, uniform on 0 to 1 (Linux, after Floyd & Jacobson 1993, Figure 17).
+    UniformPerDrop,
     /// Geometric with mean 1/p: each packet is judged on its own (method 1; what routers that publish only p are taken to do).
     Geometric,
     /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
     Wait,
+}
+
+/// What a rule remembers since the last drop, or since the average rose above its minimum threshold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct SinceDrop {
+    /// Packets kept, fewer than 2⁶².
+    pub(super) kept: u64,
+    /// R of [`DropSpacing::UniformPerDrop`] in 2⁻⁶³, from 1 to 2⁶³; 0 before it is drawn.
+    reached_at: u64,
+}
+
+impl SinceDrop {
+    /// Where `expected` drops, (n + 1) · p, may have reached R, or R is still to be drawn: whether the packet is dropped.
+    ///
+    /// Linux include/net/red.h, `red_action`: `qR` is drawn when counting begins, and anew with each drop.
+    #[cold]
+    #[inline(never)]
+    fn reaches(&mut self, expected: Option<u64>, random: &mut Stream) -> bool {
+        let mut draw = || (random.bits() >> 1) + 1;
+        if self.reached_at == 0 {
+            self.reached_at = draw();
+            if expected.is_some_and(|expected| expected < self.reached_at) {
+                return false;
+            }
+        }
+        self.reached_at = draw();
+        true
+    }
 }
 
 /// A probability as a fraction, so that a draw needs no division: 0 or less is never, 1 or more
@@ -34,7 +65,7 @@ struct Odds {
 
 impl DropSpacing {
     /// The probability that a packet is dropped where the average asks for `probability` and `kept`
-    /// packets were kept since the last drop, or since the average rose above its minimum threshold.
+    /// packets were kept since the last drop, or since the average rose above its minimum threshold, at the same probability.
     pub fn probability(self, probability: f64, kept: u32) -> f64 {
         let Odds { numerator, denominator } = self.odds(probability, f64::from(kept));
         if numerator <= 0.0 {
@@ -46,13 +77,19 @@ impl DropSpacing {
         }
     }
 
-    /// Whether the packet is dropped, where fewer than 2⁶² were `kept`. Draws a number only where the answer is not certain.
+    /// Whether the packet is dropped. Draws a number only where the answer is not certain, or once for each drop.
     ///
     /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is less than the numerator.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
-    pub(super) fn drops(self, probability: Probability, kept: u64, random: &mut Stream) -> bool {
-        let (numerator, one) = (probability.0, Probability::ONE.0);
+    pub(super) fn drops(self, probability: Probability, since: &mut SinceDrop, random: &mut Stream) -> bool {
+        let (numerator, one, kept) = (probability.0, Probability::ONE.0, since.kept);
+        if self == DropSpacing::UniformPerDrop {
+            // What outgrows 64 bits is more than 1.
+            let expected = (kept + 1).checked_mul(numerator);
+            let is_below = expected.is_some_and(|expected| expected < since.reached_at);
+            return !is_below && since.reaches(expected, random);
+        }
         // The default is asked for first.
         let denominator = if self == DropSpacing::Uniform {
             // The drop is certain from (kept + 1) · p = 1 on: twice that is what outgrows 64 bits.
@@ -79,7 +116,9 @@ impl DropSpacing {
         match self {
             // Floyd & Jacobson 1993, section 7: p_b / (1 − count · p_b), where count is the number
             // of unmarked packets that have arrived since the last marked packet.
-            DropSpacing::Uniform => Odds { numerator: probability, denominator: 1.0 - kept * probability },
+            DropSpacing::Uniform | DropSpacing::UniformPerDrop => {
+                Odds { numerator: probability, denominator: 1.0 - kept * probability }
+            }
             DropSpacing::Geometric => Odds { numerator: probability, denominator: 1.0 },
             // ns-2's modify_p counts this packet as well: 0 while count · p < 1, then p / (2 − count · p).
             DropSpacing::Wait => {
@@ -98,18 +137,24 @@ mod tests {
     use super::*;
     use crate::random::Streams;
 
+    fn after(kept: u64) -> SinceDrop {
+        SinceDrop { kept, reached_at: 0 }
+    }
+
     #[test]
     fn certain_answers_draw_nothing() {
         let mut random = Streams::new(1, 0).stream();
         let untouched = random.clone().uniform();
         let (quarter, one) = (Probability::of(0.25), Probability::ONE);
-        assert!(!DropSpacing::Uniform.drops(Probability::of(0.0), 5, &mut random));
-        assert!(DropSpacing::Geometric.drops(one, 0, &mut random));
-        assert!(DropSpacing::Uniform.drops(one, 0, &mut random));
-        assert!(DropSpacing::Uniform.drops(quarter, 3, &mut random));
-        assert!(DropSpacing::Uniform.drops(quarter, (1 << 62) - 1, &mut random));
-        assert!(!DropSpacing::Wait.drops(quarter, 2, &mut random));
-        assert!(DropSpacing::Wait.drops(quarter, 6, &mut random));
+        let mut drops =
+            |rule: DropSpacing, probability, kept| rule.drops(probability, &mut after(kept), &mut random);
+        assert!(!drops(DropSpacing::Uniform, Probability::of(0.0), 5));
+        assert!(drops(DropSpacing::Geometric, one, 0));
+        assert!(drops(DropSpacing::Uniform, one, 0));
+        assert!(drops(DropSpacing::Uniform, quarter, 3));
+        assert!(drops(DropSpacing::Uniform, quarter, (1 << 62) - 1));
+        assert!(!drops(DropSpacing::Wait, quarter, 2));
+        assert!(drops(DropSpacing::Wait, quarter, 6));
         assert_eq!(random.uniform(), untouched);
         assert_ne!(random.uniform(), untouched);
     }
@@ -123,6 +168,7 @@ mod tests {
             DropSpacing::Geometric => one,
             DropSpacing::Wait if expected < one => return false,
             DropSpacing::Wait => 2 * one - expected,
+            DropSpacing::UniformPerDrop => unreachable!("it draws for drops and not for packets"),
         };
         if numerator >= denominator {
             return true;
@@ -146,7 +192,7 @@ mod tests {
             });
             let mut streams = [(); 2].map(|()| Streams::new(seed, 0).stream());
             let [random, plain] = &mut streams;
-            let dropped = rule.drops(Probability(probability), kept, random);
+            let dropped = rule.drops(Probability(probability), &mut after(kept), random);
             prop_assert_eq!(dropped, drops_plainly(rule, Probability(probability), kept, plain));
             prop_assert_eq!(random.bits(), plain.bits());
         }
@@ -160,9 +206,50 @@ mod tests {
             let probability = libm::exp2(-exponent);
             let mut random = Streams::new(seed, 0).stream();
             let draw = random.clone().uniform();
-            let dropped = rule.drops(Probability::of(probability), kept.into(), &mut random);
+            let dropped = rule.drops(Probability::of(probability), &mut after(kept.into()), &mut random);
             let told = rule.probability(probability, kept);
             prop_assert!(dropped == (draw < told) || (draw - told).abs() < 1e-11, "{draw} {told} {dropped}");
+        }
+
+        /// Whatever the probability becomes, and wherever counting begins anew.
+        #[test]
+        fn one_number_for_each_drop_decides_as_its_formula_says(
+            packets in prop::collection::vec(
+                (prop_oneof![Just(0), Just(Probability::ONE.0), 0..=Probability::ONE.0, 0..1u64 << 60], 0..20u8), 1..400,
+            ),
+            kept in prop_oneof![Just(0), 0..1u64 << 62], seed in any::<u64>(),
+        ) {
+            let [mut random, mut plain] = [(); 2].map(|()| Streams::new(seed, 0).stream());
+            let mut draw = || i128::from(plain.bits() / 2) + 1;
+            let (mut since, mut count, mut drawn) = (after(kept), i128::from(kept), None);
+            for (probability, event) in packets {
+                if event == 0 {
+                    (since, count, drawn) = (SinceDrop::default(), 0, None);
+                }
+                let reached = (count + 1) * i128::from(probability) >= *drawn.get_or_insert_with(&mut draw);
+                count = if reached { 0 } else { count + 1 };
+                if reached {
+                    drawn = Some(draw());
+                }
+                let dropped = DropSpacing::UniformPerDrop.drops(Probability(probability), &mut since, &mut random);
+                since.kept = if dropped { 0 } else { since.kept + 1 };
+                prop_assert_eq!(dropped, reached);
+            }
+            prop_assert_eq!(random.bits(), plain.bits());
+        }
+
+        /// With a constant p the drop comes at packet R / p, rounded up: all numbers up to 1 / p are as likely.
+        #[test]
+        fn a_number_names_the_packet_that_is_dropped(one_in in 1..2_000u64, seed in any::<u64>()) {
+            let mut random = Streams::new(seed, 0).stream();
+            let drawn = (random.clone().bits() >> 1) + 1;
+            let probability = Probability(Probability::ONE.0.div_ceil(one_in));
+            let (mut since, mut packets) = (SinceDrop::default(), 1);
+            while !DropSpacing::UniformPerDrop.drops(probability, &mut since, &mut random) {
+                (packets, since.kept) = (packets + 1, since.kept + 1);
+            }
+            prop_assert_eq!(packets, drawn.div_ceil(probability.0));
+            prop_assert!(packets <= one_in);
         }
     }
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use super::BufferManager;
 use super::average::QueueAverage;
+use super::drop_spacing::SinceDrop;
 use super::moving_average::LONGEST;
 use super::mred_config::{Averages, SparedConfig};
 use super::mred_profile::{Memory, Outcome, Profile, Sight};
@@ -29,10 +30,10 @@ use crate::verdict::{DropCause, Verdict};
 pub struct Mred {
     random: Stream,
     profile: Arc<Profile>,
-    /// Rare, and so not among what every packet reads.
-    own: Option<Box<Precedences>>,
     /// The first average is the one of all precedences where there is a single one.
     precedences: Precedences,
+    /// Rare, and so not among what every packet reads.
+    own: Option<Box<Precedences>>,
 }
 
 /// What is remembered for each drop precedence.
@@ -48,8 +49,7 @@ struct Precedences {
 #[derive(Clone, Copy, Debug, Default)]
 struct Precedence {
     queue: QueueAverage,
-    /// As [`Memory::kept`].
-    kept: u64,
+    since: SinceDrop,
 }
 
 impl Precedences {
@@ -59,8 +59,8 @@ impl Precedences {
     }
     #[inline]
     fn memory(&mut self, index: usize) -> Memory<'_> {
-        let kept = &mut self.by_index[index].kept;
-        Memory { kept, above_min: &mut self.above_min, bit: 1 << index }
+        let since = &mut self.by_index[index].since;
+        Memory { since, above_min: &mut self.above_min, bit: 1 << index }
     }
 }
 
@@ -127,8 +127,8 @@ impl Mred {
         let outcome = if profile.asks_more {
             self.judge_by_all(now, index, average, packet, queue)
         } else {
-            let (test, kept) = (&profile.tests[index], &mut self.precedences.by_index[index].kept);
-            profile.judge(test, kept, average, None, &mut self.random)
+            let (test, since) = (&profile.tests[index], &mut self.precedences.by_index[index].since);
+            profile.judge(test, since, average, None, &mut self.random)
         };
         self.verdict(outcome, index, packet, queue)
     }
@@ -148,7 +148,7 @@ impl Mred {
         }
         let average = by_index[index].queue.average.level();
         let outcome =
-            profile.judge(&profile.tests[index], &mut by_index[index].kept, average, None, &mut self.random);
+            profile.judge(&profile.tests[index], &mut by_index[index].since, average, None, &mut self.random);
         self.verdict(outcome, index, packet, queue)
     }
 
@@ -306,8 +306,8 @@ impl BufferManager for Mred {
         let index = profile.index(precedence);
         let by_index = &mut self.precedences.by_index;
         let average = by_index[0].queue.average.sample_bounded(queue.packets, &profile.motion.smoothing);
-        let (test, kept) = (&profile.tests[index], &mut by_index[index].kept);
-        profile.verdict(profile.judge(test, kept, average, None, &mut self.random), packet)
+        let (test, since) = (&profile.tests[index], &mut by_index[index].since);
+        profile.verdict(profile.judge(test, since, average, None, &mut self.random), packet)
     }
 
     #[inline]
@@ -334,7 +334,7 @@ mod tests {
 
     /// RED, WRED or RIO-C such as goes a short way, with every rule that it may ask.
     fn configs() -> impl Strategy<Value = MredConfig> {
-        let spacing = prop_oneof![Just("uniform"), Just("geometric"), Just("wait")];
+        let spacing = prop_oneof![Just("uniform"), Just("uniform-per-drop"), Just("geometric"), Just("wait")];
         let above_max = prop_oneof![Just("drop"), Just("gentle")];
         let after_forced = prop_oneof![Just("restart"), Just("go-on")];
         let limit =

@@ -2,7 +2,7 @@
 
 use super::TailDrop;
 use super::average::Motion;
-use super::drop_spacing::DropSpacing;
+use super::drop_spacing::{DropSpacing, SinceDrop};
 use super::drop_test::Test;
 use super::mred_config::{
     AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
@@ -58,8 +58,7 @@ pub(super) enum Unit {
 /// What a test remembers of the packets before.
 #[derive(Debug)]
 pub(super) struct Memory<'m> {
-    /// Packets kept since the last drop, or since the average rose above `min`.
-    pub(super) kept: &'m mut u64,
+    pub(super) since: &'m mut SinceDrop,
     /// The bit that says whether the packet before was judged above `min`, ns-2's `old`, and where it stands.
     pub(super) above_min: &'m mut u8,
     pub(super) bit: u8,
@@ -188,21 +187,21 @@ impl Profile {
         sight: Sight,
         random: &mut Stream,
     ) -> Outcome {
-        let Memory { kept, above_min, bit } = memory;
+        let Memory { since, above_min, bit } = memory;
         // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
         let short = self.spared == SparedConfig::ShortQueueAndFirst && sight.waiting <= 1;
         if sight.average < test.min || short {
-            *kept = 0;
+            *since = SinceDrop::default();
             *above_min &= !bit;
             return Outcome::Keep;
         }
         let first = *above_min & bit == 0;
         *above_min |= bit;
         if first && self.spared != SparedConfig::Nothing && sight.average < test.forced_from {
-            *kept += 1;
+            since.kept += 1;
             return Outcome::Keep;
         }
-        self.judge(test, kept, sight.average, sight.scale, random)
+        self.judge(test, since, sight.average, sight.scale, random)
     }
 
     /// Whether `test` lets a packet pass that nothing spares.
@@ -211,25 +210,28 @@ impl Profile {
     pub(super) fn judge(
         &self,
         test: &Test,
-        kept: &mut u64,
+        since: &mut SinceDrop,
         average: u64,
         scale: Option<f64>,
         random: &mut Stream,
     ) -> Outcome {
         if average < test.min {
-            *kept = 0;
+            *since = SinceDrop::default();
             return Outcome::Keep;
         }
         let Some(probability) = test.probability(self.motion.smoothing.in_steps(average)) else {
-            *kept = if self.after_forced == AfterForcedConfig::GoOn { *kept + 1 } else { 0 };
+            match self.after_forced {
+                AfterForcedConfig::Restart => *since = SinceDrop::default(),
+                AfterForcedConfig::GoOn => since.kept += 1,
+            }
             return Outcome::Forced;
         };
         let probability = scale.map_or(probability, |scale| probability.times(scale));
-        if self.spacing.drops(probability, *kept, random) {
-            *kept = 0;
+        if self.spacing.drops(probability, since, random) {
+            since.kept = 0;
             return Outcome::Drawn;
         }
-        *kept += 1;
+        since.kept += 1;
         Outcome::Keep
     }
 
