@@ -37,21 +37,28 @@ pub(super) struct SinceDrop {
 }
 
 impl SinceDrop {
-    /// Where `expected` drops, (n + 1) · p, may have reached R, or R is still to be drawn: whether the packet is dropped.
-    ///
-    /// Linux include/net/red.h, `red_action`: `qR` is drawn when counting begins, and anew with each drop.
+    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins,
     #[cold]
     #[inline(never)]
-    fn reaches(&mut self, expected: Option<u64>, random: &mut Stream) -> bool {
-        let mut draw = || (random.bits() >> 1) + 1;
-        if self.reached_at == 0 {
-            self.reached_at = draw();
-            if expected.is_some_and(|expected| expected < self.reached_at) {
-                return false;
-            }
+    fn begins(&mut self, probability: Probability, random: &mut Stream) -> bool {
+        self.draw(random);
+        self.reaches(probability, random)
+    }
+    /// and anew with each drop. A packet is dropped where (n + 1) · p is at least R.
+    #[inline]
+    fn reaches(&mut self, probability: Probability, random: &mut Stream) -> bool {
+        let expected = u128::from(self.kept + 1) * u128::from(probability.0);
+        let drops = expected >= u128::from(self.reached_at);
+        if drops {
+            self.draw(random);
         }
-        self.reached_at = draw();
-        true
+        drops
+    }
+    /// R is never 0.
+    #[cold]
+    #[inline(never)]
+    fn draw(&mut self, random: &mut Stream) {
+        self.reached_at = (random.bits() >> 1) + 1;
     }
 }
 
@@ -83,14 +90,12 @@ impl DropSpacing {
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, since: &mut SinceDrop, random: &mut Stream) -> bool {
-        let (numerator, one, kept) = (probability.0, Probability::ONE.0, since.kept);
-        if self == DropSpacing::UniformPerDrop {
-            // What outgrows 64 bits is more than 1.
-            let expected = (kept + 1).checked_mul(numerator);
-            let is_below = expected.is_some_and(|expected| expected < since.reached_at);
-            return !is_below && since.reaches(expected, random);
+        // Only [`DropSpacing::UniformPerDrop`] has one. Asked first, because there is the least to do.
+        if since.reached_at > 0 {
+            return since.reaches(probability, random);
         }
-        // The default is asked for first.
+        let (numerator, one, kept) = (probability.0, Probability::ONE.0, since.kept);
+        // The default is asked for next.
         let denominator = if self == DropSpacing::Uniform {
             // The drop is certain from (kept + 1) · p = 1 on: twice that is what outgrows 64 bits.
             let Some(twice) = (2 * (kept + 1)).checked_mul(numerator) else { return true };
@@ -100,6 +105,8 @@ impl DropSpacing {
                 return true;
             }
             one
+        } else if self == DropSpacing::UniformPerDrop {
+            return since.begins(probability, random);
         } else {
             match (kept + 1).checked_mul(numerator) {
                 Some(expected) if expected < one => return false,

@@ -8,12 +8,13 @@
 //! as the packet finds it; the average of its precedence decides; then a packet that would stay
 //! must fit under the hard limit, whose drops do not count as early ones.
 
+use std::mem::offset_of;
 use std::sync::Arc;
 
 use super::BufferManager;
-use super::average::QueueAverage;
+use super::average::{Motion, QueueAverage};
 use super::drop_spacing::SinceDrop;
-use super::moving_average::LONGEST;
+use super::moving_average::{LONGEST, Smoothing};
 use super::mred_config::{Averages, SparedConfig};
 use super::mred_profile::{Memory, Outcome, Profile, Sight};
 use crate::packet::{Color, Packet};
@@ -30,37 +31,38 @@ use crate::verdict::{DropCause, Verdict};
 pub struct Mred {
     random: Stream,
     profile: Arc<Profile>,
-    /// The first average is the one of all precedences where there is a single one.
+    /// The average of all precedences, where there is a single one.
+    single: QueueAverage,
     precedences: Precedences,
     /// Rare, and so not among what every packet reads.
     own: Option<Box<Precedences>>,
 }
 
+const _: () = assert!(offset_of!(Mred, precedences.since) + size_of::<SinceDrop>() <= 64);
+
 /// What is remembered for each drop precedence.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 struct Precedences {
-    by_index: [Precedence; Color::COUNT],
+    since: [SinceDrop; Color::COUNT],
+    /// Where they are averaged one by one.
+    averages: [QueueAverage; Color::COUNT],
     /// As [`Memory::above_min`], one bit each.
     above_min: u8,
-}
-
-/// What is remembered for one drop precedence.
-#[derive(Clone, Copy, Debug, Default)]
-struct Precedence {
-    queue: QueueAverage,
-    since: SinceDrop,
 }
 
 impl Precedences {
     #[inline]
     fn level(&self, index: usize) -> u64 {
-        self.by_index[index].queue.average.level()
+        self.averages[index].average.level()
     }
     #[inline]
     fn memory(&mut self, index: usize) -> Memory<'_> {
-        let since = &mut self.by_index[index].since;
-        Memory { since, above_min: &mut self.above_min, bit: 1 << index }
+        Memory { since: &mut self.since[index], above_min: &mut self.above_min, bit: 1 << index }
+    }
+    /// The averages of the first `count`.
+    fn values(&self, count: usize, smoothing: &Smoothing) -> Vec<f64> {
+        (0..count).map(|index| smoothing.value(self.level(index))).collect()
     }
 }
 
@@ -70,6 +72,7 @@ impl Mred {
             random,
             own: profile.own_tests.is_some().then(Box::default),
             profile: Arc::new(profile),
+            single: QueueAverage::default(),
             precedences: Precedences::default(),
         }
     }
@@ -77,20 +80,21 @@ impl Mred {
     /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
     /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
     pub fn averages(&self) -> Vec<f64> {
-        let count = if self.profile.averages == Averages::Single { 1 } else { self.profile.last + 1 };
-        self.values(&self.precedences, count)
+        let smoothing = &self.profile.motion.smoothing;
+        match self.profile.averages {
+            Averages::Single => vec![smoothing.value(self.single.average.level())],
+            _ => self.precedences.values(self.profile.last + 1, smoothing),
+        }
     }
     /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
     pub fn own_averages(&self) -> Vec<f64> {
-        self.own.as_ref().map_or_else(Vec::new, |own| self.values(own, self.profile.last + 1))
-    }
-    fn values(&self, precedences: &Precedences, count: usize) -> Vec<f64> {
-        (0..count).map(|index| self.profile.motion.smoothing.value(precedences.level(index))).collect()
+        let (count, smoothing) = (self.profile.last + 1, &self.profile.motion.smoothing);
+        self.own.as_ref().map_or_else(Vec::new, |own| own.values(count, smoothing))
     }
     /// The average that decides about a packet of `precedence` that finds `queue`.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
         let profile = &*self.profile;
-        let level = deciding_level(profile, &self.precedences, profile.index(precedence), queue);
+        let level = self.deciding_level(profile.index(precedence), queue);
         profile.motion.smoothing.value(level)
     }
     /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
@@ -119,15 +123,13 @@ impl Mred {
     /// The same, average by average.
     #[inline(never)]
     fn admit_by_each(&mut self, now: Time, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
+        self.for_each_average(index, queue, |average, held, motion| average.arrival(now, held, motion));
+        let average = self.deciding_level(index, queue);
         let profile = &*self.profile;
-        for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
-            average.arrival(now, held, &profile.motion);
-        });
-        let average = deciding_level(profile, &self.precedences, index, queue);
         let outcome = if profile.asks_more {
             self.judge_by_all(now, index, average, packet, queue)
         } else {
-            let (test, since) = (&profile.tests[index], &mut self.precedences.by_index[index].since);
+            let (test, since) = (&profile.tests[index], &mut self.precedences.since[index]);
             profile.judge(test, since, average, None, &mut self.random)
         };
         self.verdict(outcome, index, packet, queue)
@@ -139,16 +141,16 @@ impl Mred {
         let profile = &*self.profile;
         let (last, smoothing) = (profile.last % Color::COUNT, &profile.motion.smoothing);
         let by_precedence = profile.unit.held_by_precedence(queue);
-        let by_index = &mut self.precedences.by_index;
-        by_index[last].queue.average.sample_by_multiplying(profile.unit.held(queue), smoothing);
+        let averages = &mut self.precedences.averages;
+        averages[last].average.sample_by_multiplying(profile.unit.held(queue), smoothing);
         let mut held = held;
         for j in index..last {
-            by_index[j].queue.average.sample_by_multiplying(held, smoothing);
+            averages[j].average.sample_by_multiplying(held, smoothing);
             held += by_precedence[j + 1];
         }
-        let average = by_index[index].queue.average.level();
-        let outcome =
-            profile.judge(&profile.tests[index], &mut by_index[index].since, average, None, &mut self.random);
+        let average = averages[index].average.level();
+        let (test, since) = (&profile.tests[index], &mut self.precedences.since[index]);
+        let outcome = profile.judge(test, since, average, None, &mut self.random);
         self.verdict(outcome, index, packet, queue)
     }
 
@@ -186,7 +188,7 @@ impl Mred {
         let profile = &*self.profile;
         let (Some(own), Some(tests)) = (&mut self.own, &profile.own_tests) else { return outcome };
         let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-        own.by_index[index].queue.arrival(now, held, &profile.motion);
+        own.averages[index].arrival(now, held, &profile.motion);
         match &tests[index] {
             Some(test) if outcome == Outcome::Keep => {
                 let waiting = profile.of_precedence(&queue.packets_of, index);
@@ -200,13 +202,61 @@ impl Mred {
     /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
     #[inline(never)]
     fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
+        self.for_each_average(index, queue, |average, held, motion| average.departure(now, held, motion));
         let profile = &*self.profile;
-        for_each_average(profile, &mut self.precedences, index, queue, |average, held| {
-            average.departure(now, held, &profile.motion);
-        });
         if let Some(own) = &mut self.own {
             let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-            own.by_index[index].queue.departure(now, held, &profile.motion);
+            own.averages[index].departure(now, held, &profile.motion);
+        }
+    }
+
+    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
+    #[inline]
+    fn for_each_average(
+        &mut self,
+        index: usize,
+        queue: &Occupancy,
+        update: impl Fn(&mut QueueAverage, u64, &Motion),
+    ) {
+        let (profile, averages) = (&*self.profile, &mut self.precedences.averages);
+        let motion = &profile.motion;
+        match profile.averages {
+            Averages::Single => update(&mut self.single, profile.unit.held(queue), motion),
+            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
+            // which counts the packets of precedences 0 to j; the lower averages stay.
+            Averages::Coupled => {
+                let last = profile.last % Color::COUNT;
+                let mut held = 0;
+                let lower = averages[..last].iter_mut().zip(profile.unit.held_by_precedence(queue));
+                for (j, (average, own)) in lower.enumerate() {
+                    held += own;
+                    if j >= index {
+                        update(average, held, motion);
+                    }
+                }
+                update(&mut averages[last], profile.unit.held(queue), motion);
+            }
+            Averages::CoupledSampled | Averages::Decoupled => {
+                let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+                update(&mut averages[index], held, motion);
+            }
+        }
+    }
+
+    /// The level of the average that decides about a packet of precedence `index`.
+    #[inline]
+    fn deciding_level(&self, index: usize, queue: &Occupancy) -> u64 {
+        let level = |index: usize| self.precedences.level(index);
+        match self.profile.averages {
+            Averages::Single => self.single.average.level(),
+            Averages::Coupled | Averages::Decoupled => level(index),
+            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
+            Averages::CoupledSampled => {
+                let held = self.profile.unit.held_by_precedence(queue);
+                (0..index)
+                    .filter(|lower| held[*lower] > 0)
+                    .fold(level(index), |sum, lower| sum + level(lower))
+            }
         }
     }
 
@@ -226,39 +276,6 @@ impl Mred {
     }
 }
 
-/// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
-#[inline]
-fn for_each_average(
-    profile: &Profile,
-    precedences: &mut Precedences,
-    index: usize,
-    queue: &Occupancy,
-    update: impl Fn(&mut QueueAverage, u64),
-) {
-    match profile.averages {
-        Averages::Single => update(&mut precedences.by_index[0].queue, profile.unit.held(queue)),
-        // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
-        // which counts the packets of precedences 0 to j; the lower averages stay.
-        Averages::Coupled => {
-            let (last, by_precedence) = (profile.last % Color::COUNT, profile.unit.held_by_precedence(queue));
-            let mut held = 0;
-            for (j, (precedence, own)) in
-                precedences.by_index[..last].iter_mut().zip(by_precedence).enumerate()
-            {
-                held += own;
-                if j >= index {
-                    update(&mut precedence.queue, held);
-                }
-            }
-            update(&mut precedences.by_index[last].queue, profile.unit.held(queue));
-        }
-        Averages::CoupledSampled | Averages::Decoupled => {
-            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-            update(&mut precedences.by_index[index].queue, held);
-        }
-    }
-}
-
 /// What the queue holds of precedence `index` and the lower ones.
 #[inline]
 fn lower_and_own(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
@@ -267,21 +284,6 @@ fn lower_and_own(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
         return profile.unit.held(queue);
     }
     profile.unit.held_by_precedence(queue)[..=index].iter().sum()
-}
-
-/// The level of the average that decides about a packet of precedence `index`.
-#[inline]
-fn deciding_level(profile: &Profile, precedences: &Precedences, index: usize, queue: &Occupancy) -> u64 {
-    let level = |index: usize| precedences.level(index);
-    match profile.averages {
-        Averages::Single => level(0),
-        Averages::Coupled | Averages::Decoupled => level(index),
-        // Linux sch_gred: the averages of all lower precedences that are not idling are added.
-        Averages::CoupledSampled => {
-            let held = profile.unit.held_by_precedence(queue);
-            (0..index).filter(|lower| held[*lower] > 0).fold(level(index), |sum, lower| sum + level(lower))
-        }
-    }
 }
 
 /// Packets in the queue of those that the average of precedence `index` counts.
@@ -304,9 +306,8 @@ impl BufferManager for Mred {
             return self.admit_by_all(now, packet, precedence, queue);
         }
         let index = profile.index(precedence);
-        let by_index = &mut self.precedences.by_index;
-        let average = by_index[0].queue.average.sample_bounded(queue.packets, &profile.motion.smoothing);
-        let (test, since) = (&profile.tests[index], &mut by_index[index].since);
+        let average = self.single.average.sample_bounded(queue.packets, &profile.motion.smoothing);
+        let (test, since) = (&profile.tests[index], &mut self.precedences.since[index]);
         profile.verdict(profile.judge(test, since, average, None, &mut self.random), packet)
     }
 
