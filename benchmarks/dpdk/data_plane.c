@@ -189,27 +189,29 @@ static void meters(unsigned instances)
 /* ---- RED ---- */
 
 static struct rte_red red_state[MOST_INSTANCES];
+/* By color, as in rte_sched. */
+static struct rte_red_config red_config[RTE_COLORS];
 
 /* One of `instances` queues, `shortest` packets long or up to `range` more; 1 is drawn at random, 2 forced. */
 static void red(const char *kind, unsigned instances, unsigned shortest, unsigned range)
 {
 	char name[64];
-	struct rte_red_config config;
 	snprintf(name, sizeof name, "red/%s/%u", kind, instances);
 	if (!wanted(name))
 		return;
-	if (rte_red_config_init(&config, 9, 32, 96, 10) != 0)
-		fail("RED's parameters");
+	for (int color = 0; color < RTE_COLORS; color++)
+		if (rte_red_config_init(&red_config[color], 9, 32, 96, 10) != 0)
+			fail("RED's parameters");
 	shuffled(places, 3, instances);
 	numbers(lengths, 1, range);
 	for (unsigned i = 0; i < instances; i++) {
 		rte_red_rt_data_init(&red_state[i]);
 		for (int warm = 0; warm < 4096; warm++)
-			rte_red_enqueue(&config, &red_state[i], shortest + range / 2, 0);
+			rte_red_enqueue(&red_config[0], &red_state[i], shortest + range / 2, 0);
 	}
 	/* DPDK calls what is forced 1 and what is drawn 2. */
 	static const int outcome[3] = {0, 2, 1};
-	TIME(name, outcome[rte_red_enqueue(&config, &red_state[places[n % TABLE]],
+	TIME(name, outcome[rte_red_enqueue(&red_config[colors[n % TABLE]], &red_state[places[n % TABLE]],
 					   shortest + lengths[n % TABLE], n * gap)]);
 	numbers(lengths, 1, 1437);
 }

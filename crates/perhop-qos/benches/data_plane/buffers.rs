@@ -22,13 +22,24 @@ pub(crate) fn run(bench: &Bench) {
     bench.case("rio-c/1", rio_c);
 }
 
-/// Asks one of `instances` managers about packet after packet, the queue `SHORTEST` packets long or up to
+/// A packet for RED: how much longer than the shortest the queue is that it finds, which queue, and its color.
+#[derive(Clone, Copy)]
+struct Arrival {
+    length: u32,
+    place: u32,
+    color: Color,
+}
+
+/// Asks one of `instances` managers about packet after packet of any color, the queue `SHORTEST` packets long or up to
 /// `range` more, and says whether it stays, is drawn or must go.
 fn red<const SHORTEST: u64>(instances: usize, range: u64) -> impl FnMut(usize) -> usize {
     // Half of the twin's probability: spaced by p / (1 − n · p) it drops as often as by p / (2 − n · p).
+    let precedence = json!({"min": "32 packets", "max": "96 packets", "max-probability": 0.05});
+    // A number for each drop, as the twin draws them.
     let config: MredConfig = serde_json::from_value(json!({
-        "precedences": [{"min": "32 packets", "max": "96 packets", "max-probability": 0.05}],
+        "precedences": [precedence, precedence, precedence],
         "averaging": {"exponent": 9},
+        "drop-spacing": "uniform-per-drop",
     }))
     .expect("the benchmark's RED is valid");
     let rate = Rate::from_bits_per_second(10_000_000_000);
@@ -36,8 +47,13 @@ fn red<const SHORTEST: u64>(instances: usize, range: u64) -> impl FnMut(usize) -
     let Ok(mut buffers) = <Box<[Mred; MOST]>>::try_from(vec![buffer; MOST]) else {
         unreachable!("so many they are")
     };
-    let (lengths, places) = (Numbers::table(1, range), Numbers::shuffled(3, instances));
-    let packets: Box<[(u32, u32); TABLE]> = Box::new(std::array::from_fn(|row| (lengths[row], places[row])));
+    let (lengths, colors, places) =
+        (Numbers::table(1, range), Numbers::table(2, 3), Numbers::shuffled(3, instances));
+    let arrivals: Box<[Arrival; TABLE]> = Box::new(std::array::from_fn(|row| Arrival {
+        length: lengths[row],
+        place: places[row],
+        color: Color::new(colors[row] as usize),
+    }));
     // The compiler must not know what it is asked about.
     let (packet, mut queue) = (black_box(Packet::new(FlowKey::default(), 1000)), Occupancy::default());
     // The averages of 4096 queues take as many times as long to get where the queues are.
@@ -48,10 +64,10 @@ fn red<const SHORTEST: u64>(instances: usize, range: u64) -> impl FnMut(usize) -
         }
     }
     move |n| {
-        let (length, place) = packets[n % TABLE];
+        let Arrival { length, place, color } = arrivals[n % TABLE];
         queue.packets = SHORTEST + u64::from(length);
         let now = Time::from_picoseconds(n as u64 * 600_000);
-        match buffers[place as usize % MOST].admit(now, &packet, Color::GREEN, &queue) {
+        match buffers[place as usize % MOST].admit(now, &packet, color, &queue) {
             Verdict::Pass | Verdict::MarkCe => 0,
             Verdict::Drop(DropCause::EarlyRandom) => 1,
             Verdict::Drop(_) => 2,
