@@ -11,6 +11,8 @@ RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name 
 
 DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
 BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
+# Whether all of these Debian packages are installed: dpkg-query also knows packages that others only suggest.
+are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types test test-rust test-python docs reproduce \
   quote-reports bench quote-speed bench-scale bench-instructions bench-live lock wheel clean
@@ -42,7 +44,7 @@ quick: $(VENV)/packages ## build perhop into .venv without the last optimization
 	@touch $(VENV)/built
 
 ci-packages: ## install the peers of requirements/debian.txt where that is possible (root on Debian)
-	@if dpkg-query --show $(DEBIAN_PACKAGES) > /dev/null 2>&1; then exit 0; fi; \
+	@if $(call are_installed,$(DEBIAN_PACKAGES)); then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
 	  echo "skipped: tests beside $(DEBIAN_PACKAGES) (only root on Debian can install what is missing)"; exit 0; fi; \
 	install() { DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(DEBIAN_PACKAGES) > /dev/null; }; \
@@ -88,7 +90,7 @@ quote-reports: reproduce ## put the measured tables into the READMEs of the stud
 
 bench-packages: ## install the peers of requirements/bench.txt where that is possible (root on Debian)
 	@missing=; \
-	for package in $(BENCH_PACKAGES); do dpkg-query --show $$package > /dev/null 2>&1 || missing+=" $$package"; done; \
+	for package in $(BENCH_PACKAGES); do $(call are_installed,$$package) || missing+=" $$package"; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
 	  echo "skipped: peers that need$$missing (only root on Debian can install them)"; exit 0; fi; \
