@@ -1,17 +1,17 @@
 //! [`Queue`]: the packets that wait, and [`Occupancy`], the only place that counts them.
 
 mod fair_queueing;
-mod packets;
+mod growing_ring;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights};
+pub use growing_ring::GrowingRing;
 
 use crate::classifier::OneOrMany;
 use crate::error::ConfigError;
 use crate::packet::{Color, Dscp, Packet};
-use packets::Packets;
 
 /// A queue of a [`Port`](crate::Port), numbered in the order of the policy's leaf classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -146,6 +146,11 @@ pub enum Room {
     GivenUp(Packet),
 }
 
+/// A packet in a cache line of its own.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Slot(Packet);
+
 /// Packets, and their count: in order of arrival, or flow by flow.
 ///
 /// What finds the packets stands in the first cache line, their count behind it.
@@ -153,7 +158,7 @@ pub enum Room {
 #[repr(C, align(64))]
 pub struct Queue {
     /// In order of arrival; empty where there are `flows`.
-    packets: Packets,
+    packets: GrowingRing<Slot>,
     /// Fair queueing of flows.
     flows: Option<Box<FlowQueues>>,
     precedences: Precedences,
@@ -192,7 +197,7 @@ impl Queue {
     #[inline]
     pub fn head(&self) -> Option<&Packet> {
         match &self.flows {
-            None => self.packets.front(),
+            None => self.packets.front().map(|slot| &slot.0),
             Some(flows) => flows.head(),
         }
     }
@@ -215,7 +220,7 @@ impl Queue {
     pub(crate) fn push_as(&mut self, precedence: Color, packet: &Packet) {
         self.occupancy.add(precedence, packet.length);
         match &mut self.flows {
-            None => self.packets.push_back(packet),
+            None => self.packets.push_back(Slot(*packet)),
             Some(flows) => flows.push(*packet),
         }
     }
@@ -236,7 +241,7 @@ impl Queue {
     }
     /// The packets from head to tail; where flows are served fairly, flow by flow.
     pub fn iter(&self) -> impl Iterator<Item = &Packet> {
-        self.packets.iter().chain(self.flows.iter().flat_map(|flows| flows.iter()))
+        self.packets.iter().map(|slot| &slot.0).chain(self.flows.iter().flat_map(|flows| flows.iter()))
     }
 }
 

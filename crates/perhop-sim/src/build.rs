@@ -14,11 +14,12 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::observer::Watch;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::port::Port;
+use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
-use crate::link::{Flights, Link, Loss};
+use crate::link::{Link, Loss};
 use crate::probe::PortTally;
 use crate::routing::LinkId;
 use crate::scenario::{InterfaceConfig, LinkConfig, Scenario};
@@ -235,7 +236,7 @@ impl<'a> Builder<'a> {
             uneventful,
             loss,
             delay: config.delay,
-            in_flight: Flights::default(),
+            in_flight: GrowingRing::default(),
             input,
             far_interface: self.topology.interface(to, from),
             arrival: self.world.agenda.register(Event::Arrival(id)),

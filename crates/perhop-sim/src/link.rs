@@ -1,11 +1,10 @@
 //! [`Link`]: one direction of a link, from the output side of one interface to the input side of the next.
 
-mod flights;
-
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{InterfaceId, Packet};
 use perhop_qos::port::{Departure, Port};
+use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -15,7 +14,13 @@ use crate::capture::{End, Fate};
 use crate::probe::{FlowCounters, PortTally, Tally};
 use crate::routing::LinkId;
 use crate::session::Segments;
-pub(crate) use flights::{Flight, Flights};
+
+/// A packet that has left the scheduler's hands and has not arrived yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flight {
+    pub(crate) arrives: Time,
+    pub(crate) packet: Packet,
+}
 
 /// One direction of a link.
 #[derive(Debug)]
@@ -55,7 +60,7 @@ pub(crate) struct Link {
     /// Propagation delay.
     pub(crate) delay: Time,
     /// In order of arrival: a link never reorders, so one agenda entry serves them all.
-    pub(crate) in_flight: Flights,
+    pub(crate) in_flight: GrowingRing<Flight>,
     /// Conditioners of the far end's input policy.
     pub(crate) input: TrafficConditioner,
     /// The far end's name for this interface.

@@ -246,7 +246,7 @@ impl Link {
             }
             agenda.schedule(self.arrival, arrives);
         }
-        self.in_flight.push_back(arrives, packet);
+        self.in_flight.push_back(Flight { arrives, packet: *packet });
         None
     }
 }

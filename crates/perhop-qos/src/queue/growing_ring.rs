@@ -1,0 +1,84 @@
+//! [`GrowingRing`]: first in, first out.
+
+/// Packets, or what stands for them, in order of arrival, in a ring that grows to its high-water mark once; after that
+/// nothing is allocated.
+///
+/// Its length is a power of two, and its front is read without being taken: unlike `VecDeque`, which moves every packet
+/// through an `Option`.
+#[derive(Clone, Debug, Default)]
+pub struct GrowingRing<T> {
+    slots: Vec<T>,
+    first: usize,
+    held: usize,
+}
+
+impl<T: Copy + Default> GrowingRing<T> {
+    /// Whether it holds nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.held == 0
+    }
+    /// What came first.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        if self.held > 0 { self.slots.get(self.first) } else { None }
+    }
+    /// `item` comes after all others.
+    #[inline]
+    pub fn push_back(&mut self, item: T) {
+        if self.held == self.slots.len() {
+            self.grow();
+        }
+        let place = (self.first + self.held) & (self.slots.len() - 1);
+        self.slots[place] = item;
+        self.held += 1;
+    }
+    /// Forgets the front, which there must be.
+    #[inline]
+    pub fn drop_front(&mut self) {
+        self.held -= 1;
+        // Where it runs empty it begins at the start again: what mostly holds few packets stays in few cache lines.
+        self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() - 1) };
+    }
+    /// All, in order of arrival.
+    pub fn iter(&self) -> impl Iterator<Item = &T> {
+        let (wrapped, from_first) = self.slots.split_at(self.first);
+        from_first.iter().chain(wrapped).take(self.held)
+    }
+
+    /// Twice as many slots, what it holds from the start on.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) {
+        self.slots.rotate_left(self.first);
+        self.first = 0;
+        self.slots.resize((2 * self.slots.len()).max(4), T::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn they_leave_in_the_order_in_which_they_came(steps in prop::collection::vec(0u32..5, 1..300)) {
+            let (mut plain, mut ring) = (VecDeque::new(), GrowingRing::default());
+            for (number, step) in steps.into_iter().enumerate() {
+                if step < 3 {
+                    plain.push_back(number);
+                    ring.push_back(number);
+                } else if plain.pop_front().is_some() {
+                    ring.drop_front();
+                }
+                prop_assert_eq!(ring.front(), plain.front());
+                prop_assert_eq!(ring.is_empty(), plain.is_empty());
+                prop_assert!(ring.iter().eq(plain.iter()));
+            }
+        }
+    }
+}
