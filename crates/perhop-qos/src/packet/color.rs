@@ -23,7 +23,7 @@ impl Color {
     pub const GREEN: Color = Color(0);
     /// Drop precedence 1.
     pub const YELLOW: Color = Color(1);
-    /// Drop precedence 2; what a two-colour meter calls out of profile.
+    /// Drop precedence 2; what a two-color meter calls out of profile.
     pub const RED: Color = Color(2);
 
     /// Level `index`; anything above the last level is the last.

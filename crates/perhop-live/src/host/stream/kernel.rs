@@ -163,7 +163,7 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
         ("tcp_timestamps", any(|tcp| tcp.timestamps)),
         ("tcp_ecn", any(|tcp| tcp.ecn)),
         ("tcp_slow_start_after_idle", any(|tcp| tcp.idle_restart)),
-        // Every connection begins without what an earlier one has learnt, and may have its port.
+        // Every connection begins without what an earlier one has learned, and may have its port.
         ("tcp_no_metrics_save", "1"),
         ("tcp_tw_reuse", "1"),
     ] {
