@@ -3,47 +3,20 @@
 //! Bits are counted in 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is whole:
 //! every bound here is exact.
 
-use perhop_qos::meter::{AnyMeter, FlowMeters, Meter, MeterConfig};
+mod profile;
+
+use perhop_qos::meter::{FlowMeters, Meter};
 use perhop_qos::random::Streams;
 use perhop_qos::{Color, FlowKey, Packet, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const BYTE: u128 = 8_000_000_000_000;
-
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    at: Time,
-    length: u32,
-    color: Color,
-}
-
-fn meter(config: Value) -> AnyMeter {
-    serde_json::from_value::<MeterConfig>(config).unwrap().build(&Streams::new(1, 0)).unwrap()
-}
-
-fn measure(meter: &mut impl Meter, arrival: &Arrival) -> Color {
-    let mut packet = Packet::new(FlowKey::default(), arrival.length);
-    packet.color = arrival.color;
-    meter.measure(arrival.at, &packet)
-}
-
-fn colors(config: Value, arrivals: &[Arrival]) -> Vec<Color> {
-    let mut meter = meter(config);
-    arrivals.iter().map(|arrival| measure(&mut meter, arrival)).collect()
-}
+use self::profile::{Arrival, BYTE, arrivals_of, bits, bytes, colors, measure, meter, mode};
 
 /// Bursts, odd picoseconds and long silences, packets of 1 to 1500 bytes, any of four colors.
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     let gap = prop_oneof![3 => Just(0_u64), 6 => 1_u64..5_000_000_000, 1 => 1_u64..2_000_000_000_000];
-    prop::collection::vec((gap, 1_u32..=1500, 0_usize..4), 1..80).prop_map(|steps| {
-        let mut at = 0;
-        let arrival = |(gap, length, color)| {
-            at += gap;
-            Arrival { at: Time::from_picoseconds(at), length, color: Color::new(color) }
-        };
-        steps.into_iter().map(arrival).collect()
-    })
+    arrivals_of(gap, 1_u32..=1500)
 }
 
 fn rate() -> impl Strategy<Value = u64> {
@@ -51,15 +24,6 @@ fn rate() -> impl Strategy<Value = u64> {
 }
 fn burst() -> impl Strategy<Value = u64> {
     1_u64..6_000
-}
-fn mode() -> impl Strategy<Value = &'static str> {
-    prop_oneof![Just("color-blind"), Just("color-aware")]
-}
-fn bits(rate: u64) -> String {
-    format!("{rate}b/s")
-}
-fn bytes(burst: u64) -> String {
-    format!("{burst}B")
 }
 
 /// On every interval that begins and ends with a packet, the packets of the colors in `counted`

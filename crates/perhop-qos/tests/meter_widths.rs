@@ -1,20 +1,13 @@
 //! Meters count in words of 64 bits where those are exact, in units of their rate: held here against the plain
 //! arithmetic of 128 bits and 10⁻¹² bit, for rates, bursts, silences and lengths on both sides of every limit.
 
-use perhop_qos::meter::{Meter, MeterConfig};
-use perhop_qos::random::Streams;
-use perhop_qos::{Color, FlowKey, Packet, Time};
+mod profile;
+
+use perhop_qos::{Color, Time};
 use proptest::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
-const BYTE: u128 = 8_000_000_000_000;
-
-#[derive(Clone, Copy, Debug)]
-struct Arrival {
-    at: Time,
-    length: u32,
-    color: Color,
-}
+use self::profile::{Arrival, BYTE, arrivals_of, bits, bytes, colors, mode};
 
 /// One bucket, in 10⁻¹² bit.
 struct Plain {
@@ -54,18 +47,6 @@ impl Plain {
     }
 }
 
-/// The colors by the meter that `config` says.
-fn colors(config: Value, arrivals: &[Arrival]) -> Vec<Color> {
-    let config: MeterConfig = serde_json::from_value(config).unwrap();
-    let mut meter = config.build(&Streams::new(1, 0)).unwrap();
-    let measure = |arrival: &Arrival| {
-        let mut packet = Packet::new(FlowKey::default(), arrival.length);
-        packet.color = arrival.color;
-        meter.measure(arrival.at, &packet)
-    };
-    arrivals.iter().map(measure).collect()
-}
-
 /// What `judge` says of each packet; in a color-blind meter they are all green.
 fn plainly(arrivals: &[Arrival], mode: &str, mut judge: impl FnMut(Arrival) -> Color) -> Vec<Color> {
     let blind = mode == "color-blind";
@@ -81,14 +62,7 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
         1 => 1_u64..=u64::MAX,
     ];
     let length = prop_oneof![8 => 1_u32..=1500, 2 => 1_u32..=3_000_000, 1 => 1_u32..=u32::MAX];
-    prop::collection::vec((gap, length, 0_usize..4), 1..80).prop_map(|steps| {
-        let mut at = Time::ZERO;
-        let arrival = |(gap, length, color)| {
-            at = at.saturating_add(Time::from_picoseconds(gap));
-            Arrival { at, length, color: Color::new(color) }
-        };
-        steps.into_iter().map(arrival).collect()
-    })
+    arrivals_of(gap, length)
 }
 
 fn rate() -> impl Strategy<Value = u64> {
@@ -101,15 +75,6 @@ fn burst() -> impl Strategy<Value = u64> {
         6 => 1_u64..100_000, 4 => 2_305_743_u64..2_305_943, 2 => 1_152_800_u64..1_153_000, 2 => 1_u64..8 << 30,
         1 => 1_u64..=u64::MAX,
     ]
-}
-fn mode() -> impl Strategy<Value = &'static str> {
-    prop_oneof![Just("color-blind"), Just("color-aware")]
-}
-fn bits(rate: u64) -> String {
-    format!("{rate}b/s")
-}
-fn bytes(burst: u64) -> String {
-    format!("{burst}B")
 }
 
 proptest! {
