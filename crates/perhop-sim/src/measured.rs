@@ -47,14 +47,10 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     let mut flows = Vec::new();
     for (traffic, config) in scenario.traffic.iter().enumerate() {
         let is_tcp = Plan::of(&config.source).is_some();
+        let protocol = if is_tcp { Protocol::TCP } else { Protocol::UDP };
+        let ends = [address(&config.from), address(&config.to)];
         for number in 0..config.count {
-            let key = FlowKey {
-                source: address(&config.from).into(),
-                destination: address(&config.to).into(),
-                source_port: config.source_port.wrapping_add(number as u16),
-                destination_port: config.destination_port,
-                protocol: if is_tcp { Protocol::TCP } else { Protocol::UDP },
-            };
+            let key = config.flow_key(ends, number, protocol);
             flows.push(FlowId { traffic, number, answers: false, key });
             if is_tcp {
                 flows.push(FlowId { traffic, number, answers: true, key: key.reversed() });

@@ -60,13 +60,8 @@ impl<'a> Builder<'a> {
         number: u32,
         protocol: Protocol,
     ) -> Result<FlowKey, ConfigError> {
-        Ok(FlowKey {
-            source: self.topology.address(&config.from)?.into(),
-            destination: self.topology.address(&config.to)?.into(),
-            source_port: config.source_port.wrapping_add(number as u16),
-            destination_port: config.destination_port,
-            protocol,
-        })
+        let ends = [self.topology.address(&config.from)?, self.topology.address(&config.to)?];
+        Ok(config.flow_key(ends, number, protocol))
     }
 
     /// Adds `flow`, and tells the conditioners on its `way` that it will come by.

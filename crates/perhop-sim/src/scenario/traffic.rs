@@ -1,8 +1,10 @@
 //! Traffic: flows and the sources that feed them.
 
+use std::net::IpAddr;
+
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::framing::Framing;
-use perhop_qos::packet::Dscp;
+use perhop_qos::packet::{Dscp, FlowKey, Protocol};
 use perhop_qos::units::{ByteSize, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,6 +52,24 @@ pub struct TrafficConfig {
     /// UDP or TCP destination port.
     #[serde(default = "default_destination_port")]
     pub destination_port: u16,
+}
+
+impl TrafficConfig {
+    /// What tells flow `number`, between the hosts with these addresses, from every other.
+    pub(crate) fn flow_key(
+        &self,
+        [source, destination]: [IpAddr; 2],
+        number: u32,
+        protocol: Protocol,
+    ) -> FlowKey {
+        FlowKey {
+            source: source.into(),
+            destination: destination.into(),
+            source_port: self.source_port.wrapping_add(number as u16),
+            destination_port: self.destination_port,
+            protocol,
+        }
+    }
 }
 
 fn default_count() -> u32 {
