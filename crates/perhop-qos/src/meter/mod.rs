@@ -10,6 +10,7 @@ mod single_rate_tcm;
 pub(crate) mod token_bucket;
 mod token_bucket_with_debt;
 mod tsw;
+mod two_buckets;
 mod two_rate_tcm;
 mod two_rate_tcm_rfc4115;
 

@@ -1,11 +1,10 @@
 //! [`SingleRateTcm`]: the single rate three color marker, srTCM (RFC 2697).
 
-use std::sync::Arc;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word, cost_if};
+use super::shared_profile::{ByWidth, Word, cost_if};
+use super::two_buckets::{Buckets, Profile, Surplus, TwoBuckets};
 use super::{ColorMode, Meter, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -38,76 +37,44 @@ impl SingleRateTcmConfig {
             return Err(ConfigError::new("cbs", "with both cbs and ebs 0 every packet is red")
                 .help("at least one of them must be larger than 0, better than the largest packet"));
         }
-        let narrow = Buckets::<u64>::full(self);
-        let is_exact = narrow.profile.is_exact();
-        Ok(SingleRateTcm(ByWidth::choose(narrow, is_exact, || Buckets::full(self))))
+        Ok(SingleRateTcm(TwoBuckets::full(
+            (self.cir, self.cbs),
+            (self.cir, self.ebs),
+            Surplus::Spills,
+            self.mode,
+        )))
     }
 }
 
 /// The srTCM: a committed bucket, and an excess bucket that gets what the first has no room for.
 #[derive(Clone, Debug)]
-pub struct SingleRateTcm(ByWidth<Buckets<u64>, Buckets<u128>>);
-
-/// What a meter has for itself, and what all of its configuration share.
-#[derive(Clone, Debug)]
-struct Buckets<W> {
-    profile: Arc<Profile<W>>,
-    clock: Clock,
-    committed: Level<W>,
-    excess: Level<W>,
-}
-
-#[derive(Debug)]
-struct Profile<W> {
-    committed: SharedProfile<W>,
-    /// Of the same rate, and so of the same unit.
-    excess: SharedProfile<W>,
-    /// When both are full for certain.
-    longest: Time,
-    mode: ColorMode,
-}
-
-impl<W: Word> Profile<W> {
-    fn is_exact(&self) -> bool {
-        self.committed.is_exact(self.excess.size(), self.longest)
-    }
-}
-
-impl<W: Word> Buckets<W> {
-    fn full(config: &SingleRateTcmConfig) -> Buckets<W> {
-        let committed = SharedProfile::new(config.cir, config.cbs);
-        let excess = SharedProfile::new(config.cir, config.ebs);
-        let longest = committed.fills_in().saturating_add(excess.fills_in());
-        let (clock, levels) = (Clock::default(), (committed.full(), excess.full()));
-        let profile = Arc::new(Profile { committed, excess, longest, mode: config.mode });
-        Buckets { profile, clock, committed: levels.0, excess: levels.1 }
-    }
-}
+pub struct SingleRateTcm(TwoBuckets);
 
 impl Meter for SingleRateTcm {
     #[inline]
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        self.0.measure(now, packet)
+        match &mut self.0 {
+            ByWidth::Narrow(buckets) => measure(buckets, now, packet),
+            ByWidth::Wide(buckets) => measure(buckets, now, packet),
+        }
     }
 }
 
-impl<W: Word> Meter for Buckets<W> {
-    #[inline]
-    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        let Profile { committed, excess, longest, mode } = &*self.profile;
-        // RFC 2697 §3: "If Tc is less than CBS, Tc is incremented by one, else if Te is less then EBS,
-        // Te is incremented by one, else neither".
-        let surplus = self.committed.fill(committed.earned(self.clock.elapsed(now, *longest)), committed);
-        self.excess.top_up(surplus, excess);
-        // "If the packet has been precolored as green and Tc(t)-B >= 0, the packet is green and Tc is
-        // decremented by B [...], else if the packet has been precolored as green or yellow and if
-        // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
-        // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
-        let cost = committed.cost(packet.length);
-        mode.judge(packet, |color| {
-            let green = self.committed.take(cost_if(color == Color::GREEN, cost));
-            let yellow = self.excess.take_if(!green, cost_if(color <= Color::YELLOW, cost));
-            color.judged(green, yellow)
-        })
-    }
+#[inline]
+fn measure<W: Word>(buckets: &mut Buckets<W>, now: Time, packet: &Packet) -> Color {
+    let Profile { committed, excess, longest, mode } = &*buckets.profile;
+    // RFC 2697 §3: "If Tc is less than CBS, Tc is incremented by one, else if Te is less then EBS,
+    // Te is incremented by one, else neither".
+    let surplus = buckets.committed.fill(committed.earned(buckets.clock.elapsed(now, *longest)), committed);
+    buckets.excess.top_up(surplus, excess);
+    // "If the packet has been precolored as green and Tc(t)-B >= 0, the packet is green and Tc is
+    // decremented by B [...], else if the packet has been precolored as green or yellow and if
+    // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
+    // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
+    let cost = committed.cost(packet.length);
+    mode.judge(packet, |color| {
+        let green = buckets.committed.take(cost_if(color == Color::GREEN, cost));
+        let yellow = buckets.excess.take_if(!green, cost_if(color <= Color::YELLOW, cost));
+        color.judged(green, yellow)
+    })
 }

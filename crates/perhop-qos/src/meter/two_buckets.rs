@@ -1,0 +1,84 @@
+//! [`Buckets`]: what the three color markers of RFC 2697, 2698 and 4115 have in common, a committed bucket and one for
+//! what exceeds it.
+
+use std::sync::Arc;
+
+use super::ColorMode;
+use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word};
+use crate::units::{ByteSize, Rate, Time};
+
+/// Two buckets in the narrowest words that are exact.
+pub(super) type TwoBuckets = ByWidth<Buckets<u64>, Buckets<u128>>;
+
+/// What a meter has for itself, and what all of its configuration share.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets<W> {
+    pub(super) profile: Arc<Profile<W>>,
+    pub(super) clock: Clock,
+    pub(super) committed: Level<W>,
+    pub(super) excess: Level<W>,
+}
+
+/// Both profiles, and whether colors count.
+#[derive(Debug)]
+pub(super) struct Profile<W> {
+    pub(super) committed: SharedProfile<W>,
+    pub(super) excess: SharedProfile<W>,
+    /// When both are full for certain.
+    pub(super) longest: Time,
+    pub(super) mode: ColorMode,
+}
+
+/// What becomes of what is earned while the committed bucket is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Surplus {
+    /// It is lost: both buckets fill at the same time.
+    Lost,
+    /// The excess bucket gets it: that fills after the other, at the same rate.
+    Spills,
+}
+
+impl TwoBuckets {
+    /// Both buckets full, each of a rate and a burst.
+    pub(super) fn full(
+        committed: (Rate, ByteSize),
+        excess: (Rate, ByteSize),
+        surplus: Surplus,
+        mode: ColorMode,
+    ) -> TwoBuckets {
+        let narrow = Buckets::<u64>::full(committed, excess, surplus, mode);
+        let is_exact = narrow.profile.is_exact(surplus);
+        ByWidth::choose(narrow, is_exact, || Buckets::full(committed, excess, surplus, mode))
+    }
+}
+
+impl<W: Word> Buckets<W> {
+    fn full(
+        committed: (Rate, ByteSize),
+        excess: (Rate, ByteSize),
+        surplus: Surplus,
+        mode: ColorMode,
+    ) -> Buckets<W> {
+        let committed = SharedProfile::new(committed.0, committed.1);
+        let excess = SharedProfile::new(excess.0, excess.1);
+        let longest = match surplus {
+            Surplus::Lost => committed.fills_in().max(excess.fills_in()),
+            Surplus::Spills => committed.fills_in().saturating_add(excess.fills_in()),
+        };
+        let (clock, levels) = (Clock::default(), (committed.full(), excess.full()));
+        let profile = Arc::new(Profile { committed, excess, longest, mode });
+        Buckets { profile, clock, committed: levels.0, excess: levels.1 }
+    }
+}
+
+impl<W: Word> Profile<W> {
+    fn is_exact(&self, surplus: Surplus) -> bool {
+        match surplus {
+            Surplus::Lost => {
+                self.committed.is_exact(W::ZERO, self.longest) && self.excess.is_exact(W::ZERO, self.longest)
+            }
+            // Of the same rate, and so of the same unit: what the one has room for is counted with the other.
+            Surplus::Spills => self.committed.is_exact(self.excess.size(), self.longest),
+        }
+    }
+}
