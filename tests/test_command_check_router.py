@@ -88,6 +88,15 @@ def test_a_configuration_is_known_by_what_it_holds(perhop: Command, tmp_path: Pa
     assert [file["holds"] for file in ended.json()["files"]] == ["router", "scenario"]
 
 
+def test_a_configuration_that_powershell_wrote(perhop: Command, tmp_path: Path) -> None:
+    """There `show run > router.txt` makes UTF-16."""
+    (tmp_path / "plain.txt").write_text(CONFIGURATION)
+    (tmp_path / "router.txt").write_text(CONFIGURATION, encoding="utf-16")
+    ended = perhop("check", "plain.txt", "router.txt", "--json")
+    plain, wide = ended.json()["files"]
+    assert wide["counts"] == plain["counts"]
+
+
 def test_anything_in_a_cfg_is_accounted_for(perhop: Command, tmp_path: Path) -> None:
     noise = tmp_path / "noise.cfg"
     noise.write_bytes(bytes(range(256)) * 8)

@@ -28,6 +28,7 @@ __all__ = [
     "load_json",
     "quantity",
     "resolve",
+    "router_text",
     "schema",
     "start",
 ]
@@ -139,6 +140,9 @@ def check_router(text: str) -> str:
 
 def is_router_configuration(text: str) -> bool:
     """Return whether a text looks like a router's configuration."""
+
+def router_text(bytes: bytes) -> str:
+    """Return the text of a router's configuration in a file: UTF-8, or UTF-16 that says so."""
 
 def schema() -> str:
     """Return the JSON Schema of scenario files, as text."""

@@ -41,15 +41,17 @@ def router_text(file: Path) -> str | None:
     except OSError:
         # Whoever reads it as a scenario says what is wrong.
         return None
-    text = read.decode("utf-8", errors="replace")
+    text = _core.router_text(read)
     is_router = file.suffix == ".cfg" or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
     return text if is_router else None
 
 
 def read(file: Path) -> str:
     """Return the text of a file; raises `InvalidInputError` where there is none."""
+    from perhop import _core
+
     try:
-        return file.read_bytes().decode("utf-8", errors="replace")
+        return _core.router_text(file.read_bytes())
     except FileNotFoundError as error:
         raise InvalidInputError(f"cannot read `{file}`: there is no such file") from error
     except OSError as error:
@@ -82,7 +84,7 @@ class Configuration:
         from perhop import _core
 
         path = Path(file)
-        read = json.loads(_core.check_router(path.read_bytes().decode("utf-8", errors="replace")))
+        read = json.loads(_core.check_router(_core.router_text(path.read_bytes())))
         wrong: dict[int, list[str]] = {}
         for one in read["diagnostics"]:
             wrong.setdefault(one["line"], []).append(f"{one['severity']}: {one['message']}; {one['router']}")

@@ -72,9 +72,7 @@ class Scenario(MutableMapping[str, Any]):
 
         file = Path(path)
         text = router_text(file)
-        return cls._around(
-            file, file.read_bytes().decode("utf-8", errors="replace") if text is None else text, interface
-        )
+        return cls._around(file, _core.router_text(file.read_bytes()) if text is None else text, interface)
 
     @classmethod
     def _around(cls, file: Path, text: str, interface: str | None) -> Scenario:

@@ -41,6 +41,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(loading::schema, module)?)?;
     module.add_function(wrap_pyfunction!(router::check_router, module)?)?;
     module.add_function(wrap_pyfunction!(router::is_router_configuration, module)?)?;
+    module.add_function(wrap_pyfunction!(router::router_text, module)?)?;
     module.add_function(wrap_pyfunction!(running::start, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_plan, module)?)?;
     module.add_function(wrap_pyfunction!(forwarding::live_forward, module)?)?;

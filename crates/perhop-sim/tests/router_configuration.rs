@@ -11,7 +11,7 @@ use perhop_qos::ring::RingConfig;
 use perhop_qos::units::Rate;
 use perhop_sim::scenario::{
     Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
-    PlatformConfig, Severity, load_document,
+    PlatformConfig, Severity, configuration_text, load_document,
 };
 
 struct Toy;
@@ -178,4 +178,16 @@ fn without_a_language_nothing_is_guessed() {
     let document = Document::parse(SCENARIO, "scenario.yaml").unwrap();
     let refused = load_document(&document, ".").unwrap_err().render(Coloring::Plain);
     assert!(refused.contains("nothing here reads routers' configurations"), "{refused}");
+}
+
+#[test]
+fn a_file_of_windows_says_the_same() {
+    let written = "\u{feff}! café 😀\r\nhostname branch\r\n";
+    let little: Vec<u8> = written.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = written.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    for bytes in [written.as_bytes(), &little, &big] {
+        assert_eq!(configuration_text(bytes), written);
+    }
+    assert_eq!(configuration_text(b"! caf\xe9"), "! caf\u{fffd}", "Latin-1");
+    assert_eq!(configuration_text(b"\xff\xfe!\0h"), "\u{feff}!", "half a unit at the end is none");
 }

@@ -40,6 +40,7 @@ pub use application::{
 };
 pub use configuration::{
     ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, PlatformConfig, RouterConfiguration,
+    configuration_text,
 };
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;

@@ -74,6 +74,20 @@ pub struct PlatformConfig {
     pub drop_spacing: Option<DropSpacing>,
 }
 
+/// The text of a configuration's file: UTF-16 where it begins with the byte order mark of that, as what Windows
+/// PowerShell's `>` writes; else UTF-8. Configurations of old are Latin-1 in places; nothing that matters is.
+pub fn configuration_text(bytes: &[u8]) -> String {
+    let utf_16 = |unit: fn([u8; 2]) -> u16| {
+        let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
+        String::from_utf16_lossy(&units)
+    };
+    match bytes {
+        [0xff, 0xfe, ..] => utf_16(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => utf_16(u16::from_be_bytes),
+        _ => String::from_utf8_lossy(bytes).into_owned(),
+    }
+}
+
 /// A language in which routers are configured.
 pub trait ConfigurationLanguage {
     /// What `text` amounts to on `platform`.
@@ -147,8 +161,7 @@ impl RouterConfiguration {
             (Some(file), None) => {
                 let path = base.join(file);
                 match std::fs::read(&path) {
-                    // Configurations of old are Latin-1 in places; nothing that matters is.
-                    Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+                    Ok(bytes) => Ok(configuration_text(&bytes)),
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                         Err(("file", format!("there is no file `{}`", path.display())))
                     }
