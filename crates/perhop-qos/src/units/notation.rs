@@ -92,8 +92,9 @@ impl Notation {
         };
         decimal(number, scale).ok_or_else(|| {
             format!(
-                "\"{text}\" is too large or too fine: {what} is a whole number of {}",
-                self.units.last().map_or("", |u| u.0)
+                "\"{text}\" is too large or too fine: {what} is a whole number of {}, at most {}{unit}",
+                self.units.last().map_or("", |u| u.0),
+                u64::MAX / scale
             )
         })
     }

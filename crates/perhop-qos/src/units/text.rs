@@ -179,6 +179,7 @@ mod tests {
         assert!("25KB".parse::<ByteSize>().unwrap_err().contains("kB (1000) or KiB (1024)"));
         assert!("1.5 packets".parse::<QueueSize>().unwrap_err().contains("whole number"));
         assert!("0.5ps".parse::<Time>().unwrap_err().contains("too fine"));
+        assert!("20000000s".parse::<Time>().unwrap_err().contains("at most 18446744s"));
         assert!("-3s".parse::<Time>().unwrap_err().contains("is negative: write a time"));
     }
 

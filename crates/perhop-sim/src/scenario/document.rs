@@ -193,6 +193,8 @@ fn plain_words(text: &str) -> String {
         format!("{number} is not a finite number")
     } else if message.starts_with("multiple YAML documents") {
         "a second document begins here: one file holds one".to_owned()
+    } else if message.starts_with("budget breached") {
+        "too large: aliases multiply what is written here".to_owned()
     } else if message.starts_with("unsupported tag") {
         format!("{message}: write the value without a tag")
     } else {

@@ -23,9 +23,11 @@ impl<'a> Network<'a> {
         }
         Network { scenario, neighbors }
     }
-    /// All nodes, hosts first.
+    /// All nodes, hosts first; what is both by mistake is a host.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &'a str> {
-        self.scenario.hosts.keys().chain(self.scenario.routers.keys()).map(String::as_str)
+        let hosts = &self.scenario.hosts;
+        let routers = self.scenario.routers.keys().filter(|name| !hosts.contains_key(*name));
+        hosts.keys().chain(routers).map(String::as_str)
     }
     pub(super) fn is_host(&self, node: &str) -> bool {
         self.scenario.hosts.contains_key(node)
