@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address, ip_interface, ip_network
 from pathlib import Path
 
 import pytest
@@ -107,6 +107,32 @@ def test_a_class_that_nothing_reaches_is_named(perhop: Command, branch: Path) ->
     assert "class BUSINESS: no packets" in other, "now that is what everything is marked as"
 
 
+def test_a_host_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
+    """Access lists often name a server in both directions; packets from it come by another interface."""
+    file = tmp_path / "server.cfg"
+    file.write_text("""\
+access-list 101 permit tcp host 10.9.9.9 any
+access-list 102 permit tcp any host 10.9.9.9
+class-map match-all from-server
+ match access-group 101
+class-map match-all to-server
+ match access-group 102
+policy-map wan
+ class from-server
+  bandwidth 500
+ class to-server
+  bandwidth 300
+interface Serial0/0
+ bandwidth 2000
+ ip address 192.168.1.1 255.255.255.252
+ service-policy output wan
+""")
+    ended = perhop("run", file)
+    assert ended.code == 0, ended.err
+    assert "class to-server: no packets were found that would get there\n" in ended.err
+    assert "from-server" in ended.out
+
+
 def test_each_class_gets_what_it_is_promised(branch: Path) -> None:
     """The scenario is worth something: voice loses nothing, and the two others share what it leaves."""
     results = Scenario.around(branch).run()
@@ -131,6 +157,17 @@ def test_the_file_says_the_same_as_the_scenario(perhop: Command, branch: Path, t
     assert "# class SIGNALLING: no packets were found" in file.read_text()
     assert perhop("check", file).code == 0
     assert perhop("init", "lab/branch", "--from", branch).code == 2, "a file that is there is kept"
+
+
+@pytest.mark.parametrize("own", ["10.0.0.1 255.255.255.252", "10.0.0.1 255.0.0.0"])
+def test_hosts_are_nowhere_that_the_router_is(tmp_path: Path, own: str) -> None:
+    """Of an excerpt with one interface the other is made up, with hosts in a subnet of their own."""
+    file = tmp_path / "excerpt.cfg"
+    file.write_text(f"interface Serial0/0\n bandwidth 2000\n fair-queue\n ip address {own}\n")
+    addresses = {name: host["address"] for name, host in Scenario.around(file)["hosts"].items()}
+    subnet = ip_interface(own.replace(" ", "/")).network
+    assert ip_address(addresses["receiver"]) in subnet
+    assert ip_address(addresses["sender"]) not in subnet
 
 
 def test_the_interface_can_be_chosen(perhop: Command, branch: Path) -> None:

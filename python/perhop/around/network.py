@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ from perhop.errors import InvalidInputError
 Port = Mapping[str, Any]
 # Of links that must not matter.
 _PLAIN_RATES = ("1Gb/s", "100Gb/s")
+# Where nothing is said of the hosts before and behind the router: the first subnet that it is not in itself.
+_BEFORE = ("10.0.0.0/24", "172.16.0.0/24", "192.168.0.0/24", "198.18.0.0/24")
+_BEHIND = ("10.255.0.0/24", "172.31.255.0/24", "192.168.255.0/24", "198.19.255.0/24")
 # What a router gets where no other interface of its own is fast enough, as if it were typed in.
 _FURTHER = "TenGigabitEthernet99/0"
 _FURTHER_RATE = "10Gb/s"
@@ -49,8 +53,9 @@ class Network:
     #: The interfaces by which packets come and go; `None` for one that the router has not.
     entering: Port | None
     leaving: Port | None
-    #: Addresses that are the router's own.
+    #: Addresses that are the router's own, and the subnets that they are in.
     own: list[str]
+    subnets: list[IPv4Network]
 
     @property
     def leaves(self) -> list[Leaf]:
@@ -76,8 +81,7 @@ class Network:
 
     def around(self, entries: Sequence[Mapping[str, Any]], headers: Sequence[Header]) -> dict[str, Any]:
         """Return a scenario with this traffic; `headers` say which addresses it is sent from and to."""
-        senders = _Hosts("sender", _subnet(self.entering, "10.0.0.0/24"), self.own)
-        receivers = _Hosts("receiver", _subnet(self.leaving, "10.255.0.0/24"), self.own)
+        senders, receivers = self._hosts()
         traffic = [
             {
                 "name": entry["name"],
@@ -108,6 +112,26 @@ class Network:
             "traffic": traffic,
         }
 
+    def has_hosts_for(self, headers: Sequence[Header]) -> bool:
+        """Whether no address would be sent from on the one side and sent to on the other."""
+        senders, receivers = self._hosts()
+        sources = {senders.wanted(header.source) for header in headers}
+        return sources.isdisjoint(receivers.wanted(header.destination) for header in headers)
+
+    def _hosts(self) -> tuple[_Hosts, _Hosts]:
+        """Return who is before and who is behind the router: nobody yet."""
+        return (
+            _Hosts("sender", self._subnet(self.entering, _BEFORE), self.own),
+            _Hosts("receiver", self._subnet(self.leaving, _BEHIND), self.own),
+        )
+
+    def _subnet(self, port: Port | None, otherwise: Sequence[str]) -> str:
+        """Return the subnet of an interface; without one, the first that the router has no part of."""
+        if port is not None and port["addresses"]:
+            return "{}/{}".format(*port["addresses"][0])
+        free = (one for one in otherwise if not any(map(IPv4Network(one).overlaps, self.subnets)))
+        return next(free, otherwise[-1])
+
     def _link(self, first: str, second: str, port: Port | None, further: dict[str, Any]) -> dict[str, Any]:
         named = {"interfaces": {self.router: {"name": port["name"] if port else _FURTHER}}}
         return {"between": [first, second], "rate": _rate(port), **further, **named}
@@ -126,9 +150,13 @@ class _Hosts:
         self._name = name
         self._usual = address(subnet, taken) or subnet.partition("/")[0]
 
-    def named(self, wanted: str | None) -> str:
+    def wanted(self, address: str | None) -> str:
+        """Return an address, or, without one, that which is usual there."""
+        return address or self._usual
+
+    def named(self, address: str | None) -> str:
         """Return the name of the host with an address; without one, of that which is usual there."""
-        wanted = wanted or self._usual
+        wanted = self.wanted(address)
         for name, one in self.addresses.items():
             if one == wanted:
                 return name
@@ -162,6 +190,7 @@ def chosen(
         entering=ways[0],
         leaving=ways[1],
         own=[one for port in router["ports"] for one, _ in port["addresses"]],
+        subnets=[IPv4Interface(tuple(one)).network for port in router["ports"] for one in port["addresses"]],
     )
 
 
@@ -228,14 +257,6 @@ def _bits(port: Port | None) -> float:
 def _number(rate: str) -> float:
     found = _core.quantity(rate)
     return found[0] if found else float("inf")
-
-
-def _subnet(port: Port | None, otherwise: str) -> str:
-    """Return the subnet of an interface."""
-    if port is None or not port["addresses"]:
-        return otherwise
-    one, length = port["addresses"][0]
-    return f"{one}/{length}"
 
 
 def _node(hostname: str | None) -> str:

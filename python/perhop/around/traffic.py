@@ -57,7 +57,7 @@ def flows(network: Network) -> tuple[list[Flow], list[str]]:
     for target in _targets(network):
         if target.place in reached:
             continue
-        hit = _try(network, target)
+        hit = _try(network, target, [one.header for one in found])
         if hit is None:
             missing.append(f"class {target.name}: no packets were found that would get there")
             continue
@@ -81,9 +81,13 @@ def _targets(network: Network) -> Iterable[_Target]:
         yield _Target(("queue", leaf.path), leaf.name, leaf.matches)
 
 
-def _try(network: Network, target: _Target) -> tuple[Header, set[tuple[str, str]]] | None:
-    """Return headers that reach a class, and what else of the router they pass."""
+def _try(
+    network: Network, target: _Target, others: list[Header]
+) -> tuple[Header, set[tuple[str, str]]] | None:
+    """Return headers that reach a class beside the `others`, and what else of the router they pass."""
     for header in islice(candidates(target.matches, network.own), _TRIALS):
+        if not network.has_hosts_for([*others, header]):
+            continue
         places = _passed(network, header)
         if target.place in places:
             return header, places
