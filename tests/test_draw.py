@@ -115,6 +115,7 @@ def test_what_is_no_picture_of_a_router_is_said(perhop: Command, tmp_path: Path)
     (tmp_path / "bare.cfg").write_text("hostname bare\n")
     for arguments, expected in [
         (("bare.cfg",), "has no interface"),
+        ((ROOT / "examples" / "router.cfg", "-o", "router.png"), "the picture is SVG"),
         (
             (ROOT / "examples" / "router.cfg", "--set", "links.0.rate=1Mb/s"),
             "not of a router's configuration",

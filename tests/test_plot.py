@@ -167,6 +167,8 @@ def test_the_command_plots_what_was_saved(perhop: Command, scenario: Path, tmp_p
     for arguments, said in [
         (("run", scenario, "--plot", "qeue"), "did you mean queue?"),
         (("run", scenario, "--plot", "queue=q.bmp"), ".svg, .png, .pdf"),
+        (("plot", "delay", "out"), "table delays is empty"),
+        (("plot", "queue", "out", "-o", "nowhere/queue.svg"), "is no folder"),
         (("plot", "queue", "nowhere"), "no results of a run"),
         (("plot", "share", "out"), "--against"),
     ]:

@@ -37,6 +37,8 @@ def draw(
     from perhop.saving import replace_file
     from perhop.scenario import Scenario
 
+    if output is not None and output.suffix not in (".svg", "") and output != Path("-"):
+        raise InvalidInputError(f"{output}: the picture is SVG", "end the name in .svg")
     configuration = router_text(scenario)
     if configuration is None:
         text = picture(Scenario.load(scenario, pairs(set_)))

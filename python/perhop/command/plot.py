@@ -38,13 +38,13 @@ def plot(
     """
     from perhop import plot as plots
     from perhop.plot.studies import STUDY_KINDS, study_charts
-    from perhop.plot.writing import check_suffix, usual_suffix, write
+    from perhop.plot.writing import check_file, usual_suffix, write
     from perhop.results import Results
     from perhop.sweeping import FILE as SWEEP
     from perhop.sweeping import Sweep
 
     file = output or Path(kind + usual_suffix())
-    check_suffix(file)
+    check_file(file)
     if kind in STUDY_KINDS:
         return _written(write([one for folder in folders for one in study_charts(folder, kind)], file))
     if kind == "share" and len(folders) == 1 and (folders[0] / SWEEP).is_file():

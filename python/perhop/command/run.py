@@ -88,6 +88,7 @@ def run(
         if target is not None:
             check_target(target)
     loaded = Scenario.load(scenario, changes(set_, duration))
+    _check_samples(loaded, wanted)
     show_guess(loaded, scenario)
     show_warnings(loaded.warnings)
     with watching(loaded, quiet=quiet) if watch else progress_bar(loaded["name"], quiet=quiet) as shown:
@@ -163,13 +164,22 @@ def _say_what_was_written(results: Results, output: Path | None, pcap: Path | No
 def _plot(argument: str, output: Path | None) -> tuple[str, Path]:
     """Return kind and file of `KIND` or `KIND=FILE`; refuses what could not be written in the end."""
     from perhop.plot.kinds import check_kind
-    from perhop.plot.writing import check_suffix, usual_suffix
+    from perhop.plot.writing import check_file, usual_suffix
 
     kind, equals, file = argument.partition("=")
     check_kind(kind)
     target = Path(file) if equals else (output or Path()) / (kind + usual_suffix())
-    check_suffix(target)
+    check_file(target, made=output)
     return kind, target
+
+
+def _check_samples(scenario: Scenario, wanted: list[tuple[str, Path]]) -> None:
+    """Refuse a plot of what the scenario does not measure, before any time is spent on a run."""
+    if wanted:
+        from perhop.plot.kinds import check_samples
+
+        for kind, _ in wanted:
+            check_samples(scenario, kind)
 
 
 def _write_plots(results: Results, wanted: list[tuple[str, Path]], *, quiet: bool) -> None:

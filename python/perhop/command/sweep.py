@@ -57,13 +57,13 @@ def sweep(
 
     """
     from perhop.command.sweep_table import show_sweep
-    from perhop.plot.writing import check_suffix, write
+    from perhop.plot.writing import check_file, write
     from perhop.scenario import Scenario
     from perhop.sweeping import sweep as simulate
 
     values = {path: split(value) for path, value in pairs(set_).items()}
     for file in plot or []:
-        check_suffix(file)
+        check_file(file, made=output)
     if against is not None and len(values.get(against, [])) < 2:
         raise InvalidInputError(
             f"--against {against}: it does not differ", f"give --set {against}=value,value"

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from typing import Any
 
 from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
-from perhop.plot.over_time import congestion_window, delay, ipdv, queue, sampled_queues, throughput
+from perhop.plot.over_time import (
+    check_asked,
+    congestion_window,
+    delay,
+    ipdv,
+    queue,
+    sampled_queues,
+    throughput,
+)
 from perhop.results import Results
 
 
@@ -34,6 +43,16 @@ KINDS: dict[str, Callable[[Results], list[Chart]]] = {
     "cwnd": lambda results: [congestion_window(results)],
 }
 
+# The tables of samples that kinds show.
+_TABLES = {
+    "throughput": "throughput",
+    "throughput-stacked": "throughput",
+    "queue": "queues",
+    "delay": "delays",
+    "ipdv": "delays",
+    "cwnd": "connections",
+}
+
 
 def check_kind(kind: str) -> None:
     """Refuse a kind that there is not."""
@@ -42,6 +61,12 @@ def check_kind(kind: str) -> None:
         others = "share of a sweep, published and curve of a study"
         help = f"did you mean {near[0]}?" if near else f"of a run there are: {', '.join(KINDS)}; {others}"
         raise InvalidInputError(f"no plot is called {kind}", help)
+
+
+def check_samples(scenario: Mapping[str, Any], kind: str) -> None:
+    """Refuse a kind that a run of `scenario` would have no samples for."""
+    if kind in _TABLES:
+        check_asked(scenario, _TABLES[kind])
 
 
 def charts(results: Results, kind: str) -> list[Chart]:

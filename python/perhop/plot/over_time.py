@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 _TIME = Axis("Time", "s")
 
+# What a scenario's `measure` asks for the samples of each table with, and an example of it.
+_ASKED = {
+    "throughput": ("throughput-every", "1s"),
+    "queues": ("queues", "[{from: a, to: b, every: 100ms}]"),
+    "connections": ("connections", "[{traffic: bulk, every: 100ms}]"),
+    "delays": ("delay-every", "1s"),
+}
+
 
 def throughput(results: Results, *, stacked: bool = False) -> Chart:
     """Plot the throughput of each class over time; `stacked` heaps the classes upon each other.
@@ -27,7 +35,7 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
     """
     import polars as pl
 
-    table = _present(results, "throughput", "measure.throughput-every, as in 1s")
+    table = _present(results, "throughput")
     divisor, unit = scale("b/s", float(table["throughput_bps"].max() or 0.0))  # type: ignore[arg-type]
     roles = of_classes(results.classes["class"])
     marks: list[Mark] = []
@@ -60,7 +68,7 @@ def queue(
     """
     import polars as pl
 
-    table = _present(results, "queues", "measure.queues, as in [{from: a, to: b, every: 100ms}]")
+    table = _present(results, "queues")
     port, queue = _chosen(table, port, queue)
     rows = table.filter(
         pl.col("port") == port, pl.col("queue") == queue, pl.col("replication") == replication
@@ -111,7 +119,7 @@ def congestion_window(results: Results, *, replication: int = 0) -> Chart:
     """
     import polars as pl
 
-    table = _present(results, "connections", "measure.connections, as in [{traffic: bulk, every: 100ms}]")
+    table = _present(results, "connections")
     table = table.filter(pl.col("replication") == replication)
     names = table.select("flow", "end").unique(maintain_order=True).rows()
     roles = of_classes(str(flow) for flow, _ in names)
@@ -185,7 +193,7 @@ def _thresholds(curves: dict[str, Any] | None, divisor: float) -> list[Mark]:
 def _delay(results: Results, kind: str, label: str, columns: tuple[str, str, str]) -> Chart:
     import polars as pl
 
-    table = _present(results, "delays", "measure.delay-every, as in 1s").filter(pl.col("packets") > 0)
+    table = _present(results, "delays").filter(pl.col("packets") > 0)
     mean, least, greatest = columns
     largest = table.select(pl.col(least, greatest).fill_nan(None).abs().max()).max_horizontal()
     divisor, unit = scale("s", float(largest[0] or 0.0))
@@ -265,10 +273,21 @@ def _chosen(table: pl.DataFrame, port: str | None, queue: str | None) -> tuple[s
     return fitting[0]
 
 
-def _present(results: Results, name: str, ask: str) -> pl.DataFrame:
+def check_asked(scenario: Mapping[str, Any], name: str) -> None:
+    """Refuse a scenario that does not ask for the samples of table `name`."""
+    if not scenario.get("measure", {}).get(_ASKED[name][0]):
+        raise _no_samples(f"table {name} would be empty", name)
+
+
+def _present(results: Results, name: str) -> pl.DataFrame:
     if name not in results.names or not results.table(name).height:
-        raise InvalidInputError(
-            f"there are no samples for this plot: table {name} is empty",
-            f"ask for them in the scenario: {ask}",
-        )
+        raise _no_samples(f"table {name} is empty", name)
     return results.table(name)
+
+
+def _no_samples(why: str, name: str) -> InvalidInputError:
+    key, example = _ASKED[name]
+    return InvalidInputError(
+        f"there are no samples for this plot: {why}",
+        f"ask for them in the scenario: measure.{key}, as in {example}",
+    )

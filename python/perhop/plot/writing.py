@@ -26,6 +26,14 @@ def check_suffix(file: Path) -> None:
         )
 
 
+def check_file(file: Path, *, made: Path | None = None) -> None:
+    """Refuse a file that could not be written in the end; the folder `made` will be there by then."""
+    check_suffix(file)
+    folder = file.absolute().parent
+    if not folder.is_dir() and (made is None or folder != made.absolute()):
+        raise InvalidInputError(f"{folder} is no folder", "create it first")
+
+
 def write(charts: Sequence[Chart], file: Path) -> list[Path]:
     """Write charts and return the files: one page in HTML, else a picture each, numbered from 2 on."""
     check_suffix(file)
