@@ -63,6 +63,7 @@ def bridge(
 
     inner, outer = bridging.Side.of(in_), bridging.Side.of(out)
     configuration = bridging.configuration(policy, inner, outer, name=name, rate=rate, both=both)
+    bridging.require([inner.device, outer.device])
     rights.require("interfaces of this machine")
     clean()
     state = State(

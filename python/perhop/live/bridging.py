@@ -7,6 +7,7 @@ router's plan says of its two links is what happens between the two interfaces.
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -78,6 +79,15 @@ def configuration(
         "back": _taken_over(back, directions[_OUTSIDE, _BRIDGE], paced=policies_back and paced)
         | (given if both else {}),
     }
+
+
+def require(devices: list[str]) -> None:
+    """Refuse interfaces that this machine has not."""
+    there = [name for _, name in socket.if_nameindex()]
+    for device in devices:
+        if device not in there:
+            known = ", ".join(there)
+            raise InvalidInputError(f"this machine has no interface {device}", f"there are {known}")
 
 
 @contextmanager
