@@ -61,7 +61,9 @@ def test_a_misspelled_key_names_line_and_the_right_one(perhop: Command, scenario
         (["--threads", "0"], "--threads"),
         (["--duration", "10"], "duration"),
         (["--sed", "1"], "--sed"),
-        (["too-much"], "too-much"),
+        (["too-much"], "nothing is known to do with too-much"),
+        (["--plot", "queue=nowhere/queue.svg"], "nowhere is no folder"),
+        (["--plot", "cwnd"], "measure.connections, as in [{traffic: bulk, every: 100ms}]"),
     ],
 )
 def test_wrong_arguments(perhop: Command, scenario: Path, arguments: list[str], said: str) -> None:

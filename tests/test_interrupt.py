@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -43,3 +44,18 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
     process.communicate(timeout=HANGS_AFTER_S)
     assert process.returncode == 130
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_who_interrupts_at_once_sees_no_traceback() -> None:
+    """The command line is still being loaded then."""
+    loading = (
+        "import sys, perhop.errors\n"
+        "class Interrupted:\n"
+        "    def find_spec(self, name, *more):\n"
+        "        if name == 'cyclopts': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupted())\n"
+        "from perhop.__main__ import main; main()\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", loading], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (130, "")
+    assert ended.stderr == "interrupted: nothing was written\n"

@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import Any
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnusedCliTokensError
 
 from perhop import ScenarioError
 from perhop.errors import Exit, PerhopError
@@ -49,11 +49,12 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
             )
         case CycloptsError():
             command = " ".join(["perhop", *(error.command_chain or ())])
+            said = _usage(error)
             return (
                 Exit.INVALID_INPUT,
                 "usage",
-                _prefixed(str(error), f"see: {command} --help"),
-                {"message": str(error)},
+                _prefixed(said, f"see: {command} --help"),
+                {"message": said},
             )
         case PerhopError():
             kind = error.exit_code.name.lower().replace("_", "-")
@@ -73,6 +74,12 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
             said = f"perhop itself failed: {type(error).__name__}: {error}"
             advice = f"please report it, with what {TRACEBACK}=1 shows"
             return Exit.FAILED, "internal", _prefixed(said, advice), {}
+
+
+def _usage(error: CycloptsError) -> str:
+    if isinstance(error, UnusedCliTokensError):
+        return f"too many arguments: nothing is known to do with {' '.join(error.unused_tokens or ())}"
+    return str(error)
 
 
 def _prefixed(message: str, help: str | None) -> str:
