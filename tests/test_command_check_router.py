@@ -40,11 +40,13 @@ def test_what_is_not_plain_is_listed_by_state(perhop: Command, router: Path) -> 
     assert ended.code == 0, "a report on a configuration is no failure"
     counts = "10 modelled, 1 irrelevant, 1 not modelled, 1 suspicious, 1 not recognized"
     assert ended.out.startswith(f"{router}: router, ok: 14 lines: {counts}\n")
-    sections = [line.partition(":")[0] for line in ended.out.splitlines()[1:] if line and line[0] != " "]
+    sections = [line.partition(":")[0] for line in ended.out.splitlines()[1:-1] if line and line[0] != " "]
     assert sections == ["suspicious", "not recognized", "not modelled"]
     assert "     7  class nobody\n        error: class-map nobody is not defined\n" in ended.out
     assert "    12  ip nat outside\n        addresses are translated" in ended.out
     assert "priority 128" not in ended.out
+    assert ended.out.endswith("\n1 error, to be put right before perhop runs it\n")
+    assert perhop("run", router).code == 2
 
 
 @pytest.mark.parametrize("option", ["--lines", "--all"])

@@ -43,6 +43,9 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
             for note, several in groupby(of_state, key=lambda line: line.get("note")):
                 text += [row for line in several for row in _line(line, wrong)]
                 text += [f"        {note}"] if note else []
+    errors = sum(diagnostic["severity"] == "error" for diagnostic in found["diagnostics"])
+    if errors:
+        text += ["", f"{errors} error{'s' * (errors > 1)}, to be put right before perhop runs it"]
     return "\n".join(text)
 
 
