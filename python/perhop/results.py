@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.saving import MANIFEST, json_text, whole_folder, write_parquet
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,16 +79,9 @@ class Results:
     def load(cls, folder: str | PathLike[str]) -> Results:
         """Read results that `save` or `perhop run -o` wrote; each table when it is first asked for."""
         folder = Path(folder)
-        try:
-            manifest, summary, scenario = (
-                json.loads((folder / name).read_text(encoding="utf-8"))
-                for name in (MANIFEST, "summary.json", "scenario.json")
-            )
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise InvalidInputError(
-                f"{folder} holds no results of a run: there is no {Path(error.filename).name}",
-                "give a folder that `perhop run -o` wrote",
-            ) from error
+        manifest, summary, scenario = (
+            _part(folder / name) for name in (MANIFEST, "summary.json", "scenario.json")
+        )
         return cls(
             summary=summary,
             scenario=scenario,
@@ -240,9 +233,25 @@ class Results:
         if empty is not None and empty in _EMPTY_TABLES:
             file.write_bytes(_EMPTY_TABLES[empty])
             return
-        self.table(name).write_parquet(file)
+        write_parquet(self.table(name), file)
         if empty is not None:
             _EMPTY_TABLES[empty] = file.read_bytes()
+
+
+def _part(file: Path) -> dict[str, Any]:
+    """Return what a file of a folder of results holds."""
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise InvalidInputError(
+            f"{file.parent} holds no results of a run: there is no {file.name}",
+            "give a folder that `perhop run -o` wrote",
+        ) from error
+    except ValueError as error:
+        raise InvalidInputError(
+            f"{file} is damaged: {error}", "run it again, or undo what changed it"
+        ) from error
+    return found
 
 
 def _key_of_empty(columns: Mapping[str, Column] | Path) -> tuple[object, ...] | None:

@@ -1,5 +1,7 @@
 """Folders and files that are there as a whole or not at all."""
 
+from __future__ import annotations
+
 import json
 import os
 import secrets
@@ -7,9 +9,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from perhop.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # A folder that carries this file was written by perhop and may be replaced by it.
 MANIFEST = "manifest.json"
@@ -51,8 +58,11 @@ def whole_folder(target: Path) -> Iterator[Path]:
     try:
         yield new
         _replace(new, target)
-    except BaseException:
+    except BaseException as error:
         shutil.rmtree(new, ignore_errors=True)
+        # Those that are not Python's own have no number, and say themselves what they are about.
+        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
+            error.filename = str(target)
         raise
 
 
@@ -76,16 +86,35 @@ def json_text(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; one that exists already is replaced."""
-    temporary = _beside(path.absolute())
+@contextmanager
+def whole_file(path: Path) -> Iterator[Path]:
+    """Give a hidden file beside `path` to write; at the end it takes `path`'s place.
+
+    Whatever interrupts the writing, `path` is either as it was before or complete. What is no file on a disk,
+    such as /dev/stdout, is written to as it is.
+    """
+    if path.is_dir():
+        raise InvalidInputError(f"{path} is a folder", "give the name of a file")
+    if not path.absolute().parent.is_dir():
+        raise InvalidInputError(f"{path.absolute().parent} is no folder", "create it first")
+    if path.exists() and not path.is_file():
+        yield path
+        return
+    target = path.resolve()
+    temporary = _beside(target)
     try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"{path.absolute().parent} is no folder", "create it first") from error
+        yield temporary
+        temporary.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a file, whole or not at all; one that exists already is replaced."""
+    with whole_file(path) as new:
+        new.write_text(text, encoding="utf-8")
 
 
 def write_new(path: Path, text: str) -> None:
@@ -99,8 +128,17 @@ def write_new(path: Path, text: str) -> None:
         raise InvalidInputError(
             f"{path} exists already", "choose another name, or remove it first"
         ) from error
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_parquet(table: pl.DataFrame, file: Path) -> None:
+    """Write a table; not by polars itself, to which a full disk is a file out of specification."""
+    content = BytesIO()
+    table.write_parquet(content)
+    file.write_bytes(content.getbuffer())
 
 
 def _beside(path: Path) -> Path:

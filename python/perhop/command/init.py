@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from perhop import _core
 from perhop.errors import Exit, InvalidInputError
-from perhop.saving import write_new
+from perhop.saving import replace_file, write_new
 
 _SUFFIX = ".perhop.yaml"
 _SCHEMA = "perhop.schema.json"
@@ -47,7 +47,7 @@ def init(
         raise InvalidInputError(f"{scenario.parent} is not a folder", "make it first")
     write_new(scenario, _starter() if from_ is None else _around(from_, scenario, interface))
     # A schema of an earlier version would mislead the editor: it always follows the installed one.
-    schema.write_text(_core.schema() + "\n", encoding="utf-8")
+    replace_file(schema, _core.schema() + "\n")
     print(f"written: {scenario}, {schema}", file=sys.stderr)
     print(f"next:    perhop run {scenario}", file=sys.stderr)
     return Exit.OK

@@ -18,6 +18,7 @@ from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.exchange.iperf3 import check_replication
 from perhop.results import Results
+from perhop.saving import whole_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,7 +41,8 @@ def write_flent(results: Results, file: str | PathLike[str], *, replication: int
     check_replication(results, replication)
     text = json.dumps(_document(results, replication), allow_nan=False, indent=2, sort_keys=True)
     # Neither name nor time in the gzip header: the same results give the same bytes.
-    file.write_bytes(gzip.compress(text.encode(), mtime=0))
+    with whole_file(file) as new:
+        new.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def _document(results: Results, replication: int) -> dict[str, Any]:

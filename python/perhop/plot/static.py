@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from perhop.errors import MissingCapabilityError
 from perhop.plot.chart import Chart, Line, Points, Rule, Span
 from perhop.plot.palette import PALETTE
+from perhop.saving import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,9 +30,9 @@ def write(chart: Chart, file: Path) -> None:
         ".svg": {"Date": None, "Creator": "perhop"},
         ".pdf": {"CreationDate": None},
     }
-    with _style():
+    with _style(), whole_file(file) as new:
         figure = _figure(chart)
-        figure.savefig(file, metadata=kinds.get(file.suffix, {}), dpi=160)
+        figure.savefig(new, format=file.suffix[1:], metadata=kinds.get(file.suffix, {}), dpi=160)
 
 
 def svg(chart: Chart) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
+from perhop.saving import replace_file
 
 _STILL = (".svg", ".png", ".pdf")
 
@@ -29,6 +30,8 @@ def check_suffix(file: Path) -> None:
 def check_file(file: Path, *, made: Path | None = None) -> None:
     """Refuse a file that could not be written in the end; the folder `made` will be there by then."""
     check_suffix(file)
+    if file.is_dir():
+        raise InvalidInputError(f"{file} is a folder", "give the name of a file")
     folder = file.absolute().parent
     if not folder.is_dir() and (made is None or folder != made.absolute()):
         raise InvalidInputError(f"{folder} is no folder", "create it first")
@@ -40,7 +43,7 @@ def write(charts: Sequence[Chart], file: Path) -> list[Path]:
     if file.suffix == ".html":
         from perhop.page import charts_page
 
-        file.write_text(charts_page(charts), encoding="utf-8")
+        replace_file(file, charts_page(charts))
         return [file]
     from perhop.plot import static
 

@@ -11,7 +11,7 @@ from typing import Any
 from perhop import _core
 from perhop.configuration import FILE, kept
 from perhop.results import Results
-from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.saving import MANIFEST, json_text, whole_folder, write_parquet
 from perhop.study.definition import Assumption, Claim, Highlight, Study
 from perhop.study.markdown import as_markdown, tolerances
 from perhop.study.outcome import Figure, Point, Verdict
@@ -113,9 +113,8 @@ class Report:
             (new / "report.md").write_text(as_markdown(self), encoding="utf-8")
             for name, rows in (("figures", self.figures), ("curves", self.curves)):
                 if rows:
-                    pl.DataFrame([_row(one) for one in rows], infer_schema_length=None).write_parquet(
-                        new / f"{name}.parquet"
-                    )
+                    table = pl.DataFrame([_row(one) for one in rows], infer_schema_length=None)
+                    write_parquet(table, new / f"{name}.parquet")
             self._save_cases(new)
             routers = kept(sorted(self.study.folder.glob("*.cfg")))
             if routers is not None:

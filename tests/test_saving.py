@@ -1,0 +1,57 @@
+"""Files and folders: as a whole or not at all, whatever they are put in the place of."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from conftest import Command, leftovers
+from perhop.errors import InvalidInputError
+from perhop.saving import replace_file, whole_file
+
+
+def test_an_interrupted_file_is_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "plot.svg"
+    file.write_text("earlier")
+    with pytest.raises(KeyboardInterrupt), whole_file(file) as new:
+        new.write_text("half of")
+        raise KeyboardInterrupt
+    assert file.read_text() == "earlier"
+    assert leftovers(tmp_path) == []
+
+
+def test_a_link_still_leads_where_it_led(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    file, link = tmp_path / "folder" / "plot.svg", tmp_path / "link.svg"
+    file.write_text("earlier")
+    link.symlink_to(file)
+    replace_file(link, "later")
+    assert (link.is_symlink(), file.read_text()) == (True, "later")
+
+
+def test_what_is_no_file_stays_what_it_is(tmp_path: Path) -> None:
+    """Root could put a file in the place of /dev/null."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    replace_file(pipe, "through")
+    assert reader.communicate(timeout=60)[0] == "through"
+    assert pipe.is_fifo()
+
+
+def test_a_folder_is_no_file(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="is a folder"):
+        replace_file(tmp_path, "text")
+    with pytest.raises(InvalidInputError, match="nowhere is no folder"):
+        replace_file(tmp_path / "nowhere" / "file", "text")
+
+
+def test_damaged_results_are_named(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    assert perhop("run", scenario, "-o", "out", "-q").code == 0
+    (tmp_path / "out" / "summary.json").write_text("{")
+    ended = perhop("plot", "queue", "out")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: out/summary.json is damaged: ")
