@@ -45,21 +45,22 @@ pub enum Sent {
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival, then [`poll_transmit`](Port::poll_transmit)
 /// until it returns `None`, then sleeps until [`poll_timeout`](Port::poll_timeout) or the next arrival.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a packet asks that passes straight through stands together
 pub struct Port {
-    classifier: PortClassifier,
-    queues: Vec<Queue>,
-    buffers: Vec<AnyBuffer>,
-    /// By queue, as far as the last that has one: most ports have none.
-    policers: Vec<Option<Policer>>,
-    scheduler: SchedulerTree,
-    ring: TransmitRing,
     pace: Pace,
-    /// A packet that finds its one queue empty meets nobody who would decide about it.
-    is_open: bool,
     /// Packets in all queues.
     backlog: u64,
+    ring: TransmitRing,
+    /// A packet that finds its one queue empty meets nobody who would decide about it.
+    is_open: bool,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
+    queues: Vec<Queue>,
+    buffers: Vec<AnyBuffer>,
+    scheduler: SchedulerTree,
+    /// By queue, as far as the last that has one: most ports have none.
+    policers: Vec<Option<Policer>>,
+    classifier: PortClassifier,
 }
 
 impl Port {
@@ -103,16 +104,16 @@ impl Port {
             && queues[0].is_plain()
             && buffers[0].ignores_an_empty_queue();
         Ok(Port {
-            is_open,
-            classifier,
-            queues,
-            buffers,
-            policers,
-            scheduler,
-            ring,
             pace: Pace::new(wire),
             backlog: 0,
+            ring,
+            is_open,
             shaped_until: None,
+            queues,
+            buffers,
+            scheduler,
+            policers,
+            classifier,
         })
     }
 
@@ -136,24 +137,45 @@ impl Port {
     // Here, where most packets go, is nothing that must be called, nor has the observer a place in memory.
     #[expect(clippy::inline_always, reason = "what most packets take of it is as short as a call")]
     #[inline(always)]
-    pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
+    pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: O) -> Sent {
         if self.is_open
-            && self.backlog == 0
-            && self.ring.is_drained(now)
-            && let Some(takes) = self.pace.known(packet.length)
+            && let Some(departure) = self.foresee(now, packet.length)
         {
-            self.ring.advance(now);
-            let place = Place { queue: QueueId(0), precedence: packet.color };
-            let departure = self.commit(now, packet.length, takes);
-            observer.passed(now, place, packet, departure);
+            self.pass(packet, departure, observer);
             return Sent::Transmitted(departure);
         }
         self.send_by_queue(now, packet, observer)
     }
 
+    /// Whether nobody decides about a packet that finds nothing before it: there is one queue, and its buffer manager
+    /// lets into an empty one whatever comes.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is [open](Port::is_open), if
+    /// nothing stands before it and nothing comes before it. `None` also where it would take a division to know.
+    #[expect(clippy::inline_always, reason = "as short as a call")]
+    #[inline(always)]
+    pub fn foresee(&self, now: Time, length: u32) -> Option<Departure> {
+        if self.backlog > 0 || !self.ring.is_drained(now) {
+            return None;
+        }
+        self.pace.known(length).map(|takes| Departure { starts: now, ends: now + takes })
+    }
+
+    /// `packet` arrives when its departure starts, which was [foreseen](Port::foresee): it is in the ring.
+    #[expect(clippy::inline_always, reason = "as short as a call")]
+    #[inline(always)]
+    pub fn pass<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
+        self.ring.push_alone(packet.length, departure.ends);
+        let place = Place { queue: QueueId(0), precedence: packet.color };
+        observer.passed(departure.starts, place, packet, departure);
+    }
+
     /// Sends `packet` where a buffer manager is to be asked, or it must wait.
-    #[inline(never)]
-    fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
+    #[inline]
+    pub fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
         let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
         let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
@@ -168,7 +190,8 @@ impl Port {
     /// `packet` is it then.
     ///
     /// From here on nothing can overtake or drop it, so its times are known.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    #[inline(always)]
     pub fn poll_transmit<O: Observer>(
         &mut self,
         now: Time,

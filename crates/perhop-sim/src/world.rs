@@ -167,7 +167,8 @@ impl<W: Watch> World<W> {
     }
 
     fn emit(&mut self, now: Time, sender: usize) {
-        let mut packet = self.take_packet(sender);
+        let mut packet = self.template_of(sender);
+        self.take_packet(sender, &mut packet);
         let Sender { flow, due, slot, .. } = self.senders[sender];
         if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
             self.agenda.schedule(slot, due.at);
@@ -204,13 +205,18 @@ impl<W: Watch> World<W> {
         self.forward(now, self.link_of(flow, 0), &mut packet);
     }
 
-    /// The packet that `sender` sends now; its successor becomes due.
+    /// What all packets of `sender` have in common.
+    #[inline]
+    fn template_of(&self, sender: usize) -> Packet {
+        self.flows[self.senders[sender].flow].template
+    }
+
+    /// Makes of its template the packet that `sender` sends now; its successor becomes due.
     #[allow(clippy::inline_always)] // a part of what runs ahead
     #[inline(always)]
-    fn take_packet(&mut self, sender: usize) -> Packet {
+    fn take_packet(&mut self, sender: usize, packet: &mut Packet) {
         let Sender { source, flow, due, stops, .. } = &mut self.senders[sender];
         let tally = &mut self.tallies[*flow];
-        let mut packet = self.flows[*flow].template;
         packet.length = due.length;
         packet.sent_at = due.at;
         if let Some(dscp) = due.dscp {
@@ -226,7 +232,6 @@ impl<W: Watch> World<W> {
         if due.at >= *stops {
             due.at = Time::MAX;
         }
-        packet
     }
 
     /// `packet` has arrived at its host. Where that answers it at once the answer takes its place, and leaves by the link that

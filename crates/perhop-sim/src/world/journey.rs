@@ -51,6 +51,29 @@ impl<W: Watch> World<W> {
     /// at the far end is known now, the answer is when it arrives there.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
+        let hop = &mut self.links[link.index()];
+        if hop.straight
+            && let Some(departure) = hop.port.foresee(now, packet.length)
+        {
+            self.watch.comes(now, link.index(), packet);
+            let counters = Counters {
+                port: &mut hop.tally,
+                flows: &mut self.tallies,
+                segments: &mut self.transport.segments,
+                warmup: self.warmup,
+                observer: self.watch.at(link.index()),
+            };
+            hop.port.pass(packet, departure, counters);
+            let World { transport, horizon, duration, agenda, .. } = self;
+            let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
+            return hop.launch(packet, departure.ends, &foresight, agenda);
+        }
+        self.pass_by_queue(now, link, packet)
+    }
+
+    /// The same where somebody decides about `packet`, or something is before it.
+    #[inline(never)]
+    fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = &mut self.links[link.index()];
         // Sources that run ahead are all that enters a link, and have seen to its port.
         if hop.port.backlog() > 0 && hop.feeders.is_empty() {
@@ -71,7 +94,7 @@ impl<W: Watch> World<W> {
             warmup: self.warmup,
             observer: self.watch.at(link.index()),
         };
-        match hop.port.send(now, packet, counters) {
+        match hop.port.send_by_queue(now, packet, counters) {
             Sent::Transmitted(departure) => {
                 let World { transport, horizon, duration, agenda, .. } = self;
                 let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
@@ -127,20 +150,38 @@ impl<W: Watch> World<W> {
     /// The packet at the head of `link`'s flight reaches the far end.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { in_flight, arrival, settles, driven_by, .. } = &mut self.links[link.index()];
-        if *settles {
+        let Link { announced, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
+        // Copied once from where it is: what is put together of it here is not copied again.
+        let mut packet;
+        if let Some(sender) = *announced {
+            packet = self.template_of(sender as usize);
+            self.send_announced(now, link, sender as usize, &mut packet);
+        } else if *settles {
             return self.settle_in_flight(now, link);
+        } else {
+            let Some(flight) = in_flight.front() else { return };
+            packet = flight.packet;
+            in_flight.drop_front();
+            if let Some(next) = in_flight.front() {
+                self.agenda.schedule(*arrival, next.arrives);
+            }
         }
-        let Some(&Flight { mut packet, .. }) = in_flight.front() else { return };
-        in_flight.drop_front();
-        if let Some(next) = in_flight.front() {
-            self.agenda.schedule(*arrival, next.arrives);
-        }
-        if let Some(first) = *driven_by {
-            self.drive(now, first);
-        }
-        self.catch_up(now, link);
+        self.follow(now, link);
         self.travel(now, link, &mut packet);
+    }
+
+    /// A packet has reached the far end of `link`: what has become due before it happens.
+    #[inline(always)]
+    fn follow(&mut self, now: Time, link: LinkId) {
+        let Link { driven_by, port, feeders, .. } = &self.links[link.index()];
+        if !feeders.is_empty() {
+            self.go_ahead(now, link);
+        } else if let Some(first) = *driven_by {
+            self.drive(now, first);
+            self.catch_up(now, link);
+        } else if port.backlog() > 0 {
+            self.let_out(now, link);
+        }
     }
 
     /// The packet at the head of `link`'s flight, which could not be settled when it was launched, reaches the far
