@@ -1,6 +1,7 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
 mod leaves;
+mod outcome;
 mod pace;
 
 use crate::buffer::{AnyBuffer, BufferManager};
@@ -17,28 +18,8 @@ use crate::scheduler::{SchedulerTree, Selection};
 use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
 use leaves::Leaves;
+pub use outcome::{Departure, Sent};
 use pace::Pace;
-
-/// When a packet is on the wire: it has left the scheduler's hands, and nothing can change its times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Departure {
-    /// When its first bit goes out.
-    pub starts: Time,
-    /// When its last bit has gone out.
-    pub ends: Time,
-}
-
-/// What became of a packet that was sent through a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
-    /// Nothing stood before it: it is in the transmit ring.
-    Transmitted(Departure),
-    /// It waits; [`poll_transmit`](Port::poll_transmit) says what leaves next, which is nothing as long as the
-    /// [ring](Port::ring) has no room.
-    Queued,
-    /// It ends here.
-    Dropped,
-}
 
 /// The sending side of an interface.
 ///
@@ -211,13 +192,19 @@ impl Port {
     #[inline(always)]
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
         loop {
-            let id = match self.scheduler.select(now, &self.queues) {
-                Selection::Serve(id) => id,
-                Selection::WaitUntil(time) => {
-                    self.shaped_until = Some(time);
-                    return None;
+            // Where there is one queue, the packet that waits is there.
+            let is_single = self.scheduler.is_single();
+            let id = if is_single {
+                QueueId(0)
+            } else {
+                match self.scheduler.select(now, &self.queues) {
+                    Selection::Serve(id) => id,
+                    Selection::WaitUntil(time) => {
+                        self.shaped_until = Some(time);
+                        return None;
+                    }
+                    Selection::Idle => return None,
                 }
-                Selection::Idle => return None,
             };
             let queue = &mut self.queues[id.index()];
             let head = queue.head().filter(|head| self.ring.admits(head.length))?;
@@ -225,7 +212,9 @@ impl Port {
             *packet = *head;
             queue.drop_head(place.precedence, length);
             self.backlog -= 1;
-            self.scheduler.dequeued(now, id, length, queue);
+            if !is_single {
+                self.scheduler.dequeued(now, id, length, queue);
+            }
             let departure = self.release(now, place, packet, &mut observer);
             if departure.is_some() || self.backlog == 0 {
                 return departure;

@@ -126,6 +126,7 @@ impl<'a> Builder<'a> {
             agenda: Agenda::new(),
             links: Vec::with_capacity(2 * scenario.links.len()),
             flows: Vec::new(),
+            ways: Vec::new(),
             paths: Vec::new(),
             tallies: Vec::new(),
             senders: Vec::new(),
@@ -146,6 +147,7 @@ impl<'a> Builder<'a> {
     /// Builds it all, in the order in which one part needs another.
     fn build<W: Watch>(mut self, watch: W) -> Result<World<W>, ConfigError> {
         self.assemble()?;
+        self.find_ways_on();
         self.await_warmup();
         let ahead = if self.onlookers.watched { Ahead::Never } else { Ahead::WhereNobodyCanTell };
         if ahead == Ahead::WhereNobodyCanTell {
@@ -236,6 +238,7 @@ impl<'a> Builder<'a> {
             arrival: self.world.agenda.register(Event::Arrival(id)),
             far_interface: self.topology.interface(to, from),
             in_flight: GrowingRing::default(),
+            next: None,
             announced: None,
             feeders: Feeders::default(),
             input,

@@ -57,9 +57,11 @@ pub(crate) struct Link {
     pub(crate) far_interface: InterfaceId,
     /// In order of arrival: a link never reorders, so one agenda entry serves them all.
     pub(crate) in_flight: GrowingRing<Flight>,
-    /// The sender whose next packet is not sent yet, although its arrival is on the agenda: it will find the port idle,
+    /// The link by which all its packets go on.
+    pub(crate) next: Option<LinkId>,
+    /// The feeder whose next packet is not sent yet, although its arrival is on the agenda: it will find the port idle,
     /// nothing is in flight before it, and nobody asks for the packet before it arrives.
-    pub(crate) announced: Option<u32>,
+    pub(crate) announced: Option<Feeder>,
     /// The senders of the host that this link leads away from, where their packets are all that enters
     /// it: then they run ahead of the agenda. Else empty.
     pub(crate) feeders: Feeders,
@@ -100,11 +102,15 @@ impl Link {
     }
 }
 
+/// One of a link's [`Feeders`], by its place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feeder(u8);
+
 /// Senders of one host, so few that each packet can look for the first among them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Feeders {
-    count: u32,
     senders: [u32; Feeders::MOST],
+    count: u8,
 }
 
 impl Feeders {
@@ -113,7 +119,7 @@ impl Feeders {
 
     /// `senders`, which are not more than there can be.
     pub(crate) fn new(senders: &[usize]) -> Feeders {
-        let mut feeders = Feeders { count: senders.len() as u32, ..Feeders::default() };
+        let mut feeders = Feeders { count: senders.len() as u8, ..Feeders::default() };
         for (place, sender) in feeders.senders.iter_mut().zip(senders) {
             *place = *sender as u32;
         }
@@ -123,13 +129,19 @@ impl Feeders {
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// The one that comes first by `due`, of several the first in order. The first of none, too.
+    /// As an index into the world's senders.
     #[inline]
-    pub(crate) fn first_by(&self, due: impl Fn(u32) -> Time) -> u32 {
-        let mut first = self.senders[0];
-        if self.count > 1 {
-            for &sender in self.senders.iter().take(self.count as usize).skip(1) {
-                first = if due(sender) < due(first) { sender } else { first };
+    pub(crate) fn sender(&self, Feeder(place): Feeder) -> usize {
+        self.senders[usize::from(place) % Feeders::MOST] as usize
+    }
+    /// The one that comes first by `due`, of several the first in order.
+    #[inline]
+    pub(crate) fn first_by(&self, due: impl Fn(usize) -> Time) -> Feeder {
+        let mut first = Feeder::default();
+        for place in 1..self.count {
+            let other = Feeder(place);
+            if due(self.sender(other)) < due(self.sender(first)) {
+                first = other;
             }
         }
         first

@@ -57,14 +57,17 @@ pub(crate) struct Flow {
 
 /// A source and the packet it sends next.
 #[derive(Debug)]
+#[repr(C, align(64))] // what every packet asks lies in three cache lines
 pub(crate) struct Sender {
-    pub(crate) source: Source,
-    pub(crate) flow: usize,
+    /// What all its packets have in common, as its flow has it.
+    pub(crate) template: Packet,
     /// Its next packet; `at` is [`Time::MAX`] when there is none.
     pub(crate) due: Emission,
     pub(crate) stops: Time,
+    pub(crate) flow: usize,
     /// Its place on the agenda; none where the host's link runs ahead ([`Link::feeders`]).
     pub(crate) slot: Option<Slot>,
+    pub(crate) source: Source,
 }
 
 /// A queue probe.
@@ -82,6 +85,8 @@ pub struct World<W = ()> {
     pub(crate) agenda: Agenda<Event>,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
+    /// Where the path of each flow begins in `paths`, as the flow has it: all of them together, since every packet asks.
+    pub(crate) ways: Vec<u32>,
     /// The links that each flow takes, in order, one path after the other.
     pub(crate) paths: Vec<LinkId>,
     pub(crate) tallies: Vec<FlowCounters>,
@@ -107,6 +112,7 @@ impl World {
             agenda: self.agenda,
             links: self.links,
             flows: self.flows,
+            ways: self.ways,
             paths: self.paths,
             tallies: self.tallies,
             senders: self.senders,
@@ -167,7 +173,7 @@ impl<W: Watch> World<W> {
     }
 
     fn emit(&mut self, now: Time, sender: usize) {
-        let mut packet = self.template_of(sender);
+        let mut packet = self.senders[sender].template;
         self.take_packet(sender, &mut packet);
         let Sender { flow, due, slot, .. } = self.senders[sender];
         if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
@@ -203,12 +209,6 @@ impl<W: Watch> World<W> {
         };
         packet.payload = payload(flow, place);
         self.forward(now, self.link_of(flow, 0), &mut packet);
-    }
-
-    /// What all packets of `sender` have in common.
-    #[inline]
-    fn template_of(&self, sender: usize) -> Packet {
-        self.flows[self.senders[sender].flow].template
     }
 
     /// Makes of its template the packet that `sender` sends now; its successor becomes due.

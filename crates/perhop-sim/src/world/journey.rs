@@ -77,7 +77,7 @@ impl<W: Watch> World<W> {
         let mut hop = &mut self.links[link.index()];
         // Sources that run ahead are all that enters a link, and have seen to its port.
         if hop.port.backlog() > 0 && hop.feeders.is_empty() {
-            self.let_out(now, link);
+            self.let_out_before(now, link);
             hop = &mut self.links[link.index()];
         }
         self.watch.comes(now, link.index(), packet);
@@ -150,12 +150,13 @@ impl<W: Watch> World<W> {
     /// The packet at the head of `link`'s flight reaches the far end.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { announced, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
+        let Link { announced, feeders, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
         // Copied once from where it is: what is put together of it here is not copied again.
         let mut packet;
-        if let Some(sender) = *announced {
-            packet = self.template_of(sender as usize);
-            self.send_announced(now, link, sender as usize, &mut packet);
+        if let Some(feeder) = *announced {
+            let sender = feeders.sender(feeder);
+            packet = self.senders[sender].template;
+            self.send_announced(now, link, sender, &mut packet);
         } else if *settles {
             return self.settle_in_flight(now, link);
         } else {
@@ -215,18 +216,21 @@ impl<W: Watch> World<W> {
             }
             hop = &mut self.links[link.index()];
         }
+        let (is_conditioned, leads_to_host) = (!hop.input.is_empty(), hop.leads_to_host);
+        // Nobody asks any more for what a node knows of its packets.
+        if leads_to_host && !is_conditioned {
+            return self.deliver(now, packet);
+        }
         packet.arrive(hop.far_interface);
-        if !hop.input.is_empty()
-            && let Verdict::Drop(cause) = hop.input.condition(now, packet)
-        {
+        if is_conditioned && let Verdict::Drop(cause) = hop.input.condition(now, packet) {
             self.drop_unqueued(now, link, packet, cause, End::Input);
             return None;
         }
         packet.hops += 1;
-        if hop.leads_to_host {
+        if leads_to_host {
             return self.deliver(now, packet);
         }
-        Some(self.link_of(flow_of(packet), packet.hops))
+        hop.next.or_else(|| Some(self.link_of(flow_of(packet), packet.hops)))
     }
 
     /// Whether `packet` reaches the far end of a `link` that loses packets, or that is captured.
@@ -246,7 +250,7 @@ impl<W: Watch> World<W> {
     /// The link by which packets of `flow` leave the node that they reach after `hops` links.
     #[inline]
     pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
-        self.paths[self.flows[flow].path as usize + usize::from(hops)]
+        self.paths[self.ways[flow] as usize + usize::from(hops)]
     }
 
     /// `packet` ends at `link` outside its queues, at `end`: counted for its flow and by the port.

@@ -6,7 +6,7 @@ use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 
 use super::World;
-use crate::link::{Counters, Flight, Link};
+use crate::link::{Counters, Feeder, Flight, Link};
 use crate::routing::LinkId;
 use crate::source::Emission;
 
@@ -23,17 +23,18 @@ impl<W: Watch> World<W> {
     ///
     /// A packet that will find the port idle needs nothing but its arrival on the agenda until then: nobody asks for it,
     /// and nothing enters this link but what its own sources send after it.
-    #[inline]
+    #[allow(clippy::inline_always)] // a part of the arrival before
+    #[inline(always)]
     pub(crate) fn go_ahead(&mut self, now: Time, link: LinkId) {
         let World { links, senders, agenda, duration, .. } = self;
         let hop = &mut links[link.index()];
         if hop.announces && hop.in_flight.is_empty() {
-            let sender = hop.feeders.first_by(|sender| senders[sender as usize].due.at);
-            let Emission { at, length, .. } = senders[sender as usize].due;
+            let first = hop.feeders.first_by(|sender| senders[sender].due.at);
+            let Emission { at, length, .. } = senders[hop.feeders.sender(first)].due;
             if at <= *duration
                 && let Some(departure) = hop.port.foresee(at, length)
             {
-                hop.announced = Some(sender);
+                hop.announced = Some(first);
                 agenda.schedule(hop.arrival, departure.ends + hop.delay);
                 return;
             }
@@ -42,7 +43,7 @@ impl<W: Watch> World<W> {
     }
 
     /// Sends the packet that `sender` announced, and which arrives at the far end of `link` at `arrives`. `packet` is its
-    /// [template](World::template_of).
+    /// template.
     #[allow(clippy::inline_always)] // a part of its arrival, seldom of anything else
     #[inline(always)]
     pub(super) fn send_announced(&mut self, arrives: Time, link: LinkId, sender: usize, packet: &mut Packet) {
@@ -64,8 +65,8 @@ impl<W: Watch> World<W> {
 
     /// Sends what is announced on `link` if it is due by `now`. The answer is whether anything is announced still.
     #[cold]
-    fn keep_word(&mut self, now: Time, link: LinkId, sender: u32) -> bool {
-        let sender = sender as usize;
+    fn keep_word(&mut self, now: Time, link: LinkId, feeder: Feeder) -> bool {
+        let sender = self.links[link.index()].feeders.sender(feeder);
         let Emission { at, length, .. } = self.senders[sender].due;
         if at > now {
             return true;
@@ -73,7 +74,7 @@ impl<W: Watch> World<W> {
         let hop = &self.links[link.index()];
         if let Some(departure) = hop.port.foresee(at, length) {
             let arrives = departure.ends + hop.delay;
-            let mut packet = self.template_of(sender);
+            let mut packet = self.senders[sender].template;
             self.send_announced(arrives, link, sender, &mut packet);
             self.links[link.index()].in_flight.push_back(Flight { arrives, packet });
         }
@@ -99,6 +100,13 @@ impl<W: Watch> World<W> {
     /// Lets `link`'s port send what is due by `now`.
     #[inline(never)]
     pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
+        self.let_out_before(now, link);
+    }
+
+    /// The same, as a part of what comes next.
+    #[allow(clippy::inline_always)] // by a call, a packet that meets others took one twentieth longer
+    #[inline(always)]
+    pub(super) fn let_out_before(&mut self, now: Time, link: LinkId) {
         while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
             self.let_out_at(due, link);
         }
@@ -121,14 +129,14 @@ impl<W: Watch> World<W> {
     /// packet's arrival is the only event that the agenda needs.
     #[inline(never)]
     fn run_ahead(&mut self, now: Time, link: LinkId) {
-        if let Some(sender) = self.links[link.index()].announced
-            && self.keep_word(now, link, sender)
+        if let Some(feeder) = self.links[link.index()].announced
+            && self.keep_word(now, link, feeder)
         {
             return;
         }
         loop {
             let Link { feeders, port, halt, .. } = &self.links[link.index()];
-            let sender = feeders.first_by(|sender| self.senders[sender as usize].due.at) as usize;
+            let sender = feeders.sender(feeders.first_by(|sender| self.senders[sender].due.at));
             let emission = self.senders[sender].due.at;
             let timeout = port.poll_timeout().unwrap_or(Time::MAX);
             let next = emission.min(timeout);
@@ -138,7 +146,7 @@ impl<W: Watch> World<W> {
             if timeout <= emission {
                 self.transmit(timeout, link);
             } else {
-                let mut packet = self.template_of(sender);
+                let mut packet = self.senders[sender].template;
                 self.take_packet(sender, &mut packet);
                 self.forward(emission, link, &mut packet);
             }
