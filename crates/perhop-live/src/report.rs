@@ -230,7 +230,7 @@ impl Frames {
 
 impl DirectionReport {
     fn of(direction: &Direction) -> DirectionReport {
-        let queue = |(queue, precedence, tally): (usize, usize, &Tally)| QueueReport {
+        let queue = |(queue, precedence, tally): (usize, usize, Tally)| QueueReport {
             queue: direction.queue_names[queue].clone(),
             precedence: precedence as u64,
             arrived: tally.arrived,

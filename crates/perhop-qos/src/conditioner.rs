@@ -52,13 +52,14 @@ pub struct TrafficConditioner {
 }
 
 #[derive(Clone, Debug)]
+#[repr(C, align(64))] // what every packet asks lies in three cache lines
 struct Stage {
-    name: String,
     matches: Option<Match>,
     meter: Option<StageMeter>,
     treatments: [Treatment; Color::COUNT],
     /// Packets and IP bytes it took, by the color it gave them.
     counted: [Count; Color::COUNT],
+    name: String,
 }
 
 /// The meter of a stage, or its meters.
@@ -181,7 +182,7 @@ impl Stage {
             let (_, own) = of_color[index.min(of_color.len() - 1)];
             Treatment::of(if own.is_empty() { &config.actions } else { own })
         });
-        Ok(Stage { name, matches, meter, treatments, counted: Default::default() })
+        Ok(Stage { matches, meter, treatments, counted: Default::default(), name })
     }
     /// Whether no packet ever goes on from here to the next stage.
     fn is_last(&self) -> bool {

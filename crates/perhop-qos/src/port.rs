@@ -1,6 +1,7 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
 mod leaves;
+mod outcome;
 mod pace;
 
 use crate::buffer::{AnyBuffer, BufferManager};
@@ -17,49 +18,30 @@ use crate::scheduler::{SchedulerTree, Selection};
 use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
 use leaves::Leaves;
+pub use outcome::{Departure, Sent};
 use pace::Pace;
-
-/// When a packet is on the wire: it has left the scheduler's hands, and nothing can change its times.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Departure {
-    /// When its first bit goes out.
-    pub starts: Time,
-    /// When its last bit has gone out.
-    pub ends: Time,
-}
-
-/// What became of a packet that was sent through a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sent {
-    /// Nothing stood before it: it is in the transmit ring.
-    Transmitted(Departure),
-    /// It waits; [`poll_transmit`](Port::poll_transmit) says what leaves next, which is nothing as long as the
-    /// [ring](Port::ring) has no room.
-    Queued,
-    /// It ends here.
-    Dropped,
-}
 
 /// The sending side of an interface.
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival, then [`poll_transmit`](Port::poll_transmit)
 /// until it returns `None`, then sleeps until [`poll_timeout`](Port::poll_timeout) or the next arrival.
 #[derive(Clone, Debug)]
+#[repr(C)] // what a packet asks that passes straight through stands together
 pub struct Port {
-    classifier: PortClassifier,
-    queues: Vec<Queue>,
-    buffers: Vec<AnyBuffer>,
-    /// By queue, as far as the last that has one: most ports have none.
-    policers: Vec<Option<Policer>>,
-    scheduler: SchedulerTree,
-    ring: TransmitRing,
     pace: Pace,
-    /// A packet that finds its one queue empty meets nobody who would decide about it.
-    is_open: bool,
     /// Packets in all queues.
     backlog: u64,
+    ring: TransmitRing,
+    /// A packet that finds its one queue empty meets nobody who would decide about it.
+    is_open: bool,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
+    queues: Vec<Queue>,
+    buffers: Vec<AnyBuffer>,
+    scheduler: SchedulerTree,
+    /// By queue, as far as the last that has one: most ports have none.
+    policers: Vec<Option<Policer>>,
+    classifier: PortClassifier,
 }
 
 impl Port {
@@ -103,16 +85,16 @@ impl Port {
             && queues[0].is_plain()
             && buffers[0].ignores_an_empty_queue();
         Ok(Port {
-            is_open,
-            classifier,
-            queues,
-            buffers,
-            policers,
-            scheduler,
-            ring,
             pace: Pace::new(wire),
             backlog: 0,
+            ring,
+            is_open,
             shaped_until: None,
+            queues,
+            buffers,
+            scheduler,
+            policers,
+            classifier,
         })
     }
 
@@ -136,24 +118,45 @@ impl Port {
     // Here, where most packets go, is nothing that must be called, nor has the observer a place in memory.
     #[expect(clippy::inline_always, reason = "what most packets take of it is as short as a call")]
     #[inline(always)]
-    pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
+    pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: O) -> Sent {
         if self.is_open
-            && self.backlog == 0
-            && self.ring.is_drained(now)
-            && let Some(takes) = self.pace.known(packet.length)
+            && let Some(departure) = self.foresee(now, packet.length)
         {
-            self.ring.advance(now);
-            let place = Place { queue: QueueId(0), precedence: packet.color };
-            let departure = self.commit(now, packet.length, takes);
-            observer.passed(now, place, packet, departure);
+            self.pass(packet, departure, observer);
             return Sent::Transmitted(departure);
         }
         self.send_by_queue(now, packet, observer)
     }
 
+    /// Whether nobody decides about a packet that finds nothing before it: there is one queue, and its buffer manager
+    /// lets into an empty one whatever comes.
+    pub fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is [open](Port::is_open), if
+    /// nothing stands before it and nothing comes before it. `None` also where it would take a division to know.
+    #[expect(clippy::inline_always, reason = "as short as a call")]
+    #[inline(always)]
+    pub fn foresee(&self, now: Time, length: u32) -> Option<Departure> {
+        if self.backlog > 0 || !self.ring.is_drained(now) {
+            return None;
+        }
+        self.pace.known(length).map(|takes| Departure { starts: now, ends: now + takes })
+    }
+
+    /// `packet` arrives when its departure starts, which was [foreseen](Port::foresee): it is in the ring.
+    #[expect(clippy::inline_always, reason = "as short as a call")]
+    #[inline(always)]
+    pub fn pass<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
+        self.ring.push_alone(packet.length, departure.ends);
+        let place = Place { queue: QueueId(0), precedence: packet.color };
+        observer.passed(departure.starts, place, packet, departure);
+    }
+
     /// Sends `packet` where a buffer manager is to be asked, or it must wait.
-    #[inline(never)]
-    fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
+    #[inline]
+    pub fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
         let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
         let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
@@ -168,7 +171,8 @@ impl Port {
     /// `packet` is it then.
     ///
     /// From here on nothing can overtake or drop it, so its times are known.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    #[inline(always)]
     pub fn poll_transmit<O: Observer>(
         &mut self,
         now: Time,
@@ -188,13 +192,19 @@ impl Port {
     #[inline(always)]
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
         loop {
-            let id = match self.scheduler.select(now, &self.queues) {
-                Selection::Serve(id) => id,
-                Selection::WaitUntil(time) => {
-                    self.shaped_until = Some(time);
-                    return None;
+            // Where there is one queue, the packet that waits is there.
+            let is_single = self.scheduler.is_single();
+            let id = if is_single {
+                QueueId(0)
+            } else {
+                match self.scheduler.select(now, &self.queues) {
+                    Selection::Serve(id) => id,
+                    Selection::WaitUntil(time) => {
+                        self.shaped_until = Some(time);
+                        return None;
+                    }
+                    Selection::Idle => return None,
                 }
-                Selection::Idle => return None,
             };
             let queue = &mut self.queues[id.index()];
             let head = queue.head().filter(|head| self.ring.admits(head.length))?;
@@ -202,7 +212,9 @@ impl Port {
             *packet = *head;
             queue.drop_head(place.precedence, length);
             self.backlog -= 1;
-            self.scheduler.dequeued(now, id, length, queue);
+            if !is_single {
+                self.scheduler.dequeued(now, id, length, queue);
+            }
             let departure = self.release(now, place, packet, &mut observer);
             if departure.is_some() || self.backlog == 0 {
                 return departure;

@@ -82,17 +82,18 @@ impl RingConfig {
 
 /// The packets committed to the wire: when each has left, and the particles it then frees.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every packet asks comes first
 pub struct TransmitRing {
-    capacity: u32,
-    particle: u32,
-    admission: RingAdmission,
-    used: u32,
+    /// When the last of its packets will have left, or has left.
+    drained_at: Time,
     /// The packet that leaves next, while there is one.
     first: Slot,
-    /// Those behind it.
+    used: u32,
+    particle: u32,
+    capacity: u32,
+    admission: RingAdmission,
+    /// The packets behind the first.
     others: VecDeque<Slot>,
-    /// When the last of them will have left, or has left.
-    drained_at: Time,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -150,6 +151,17 @@ impl TransmitRing {
             self.others.push_back(slot);
         }
         self.used += slot.particles;
+        self.drained_at = ends;
+    }
+    /// The same, where every packet before has [left](TransmitRing::is_drained).
+    #[inline]
+    pub fn push_alone(&mut self, length: u32, ends: Time) {
+        // There are others only where the first does not use all that is used.
+        if self.used > self.first.particles {
+            self.others.clear();
+        }
+        self.first = Slot { ends, particles: self.particles(length) };
+        self.used = self.first.particles;
         self.drained_at = ends;
     }
     /// When the next particles come free; `None` while the ring is empty.

@@ -19,13 +19,13 @@ use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
 use crate::agenda::Agenda;
-use crate::link::{Link, Loss};
+use crate::link::{Feeders, Link, Loss};
 use crate::probe::PortTally;
 use crate::routing::LinkId;
 use crate::scenario::{InterfaceConfig, LinkConfig, Scenario};
 use crate::session::Transport;
 use crate::topology::Topology;
-use crate::world::{Event, World};
+use crate::world::{Event, Sender, World};
 
 pub(crate) use captures::captured;
 pub use traffic::flow_start;
@@ -100,9 +100,6 @@ fn rooted(error: ConfigError, list: &str, index: usize) -> ConfigError {
     }
 }
 
-/// Senders of one host that may run ahead: each packet looks for the first among them.
-const MOST_FEEDERS: usize = 4;
-
 /// Whether sources may run ahead of the agenda.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ahead {
@@ -129,6 +126,7 @@ impl<'a> Builder<'a> {
             agenda: Agenda::new(),
             links: Vec::with_capacity(2 * scenario.links.len()),
             flows: Vec::new(),
+            ways: Vec::new(),
             paths: Vec::new(),
             tallies: Vec::new(),
             senders: Vec::new(),
@@ -149,6 +147,7 @@ impl<'a> Builder<'a> {
     /// Builds it all, in the order in which one part needs another.
     fn build<W: Watch>(mut self, watch: W) -> Result<World<W>, ConfigError> {
         self.assemble()?;
+        self.find_ways_on();
         self.await_warmup();
         let ahead = if self.onlookers.watched { Ahead::Never } else { Ahead::WhereNobodyCanTell };
         if ahead == Ahead::WhereNobodyCanTell {
@@ -225,33 +224,35 @@ impl<'a> Builder<'a> {
         let tally = PortTally::new(port.queues().len());
         let loss = (config.loss > 0.0)
             .then(|| Loss { probability: config.loss, stream: streams.child("loss").stream() });
-        let uneventful = loss.is_none();
-        let leads_to_host = self.topology.is_host(to);
         self.world.links.push(Link {
-            name,
-            ends: [from.to_owned(), to.to_owned()],
-            queue_names,
-            output,
-            port,
-            uneventful,
-            loss,
-            delay: config.delay,
-            in_flight: GrowingRing::default(),
-            input,
-            far_interface: self.topology.interface(to, from),
-            arrival: self.world.agenda.register(Event::Arrival(id)),
-            poll: self.world.agenda.register(Event::Poll(id)),
-            poll_at: None,
-            feeders: Vec::new(),
-            halt: id,
-            driven_by: None,
-            leads_to_host,
+            straight: output.is_empty() && port.is_open(),
+            leads_to_host: self.topology.is_host(to),
             settles: false,
             answers: false,
             punctual: false,
             reacts: false,
-            tally,
+            uneventful: loss.is_none(),
+            announces: false,
+            delay: config.delay,
             transmitted: 0,
+            arrival: self.world.agenda.register(Event::Arrival(id)),
+            far_interface: self.topology.interface(to, from),
+            in_flight: GrowingRing::default(),
+            next: None,
+            announced: None,
+            feeders: Feeders::default(),
+            input,
+            output,
+            port,
+            tally,
+            halt: id,
+            driven_by: None,
+            poll: self.world.agenda.register(Event::Poll(id)),
+            poll_at: None,
+            loss,
+            name,
+            ends: [from.to_owned(), to.to_owned()],
+            queue_names,
         });
         Ok(())
     }
@@ -270,25 +271,31 @@ impl<'a> Builder<'a> {
 impl<W: Watch> World<W> {
     /// Puts the senders on the agenda, or lets them run ahead of it where nobody could tell.
     fn start_senders(&mut self, ahead: Ahead) {
-        for sender in 0..self.senders.len() {
-            let flow = self.senders[sender].flow;
-            self.links[self.paths[self.flows[flow].path as usize].index()].feeders.push(sender);
+        let mut feeders = vec![Vec::new(); self.links.len()];
+        for (sender, Sender { flow, .. }) in self.senders.iter().enumerate() {
+            feeders[self.link_of(*flow, 0).index()].push(sender);
         }
-        for link in 0..self.links.len() {
-            let watched = settling::is_watched(self, LinkId(link as u32));
-            let Link { feeders, leads_to_host, reacts, .. } = &self.links[link];
+        for (link, feeders) in feeders.iter().enumerate() {
+            let id = LinkId(link as u32);
+            let watched = settling::is_watched(self, id);
+            let Link { leads_to_host, reacts, .. } = &self.links[link];
             // A link from host to host has no event that could call a halt to running ahead.
-            if watched || ahead == Ahead::Never || *leads_to_host || *reacts || feeders.len() > MOST_FEEDERS {
-                for sender in std::mem::take(&mut self.links[link].feeders) {
-                    let slot = self.agenda.register(Event::Emission(sender));
-                    self.agenda.schedule(slot, self.senders[sender].due.at);
-                    self.senders[sender].slot = Some(slot);
+            if watched || ahead == Ahead::Never || *leads_to_host || *reacts || feeders.len() > Feeders::MOST
+            {
+                for sender in feeders {
+                    let slot = self.agenda.register(Event::Emission(*sender));
+                    self.agenda.schedule(slot, self.senders[*sender].due.at);
+                    self.senders[*sender].slot = Some(slot);
                 }
+            } else {
+                let link = &mut self.links[link];
+                link.feeders = Feeders::new(feeders);
+                link.announces = link.straight && !link.settles && !feeders.is_empty();
             }
         }
         for link in 0..self.links.len() {
             if !self.links[link].feeders.is_empty() {
-                self.catch_up(Time::ZERO, LinkId(link as u32));
+                self.go_ahead(Time::ZERO, LinkId(link as u32));
             }
         }
     }

@@ -23,25 +23,15 @@ pub(crate) struct Flight {
 }
 
 /// One direction of a link.
+///
+/// In this order and from the start of a cache line, what a packet asks on its way lies in four lines: a network has many links.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // what every packet asks on every hop, each by itself
+#[repr(C, align(64))]
 pub(crate) struct Link {
-    /// Name of the port that feeds it, in results: `C1->E3`.
-    pub(crate) name: String,
-    /// Names of the nodes at its ends.
-    pub(crate) ends: [String; 2],
-    /// Names of the port's queues, in results.
-    pub(crate) queue_names: Vec<String>,
-    /// Conditioners of the output policy.
-    pub(crate) output: TrafficConditioner,
-    pub(crate) port: Port,
-    /// The senders of the host that this link leads away from, where their packets are all that enters
-    /// it: then they run ahead of the agenda. Else empty.
-    pub(crate) feeders: Vec<usize>,
-    /// Where they run ahead: the first link on their way on which the agenda comes to their packets.
-    pub(crate) halt: LinkId,
-    /// The link away from a host from which all packets come to this one without the agenda's help.
-    pub(crate) driven_by: Option<LinkId>,
+    /// Nobody decides about a packet that finds its port idle: it has no output conditioners, and its port is
+    /// [open](Port::is_open).
+    pub(crate) straight: bool,
     /// The far end is a host: packets end there.
     pub(crate) leads_to_host: bool,
     /// What becomes of a packet at the far end is settled when it is on this wire: where it goes on, it meets no
@@ -55,24 +45,47 @@ pub(crate) struct Link {
     pub(crate) reacts: bool,
     /// Nothing happens on this wire: it loses nothing, and nobody captures it.
     pub(crate) uneventful: bool,
-    /// What the wire loses; `None` where it loses nothing.
-    pub(crate) loss: Option<Loss>,
+    /// Its senders' packets are [announced](Link::announced) where they will find the port idle.
+    pub(crate) announces: bool,
     /// Propagation delay.
     pub(crate) delay: Time,
-    /// In order of arrival: a link never reorders, so one agenda entry serves them all.
-    pub(crate) in_flight: GrowingRing<Flight>,
-    /// Conditioners of the far end's input policy.
-    pub(crate) input: TrafficConditioner,
+    /// Packets that went onto the wire since the start of the run.
+    pub(crate) transmitted: u64,
+    /// When the head of `in_flight` arrives, or what is announced.
+    pub(crate) arrival: Slot,
     /// The far end's name for this interface.
     pub(crate) far_interface: InterfaceId,
-    /// When the head of `in_flight` arrives.
-    pub(crate) arrival: Slot,
+    /// In order of arrival: a link never reorders, so one agenda entry serves them all.
+    pub(crate) in_flight: GrowingRing<Flight>,
+    /// The link by which all its packets go on.
+    pub(crate) next: Option<LinkId>,
+    /// The feeder whose next packet is not sent yet, although its arrival is on the agenda: it will find the port idle,
+    /// nothing is in flight before it, and nobody asks for the packet before it arrives.
+    pub(crate) announced: Option<Feeder>,
+    /// The senders of the host that this link leads away from, where their packets are all that enters
+    /// it: then they run ahead of the agenda. Else empty.
+    pub(crate) feeders: Feeders,
+    /// Conditioners of the far end's input policy.
+    pub(crate) input: TrafficConditioner,
+    /// Conditioners of the output policy.
+    pub(crate) output: TrafficConditioner,
+    pub(crate) port: Port,
+    pub(crate) tally: PortTally,
+    /// Where its senders run ahead: the first link on their way on which the agenda comes to their packets.
+    pub(crate) halt: LinkId,
+    /// The link away from a host from which all packets come to this one without the agenda's help.
+    pub(crate) driven_by: Option<LinkId>,
     /// When the port is to be polled again, where no packet in flight on this wire sees to it.
     pub(crate) poll: Slot,
     pub(crate) poll_at: Option<Time>,
-    pub(crate) tally: PortTally,
-    /// Packets that went onto the wire since the start of the run.
-    pub(crate) transmitted: u64,
+    /// What the wire loses; `None` where it loses nothing.
+    pub(crate) loss: Option<Loss>,
+    /// Name of the port that feeds it, in results: `C1->E3`.
+    pub(crate) name: String,
+    /// Names of the nodes at its ends.
+    pub(crate) ends: [String; 2],
+    /// Names of the port's queues, in results.
+    pub(crate) queue_names: Vec<String>,
 }
 
 impl Link {
@@ -86,6 +99,52 @@ impl Link {
             self.port.shaped_until().is_some()
         };
         waits && self.feeders.is_empty()
+    }
+}
+
+/// One of a link's [`Feeders`], by its place.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feeder(u8);
+
+/// Senders of one host, so few that each packet can look for the first among them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Feeders {
+    senders: [u32; Feeders::MOST],
+    count: u8,
+}
+
+impl Feeders {
+    /// How many there can be.
+    pub(crate) const MOST: usize = 4;
+
+    /// `senders`, which are not more than there can be.
+    pub(crate) fn new(senders: &[usize]) -> Feeders {
+        let mut feeders = Feeders { count: senders.len() as u8, ..Feeders::default() };
+        for (place, sender) in feeders.senders.iter_mut().zip(senders) {
+            *place = *sender as u32;
+        }
+        feeders
+    }
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+    /// As an index into the world's senders.
+    #[inline]
+    pub(crate) fn sender(&self, Feeder(place): Feeder) -> usize {
+        self.senders[usize::from(place) % Feeders::MOST] as usize
+    }
+    /// The one that comes first by `due`, of several the first in order.
+    #[inline]
+    pub(crate) fn first_by(&self, due: impl Fn(usize) -> Time) -> Feeder {
+        let mut first = Feeder::default();
+        for place in 1..self.count {
+            let other = Feeder(place);
+            if due(self.sender(other)) < due(self.sender(first)) {
+                first = other;
+            }
+        }
+        first
     }
 }
 
@@ -169,9 +228,8 @@ impl<O: Observer> Observer for Counters<'_, O> {
         self.observer.dequeued(now, place, packet, departure);
     }
     fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        if let Some(tally) = self.tally(now, place) {
-            tally.arrived.add(packet.length);
-            tally.sent.add(packet.length);
+        if now >= self.warmup {
+            self.port.passed[place.precedence.index()].add(packet.length);
         }
         self.observer.passed(now, place, packet, departure);
     }

@@ -57,14 +57,17 @@ pub(crate) struct Flow {
 
 /// A source and the packet it sends next.
 #[derive(Debug)]
+#[repr(C, align(64))] // what every packet asks lies in three cache lines
 pub(crate) struct Sender {
-    pub(crate) source: Source,
-    pub(crate) flow: usize,
+    /// What all its packets have in common, as its flow has it.
+    pub(crate) template: Packet,
     /// Its next packet; `at` is [`Time::MAX`] when there is none.
     pub(crate) due: Emission,
     pub(crate) stops: Time,
+    pub(crate) flow: usize,
     /// Its place on the agenda; none where the host's link runs ahead ([`Link::feeders`]).
     pub(crate) slot: Option<Slot>,
+    pub(crate) source: Source,
 }
 
 /// A queue probe.
@@ -82,6 +85,8 @@ pub struct World<W = ()> {
     pub(crate) agenda: Agenda<Event>,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
+    /// Where the path of each flow begins in `paths`, as the flow has it: all of them together, since every packet asks.
+    pub(crate) ways: Vec<u32>,
     /// The links that each flow takes, in order, one path after the other.
     pub(crate) paths: Vec<LinkId>,
     pub(crate) tallies: Vec<FlowCounters>,
@@ -107,6 +112,7 @@ impl World {
             agenda: self.agenda,
             links: self.links,
             flows: self.flows,
+            ways: self.ways,
             paths: self.paths,
             tallies: self.tallies,
             senders: self.senders,
@@ -167,7 +173,8 @@ impl<W: Watch> World<W> {
     }
 
     fn emit(&mut self, now: Time, sender: usize) {
-        let mut packet = self.take_packet(sender);
+        let mut packet = self.senders[sender].template;
+        self.take_packet(sender, &mut packet);
         let Sender { flow, due, slot, .. } = self.senders[sender];
         if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
             self.agenda.schedule(slot, due.at);
@@ -204,13 +211,12 @@ impl<W: Watch> World<W> {
         self.forward(now, self.link_of(flow, 0), &mut packet);
     }
 
-    /// The packet that `sender` sends now; its successor becomes due.
+    /// Makes of its template the packet that `sender` sends now; its successor becomes due.
     #[allow(clippy::inline_always)] // a part of what runs ahead
     #[inline(always)]
-    fn take_packet(&mut self, sender: usize) -> Packet {
+    fn take_packet(&mut self, sender: usize, packet: &mut Packet) {
         let Sender { source, flow, due, stops, .. } = &mut self.senders[sender];
         let tally = &mut self.tallies[*flow];
-        let mut packet = self.flows[*flow].template;
         packet.length = due.length;
         packet.sent_at = due.at;
         if let Some(dscp) = due.dscp {
@@ -226,7 +232,6 @@ impl<W: Watch> World<W> {
         if due.at >= *stops {
             due.at = Time::MAX;
         }
-        packet
     }
 
     /// `packet` has arrived at its host. Where that answers it at once the answer takes its place, and leaves by the link that

@@ -1,8 +1,8 @@
 //! What is not on the agenda gives the results of what is.
 //!
-//! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead. A queue
-//! probe at a port behind a link puts that link's packets on the agenda; without one they may be settled
-//! as soon as they are on the wire.
+//! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead, or announce
+//! what finds the port idle. A queue probe at a port behind a link puts that link's packets on the agenda;
+//! without one they may be settled as soon as they are on the wire.
 
 use std::path::Path;
 

@@ -6,16 +6,17 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// How long the wire takes for a packet: framing and rate, without a division for most packets.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // what is asked for every packet comes last: beside what the port asks
 pub(super) struct Pace {
-    /// Picoseconds of a wire byte where these are a whole number and the framing adds a constant, else 0.
-    byte: u64,
-    /// What the framing adds, and what a frame has at least, in bytes.
-    added: u64,
-    least: u64,
-    rate: Rate,
-    framing: Framing,
     /// IP bytes of the last packet, and its time: most packets are as long as the one before.
     last: (u32, Time),
+    rate: Rate,
+    framing: Framing,
+    /// What the framing adds, and what a frame has at least, in bytes.
+    added: u32,
+    least: u32,
+    /// Picoseconds of a wire byte where these are a whole number and the framing adds a constant, else 0.
+    byte: u64,
 }
 
 impl Pace {
@@ -24,11 +25,13 @@ impl Pace {
         let per_second = 8 * PICOSECONDS_PER_SECOND;
         let is_whole = per_second.is_multiple_of(rate.as_bits_per_second());
         let (byte, added, least) = match framing.added_and_least() {
-            Some((added, least)) if is_whole => (per_second / rate.as_bits_per_second(), added, least),
+            Some((added, least)) if is_whole => {
+                (per_second / rate.as_bits_per_second(), added as u32, least as u32)
+            }
             _ => (0, 0, 0),
         };
         let last = (0, rate.transmission_time(framing.wire_bytes(0)));
-        Pace { byte, added, least, rate, framing, last }
+        Pace { last, rate, framing, added, least, byte }
     }
     /// The time of a packet of `length` IP bytes.
     #[inline]
@@ -39,7 +42,7 @@ impl Pace {
     #[inline]
     pub(super) fn known(&self, length: u32) -> Option<Time> {
         if self.byte > 0 {
-            let bytes = (u64::from(length) + self.added).max(self.least);
+            let bytes = (u64::from(length) + u64::from(self.added)).max(u64::from(self.least));
             return Some(Time::from_picoseconds(bytes * self.byte));
         }
         (self.last.0 == length).then_some(self.last.1)

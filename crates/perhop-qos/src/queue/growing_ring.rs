@@ -7,7 +7,7 @@
 /// through an `Option`.
 #[derive(Clone, Debug, Default)]
 pub struct GrowingRing<T> {
-    slots: Vec<T>,
+    slots: Box<[T]>,
     first: usize,
     held: usize,
 }
@@ -52,7 +52,9 @@ impl<T: Copy + Default> GrowingRing<T> {
     fn grow(&mut self) {
         self.slots.rotate_left(self.first);
         self.first = 0;
-        self.slots.resize((2 * self.slots.len()).max(4), T::default());
+        let mut slots = std::mem::take(&mut self.slots).into_vec();
+        slots.resize((2 * slots.len()).max(4), T::default());
+        self.slots = slots.into_boxed_slice();
     }
 }
 

@@ -45,6 +45,22 @@ impl Builder<'_> {
         find_who_may_be_ahead(world);
         find_the_punctual(world);
     }
+
+    /// Finds the links on from which there is one way for all packets ([`crate::link::Link::next`]).
+    pub(super) fn find_ways_on(&mut self) {
+        let world = &mut self.world;
+        let mut found = vec![None; world.links.len()];
+        for flow in &world.flows {
+            let way: Vec<LinkId> = way(world, flow).collect();
+            for pair in way.windows(2) {
+                let known = found[pair[0].index()].get_or_insert(Some(pair[1]));
+                *known = known.filter(|next| *next == pair[1]);
+            }
+        }
+        for (link, next) in world.links.iter_mut().zip(found) {
+            link.next = next.flatten();
+        }
+    }
 }
 
 /// Lets links away from hosts settle, too, where all their packets come to one link that does not, and nobody else's.

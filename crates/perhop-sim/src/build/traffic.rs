@@ -73,6 +73,7 @@ impl<'a> Builder<'a> {
             input.announce(&key);
         }
         let distribution = self.distribution(flow.class);
+        self.world.ways.push(flow.path);
         self.world.flows.push(flow);
         self.world.tallies.push(FlowCounters::new(distribution));
         self.world.flows.len() - 1
@@ -91,8 +92,9 @@ impl<'a> Builder<'a> {
         let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         let Some(mut source) = source else { return };
         let due = source.next_packet();
+        let template = self.world.flows[flow].template;
         if due.at < stops {
-            self.world.senders.push(Sender { source, flow, due, stops, slot: None });
+            self.world.senders.push(Sender { template, due, stops, flow, slot: None, source });
         }
     }
 

@@ -12,6 +12,7 @@ use super::{ColorTallies, DelayStatistics, Delays};
 /// those of its colors; there is a pair of consecutive packets for each that does not begin a run; and the
 /// differences between the delays of a run add up to its last delay less its first.
 #[derive(Clone, Debug)]
+#[repr(C)] // in the first cache line what every packet asks, then the colors
 pub(crate) struct Arrivals {
     /// Number of the packet that continues the run; none has it before the first arrival.
     continues: u64,

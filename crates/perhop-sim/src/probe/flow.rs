@@ -9,14 +9,15 @@ use super::{Arrivals, DelayStatistics};
 
 /// What is counted of one flow while packets travel.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))] // what departures add to and what arrivals add to in few cache lines each
 pub(crate) struct FlowCounters {
+    pub(crate) arrivals: Arrivals,
     /// Its place in [`World::delays`](crate::world::World), which it may share with the flows of its class.
     pub(crate) distribution: usize,
-    /// The next packet's number.
-    pub(crate) next_sequence: u32,
     /// Handed to the sender's port.
     pub(crate) offered: Count,
-    pub(crate) arrivals: Arrivals,
+    /// The next packet's number.
+    pub(crate) next_sequence: u32,
     /// Dropped on the way, by cause.
     pub(crate) dropped: [Count; DropCause::COUNT],
 }
@@ -25,10 +26,10 @@ impl FlowCounters {
     /// Nothing counted yet of a flow whose delays go into `distribution`.
     pub(crate) fn new(distribution: usize) -> FlowCounters {
         FlowCounters {
-            distribution,
-            next_sequence: 0,
-            offered: Count::default(),
             arrivals: Arrivals::default(),
+            distribution,
+            offered: Count::default(),
+            next_sequence: 0,
             dropped: Default::default(),
         }
     }

@@ -1,6 +1,7 @@
 //! What is counted at one port.
 
 use perhop_qos::conditioner::Count;
+use perhop_qos::packet::Color;
 use perhop_qos::verdict::DropCause;
 
 use crate::capture::Tap;
@@ -20,7 +21,10 @@ pub struct Tally {
 
 /// What is counted at one port.
 #[derive(Clone, Debug, Default)]
+#[repr(C, align(64))] // what most packets add to lies in one cache line
 pub struct PortTally {
+    /// Went straight through a port of one queue, by drop precedence: arrived and sent.
+    pub(crate) passed: [Count; Color::COUNT],
     queues: usize,
     /// By drop precedence as far as one was seen, then by queue.
     tallies: Vec<Tally>,
@@ -50,12 +54,20 @@ impl PortTally {
         &mut self.tallies[precedence * self.queues + queue]
     }
     /// Queue, drop precedence and counters of all that was seen.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, &Tally)> {
-        let of_queue = |queue: usize| {
-            let tallies = self.tallies.iter().skip(queue).step_by(self.queues).enumerate();
-            tallies.map(move |(precedence, tally)| (queue, precedence, tally))
+    pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Tally)> {
+        let of_queue = move |queue: usize| {
+            (0..Color::COUNT).map(move |precedence| (queue, precedence, self.in_all(queue, precedence)))
         };
         let all = (0..self.queues).flat_map(of_queue);
         all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
+    }
+    /// The counters of `queue` for packets of drop precedence `precedence`, with those that went straight through.
+    fn in_all(&self, queue: usize, precedence: usize) -> Tally {
+        let mut tally = self.tallies.get(precedence * self.queues + queue).copied().unwrap_or_default();
+        if queue == 0 {
+            tally.arrived.merge(self.passed[precedence]);
+            tally.sent.merge(self.passed[precedence]);
+        }
+        tally
     }
 }

@@ -206,7 +206,7 @@ fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
     for link in &world.links {
         for (queue, precedence, tally) in link.tally.iter() {
             let (port, queue) = (link.name.clone(), link.queue_names[queue].clone());
-            rows.push(PortRow { replication, port, queue, precedence: precedence as u64, tally: *tally });
+            rows.push(PortRow { replication, port, queue, precedence: precedence as u64, tally });
         }
         // Conditioners and classifiers drop before a queue is chosen: rows of their own, so that the
         // drops of a port add up.

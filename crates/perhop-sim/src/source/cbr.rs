@@ -8,13 +8,14 @@ use crate::scenario::CbrConfig;
 
 /// One packet of fixed size every so often.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every packet asks comes first
 pub struct Cbr {
     spacing: Spacing,
+    next: Time,
+    length: u32,
     /// By how much a gap differs from the exact one at most, as a part of it; `None` where it does not.
     jitter: Option<f64>,
     stream: Stream,
-    next: Time,
-    length: u32,
 }
 
 impl Cbr {
@@ -24,7 +25,7 @@ impl Cbr {
         let counted = config.rate_counts.map(|framing| framing.wire_bytes(u64::from(length)));
         let spacing = Spacing::new(counted.unwrap_or(config.packet.counted()), config.rate);
         let jitter = Some(config.jitter).filter(|jitter| *jitter != 0.0);
-        Cbr { spacing, jitter, stream, next: start, length }
+        Cbr { spacing, next: start, length, jitter, stream }
     }
     #[inline]
     pub(super) fn next_packet(&mut self) -> Emission {

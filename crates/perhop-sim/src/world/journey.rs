@@ -51,10 +51,33 @@ impl<W: Watch> World<W> {
     /// at the far end is known now, the answer is when it arrives there.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
+        let hop = &mut self.links[link.index()];
+        if hop.straight
+            && let Some(departure) = hop.port.foresee(now, packet.length)
+        {
+            self.watch.comes(now, link.index(), packet);
+            let counters = Counters {
+                port: &mut hop.tally,
+                flows: &mut self.tallies,
+                segments: &mut self.transport.segments,
+                warmup: self.warmup,
+                observer: self.watch.at(link.index()),
+            };
+            hop.port.pass(packet, departure, counters);
+            let World { transport, horizon, duration, agenda, .. } = self;
+            let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
+            return hop.launch(packet, departure.ends, &foresight, agenda);
+        }
+        self.pass_by_queue(now, link, packet)
+    }
+
+    /// The same where somebody decides about `packet`, or something is before it.
+    #[inline(never)]
+    fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = &mut self.links[link.index()];
         // Sources that run ahead are all that enters a link, and have seen to its port.
         if hop.port.backlog() > 0 && hop.feeders.is_empty() {
-            self.let_out(now, link);
+            self.let_out_before(now, link);
             hop = &mut self.links[link.index()];
         }
         self.watch.comes(now, link.index(), packet);
@@ -71,7 +94,7 @@ impl<W: Watch> World<W> {
             warmup: self.warmup,
             observer: self.watch.at(link.index()),
         };
-        match hop.port.send(now, packet, counters) {
+        match hop.port.send_by_queue(now, packet, counters) {
             Sent::Transmitted(departure) => {
                 let World { transport, horizon, duration, agenda, .. } = self;
                 let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
@@ -127,20 +150,39 @@ impl<W: Watch> World<W> {
     /// The packet at the head of `link`'s flight reaches the far end.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { in_flight, arrival, settles, driven_by, .. } = &mut self.links[link.index()];
-        if *settles {
+        let Link { announced, feeders, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
+        // Copied once from where it is: what is put together of it here is not copied again.
+        let mut packet;
+        if let Some(feeder) = *announced {
+            let sender = feeders.sender(feeder);
+            packet = self.senders[sender].template;
+            self.send_announced(now, link, sender, &mut packet);
+        } else if *settles {
             return self.settle_in_flight(now, link);
+        } else {
+            let Some(flight) = in_flight.front() else { return };
+            packet = flight.packet;
+            in_flight.drop_front();
+            if let Some(next) = in_flight.front() {
+                self.agenda.schedule(*arrival, next.arrives);
+            }
         }
-        let Some(&Flight { mut packet, .. }) = in_flight.front() else { return };
-        in_flight.drop_front();
-        if let Some(next) = in_flight.front() {
-            self.agenda.schedule(*arrival, next.arrives);
-        }
-        if let Some(first) = *driven_by {
-            self.drive(now, first);
-        }
-        self.catch_up(now, link);
+        self.follow(now, link);
         self.travel(now, link, &mut packet);
+    }
+
+    /// A packet has reached the far end of `link`: what has become due before it happens.
+    #[inline(always)]
+    fn follow(&mut self, now: Time, link: LinkId) {
+        let Link { driven_by, port, feeders, .. } = &self.links[link.index()];
+        if !feeders.is_empty() {
+            self.go_ahead(now, link);
+        } else if let Some(first) = *driven_by {
+            self.drive(now, first);
+            self.catch_up(now, link);
+        } else if port.backlog() > 0 {
+            self.let_out(now, link);
+        }
     }
 
     /// The packet at the head of `link`'s flight, which could not be settled when it was launched, reaches the far
@@ -174,18 +216,21 @@ impl<W: Watch> World<W> {
             }
             hop = &mut self.links[link.index()];
         }
+        let (is_conditioned, leads_to_host) = (!hop.input.is_empty(), hop.leads_to_host);
+        // Nobody asks any more for what a node knows of its packets.
+        if leads_to_host && !is_conditioned {
+            return self.deliver(now, packet);
+        }
         packet.arrive(hop.far_interface);
-        if !hop.input.is_empty()
-            && let Verdict::Drop(cause) = hop.input.condition(now, packet)
-        {
+        if is_conditioned && let Verdict::Drop(cause) = hop.input.condition(now, packet) {
             self.drop_unqueued(now, link, packet, cause, End::Input);
             return None;
         }
         packet.hops += 1;
-        if hop.leads_to_host {
+        if leads_to_host {
             return self.deliver(now, packet);
         }
-        Some(self.link_of(flow_of(packet), packet.hops))
+        hop.next.or_else(|| Some(self.link_of(flow_of(packet), packet.hops)))
     }
 
     /// Whether `packet` reaches the far end of a `link` that loses packets, or that is captured.
@@ -205,7 +250,7 @@ impl<W: Watch> World<W> {
     /// The link by which packets of `flow` leave the node that they reach after `hops` links.
     #[inline]
     pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
-        self.paths[self.flows[flow].path as usize + usize::from(hops)]
+        self.paths[self.ways[flow] as usize + usize::from(hops)]
     }
 
     /// `packet` ends at `link` outside its queues, at `end`: counted for its flow and by the port.
