@@ -9,13 +9,14 @@ use super::{Arrivals, DelayStatistics};
 
 /// What is counted of one flow while packets travel.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))] // what a sender counts, then what is counted of deliveries, then what is rare
 pub(crate) struct FlowCounters {
-    /// Its place in [`World::delays`](crate::world::World), which it may share with the flows of its class.
-    pub(crate) distribution: usize,
-    /// The next packet's number.
-    pub(crate) next_sequence: u32,
     /// Handed to the sender's port.
     pub(crate) offered: Count,
+    /// The next packet's number.
+    pub(crate) next_sequence: u32,
+    /// Its place in [`World::delays`](crate::world::World), which it may share with the flows of its class.
+    pub(crate) distribution: usize,
     pub(crate) arrivals: Arrivals,
     /// Dropped on the way, by cause.
     pub(crate) dropped: [Count; DropCause::COUNT],
