@@ -31,7 +31,10 @@ impl Connection {
         let due = self.receiver.due();
         if self.stage >= Stage::Open {
             if !self.sender.has_work() {
-                if matches!(due, Due::Now | Due::Alone) && !self.has_blocks() {
+                if matches!(due, Due::Nothing | Due::Delayed) {
+                    return Transmitted::Nothing;
+                }
+                if !self.has_blocks() {
                     self.write_acknowledgment(now, segment);
                     *length = self.sender.parameters.plain_packet(0);
                     return Transmitted::Last;
