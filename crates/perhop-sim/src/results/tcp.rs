@@ -47,8 +47,8 @@ pub(super) struct ConnectionRow {
 
 pub(super) fn tcp_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<TcpRow> {
     let measured = world.duration.saturating_sub(world.warmup);
-    let sessions = world.transport.sessions.iter().zip(world.transport.measured());
-    let row = |(session, sent): (&Session, Statistics)| {
+    let counted = world.transport.tallies().into_iter().zip(world.transport.measured());
+    let row = |(session, (tally, sent)): (&Session, (SessionTally, Statistics))| {
         let traffic = &scenario.traffic[session.traffic];
         TcpRow {
             replication,
@@ -56,19 +56,19 @@ pub(super) fn tcp_rows(scenario: &Scenario, world: &World, replication: u64) -> 
             class: world.class_names[world.flows[session.flows[CLIENT]].class].clone(),
             from: traffic.from.clone(),
             to: traffic.to.clone(),
-            tally: session.tally,
+            tally,
             sent,
             measured,
         }
     };
-    sessions.map(row).collect()
+    world.transport.sessions.iter().zip(counted).map(row).collect()
 }
 
 pub(super) fn transaction_rows(world: &World, replication: u64) -> Vec<TransactionRow> {
     let measured = world.duration.saturating_sub(world.warmup);
-    let statistics = world.transport.measured();
+    let counted: Vec<_> = world.transport.tallies().into_iter().zip(world.transport.measured()).collect();
     let row = |(place, (class, times)): (usize, &(usize, Delays))| {
-        let sessions = world.transport.sessions.iter().zip(&statistics);
+        let sessions = world.transport.sessions.iter().zip(&counted);
         let of_class = sessions.filter(|(session, _)| session.completions == place);
         let mut row = TransactionRow {
             replication,
@@ -81,7 +81,7 @@ pub(super) fn transaction_rows(world: &World, replication: u64) -> Vec<Transacti
             times: times.delay.histogram(),
             measured,
         };
-        for (Session { tally, .. }, sent) in of_class {
+        for (_, (tally, sent)) in of_class {
             row.transactions += tally.transactions;
             row.completed += tally.completed;
             row.completion += tally.completion;

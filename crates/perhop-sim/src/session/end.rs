@@ -3,7 +3,7 @@
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
-use super::Segments;
+use super::Carried;
 use crate::agenda::{Agenda, Slot};
 use crate::probe::FlowCounters;
 use crate::routing::LinkId;
@@ -11,24 +11,37 @@ use crate::tcp::{Connection, Event as TcpEvent, Transmitted};
 use crate::world::Event;
 
 /// One end of a dialogue.
+///
+/// Its fields, and those of all that it consists of, are in the order of how often they are looked at: what most segments
+/// need takes a few cache lines, of several hundred connections in turn.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(super) struct End {
-    pub(super) connection: Connection,
-    pub(super) session: usize,
-    /// What all packets of the flow that leads away from it have in common, and the link by which they leave.
-    pub(super) template: Packet,
-    pub(super) link: LinkId,
-    /// The place of the dialogue's other end.
-    pub(super) peer: u32,
     /// Which of the connections that had this place it is of.
     pub(super) generation: u32,
-    pub(super) slot: Slot,
+    /// The place of the dialogue's other end.
+    pub(super) peer: u32,
     /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits for none.
     pub(super) armed: Time,
-    pub(super) closed: bool,
+    pub(super) session: usize,
     /// Of the transaction under way: bytes that have arrived here, and as many as the application waits for.
     pub(super) arrived: u64,
     pub(super) awaited: u64,
+    /// Payload bytes that arrived in order after the warm-up, on this connection.
+    pub(super) received: u64,
+    /// What all packets of the flow that leads away from it have in common, and the link by which they leave.
+    pub(super) template: Packet,
+    pub(super) link: LinkId,
+    pub(super) connection: Connection,
+    pub(super) slot: Slot,
+    pub(super) closed: bool,
+}
+
+/// What came of serving an end once.
+pub(super) struct Served {
+    pub(super) transmitted: Transmitted,
+    /// What its application heard after the last segment, and may act on.
+    pub(super) heard: Option<TcpEvent>,
 }
 
 #[allow(clippy::inline_always)] // every segment asks these
@@ -54,7 +67,7 @@ impl End {
     }
 
     /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm(&mut self, agenda: &mut Agenda<Event>) {
         let time = self.connection.next_timer();
         if time < self.armed {
@@ -63,40 +76,45 @@ impl End {
         }
     }
 
-    /// Puts its next segment, if it has one to send, into `packet`, which is still to leave; `tally` is its flow's.
+    /// Puts its next segment, if it has one to send, into `carried`, and all but that one's place into `packet`; `tally` is its
+    /// flow's. After the last its application hears what there is to hear. What leaves and arrives while the run
+    /// `is_measured` is counted.
     #[inline(always)]
-    pub(super) fn transmit(
+    pub(super) fn serve(
         &mut self,
         now: Time,
-        segments: &mut Segments,
+        is_measured: bool,
+        carried: &mut Carried,
         tally: &mut FlowCounters,
         packet: &mut Packet,
-    ) -> Transmitted {
-        let (held, carried) = segments.vacant();
-        let transmitted = self.connection.transmit(now, &mut carried.segment);
+    ) -> Served {
+        *packet = self.template;
+        let transmitted = self.connection.transmit(now, &mut carried.segment, &mut packet.length);
         if transmitted != Transmitted::Nothing {
             carried.end = self.peer;
             carried.generation = self.generation;
             carried.number = tally.next_sequence;
             tally.next_sequence = tally.next_sequence.wrapping_add(1);
-            *packet = self.template;
-            packet.length = self.connection.parameters().ip_length(&carried.segment);
             packet.sent_at = now;
             packet.ecn = carried.segment.ecn;
-            packet.payload |= u64::from(held);
-            segments.take();
+            if is_measured {
+                tally.offered.add(packet.length);
+            }
         }
-        transmitted
+        let is_silent = transmitted != Transmitted::Segment;
+        Served { transmitted, heard: if is_silent { self.hear(is_measured) } else { None } }
     }
 
-    /// What its application hears next and may act on. What arrives of a transaction before its last byte is only counted:
-    /// `count` is told of the session and how many bytes.
-    #[inline]
-    pub(super) fn hear(&mut self, mut count: impl FnMut(usize, u64)) -> Option<TcpEvent> {
+    /// What its application hears next and may act on. What arrives of a transaction before its last byte is only counted,
+    /// as all that arrives while the run `is_measured`.
+    #[inline(always)]
+    fn hear(&mut self, is_measured: bool) -> Option<TcpEvent> {
         loop {
             let event = self.connection.poll_event()?;
             let TcpEvent::Received(bytes) = event else { return Some(event) };
-            count(self.session, bytes);
+            if is_measured {
+                self.received += bytes;
+            }
             self.arrived += bytes;
             if self.arrived >= self.awaited {
                 return Some(event);

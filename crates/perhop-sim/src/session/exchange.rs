@@ -5,7 +5,8 @@ use perhop_qos::observer::Watch;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
-use super::{Carried, Transport};
+use super::Transport;
+use super::end::Served;
 use crate::link::flow_of;
 use crate::routing::LinkId;
 use crate::tcp::{Event as TcpEvent, Transmitted};
@@ -23,31 +24,44 @@ impl<W: Watch> World<W> {
     /// `packet` delivers the segment that it carries. Where that is answered the answer takes the place of `packet`, and
     /// leaves by the link that is returned.
     pub(crate) fn receive(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
+        self.count_delivery(now, packet, self.transport.segments.number(packet));
+        self.take_in(now, packet)
+    }
+
+    /// The segment that `packet` carries comes to its end.
+    #[inline(always)]
+    fn take_in(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
+        let held = packet.payload as u32;
         let Transport { ends, segments, .. } = &mut self.transport;
-        let Carried { end, generation, segment, .. } = segments.carried(packet);
-        let place = *end as usize;
+        let carried = segments.at(held);
+        let place = carried.end as usize;
         // A recording's segments are for nobody. A late segment of a connection that is over: its successor in
         // this place has other ports.
-        let Some(end) = ends.get_mut(place).filter(|end| end.generation == *generation) else {
-            segments.release(packet);
+        let Some(end) = ends.get_mut(place).filter(|end| end.generation == carried.generation) else {
+            segments.give_back(held);
             return None;
         };
         if end.is_late(now) {
             return self.receive_late(now, place, packet);
         }
-        segment.ecn = packet.ecn;
-        end.connection.on_segment(now, segment);
-        segments.release(packet);
-        match self.serve_once(now, place, packet) {
-            Served { transmitted: Transmitted::Nothing, heard: None, .. } => None,
-            Served { transmitted: Transmitted::Last, heard: None, link } => Some(link),
-            served => {
-                if self.follow_up(now, place, packet, served.transmitted, served.heard) {
-                    self.serve(now, place);
-                }
-                None
-            }
+        carried.segment.ecn = packet.ecn;
+        end.connection.on_segment(now, &carried.segment);
+        // What is answered is written over it.
+        let tally = &mut self.tallies[flow_of(&end.template)];
+        let Served { transmitted, heard } = end.serve(now, now >= self.warmup, carried, tally, packet);
+        packet.payload |= u64::from(held);
+        let link = end.link;
+        if transmitted == Transmitted::Nothing {
+            segments.give_back(held);
         }
+        if transmitted == Transmitted::Segment || heard.is_some() {
+            if self.follow_up(now, place, packet, transmitted, heard) {
+                self.serve(now, place);
+            }
+            return None;
+        }
+        end.arm(&mut self.agenda);
+        (transmitted == Transmitted::Last).then_some(link)
     }
 
     /// The same, at an end that is ahead of the agenda: its timers expire first.
@@ -58,7 +72,7 @@ impl<W: Watch> World<W> {
             self.transport.ends[end].connection.on_timer(expires);
             self.serve(expires, end);
         }
-        self.receive(now, packet)
+        self.take_in(now, packet)
     }
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
@@ -66,8 +80,19 @@ impl<W: Watch> World<W> {
     pub(super) fn serve(&mut self, now: Time, place: usize) {
         let mut packet = Packet::default();
         loop {
-            let served = self.serve_once(now, place, &mut packet);
-            if !self.follow_up(now, place, &mut packet, served.transmitted, served.heard) {
+            let Transport { ends, segments, .. } = &mut self.transport;
+            let (end, held) = (&mut ends[place], segments.take());
+            let tally = &mut self.tallies[flow_of(&end.template)];
+            let Served { transmitted, heard } =
+                end.serve(now, now >= self.warmup, segments.at(held), tally, &mut packet);
+            packet.payload |= u64::from(held);
+            if transmitted == Transmitted::Nothing {
+                segments.give_back(held);
+            }
+            if transmitted != Transmitted::Segment && heard.is_none() {
+                end.arm(&mut self.agenda);
+            }
+            if !self.follow_up(now, place, &mut packet, transmitted, heard) {
                 return;
             }
         }
@@ -101,40 +126,4 @@ impl<W: Watch> World<W> {
             }
         }
     }
-
-    /// Writes the next segment of an end into `packet`. After the last its application hears what there is to hear; where
-    /// that is nothing the timer is armed.
-    #[inline(always)]
-    fn serve_once(&mut self, now: Time, place: usize, packet: &mut Packet) -> Served {
-        let Transport { sessions, ends, segments, .. } = &mut self.transport;
-        let end = &mut ends[place];
-        let tally = &mut self.tallies[flow_of(&end.template)];
-        let transmitted = end.transmit(now, segments, tally, packet);
-        let is_measured = now >= self.warmup;
-        if is_measured && transmitted != Transmitted::Nothing {
-            tally.offered.add(packet.length);
-        }
-        let mut heard = None;
-        if transmitted != Transmitted::Segment {
-            heard = end.hear(|session, bytes| {
-                if is_measured {
-                    sessions[session].tally.received[place % 2] += bytes;
-                }
-            });
-            if heard.is_none() {
-                end.arm(&mut self.agenda);
-            }
-        }
-        Served { transmitted, heard, link: end.link }
-    }
-}
-
-/// What came of serving an end once.
-#[derive(Clone, Copy)]
-struct Served {
-    transmitted: Transmitted,
-    /// What its application heard after the last segment, and may act on.
-    heard: Option<TcpEvent>,
-    /// By which its packets leave.
-    link: LinkId,
 }

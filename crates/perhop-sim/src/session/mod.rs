@@ -4,6 +4,7 @@
 //! for packets in either direction. Its application follows a [`Plan`]. A [`Dialogue`] is one connection
 //! of it with both its ends. What an end has to send becomes packets of the session's two flows.
 
+mod ahead;
 mod end;
 mod exchange;
 mod plan;
@@ -26,7 +27,7 @@ use crate::agenda::Slot;
 use crate::link::payload;
 use crate::probe::Delays;
 use crate::scenario::Closing;
-use crate::tcp::{Connection, Event as TcpEvent, Flags, Parameters, Role, Statistics};
+use crate::tcp::{Connection, Event as TcpEvent, Parameters, Role, Statistics};
 use crate::world::{Event, Flow, World};
 
 /// The two ends of a dialogue, and the flows that lead away from them.
@@ -37,6 +38,9 @@ pub(crate) const SERVER: usize = 1;
 #[derive(Debug, Default)]
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
+    /// By session, before when its client and its server may be ahead of the agenda: [`Session::leads`], kept here because
+    /// every segment asks.
+    leads: Vec<[Time; 2]>,
     dialogues: Vec<Dialogue>,
     /// Their ends: those of the dialogue at a place stand at [twice that](end_of), the client's before the server's.
     ends: Vec<End>,
@@ -124,24 +128,24 @@ impl<W: Watch> World<W> {
     /// `session` starts, begins a transaction by itself, or stops.
     pub(crate) fn session_due(&mut self, now: Time, session: usize) {
         let Session { plan, stops, slot, due, started, stream, .. } = &mut self.transport.sessions[session];
-        *due = Time::MAX;
-        if now >= *stops {
-            return self.stop(now, session);
-        }
+        let is_over = now >= *stops;
         let first = !std::mem::replace(started, true);
-        if let Some(gap) = plan.gap(stream) {
-            let next = now.saturating_add(gap).min(*stops);
-            self.agenda.schedule(*slot, next);
-            *due = next;
-            // A Poisson process begins with a gap, not with a transaction.
-            if first {
-                return;
-            }
-        } else if *stops < self.duration {
-            self.agenda.schedule(*slot, *stops);
-            *due = *stops;
+        let gap = if is_over { None } else { plan.gap(stream) };
+        *due = match gap {
+            Some(gap) => now.saturating_add(gap).min(*stops),
+            None if !is_over && *stops < self.duration => *stops,
+            None => Time::MAX,
+        };
+        if *due < Time::MAX {
+            self.agenda.schedule(*slot, *due);
         }
-        self.connect(now, session);
+        self.transport.note_leads(session);
+        if is_over {
+            self.stop(now, session);
+        } else if gap.is_none() || !first {
+            // A Poisson process begins with a gap, not with a transaction.
+            self.connect(now, session);
+        }
     }
 
     /// `session` begins nothing more; what it has not sent yet it does not send.
@@ -169,6 +173,7 @@ impl<W: Watch> World<W> {
             Connection::new(parameters, role, phase)
         };
         let connections = [end(Role::Active), end(Role::Passive)];
+        self.transport.note_leads(session);
         let place = self.transport.add(Dialogue { session, number: Some(number), began: now });
         for (end, connection) in (0..).zip(connections) {
             self.add_end(session, end_of(place, end), connection);
@@ -202,6 +207,7 @@ impl<W: Watch> World<W> {
             closed: false,
             arrived: 0,
             awaited: if side == CLIENT { plan.response } else { u64::MAX },
+            received: 0,
         };
         match ends.get_mut(place) {
             Some(vacant) => *vacant = end,
@@ -220,11 +226,13 @@ impl<W: Watch> World<W> {
             return;
         }
         let Dialogue { session, number, .. } = &mut dialogues[place];
-        let Session { tally, open, parameters, .. } = &mut sessions[*session];
+        let session = *session;
+        let Session { tally, open, parameters, .. } = &mut sessions[session];
         *open -= 1;
         *number = None;
-        for end in ends {
+        for (end, received) in ends.iter_mut().zip(&mut tally.received) {
             tally.over.merge(&end.connection.statistics());
+            *received += std::mem::take(&mut end.received);
             // Whatever still comes for it is for none.
             end.generation = end.generation.wrapping_add(1);
             end.closed = false;
@@ -232,6 +240,7 @@ impl<W: Watch> World<W> {
             end.connection = Connection::new(parameters, Role::Passive, Time::ZERO);
         }
         free.push(place);
+        self.transport.note_leads(session);
     }
 
     /// The application at `end` hears of `event`.
@@ -338,24 +347,6 @@ impl<W: Watch> World<W> {
 }
 
 impl Transport {
-    /// Whether what `packet` carries may be answered as soon as it is known that it will arrive at `arrives`: nothing
-    /// that the agenda holds happens to that end of its connection before.
-    ///
-    /// What opens or closes a connection is left to the agenda, since it concerns both ends and those that follow.
-    pub(crate) fn may_answer(&self, packet: &Packet, arrives: Time) -> bool {
-        let Some(carried) = self.segments.of(packet) else { return true };
-        let place = carried.end as usize;
-        // A segment of a recording, or of a connection that is over, is for nobody.
-        let Some(end) = self.ends.get(place).filter(|end| end.generation == carried.generation) else {
-            return true;
-        };
-        let session = &self.sessions[end.session];
-        session.may_be_ahead[place % 2]
-            && session.open == 1
-            && arrives <= session.due
-            && !carried.segment.flags.intersects(Flags::SYN | Flags::FIN)
-            && end.connection.is_only_open()
-    }
     /// The place of `dialogue`, whose ends are still those of an earlier one there, or none.
     fn add(&mut self, dialogue: Dialogue) -> usize {
         let Some(place) = self.free.pop() else {
@@ -376,6 +367,14 @@ impl Transport {
         for (session, before) in (0..).zip(self.sent()) {
             self.sessions[session].tally.before = before;
         }
+    }
+    /// What was counted of each session after the warm-up.
+    pub(crate) fn tallies(&self) -> Vec<SessionTally> {
+        let mut tallies: Vec<SessionTally> = self.sessions.iter().map(|session| session.tally).collect();
+        for (place, end) in self.ends.iter().enumerate() {
+            tallies[end.session].received[place % 2] += end.received;
+        }
+        tallies
     }
     /// What the senders of each session counted after the warm-up.
     pub(crate) fn measured(&self) -> Vec<Statistics> {

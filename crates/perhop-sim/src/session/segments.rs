@@ -52,37 +52,32 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// A place, as the low half of a packet's payload word, and what was under way in it last: to be written over. It
-    /// stays vacant until it is [taken](Self::take).
-    pub(crate) fn vacant(&mut self) -> (u32, &mut Carried) {
-        let place = self.free.last().copied().unwrap_or_else(|| self.add_place());
-        (place, &mut self.carried[place as usize])
+    /// A place for a segment, as the low half of a packet's payload word, in which still stands what was under way there last.
+    pub(crate) fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| self.add_place())
     }
     #[cold]
     fn add_place(&mut self) -> u32 {
-        let place = self.carried.len() as u32;
         self.carried.push(Carried::default());
-        self.free.push(place);
-        place
+        (self.carried.len() - 1) as u32
     }
-    /// The place that is [vacant](Self::vacant) is no longer so.
-    pub(crate) fn take(&mut self) {
-        self.free.pop();
+    /// What is in a `place` that was [taken](Self::take).
+    pub(crate) fn at(&mut self, place: u32) -> &mut Carried {
+        &mut self.carried[place as usize]
+    }
+    /// Nothing is under way in `place`: it is used again.
+    pub(crate) fn give_back(&mut self, place: u32) {
+        self.free.push(place);
     }
     /// A place for `carried`, as the low half of a packet's payload word.
     pub(crate) fn hold(&mut self, carried: Carried) -> u32 {
-        let (place, vacant) = self.vacant();
-        *vacant = carried;
-        self.take();
+        let place = self.take();
+        *self.at(place) = carried;
         place
     }
     /// Which packet of its flow `packet`, which carries a segment, is.
     pub(crate) fn number(&self, packet: &Packet) -> u32 {
         self.carried[packet.payload as u32 as usize].number
-    }
-    /// What `packet` carries, which is a segment.
-    pub(crate) fn carried(&mut self, packet: &Packet) -> &mut Carried {
-        &mut self.carried[packet.payload as u32 as usize]
     }
     /// What `packet` carries, if that is a segment.
     pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
@@ -91,7 +86,7 @@ impl Segments {
     /// `packet` has arrived or was dropped, and with it the segment, if it carried one: its place is used again.
     pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.protocol == Protocol::TCP {
-            self.free.push(packet.payload as u32);
+            self.give_back(packet.payload as u32);
         }
     }
     /// How many are under way.

@@ -1,9 +1,9 @@
-//! [`Connection`]: one end of a connection: handshake, teardown, and the two halves put together.
+//! [`Connection`]: one end of a connection: its two halves put together, and teardown.
 
 use perhop_qos::units::Time;
 
 use super::outgoing::Transmitted;
-use super::parameters::{Handshake, HandshakeTiming, Parameters};
+use super::parameters::{Handshake, Parameters};
 use super::receiver::Receiver;
 use super::segment::{Flags, Segment};
 use super::sender::{Sender, Statistics};
@@ -74,36 +74,37 @@ const TIME_WAIT: Time = Time::from_seconds(60);
 
 /// One end of a TCP connection.
 #[derive(Clone, Debug)]
+#[repr(C)] // in the order of how often they are looked at
 pub struct Connection {
-    pub(super) sender: Sender,
-    pub(super) receiver: Receiver,
-    pub(super) reading: Reading,
     pub(super) stage: Stage,
+    pub(super) reading: Reading,
     /// A SYN or SYN-ACK is to be sent now.
     pub(super) syn_due: bool,
-    /// When it is sent again ([`Time::MAX`]: never), how often it was sent, and when last.
-    pub(super) syn_deadline: Time,
-    pub(super) syns: u32,
-    pub(super) syn_sent: Time,
     /// Whether everything up to the peer's FIN is here, and whether that was before ours was sent: then ours is the last.
     peer_closed: bool,
     closed_by_peer: bool,
+    /// What the application has not heard yet.
+    pub(super) news: News,
+    /// When the SYN or SYN-ACK is sent again ([`Time::MAX`]: never), how often it was sent, and when last.
+    pub(super) syn_deadline: Time,
+    pub(super) receiver: Receiver,
+    pub(super) sender: Sender,
+    pub(super) syns: u32,
+    pub(super) syn_sent: Time,
     /// When TIME-WAIT ends; `None` before it begins.
     time_wait_ends: Option<Time>,
-    /// What the application has not heard yet.
-    news: News,
 }
 
 /// Events not yet taken: counters instead of a queue.
 #[derive(Clone, Copy, Debug, Default)]
-struct News {
+pub(super) struct News {
     received: u64,
     /// [`CONNECTED`], [`PEER_CLOSED`], [`CLOSED`].
-    changes: u8,
+    pub(super) changes: u8,
 }
 
 /// Changes of a connection's state, as bits.
-const CONNECTED: u8 = 1;
+pub(super) const CONNECTED: u8 = 1;
 const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
 
@@ -134,11 +135,35 @@ impl Connection {
     }
 
     /// `segment` arrives.
+    #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
+        if self.stage == Stage::Open && segment.flags == Flags::ACK {
+            self.process(now, segment);
+        } else {
+            self.on_rare_segment(now, segment);
+        }
+    }
+
+    /// The same of one that opens or closes the connection, or says more than what it acknowledges.
+    #[inline(never)]
+    pub(super) fn on_rare_segment(&mut self, now: Time, segment: &Segment) {
         let is_open = self.stage >= Stage::Open && !segment.has(Flags::SYN);
         if !is_open && !self.advance_handshake(now, segment) {
             return;
         }
+        self.process(now, segment);
+        if self.receiver.has_seen_the_end() {
+            self.note_the_end();
+        }
+        if self.stage == Stage::Ending {
+            self.note_closed(now);
+        }
+    }
+
+    /// What `segment` acknowledges, and its data.
+    #[allow(clippy::inline_always)] // most segments have no other flag, and the compiler knows what that makes short
+    #[inline(always)]
+    fn process(&mut self, now: Time, segment: &Segment) {
         if segment.has(Flags::ACK) {
             self.sender.on_acknowledgment(now, segment);
         }
@@ -146,12 +171,10 @@ impl Connection {
         if segment.has_text() {
             self.take_in(now, segment);
         }
-        if self.stage == Stage::Ending {
-            self.note_closed(now);
-        }
     }
 
     /// The data and the FIN of `segment`.
+    #[inline]
     fn take_in(&mut self, now: Time, segment: &Segment) {
         let received = self.receiver.on_data(now, segment);
         match self.reading {
@@ -159,9 +182,6 @@ impl Connection {
             Reading::OnDemand => self.receiver.leave_unread(received),
         }
         self.news.received += received;
-        if self.receiver.has_seen_the_end() {
-            self.note_the_end();
-        }
     }
 
     /// The peer's FIN was seen.
@@ -172,64 +192,6 @@ impl Connection {
             self.peer_closed = true;
             self.news.changes |= PEER_CLOSED;
             self.closed_by_peer = !self.fin_is_sent();
-        }
-    }
-
-    /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.
-    #[cold]
-    fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
-        match (self.stage, segment.has(Flags::SYN)) {
-            (Stage::Open | Stage::Ending, false) => true,
-            (Stage::Open | Stage::Ending, true) => {
-                // Our acknowledgment of the SYN-ACK was lost.
-                self.receiver.acknowledge_now();
-                false
-            }
-            (Stage::Listen, true) => {
-                self.stage = Stage::SynReceived;
-                self.syn_due = true;
-                // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
-                self.agree_on_ecn(segment.has(Flags::ECE | Flags::CWR));
-                self.receiver.note_timestamps(segment);
-                false
-            }
-            (Stage::SynReceived, true) => {
-                self.syn_due = true;
-                false
-            }
-            (Stage::SynSent, true) if segment.has(Flags::ACK) => {
-                // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
-                self.agree_on_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
-                self.open(now);
-                self.receiver.note_timestamps(segment);
-                self.receiver.acknowledge_now();
-                false
-            }
-            (Stage::SynReceived, false) if segment.has(Flags::ACK) => {
-                self.open(now);
-                true
-            }
-            (Stage::Listen | Stage::SynSent | Stage::SynReceived, _) => false,
-        }
-    }
-
-    fn agree_on_ecn(&mut self, peer_is_willing: bool) {
-        self.sender.ecn = self.sender.parameters.ecn && peer_is_willing;
-    }
-
-    fn open(&mut self, now: Time) {
-        self.stage = if self.sender.finishing { Stage::Ending } else { Stage::Open };
-        self.syn_due = false;
-        self.syn_deadline = Time::MAX;
-        self.news.changes |= CONNECTED;
-        if self.syns == 1 {
-            if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
-                self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
-            }
-        } else {
-            // RFC 5681 §3.1: a lost SYN leaves one segment of the initial window.
-            self.sender.rtt.after_lost_syn();
-            self.sender.window.segments = 1.0;
         }
     }
 
@@ -271,7 +233,7 @@ impl Connection {
     /// The next segment to send; to be asked until there is none, after every other call.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
-        (self.transmit(now, &mut segment) != Transmitted::Nothing).then_some(segment)
+        (self.transmit(now, &mut segment, &mut 0) != Transmitted::Nothing).then_some(segment)
     }
 
     /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.

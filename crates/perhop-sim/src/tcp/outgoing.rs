@@ -20,11 +20,45 @@ pub(crate) enum Transmitted {
     Last,
 }
 
-#[allow(clippy::inline_always)] // every segment takes it
+#[allow(clippy::inline_always)] // every segment takes them
 impl Connection {
-    /// Writes the next segment to send into `segment`, whatever that was before, if there is one.
+    /// Writes the next segment to send into `segment`, whatever that was before, and the IP bytes of its packet into
+    /// `length`, if there is one.
+    ///
+    /// Most are full segments of data in the middle of the stream, or acknowledgments of what arrived in order.
     #[inline(always)]
-    pub(crate) fn transmit(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
+    pub(crate) fn transmit(&mut self, now: Time, segment: &mut Segment, length: &mut u32) -> Transmitted {
+        let due = self.receiver.due();
+        if self.stage >= Stage::Open {
+            if !self.sender.has_work() {
+                if matches!(due, Due::Nothing | Due::Delayed) {
+                    return Transmitted::Nothing;
+                }
+                if !self.has_blocks() {
+                    self.write_acknowledgment(now, segment);
+                    *length = self.sender.parameters.plain_packet(0);
+                    return Transmitted::Last;
+                }
+            } else if due != Due::Alone
+                && let Some(piece) = self.sender.poll_foreseen(now)
+            {
+                self.write_data(now, piece, segment);
+                *length = self.sender.full_packet;
+                return if piece.is_last { Transmitted::Last } else { Transmitted::Segment };
+            }
+        }
+        self.transmit_any(now, segment, length)
+    }
+
+    /// The same whatever is to be sent.
+    #[inline(never)]
+    fn transmit_any(&mut self, now: Time, segment: &mut Segment, length: &mut u32) -> Transmitted {
+        let transmitted = self.write_any(now, segment);
+        *length = self.sender.parameters.ip_length(segment);
+        transmitted
+    }
+
+    fn write_any(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
         if self.stage < Stage::Open {
             return self.transmit_syn(now, segment);
         }
@@ -41,12 +75,22 @@ impl Connection {
             }
         }
         self.write_acknowledgment(now, segment);
+        if self.has_blocks() {
+            let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
+            self.receiver.write_blocks(most, &mut segment.sack);
+        }
         if due == Due::Alone && self.sender.has_work() { Transmitted::Segment } else { Transmitted::Last }
+    }
+
+    /// Whether an acknowledgment says what arrived out of order.
+    #[inline(always)]
+    fn has_blocks(&self) -> bool {
+        self.receiver.misses_something() && self.sender.parameters.recovery == Recovery::Sack
     }
 
     /// What all segments have in common.
     #[inline]
-    fn begin(&self, now: Time, segment: &mut Segment) {
+    pub(super) fn begin(&self, now: Time, segment: &mut Segment) {
         segment.ecn = Ecn::NotCapable;
         segment.sack.clear();
         segment.timestamps = None;
@@ -55,53 +99,22 @@ impl Connection {
         }
     }
 
-    /// A SYN or SYN-ACK, if it is time for one.
-    #[cold]
-    fn transmit_syn(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
-        if !std::mem::take(&mut self.syn_due) {
-            return Transmitted::Nothing;
-        }
-        self.begin(now, segment);
-        segment.length = 0;
-        segment.sequence = 0;
-        segment.acknowledgment = 0;
-        segment.flags = Flags::SYN;
-        if self.stage == Stage::SynReceived {
-            self.receiver.stamp(segment);
-            if self.sender.ecn {
-                segment.flags |= Flags::ECE;
-            }
-        } else if self.sender.parameters.ecn {
-            segment.flags |= Flags::ECE | Flags::CWR;
-        }
-        segment.window = self.sender.parameters.window;
-        let factor = 1u64 << self.syns.min(16);
-        let parameters = &self.sender.parameters;
-        let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));
-        self.syn_deadline = now + wait.min(parameters.maximum_rto);
-        self.syns += 1;
-        self.syn_sent = now;
-        Transmitted::Segment
-    }
-
+    #[inline(always)]
     fn write_acknowledgment(&mut self, now: Time, segment: &mut Segment) {
         self.begin(now, segment);
         segment.sequence = self.sender.next;
         segment.length = 0;
         segment.flags = Flags::default();
         self.receiver.stamp(segment);
-        if self.sender.parameters.recovery == Recovery::Sack {
-            let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
-            self.receiver.write_blocks(most, &mut segment.sack);
-        }
     }
 
+    #[inline(always)]
     fn write_data(&mut self, now: Time, piece: Piece, segment: &mut Segment) {
         self.begin(now, segment);
         segment.sequence = piece.sequence;
         segment.length = piece.length;
         segment.flags = if piece.fin { Flags::FIN } else { Flags::default() };
-        if piece.is_new && piece.length > 0 && self.sender.ecn {
+        if self.sender.ecn && piece.is_new && piece.length > 0 {
             // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
             segment.ecn = Ecn::Capable0;
             if std::mem::take(&mut self.sender.announce_reduction) {
@@ -119,20 +132,40 @@ mod tests {
     use super::*;
     use crate::tcp::{Event, Growth, Handshake, Parameters, Profile, Reading, Role, TcpConfig};
 
-    /// Asks for the next segment as the simulator does, and proves what it leaves out: after the last one, and after an
-    /// event that the application does not act on, there is none, and asking has changed nothing.
+    /// All there is to know of an end, apart from what it remembers to be spared a look.
+    fn state_of(end: &Connection) -> String {
+        format!("{:?}", in_doubt(end))
+    }
+
+    /// The same end, which looks after everything because it does not know that nothing is the matter.
+    fn in_doubt(end: &Connection) -> Connection {
+        let mut end = end.clone();
+        end.sender.calm = false;
+        end
+    }
+
+    /// Asks for the next segment as the simulator does, and proves what it leaves out: a segment that is foreseen is the one
+    /// that would be found with care, and after the last one, and after an event that the application does not act on, there
+    /// is none, and asking has changed nothing.
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
         loop {
             // Written over what another segment has left.
             let mut segment = segments.last().copied().unwrap_or_default();
             segment.sack.push(7, 9);
-            let mut asked_plainly = end.clone();
-            let transmitted = end.transmit(now, &mut segment);
-            let fresh = asked_plainly.poll_transmit(now);
-            assert_eq!(transmitted != Transmitted::Nothing, fresh.is_some());
-            let Some(fresh) = fresh else { break };
-            assert_eq!(segment.to_string(), fresh.to_string());
-            assert_eq!((segment.window, segment.timestamps), (fresh.window, fresh.timestamps));
+            let mut with_care = in_doubt(end);
+            let (mut length, mut careful_length) = (0, 0);
+            let transmitted = end.transmit(now, &mut segment, &mut length);
+            let mut careful = Segment::default();
+            assert_eq!(with_care.transmit_any(now, &mut careful, &mut careful_length), transmitted);
+            assert_eq!(state_of(end), state_of(&with_care));
+            if transmitted == Transmitted::Nothing {
+                break;
+            }
+            assert_eq!(segment.to_string(), careful.to_string());
+            assert_eq!(
+                (segment.window, segment.timestamps, length),
+                (careful.window, careful.timestamps, careful_length)
+            );
             segments.push(segment);
             if transmitted == Transmitted::Last {
                 break;
@@ -151,15 +184,23 @@ mod tests {
         assert_eq!(format!("{asked:?}"), format!("{end:?}"));
     }
 
-    /// Hands `segment` to `end`, and proves what it leaves out: the sender need not heed what does not move it, and
-    /// the application that reads at once has left nothing to read.
+    /// Hands `segment` to `end`, and proves what it leaves out: a segment that is foreseen does what it does where any may
+    /// come, the sender need not heed what does not move it, and the application that reads at once has left nothing to read.
     fn receive(end: &mut Connection, now: Time, segment: &Segment) {
         if end.sender.is_unmoved_by(segment) {
             let mut sender = end.sender.clone();
-            sender.heed(now, segment);
+            sender.heed_repetition(now, segment);
             assert_eq!(format!("{sender:?}"), format!("{:?}", end.sender));
         }
+        if segment.has_text() {
+            let [mut receiver, mut careful] = [end.receiver.clone(), end.receiver.clone()];
+            assert_eq!(receiver.on_data(now, segment), careful.on_unexpected_data(now, segment));
+            assert_eq!(format!("{receiver:?}"), format!("{careful:?}"));
+        }
+        let mut with_care = in_doubt(end);
+        with_care.on_rare_segment(now, segment);
         end.on_segment(now, segment);
+        assert_eq!(state_of(end), state_of(&with_care));
         if end.reading == Reading::AtOnce {
             assert_eq!(end.receiver.unread(), 0);
             let mut receiver = end.receiver.clone();
@@ -214,7 +255,7 @@ mod tests {
                     window: Some(perhop_qos::QueueSize::Packets(window)),
                     ..TcpConfig::new(profile)
                 };
-                Parameters { handshake, growth, ..config.build().unwrap() }
+                Parameters { growth, handshake, ..config.build().unwrap() }
             },
         )
     }

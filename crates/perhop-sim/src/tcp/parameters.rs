@@ -5,24 +5,31 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::congestion::CongestionControl;
-use super::segment::{HEADERS, TCP_HEADER, TIMESTAMPS_OPTION};
+use super::segment::{HEADERS, Segment, TCP_HEADER, TIMESTAMPS_OPTION, Timestamps};
 
 /// A TCP, complete and checked: what [`super::TcpConfig::build`] returns. Both ends have the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools)] // independent options of the protocol
+#[repr(C)] // first what every segment asks for
 pub struct Parameters {
-    /// Maximum segment size, bytes: payload and options (RFC 6691).
-    pub mss: u32,
     /// What the headers add to a packet.
     pub headers: Headers,
+    /// Whether segments carry timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Whether a window that is not used grows.
+    pub growth: Growth,
+    /// What the window's growth counts.
+    pub counting: Counting,
+    /// What is done about loss before the timer expires.
+    pub recovery: Recovery,
+    /// Maximum segment size, bytes: payload and options (RFC 6691).
+    pub mss: u32,
     /// The receiver's buffer and so the largest window it offers, bytes.
     pub window: u32,
     /// The congestion window at the start.
     pub initial_window: InitialWindow,
     /// The slow-start threshold at the start, segments.
     pub initial_ssthresh: u32,
-    /// What is done about loss before the timer expires.
-    pub recovery: Recovery,
     /// How the congestion window grows and shrinks.
     pub congestion: CongestionControl,
     /// Duplicate acknowledgments that mean loss.
@@ -39,8 +46,6 @@ pub struct Parameters {
     pub handshake_timing: HandshakeTiming,
     /// The segment that carries the FIN.
     pub fin: Fin,
-    /// Whether segments carry timestamps (RFC 7323).
-    pub timestamps: bool,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
     /// Granularity of the clock that measures round trips.
@@ -59,10 +64,6 @@ pub struct Parameters {
     pub reduction: Reduction,
     /// Whether a second timeout for the same segment reduces the threshold again.
     pub repeated_timeout: RepeatedTimeout,
-    /// Whether a window that is not used grows.
-    pub growth: Growth,
-    /// What the window's growth counts.
-    pub counting: Counting,
     /// Whether an idle sender starts again from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
 }
@@ -77,11 +78,16 @@ impl Parameters {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
     /// Bytes of the IP packet around `segment`.
-    pub fn ip_length(&self, segment: &super::Segment) -> u32 {
+    pub fn ip_length(&self, segment: &Segment) -> u32 {
         match self.headers {
             Headers::Included if segment.length > 0 => segment.length,
             Headers::Added | Headers::Included => segment.ip_length(),
         }
+    }
+    /// The same around a segment with `payload` bytes of an open connection, of which nothing is missing.
+    pub(super) fn plain_packet(&self, payload: u32) -> u32 {
+        let timestamps = self.timestamps.then(Timestamps::default);
+        self.ip_length(&Segment { length: payload, timestamps, ..Segment::default() })
     }
     /// Bytes by which the payload of a full segment on the wire, behind an IP header of `ip_header` bytes, falls
     /// short of what the sender counts: none but where headers are not added, or are those of IPv6.

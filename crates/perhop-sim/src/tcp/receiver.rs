@@ -30,37 +30,39 @@ const NO_FIN: u64 = u64::MAX;
 
 /// The receiving half of a connection.
 #[derive(Clone, Debug)]
+#[repr(C)] // in the order of how often they are looked at
 pub(super) struct Receiver {
-    acknowledgment: Acknowledgment,
-    payload: u64,
+    due: Due,
+    congestion_experienced: bool,
+    /// Segments in order since the last acknowledgment.
+    unacknowledged: u32,
     /// The next offset expected: everything below has arrived.
     next: u64,
+    /// The offset up to which the sender may send: it never goes back.
+    edge: u64,
+    /// Offset of the FIN, once seen; [`NO_FIN`] before.
+    fin: u64,
+    /// When a delayed acknowledgment is due; [`Time::MAX`] where none is.
+    deadline: Time,
+    /// RFC 7323 §4.3: Last.ACK.sent.
+    last_sent: u64,
     /// The receive buffer, bytes, and how much of it waits for the application.
     buffer: u64,
     unread: u64,
-    /// The offset up to which the sender may send: it never goes back.
-    edge: u64,
-    /// By how much it advances at least.
+    /// By how much the edge advances at least.
     least_advance: u64,
+    acknowledgment: Acknowledgment,
     /// What arrived out of order, disjoint, the most recent first. Its storage is kept between losses.
     beyond: Vec<Range>,
-    /// Offset of the FIN, once seen; [`NO_FIN`] before.
-    fin: u64,
-    due: Due,
-    /// When a delayed acknowledgment is due; [`Time::MAX`] where none is.
-    deadline: Time,
-    /// Segments in order since the last acknowledgment.
-    unacknowledged: u32,
+    /// RFC 7323 §4.3: TS.Recent.
+    echo: Time,
     /// Segments that are still acknowledged at once at the start.
     quick: u32,
+    payload: u64,
     /// Of estimated delays: the clock, the last arrival in order and the estimate, all in ticks.
     clock: Clock,
     last_arrival: Option<u64>,
     estimate: u64,
-    /// RFC 7323 §4.3: TS.Recent and Last.ACK.sent.
-    echo: Time,
-    last_sent: u64,
-    congestion_experienced: bool,
 }
 
 impl Receiver {
@@ -107,7 +109,31 @@ impl Receiver {
     }
 
     /// Takes in the data and the FIN of `segment`. The answer is how many bytes are new and in order.
+    #[allow(clippy::inline_always)] // most segments are expected
+    #[inline(always)]
     pub(super) fn on_data(&mut self, now: Time, segment: &Segment) -> u64 {
+        if self.expects(segment) {
+            return self.take_in_order(now, segment.sequence + u64::from(segment.length), segment.length);
+        }
+        self.on_unexpected_data(now, segment)
+    }
+
+    /// Header prediction (Jacobson 1990): whether `segment` is the one that comes next where nothing is missing and nothing
+    /// ends, all of it is welcome, and it says nothing of congestion.
+    #[inline]
+    fn expects(&self, segment: &Segment) -> bool {
+        segment.sequence == self.next
+            && segment.length > 0
+            && segment.sequence + u64::from(segment.length) <= self.edge
+            && !segment.flags.intersects(Flags::FIN | Flags::CWR)
+            && segment.ecn != Ecn::CongestionExperienced
+            && !self.misses_something()
+            && self.fin == NO_FIN
+    }
+
+    /// The same where any segment may come.
+    #[inline(never)]
+    pub(super) fn on_unexpected_data(&mut self, now: Time, segment: &Segment) -> u64 {
         let start = segment.sequence;
         let sent_to = start + u64::from(segment.length);
         // RFC 9293 §3.10.7.4: what lies beyond the window is cut off.
@@ -138,6 +164,8 @@ impl Receiver {
         self.take_in_order(now, end, segment.length)
     }
 
+    #[allow(clippy::inline_always)] // see above
+    #[inline(always)]
     fn take_in_order(&mut self, now: Time, end: u64, length: u32) -> u64 {
         let before = self.next;
         let had_gap = !self.beyond.is_empty();
@@ -169,6 +197,8 @@ impl Receiver {
     }
 
     /// A segment with `length` payload bytes arrived in order: acknowledged now or later.
+    #[allow(clippy::inline_always)] // see above
+    #[inline(always)]
     fn owe(&mut self, now: Time, length: u32) {
         let expires = match self.acknowledgment {
             Acknowledgment::EveryPacket => return self.due = Due::Now,
@@ -189,6 +219,7 @@ impl Receiver {
     }
 
     /// When a segment that arrived `now` is acknowledged, if nothing else causes it before.
+    #[inline(never)]
     fn expiry_by_estimate(&mut self, now: Time, length: u32) -> Time {
         let arrival = self.clock.ticks_at(now);
         if let Some(last) = self.last_arrival.replace(arrival) {
@@ -258,6 +289,10 @@ impl Receiver {
     }
     pub(super) fn due(&self) -> Due {
         self.due
+    }
+    /// Whether something arrived out of order that waits for what is missing before it.
+    pub(super) fn misses_something(&self) -> bool {
+        !self.beyond.is_empty()
     }
     /// Whether the peer's FIN has arrived, whatever is missing before it.
     pub(super) fn has_seen_the_end(&self) -> bool {

@@ -43,21 +43,22 @@ impl Clock {
 /// RFC 6298's estimator in the integer arithmetic that every implementation uses: Jacobson 1988,
 /// appendix A. Times are whole ticks of the sender's clock.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)] // in the order of how often they are looked at
 pub(super) struct RttEstimator {
+    /// The timeout, back-off included: what [`RttEstimator::rto`] says until one of the two changes.
+    rto: Time,
     clock: Clock,
-    rule: RtoRule,
-    minimum: Time,
-    maximum: Time,
-    most_back_off: u32,
     /// 8 times the smoothed round-trip time, ticks; 0 while nothing is known.
     smoothed: i64,
     /// 4 times its mean deviation, ticks.
     variation: i64,
+    rule: RtoRule,
+    minimum: Time,
+    maximum: Time,
+    most_back_off: u32,
+    back_off: u32,
     /// The timeout before back-off.
     base: Time,
-    back_off: u32,
-    /// The timeout, back-off included: what [`RttEstimator::rto`] says until one of the two changes.
-    rto: Time,
 }
 
 impl RttEstimator {
@@ -77,6 +78,7 @@ impl RttEstimator {
         }
     }
     /// A segment sent at `sent` was acknowledged at `now`; the congestion window has `segments`.
+    #[inline(never)]
     pub(super) fn sample(&mut self, sent: Time, now: Time, segments: f64) {
         let elapsed = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(sent));
         let measured = elapsed.max(1).cast_signed();

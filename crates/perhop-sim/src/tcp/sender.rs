@@ -1,12 +1,11 @@
-//! [`Sender`]: the half of a connection that has data to send: what acknowledgments and timers do to it.
+//! [`Sender`]: the half of a connection that has data to send: what there is to know of it, and what timers do to it.
 
 use perhop_qos::units::Time;
 
 use super::congestion::{Congestion, CongestionWindow};
-use super::parameters::{Counting, Growth, Handshake, Parameters, Recovery, Reduction, RepeatedTimeout};
+use super::parameters::{Handshake, Parameters, Reduction, RepeatedTimeout};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
-use super::segment::{Flags, Segment, Timestamps};
 
 /// What was counted of one sender since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,63 +73,71 @@ impl Timing {
 /// The sending half of a connection.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // what the RFCs keep beside the phase
+#[repr(C)] // in the order of how often they are looked at
 pub(super) struct Sender {
-    pub(super) parameters: Parameters,
-    /// Payload bytes of a full segment.
-    pub(super) payload: u64,
     /// SND.UNA: the first offset not acknowledged.
     pub(super) unacknowledged: u64,
-    /// SND.NXT: the next offset to send; goes back to `unacknowledged` to start again.
-    pub(super) next: u64,
     /// The offset after the highest ever sent.
     pub(super) highest: u64,
     /// The offset after the last byte that the application has given.
     pub(super) written: u64,
+    /// What the receiver offered last.
+    pub(super) last_window: u32,
     /// Whether a FIN follows the last byte.
     pub(super) finishing: bool,
-    /// The offset up to which the receiver lets us send, and the largest window it ever offered.
+    /// Whether it is known that [nothing is the matter](Sender::is_calm): then an acknowledgment has nothing to put right,
+    /// and what is sent next follows from the windows alone.
+    pub(super) calm: bool,
+    /// Whether the congestion window was what stopped the sender last.
+    pub(super) limited: bool,
+    /// Whether both ends understand ECN: agreed on in the handshake, given without one.
+    pub(super) ecn: bool,
+    /// SND.NXT: the next offset to send; goes back to `unacknowledged` to start again.
+    pub(super) next: u64,
+    /// When the retransmission timer expires; [`Time::MAX`] while it is off.
+    pub(super) deadline: Time,
+    /// When a closed window is probed next; [`Time::MAX`]: never.
+    pub(super) probe_at: Time,
+    /// Payload bytes of a full segment, and the bytes of its IP packet.
+    pub(super) payload: u64,
+    pub(super) full_packet: u32,
+    /// The offset up to which the receiver lets us send.
     pub(super) edge: u64,
-    pub(super) largest_window: u64,
-    last_window: u32,
     pub(super) window: CongestionWindow,
     /// Segments by which duplicate acknowledgments have opened the window (Reno, NewReno).
     pub(super) inflation: f64,
+    pub(super) timing: Timing,
+    pub(super) last_sent: Time,
+    pub(super) statistics: Statistics,
+    pub(super) rtt: RttEstimator,
+    pub(super) parameters: Parameters,
     pub(super) congestion: Congestion,
-    pub(super) duplicates: u32,
-    /// Bytes that limited transmit has let out for these duplicates.
-    pub(super) sent_early: u64,
     pub(super) phase: Phase,
-    /// `recover`, RecoveryPoint: what was sent when the last loss was noticed.
-    pub(super) recovery_point: Option<u64>,
-    /// What was sent when ECN last reduced the window.
-    pub(super) mark_point: Option<u64>,
     /// NewReno: no partial acknowledgment yet.
     pub(super) impatient: bool,
     /// The first unacknowledged segment is to be sent again at once.
     pub(super) retransmit: bool,
+    /// RescueRxt.
+    pub(super) rescued: bool,
+    /// CWR is to be set on the next new segment.
+    pub(super) announce_reduction: bool,
+    /// How often a closed window was probed, and whether the next probe is due.
+    pub(super) probe_due: bool,
+    pub(super) probes: u32,
+    pub(super) duplicates: u32,
+    /// Bytes that limited transmit has let out for these duplicates.
+    pub(super) sent_early: u64,
+    /// `recover`, RecoveryPoint: what was sent when the last loss was noticed.
+    pub(super) recovery_point: Option<u64>,
     pub(super) scoreboard: Scoreboard,
     /// HighRxt: the offset after the last retransmission of this recovery.
     pub(super) retransmitted: u64,
-    /// RescueRxt.
-    pub(super) rescued: bool,
-    pub(super) timing: Timing,
-    pub(super) rtt: RttEstimator,
-    /// When the retransmission timer expires; [`Time::MAX`] while it is off.
-    pub(super) deadline: Time,
-    /// When a closed window is probed next ([`Time::MAX`]: never), how often it was, and whether it is due.
-    pub(super) probe_at: Time,
-    pub(super) probes: u32,
-    pub(super) probe_due: bool,
+    /// What was sent when ECN last reduced the window.
+    pub(super) mark_point: Option<u64>,
+    /// The largest window that the receiver ever offered.
+    pub(super) largest_window: u64,
     /// Where the segment began whose timer expired last.
     timed_out: Option<u64>,
-    /// Whether both ends understand ECN: agreed on in the handshake, given without one.
-    pub(super) ecn: bool,
-    /// CWR is to be set on the next new segment.
-    pub(super) announce_reduction: bool,
-    /// Whether the congestion window was what stopped the sender last.
-    pub(super) limited: bool,
-    pub(super) last_sent: Time,
-    pub(super) statistics: Statistics,
 }
 
 impl Sender {
@@ -138,6 +145,7 @@ impl Sender {
         Sender {
             parameters: *parameters,
             payload: u64::from(parameters.payload()),
+            full_packet: parameters.plain_packet(parameters.payload()),
             unacknowledged: 0,
             next: 0,
             highest: 0,
@@ -155,6 +163,7 @@ impl Sender {
             duplicates: 0,
             sent_early: 0,
             phase: Phase::Open,
+            calm: true,
             recovery_point: None,
             mark_point: None,
             impatient: false,
@@ -190,158 +199,6 @@ impl Sender {
         self.highest - self.unacknowledged
     }
 
-    /// `segment` acknowledges.
-    pub(super) fn on_acknowledgment(&mut self, now: Time, segment: &Segment) {
-        let acknowledgment = segment.acknowledgment;
-        if acknowledgment > self.highest {
-            // RFC 9293 §3.10.7.4: it acknowledges what was never sent.
-            return;
-        }
-        if !self.is_unmoved_by(segment) {
-            self.heed(now, segment);
-        }
-    }
-
-    /// Whether nothing is under way that `segment` could acknowledge, and it says of the window what the last one said
-    /// that acknowledged as much: then to heed it changes nothing.
-    pub(super) fn is_unmoved_by(&self, segment: &Segment) -> bool {
-        self.highest == self.unacknowledged
-            && segment.acknowledgment == self.unacknowledged
-            && segment.window == self.last_window
-            && !segment.has(Flags::ECE)
-    }
-
-    /// `segment` acknowledges nothing that was never sent.
-    pub(super) fn heed(&mut self, now: Time, segment: &Segment) {
-        let acknowledgment = segment.acknowledgment;
-        let selective = !segment.sack.is_empty() && self.parameters.recovery == Recovery::Sack;
-        let news = selective && self.learn(segment);
-        let is_new = acknowledgment > self.unacknowledged;
-        let is_duplicate = !is_new && self.is_duplicate(segment);
-        self.open_to(segment);
-        let echoes = segment.has(Flags::ECE) && self.ecn;
-        if echoes {
-            self.on_congestion_mark(acknowledgment);
-        }
-        if is_new {
-            self.on_new_data(now, segment, echoes);
-        } else if is_duplicate {
-            self.on_duplicate(now, news);
-        }
-    }
-
-    /// RFC 6675 §4, Update. Whether the blocks say anything new.
-    #[inline(never)]
-    fn learn(&mut self, segment: &Segment) -> bool {
-        let mut news = false;
-        for (start, end) in segment.sack.iter() {
-            if start >= self.unacknowledged.max(segment.acknowledgment) && end <= self.highest && start < end
-            {
-                news |= self.scoreboard.add(start, end);
-            }
-        }
-        news
-    }
-
-    /// RFC 5681 §2: an acknowledgment without data, SYN or FIN, of what is already acknowledged, while data
-    /// are under way, with the window unchanged.
-    fn is_duplicate(&self, segment: &Segment) -> bool {
-        segment.acknowledgment == self.unacknowledged
-            && self.next > self.unacknowledged
-            && !segment.has_text()
-            && segment.window == self.last_window
-    }
-
-    fn open_to(&mut self, segment: &Segment) {
-        if segment.acknowledgment < self.unacknowledged {
-            return;
-        }
-        if segment.window != self.last_window {
-            self.last_window = segment.window;
-            self.largest_window = self.largest_window.max(u64::from(segment.window));
-        }
-        self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
-    }
-
-    /// `segment` acknowledges something for the first time.
-    fn on_new_data(&mut self, now: Time, segment: &Segment, echoes: bool) {
-        let acknowledgment = segment.acknowledgment;
-        let acknowledged = acknowledgment - self.unacknowledged;
-        self.measure(now, segment);
-        self.unacknowledged = acknowledgment;
-        self.next = self.next.max(acknowledgment);
-        if !self.scoreboard.is_empty() {
-            self.scoreboard.advance(acknowledgment);
-        }
-        self.duplicates = 0;
-        self.sent_early = 0;
-        self.retransmit = false;
-        self.probe_at = Time::MAX;
-        self.probe_due = false;
-        self.probes = 0;
-        if self.phase == Phase::Recovery {
-            self.recover(now, acknowledged);
-            return;
-        }
-        self.inflation = 0.0;
-        self.restart_timer(now);
-        let growing = if self.phase == Phase::Restart { 1.0 } else { 2.0 };
-        if self.phase == Phase::Restart && self.recovery_point.is_none_or(|point| acknowledgment >= point) {
-            self.phase = Phase::Open;
-        }
-        if !echoes {
-            self.grow(now, acknowledged, growing);
-        }
-    }
-
-    fn measure(&mut self, now: Time, segment: &Segment) {
-        let Timing { end, sent } = self.timing;
-        let is_timed = segment.acknowledgment >= end;
-        if let Some(Timestamps { echo, .. }) = segment.timestamps {
-            self.rtt.sample(echo, now, self.window.segments);
-        } else if is_timed {
-            self.rtt.sample(sent, now, self.window.segments);
-        }
-        if is_timed {
-            self.timing = Timing::NONE;
-        }
-    }
-
-    /// RFC 6298 §5.2, §5.3: off when nothing is under way, else from now.
-    pub(super) fn restart_timer(&mut self, now: Time) {
-        let under_way = self.highest > self.unacknowledged;
-        self.deadline = if under_way { now + self.rtt.rto() } else { Time::MAX };
-    }
-
-    /// `acknowledged` bytes let the window grow; in slow start by `most` segments at most, where bytes count
-    /// (RFC 3465 §2.2, §2.3: two, and one after a timeout).
-    #[inline]
-    pub(super) fn grow(&mut self, now: Time, acknowledged: u64, most: f64) {
-        if self.parameters.growth == Growth::WhenLimited && !self.limited {
-            return self.congestion.hold(now);
-        }
-        let segments = match self.parameters.counting {
-            Counting::Acknowledgments => 1.0,
-            Counting::Bytes if acknowledged == self.payload => 1.0,
-            Counting::Bytes => (acknowledged as f64 / self.payload as f64).min(most),
-        };
-        let Sender { congestion, window, rtt, .. } = self;
-        congestion.grow(now, window, segments, || rtt.smoothed());
-    }
-
-    /// RFC 3168 §6.1.2: as if a segment were lost, but once per window of data, and nothing is sent again.
-    fn on_congestion_mark(&mut self, acknowledgment: u64) {
-        let done = |point: Option<u64>| point.is_some_and(|point| acknowledgment <= point);
-        if self.phase != Phase::Open || done(self.mark_point) || done(self.recovery_point) {
-            return;
-        }
-        self.statistics.congestion_marks += 1;
-        self.mark_point = Some(self.highest);
-        self.reduce();
-        // A window of one segment does not become two.
-        self.window.segments = self.window.segments.min(self.window.threshold);
-    }
-
     /// The slow-start threshold after congestion.
     pub(super) fn reduce(&mut self) {
         let payload = self.payload;
@@ -364,6 +221,7 @@ impl Sender {
             self.on_timeout(now);
         }
         if self.probe_at <= now {
+            self.calm = false;
             self.probe_due = true;
             self.probe_at = Time::MAX;
         }
@@ -383,6 +241,7 @@ impl Sender {
 
     /// One segment, from the first unacknowledged byte on.
     pub(super) fn start_again(&mut self) {
+        self.calm = false;
         self.window.segments = 1.0;
         self.inflation = 0.0;
         self.duplicates = 0;

@@ -37,6 +37,26 @@ impl Selected {
 }
 
 impl Sender {
+    /// The next piece where that follows from the windows alone: nothing is the matter, something is under way, more than a
+    /// segment's worth of the stream follows, and both windows have room for it. Otherwise nothing has changed, and
+    /// [`Sender::poll`] knows what is next.
+    #[allow(clippy::inline_always)] // most segments are sent here, and the compiler knows what that makes short
+    #[inline(always)]
+    pub(super) fn poll_foreseen(&mut self, now: Time) -> Option<Piece> {
+        debug_assert!(!self.calm || self.is_calm());
+        let in_the_middle = self.written.saturating_sub(self.next) > self.payload;
+        if !(self.calm && self.highest > self.unacknowledged && in_the_middle) {
+            return None;
+        }
+        let room = self.room(0);
+        if room < self.payload || self.edge.saturating_sub(self.next) < self.payload {
+            return None;
+        }
+        let piece = self.full_piece();
+        let is_last = self.fills(room, piece);
+        Some(self.sent(now, Piece { is_last, ..piece }))
+    }
+
     /// The next piece, if the windows let one out. Asked until there is none, and only where there
     /// [ever was](Sender::has_work) anything to send.
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
@@ -155,6 +175,7 @@ impl Sender {
             // RFC 9293 §3.8.6.1: nothing is under way that would bring news of the window.
             self.deadline = Time::MAX;
             self.probe_at = now + self.probe_interval();
+            self.calm = false;
         }
         None
     }
@@ -245,6 +266,8 @@ impl Sender {
     }
 
     /// Notes that `piece` goes out now: counters, round-trip timing, timer.
+    #[allow(clippy::inline_always)] // see above
+    #[inline(always)]
     fn sent(&mut self, now: Time, mut piece: Piece) -> Piece {
         let end = piece.end();
         self.statistics.segments += 1;
@@ -257,17 +280,19 @@ impl Sender {
             if self.timing.end == u64::MAX {
                 self.timing = Timing { end, sent: now };
             }
-            if self.duplicates > 0 && self.phase == Phase::Open {
-                self.sent_early += end - piece.sequence;
-            }
         }
         if piece.sequence == self.next || piece.is_new {
             self.next = self.next.max(end);
         }
         self.highest = self.highest.max(end);
         self.last_sent = now;
-        self.probe_at = Time::MAX;
-        self.probes = 0;
+        if !self.calm {
+            if piece.is_new && self.duplicates > 0 && self.phase == Phase::Open {
+                self.sent_early += end - piece.sequence;
+            }
+            self.probe_at = Time::MAX;
+            self.probes = 0;
+        }
         if self.deadline == Time::MAX {
             self.deadline = now + self.rtt.rto();
         }

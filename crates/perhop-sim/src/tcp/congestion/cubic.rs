@@ -52,6 +52,7 @@ impl Cubic {
 }
 
 impl Algorithm for Cubic {
+    #[inline(never)]
     fn avoid(
         &mut self,
         now: Time,

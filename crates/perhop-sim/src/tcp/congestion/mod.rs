@@ -68,6 +68,8 @@ impl Congestion {
         }
     }
     /// `acknowledged` segments arrived outside loss recovery; `round_trip` is the smoothed one, if it is known.
+    #[allow(clippy::inline_always)] // most acknowledgments do it
+    #[inline(always)]
     pub(super) fn grow(
         &mut self,
         now: Time,

@@ -1,0 +1,40 @@
+//! Which ends of connections may be ahead of the agenda, and up to when (`docs/decisions/0005`).
+
+use perhop_qos::packet::Packet;
+use perhop_qos::units::Time;
+
+use super::{Session, Transport};
+use crate::tcp::Flags;
+
+impl Session {
+    /// Before when its client and its server may be ahead of the agenda: nothing that the agenda holds happens to that end of
+    /// its connection, the only one, any earlier.
+    fn leads(&self) -> [Time; 2] {
+        let due = self.due.saturating_add(Time::from_picoseconds(1));
+        self.may_be_ahead.map(|may| if may && self.open == 1 { due } else { Time::ZERO })
+    }
+}
+
+impl Transport {
+    /// Whether what `packet` carries may be answered as soon as it is known that it will arrive at `arrives`: nothing
+    /// that the agenda holds happens to that end of its connection before.
+    ///
+    /// What opens or closes a connection is left to the agenda, since it concerns both ends and those that follow.
+    pub(crate) fn may_answer(&self, packet: &Packet, arrives: Time) -> bool {
+        let Some(carried) = self.segments.of(packet) else { return true };
+        let place = carried.end as usize;
+        // A segment of a recording, or of a connection that is over, is for nobody.
+        let Some(end) = self.ends.get(place).filter(|end| end.generation == carried.generation) else {
+            return true;
+        };
+        debug_assert_eq!(self.leads[end.session], self.sessions[end.session].leads());
+        arrives < self.leads[end.session][place % 2]
+            && !carried.segment.flags.intersects(Flags::SYN | Flags::FIN)
+            && end.connection.is_only_open()
+    }
+    /// `session` has opened or lost a connection, or its place on the agenda has changed.
+    pub(super) fn note_leads(&mut self, session: usize) {
+        self.leads.resize(self.sessions.len(), [Time::ZERO; 2]);
+        self.leads[session] = self.sessions[session].leads();
+    }
+}

@@ -1,0 +1,97 @@
+//! How a connection is opened (RFC 9293 §3.5).
+
+use perhop_qos::units::Time;
+
+use super::connection::{CONNECTED, Connection, Stage};
+use super::outgoing::Transmitted;
+use super::parameters::HandshakeTiming;
+use super::segment::{Flags, Segment};
+
+impl Connection {
+    /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.
+    #[cold]
+    pub(super) fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
+        match (self.stage, segment.has(Flags::SYN)) {
+            (Stage::Open | Stage::Ending, false) => true,
+            (Stage::Open | Stage::Ending, true) => {
+                // Our acknowledgment of the SYN-ACK was lost.
+                self.receiver.acknowledge_now();
+                false
+            }
+            (Stage::Listen, true) => {
+                self.stage = Stage::SynReceived;
+                self.syn_due = true;
+                // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
+                self.agree_on_ecn(segment.has(Flags::ECE | Flags::CWR));
+                self.receiver.note_timestamps(segment);
+                false
+            }
+            (Stage::SynReceived, true) => {
+                self.syn_due = true;
+                false
+            }
+            (Stage::SynSent, true) if segment.has(Flags::ACK) => {
+                // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
+                self.agree_on_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
+                self.open(now);
+                self.receiver.note_timestamps(segment);
+                self.receiver.acknowledge_now();
+                false
+            }
+            (Stage::SynReceived, false) if segment.has(Flags::ACK) => {
+                self.open(now);
+                true
+            }
+            (Stage::Listen | Stage::SynSent | Stage::SynReceived, _) => false,
+        }
+    }
+
+    fn agree_on_ecn(&mut self, peer_is_willing: bool) {
+        self.sender.ecn = self.sender.parameters.ecn && peer_is_willing;
+    }
+
+    fn open(&mut self, now: Time) {
+        self.stage = if self.sender.finishing { Stage::Ending } else { Stage::Open };
+        self.syn_due = false;
+        self.syn_deadline = Time::MAX;
+        self.news.changes |= CONNECTED;
+        if self.syns == 1 {
+            if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
+                self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
+            }
+        } else {
+            // RFC 5681 §3.1: a lost SYN leaves one segment of the initial window.
+            self.sender.rtt.after_lost_syn();
+            self.sender.window.segments = 1.0;
+        }
+    }
+
+    /// A SYN or SYN-ACK, if it is time for one.
+    #[cold]
+    pub(super) fn transmit_syn(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
+        if !std::mem::take(&mut self.syn_due) {
+            return Transmitted::Nothing;
+        }
+        self.begin(now, segment);
+        segment.length = 0;
+        segment.sequence = 0;
+        segment.acknowledgment = 0;
+        segment.flags = Flags::SYN;
+        if self.stage == Stage::SynReceived {
+            self.receiver.stamp(segment);
+            if self.sender.ecn {
+                segment.flags |= Flags::ECE;
+            }
+        } else if self.sender.parameters.ecn {
+            segment.flags |= Flags::ECE | Flags::CWR;
+        }
+        segment.window = self.sender.parameters.window;
+        let factor = 1u64 << self.syns.min(16);
+        let parameters = &self.sender.parameters;
+        let wait = Time::from_picoseconds(parameters.initial_rto.as_picoseconds().saturating_mul(factor));
+        self.syn_deadline = now + wait.min(parameters.maximum_rto);
+        self.syns += 1;
+        self.syn_sent = now;
+        Transmitted::Segment
+    }
+}
