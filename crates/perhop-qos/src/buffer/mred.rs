@@ -46,7 +46,7 @@ pub(super) struct Far {
     pub(super) idle_since: Time,
     /// From precedence [`Near::COUNT`] on.
     pub(super) counts: Counts<{ Color::COUNT - Near::COUNT }>,
-    /// As [`Memory::above_min`].
+    /// As [`Memory::above_min`](super::mred_profile::Memory).
     pub(super) above_min: u8,
     /// Where each precedence has an average.
     pub(super) averages: PrecedenceAverages,
@@ -58,7 +58,7 @@ pub(super) struct Far {
 pub(super) struct Own {
     pub(super) averages: PrecedenceAverages,
     pub(super) counts: Counts<{ Color::COUNT }>,
-    /// As [`Memory::above_min`].
+    /// As [`Memory::above_min`](super::mred_profile::Memory).
     pub(super) above_min: u8,
 }
 
