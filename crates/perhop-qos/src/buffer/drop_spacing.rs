@@ -63,7 +63,7 @@ pub(super) struct SinceDrop<'c> {
 impl SinceDrop<'_> {
     /// Counts no longer: the average is below its minimum threshold, or counting is to begin anew.
     #[inline]
-    pub(super) fn end(self) {
+    pub(super) fn end(&mut self) {
         *self.due = 0;
     }
     /// Counts a packet that stays because no drop is due where its probability is `part` of the whole, and says whether that is so.

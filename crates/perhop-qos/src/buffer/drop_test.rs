@@ -97,7 +97,7 @@ impl Tests {
     /// Whether a packet of precedence `index` stays where that is soon said, before a drop is due; `since` counts it.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
-    pub(super) fn keep(&self, index: usize, average: u64, mut since: SinceDrop) -> bool {
+    pub(super) fn keep(&self, index: usize, average: u64, since: &mut SinceDrop) -> bool {
         let min = self.min[index];
         if average < min {
             since.end();

@@ -117,21 +117,6 @@ impl Mred {
         let scale = self.profile.scale(length).unwrap_or(1.0);
         if average >= curve.forced_from { 1.0 } else { (curve.probability(average) * scale).min(1.0) }
     }
-
-    /// What becomes of `packet` on the shortest way where [`Tests::keep`](super::drop_test::Tests::keep) has said no.
-    // Not rare where numbers are drawn for packets, but what is kept at once should not have to jump.
-    #[cold]
-    #[inline(never)]
-    fn decide(&mut self, precedence: Near, packet: &Packet) -> Verdict {
-        let Mred { profile, level, near, far } = self;
-        let index = precedence as usize;
-        let mut since = near.at(index);
-        if since.drops_when_due(profile.spacing) && profile.tests.draws(index, *level) {
-            since.draw(profile.tests.whole(index), &mut far.random);
-            return profile.verdict(Outcome::Drawn, packet);
-        }
-        self.judge_by_single(index, packet)
-    }
 }
 
 /// What is remembered of precedence `index`.
@@ -148,18 +133,22 @@ impl BufferManager for Mred {
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let Mred { profile, level, near, .. } = self;
-        // 0 is one less than the most there are.
+        let Mred { profile, level, near, far } = self;
+        // The shortest way. 0 is one less than the most there are.
         if queue.packets.wrapping_sub(1) >= profile.shortest_way_up_to {
             return self.admit_at_length(now, packet, precedence, queue);
         }
         *level = profile.motion.smoothing.shifted(*level, queue.packets);
-        let precedence = profile.near[precedence.index()];
-        let index = precedence as usize;
-        if profile.tests.keep(index, *level, near.at(index)) {
+        let index = profile.near[precedence.index()] as usize;
+        let mut since = near.at(index);
+        if profile.tests.keep(index, *level, &mut since) {
             return Verdict::Pass;
         }
-        self.decide(precedence, packet)
+        if since.drops_when_due(profile.spacing) && profile.tests.draws(index, *level) {
+            since.draw(profile.tests.whole(index), &mut far.random);
+            return profile.verdict(Outcome::Drawn, packet);
+        }
+        self.judge_by_single(index, packet)
     }
 
     #[inline]
@@ -192,7 +181,7 @@ mod tests {
         let limit =
             prop_oneof![Just(None), (1..40u32).prop_map(|packets| Some(format!("{packets} packets")))];
         let averages = prop_oneof![Just("single"), Just("coupled")];
-        (spacing, above_max, after_forced, limit, 1..4usize, 0..12u32, averages).prop_map(
+        (spacing, above_max, after_forced, limit, 1..6usize, 0..12u32, averages).prop_map(
             |(spacing, above_max, after_forced, limit, count, exponent, averages)| {
                 let precedence = json!({"min": "5 packets", "max": "20 packets", "max-probability": 0.3});
                 serde_json::from_value(json!({

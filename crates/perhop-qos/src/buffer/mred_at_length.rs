@@ -84,7 +84,7 @@ impl Mred {
     #[inline]
     fn judge_by(&mut self, index: usize, average: u64) -> Outcome {
         let Mred { profile, near, far, .. } = self;
-        let since = since(near, &mut far.counts, index);
+        let mut since = since(near, &mut far.counts, index);
         if average < profile.tests.min(index) {
             since.end();
             return Outcome::Keep;
