@@ -123,7 +123,7 @@ impl Motion {
 pub(super) struct QueueAverage {
     pub(super) average: Average,
     /// Since when its packets are absent, and up to when it has decayed for it.
-    idle_since: Time,
+    pub(super) idle_since: Time,
 }
 
 impl QueueAverage {

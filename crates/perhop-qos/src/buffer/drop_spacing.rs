@@ -27,43 +27,92 @@ pub enum DropSpacing {
     Wait,
 }
 
-/// What a rule remembers since the last drop, or since the average rose above its minimum threshold.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct SinceDrop {
-    /// Packets kept, fewer than 2⁶².
-    pub(super) kept: u64,
-    /// R of [`DropSpacing::UniformPerDrop`] in 2⁻⁶³, from 1 to 2⁶³; 0 before it is drawn.
-    reached_at: u64,
+/// What a rule remembers of `N` drop precedences: of three in 40 bytes, so that all that RED reads and writes of a queue
+/// takes one cache line.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Counts<const N: usize> {
+    next: [u32; N],
+    due: [u64; N],
 }
 
-impl SinceDrop {
-    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins,
-    #[cold]
-    #[inline(never)]
-    fn begins(&mut self, probability: Probability, random: &mut Stream) -> bool {
-        self.draw(random);
-        self.reaches(probability, random)
+impl<const N: usize> Default for Counts<N> {
+    fn default() -> Counts<N> {
+        Counts { next: [0; N], due: [0; N] }
     }
-    /// and anew with each drop. A packet is dropped where (n + 1) · p is at least R.
+}
+
+impl<const N: usize> Counts<N> {
+    /// That of precedence `index`, below `N`.
     #[inline]
-    fn reaches(&mut self, probability: Probability, random: &mut Stream) -> bool {
-        let expected = u128::from(self.kept + 1) * u128::from(probability.0);
-        let drops = expected >= u128::from(self.reached_at);
-        if drops {
-            self.draw(random);
-        }
-        drops
-    }
-    /// R is never 0.
-    #[cold]
-    #[inline(never)]
-    fn draw(&mut self, random: &mut Stream) {
-        self.reached_at = (random.bits() >> 1) + 1;
+    pub(super) fn at(&mut self, index: usize) -> SinceDrop<'_> {
+        SinceDrop { next: &mut self.next[index], due: &mut self.due[index] }
     }
 }
 
-/// A probability as a fraction, so that a draw needs no division: 0 or less is never, 1 or more
-/// (a denominator up to the numerator) is always.
+/// What a rule remembers since the last drop, or since the average rose above its minimum threshold.
+#[derive(Debug)]
+pub(super) struct SinceDrop<'c> {
+    /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted. After 2³²
+    /// packets it is 0 again: so rare are drops then that none is missed.
+    next: &'c mut u32,
+    /// Before (n + 1) · part reaches this, 1 or more, nothing is dropped or drawn; 0 while nothing is counted.
+    due: &'c mut u64,
+}
+
+impl SinceDrop<'_> {
+    /// Counts no longer: the average is below its minimum threshold, or counting is to begin anew.
+    #[inline]
+    pub(super) fn end(&mut self) {
+        *self.due = 0;
+    }
+    /// Counts a packet that stays because no drop is due where its probability is `part` of the whole, and says whether that is so.
+    #[inline]
+    pub(super) fn keeps(&mut self, part: u32) -> bool {
+        let keeps = u64::from(*self.next) * u64::from(part) < *self.due;
+        if keeps {
+            self.count();
+        }
+        keeps
+    }
+    /// Begins to count where nothing is counted. `whole` is that of the probabilities to come.
+    #[inline]
+    pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        if *self.due == 0 {
+            self.restart(spacing, whole, random);
+        }
+    }
+    /// Whether it counts, and a drop that is due needs no further number ([`DropSpacing::UniformPerDrop`]).
+    #[inline]
+    pub(super) fn drops_when_due(&self, spacing: DropSpacing) -> bool {
+        spacing == DropSpacing::UniformPerDrop && *self.due > 0
+    }
+    /// Counts from 0 to the next drop of [`DropSpacing::UniformPerDrop`].
+    ///
+    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and anew with each drop.
+    #[inline]
+    pub(super) fn draw(&mut self, whole: u64, random: &mut Stream) {
+        (*self.next, *self.due) = (1, multiply_high(random.bits(), whole) + 1);
+    }
+    /// Counts from 0.
+    #[inline]
+    fn restart(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        let due = match spacing {
+            // Whatever can happen may happen at once.
+            DropSpacing::Uniform | DropSpacing::Geometric => 1,
+            DropSpacing::UniformPerDrop => return self.draw(whole, random),
+            DropSpacing::Wait => whole,
+        };
+        (*self.next, *self.due) = (1, due);
+    }
+    /// A packet is kept, or not counted as a drop.
+    #[inline]
+    pub(super) fn count(&mut self) {
+        *self.next = self.next.wrapping_add(1);
+    }
+}
+
+/// A probability as told in reports, as a fraction: 0 or less is never, 1 or more (a denominator up to the numerator) is always.
 #[derive(Clone, Copy, Debug)]
 struct Odds {
     numerator: f64,
@@ -84,38 +133,29 @@ impl DropSpacing {
         }
     }
 
-    /// Whether the packet is dropped. Draws a number only where the answer is not certain, or once for each drop.
+    /// Whether the packet is dropped; `since` counts it. Draws a number only where the answer is not certain, or once for each drop.
     ///
     /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is less than the numerator.
-    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
-    #[inline(always)]
-    pub(super) fn drops(self, probability: Probability, since: &mut SinceDrop, random: &mut Stream) -> bool {
-        // Only [`DropSpacing::UniformPerDrop`] has one. Asked first, because there is the least to do.
-        if since.reached_at > 0 {
-            return since.reaches(probability, random);
-        }
-        let (numerator, one, kept) = (probability.0, Probability::ONE.0, since.kept);
-        // The default is asked for next.
-        let denominator = if self == DropSpacing::Uniform {
-            // The drop is certain from (kept + 1) · p = 1 on: twice that is what outgrows 64 bits.
-            let Some(twice) = (2 * (kept + 1)).checked_mul(numerator) else { return true };
-            one + numerator - twice / 2
-        } else if self == DropSpacing::Geometric {
-            if numerator >= one {
-                return true;
-            }
-            one
-        } else if self == DropSpacing::UniformPerDrop {
-            return since.begins(probability, random);
+    #[inline]
+    pub(super) fn drops(self, probability: Probability, mut since: SinceDrop, random: &mut Stream) -> bool {
+        let Probability { part, whole } = probability;
+        since.begin(self, whole, random);
+        let expected = u64::from(*since.next).saturating_mul(part);
+        let mut falls_below =
+            |denominator: u64| part >= denominator || multiply_high(random.bits(), denominator) < part;
+        let drops = expected >= *since.due
+            && match self {
+                DropSpacing::Uniform => falls_below((whole + part).saturating_sub(expected)),
+                DropSpacing::UniformPerDrop => true,
+                DropSpacing::Geometric => falls_below(whole),
+                DropSpacing::Wait => falls_below((2 * whole).saturating_sub(expected)),
+            };
+        if drops {
+            since.restart(self, whole, random);
         } else {
-            match (kept + 1).checked_mul(numerator) {
-                Some(expected) if expected < one => return false,
-                Some(expected) if numerator >= one - (expected - one) => return true,
-                Some(expected) => one - (expected - one),
-                None => return true,
-            }
-        };
-        numerator > 0 && multiply_high(random.bits(), denominator) < numerator
+            since.count();
+        }
+        drops
     }
 
     #[inline]
@@ -144,34 +184,60 @@ mod tests {
     use super::*;
     use crate::random::Streams;
 
-    fn after(kept: u64) -> SinceDrop {
-        SinceDrop { kept, reached_at: 0 }
+    /// What all probabilities of these tests are parts of.
+    const WHOLE: u64 = 1 << 62;
+
+    fn of(probability: f64) -> Probability {
+        Probability { part: (WHOLE as f64 * probability) as u64, whole: WHOLE }
+    }
+
+    /// A rule in use.
+    struct Spacing {
+        rule: DropSpacing,
+        counts: Counts<1>,
+        random: Stream,
+    }
+
+    impl Spacing {
+        fn new(rule: DropSpacing, seed: u64) -> Spacing {
+            Spacing { rule, counts: Counts::default(), random: Streams::new(seed, 0).stream() }
+        }
+        fn drops(&mut self, probability: Probability) -> bool {
+            self.rule.drops(probability, self.counts.at(0), &mut self.random)
+        }
+        /// The same after `kept` packets.
+        fn drops_after(&mut self, kept: u32, probability: Probability) -> bool {
+            self.counts.at(0).begin(self.rule, probability.whole, &mut self.random);
+            self.counts.next = [kept + 1];
+            self.drops(probability)
+        }
     }
 
     #[test]
     fn certain_answers_draw_nothing() {
-        let mut random = Streams::new(1, 0).stream();
-        let untouched = random.clone().uniform();
-        let (quarter, one) = (Probability::of(0.25), Probability::ONE);
-        let mut drops =
-            |rule: DropSpacing, probability, kept| rule.drops(probability, &mut after(kept), &mut random);
-        assert!(!drops(DropSpacing::Uniform, Probability::of(0.0), 5));
-        assert!(drops(DropSpacing::Geometric, one, 0));
-        assert!(drops(DropSpacing::Uniform, one, 0));
-        assert!(drops(DropSpacing::Uniform, quarter, 3));
-        assert!(drops(DropSpacing::Uniform, quarter, (1 << 62) - 1));
-        assert!(!drops(DropSpacing::Wait, quarter, 2));
-        assert!(drops(DropSpacing::Wait, quarter, 6));
-        assert_eq!(random.uniform(), untouched);
-        assert_ne!(random.uniform(), untouched);
+        use DropSpacing::{Geometric, Uniform, Wait};
+        let untouched = Streams::new(1, 0).stream().uniform();
+        for (rule, probability, kept, drops) in [
+            (Uniform, 0.0, 5, false),
+            (Geometric, 1.0, 0, true),
+            (Uniform, 1.0, 0, true),
+            (Uniform, 0.25, 3, true),
+            (Uniform, 0.25, u32::MAX - 1, true),
+            (Wait, 0.25, 2, false),
+            (Wait, 0.25, 6, true),
+        ] {
+            let mut spacing = Spacing::new(rule, 1);
+            assert_eq!(spacing.drops_after(kept, of(probability)), drops, "{rule:?} {probability} {kept}");
+            assert_eq!(spacing.random.uniform(), untouched);
+        }
     }
 
     /// [`DropSpacing::drops`] word for word: the denominator first, with digits for everything.
-    fn drops_plainly(rule: DropSpacing, probability: Probability, kept: u64, random: &mut Stream) -> bool {
-        let [numerator, kept, one] = [probability.0, kept, Probability::ONE.0].map(i128::from);
-        let expected = (kept + 1) * numerator;
+    fn drops_plainly(rule: DropSpacing, probability: Probability, kept: u32, random: &mut Stream) -> bool {
+        let [numerator, one] = [probability.part, probability.whole].map(i128::from);
+        let expected = (i128::from(kept) + 1) * numerator;
         let denominator = match rule {
-            DropSpacing::Uniform => one - kept * numerator,
+            DropSpacing::Uniform => one - (expected - numerator),
             DropSpacing::Geometric => one,
             DropSpacing::Wait if expected < one => return false,
             DropSpacing::Wait => 2 * one - expected,
@@ -183,25 +249,35 @@ mod tests {
         numerator > 0 && (i128::from(random.bits()) * denominator) >> 64 < numerator
     }
 
+    /// Any part of any whole, also such as come from few digits.
+    fn probabilities() -> impl Strategy<Value = Probability> {
+        let whole = prop_oneof![1..=WHOLE, Just(WHOLE), 1..1_000_u64];
+        let share = prop_oneof![Just(0.0), Just(1.0), 0.0..=1.0_f64];
+        (whole, share).prop_map(|(whole, share)| Probability {
+            part: ((whole as f64 * share) as u64).min(whole),
+            whole,
+        })
+    }
+
     proptest! {
         /// Near certainty too, where the shorter questions turn.
         #[test]
         fn a_draw_is_as_its_formula_says(
-            rule in 0..3usize, kept in prop_oneof![0..200u64, 0..1u64 << 32, 0..1u64 << 62],
-            probability in prop_oneof![Just(0), Just(Probability::ONE.0), 0..=Probability::ONE.0],
+            rule in 0..3usize, kept in prop_oneof![0..200u32, 0..u32::MAX],
+            probability in probabilities(),
             place in prop_oneof![Just(None), (-2..=2i128, 1..=2i128).prop_map(Some)], seed in any::<u64>(),
         ) {
             let rule = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait][rule];
             // The probability itself, or one so that about 1 or 2 drops are expected.
-            let probability = place.map_or(probability, |(beside, drops)| {
-                let certain = drops * i128::from(Probability::ONE.0) / i128::from(kept + 1) + beside;
-                certain.clamp(0, i128::from(Probability::ONE.0)) as u64
+            let whole = i128::from(probability.whole);
+            let part = place.map_or(probability.part, |(beside, drops)| {
+                (drops * whole / i128::from(kept + 1) + beside).clamp(0, whole) as u64
             });
-            let mut streams = [(); 2].map(|()| Streams::new(seed, 0).stream());
-            let [random, plain] = &mut streams;
-            let dropped = rule.drops(Probability(probability), &mut after(kept), random);
-            prop_assert_eq!(dropped, drops_plainly(rule, Probability(probability), kept, plain));
-            prop_assert_eq!(random.bits(), plain.bits());
+            let probability = Probability { part, ..probability };
+            let (mut spacing, mut plain) = (Spacing::new(rule, seed), Streams::new(seed, 0).stream());
+            let dropped = spacing.drops_after(kept, probability);
+            prop_assert_eq!(dropped, drops_plainly(rule, probability, kept, &mut plain));
+            prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
         /// In integers a draw decides as in floating point, but where it falls on the last digits of the probability.
@@ -211,9 +287,9 @@ mod tests {
         ) {
             let rule = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait][rule];
             let probability = libm::exp2(-exponent);
-            let mut random = Streams::new(seed, 0).stream();
-            let draw = random.clone().uniform();
-            let dropped = rule.drops(Probability::of(probability), &mut after(kept.into()), &mut random);
+            let mut spacing = Spacing::new(rule, seed);
+            let draw = spacing.random.clone().uniform();
+            let dropped = spacing.drops_after(kept, of(probability));
             let told = rule.probability(probability, kept);
             prop_assert!(dropped == (draw < told) || (draw - told).abs() < 1e-11, "{draw} {told} {dropped}");
         }
@@ -221,42 +297,63 @@ mod tests {
         /// Whatever the probability becomes, and wherever counting begins anew.
         #[test]
         fn one_number_for_each_drop_decides_as_its_formula_says(
-            packets in prop::collection::vec(
-                (prop_oneof![Just(0), Just(Probability::ONE.0), 0..=Probability::ONE.0, 0..1u64 << 60], 0..20u8), 1..400,
-            ),
-            kept in prop_oneof![Just(0), 0..1u64 << 62], seed in any::<u64>(),
+            packets in prop::collection::vec((prop_oneof![Just(0), 0..=WHOLE, 0..1u64 << 58], 0..20u8), 1..400),
+            kept in prop_oneof![Just(0), 0..u32::MAX - 400], seed in any::<u64>(),
         ) {
-            let [mut random, mut plain] = [(); 2].map(|()| Streams::new(seed, 0).stream());
-            let mut draw = || i128::from(plain.bits() / 2) + 1;
-            let (mut since, mut count, mut drawn) = (after(kept), i128::from(kept), None);
-            for (probability, event) in packets {
+            let rule = DropSpacing::UniformPerDrop;
+            let (mut spacing, mut plain) = (Spacing::new(rule, seed), Streams::new(seed, 0).stream());
+            let mut draw = || ((i128::from(plain.bits()) * i128::from(WHOLE)) >> 64) + 1;
+            spacing.counts.at(0).begin(rule, WHOLE, &mut spacing.random);
+            spacing.counts.next = [kept + 1];
+            let (mut count, mut drawn) = (i128::from(kept), Some(draw()));
+            for (part, event) in packets {
                 if event == 0 {
-                    (since, count, drawn) = (SinceDrop::default(), 0, None);
+                    spacing.counts.at(0).end();
+                    (count, drawn) = (0, None);
                 }
-                let reached = (count + 1) * i128::from(probability) >= *drawn.get_or_insert_with(&mut draw);
+                let reached = (count + 1) * i128::from(part) >= *drawn.get_or_insert_with(&mut draw);
                 count = if reached { 0 } else { count + 1 };
                 if reached {
                     drawn = Some(draw());
                 }
-                let dropped = DropSpacing::UniformPerDrop.drops(Probability(probability), &mut since, &mut random);
-                since.kept = if dropped { 0 } else { since.kept + 1 };
-                prop_assert_eq!(dropped, reached);
+                prop_assert_eq!(spacing.drops(Probability { part, whole: WHOLE }), reached);
             }
-            prop_assert_eq!(random.bits(), plain.bits());
+            prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
         /// With a constant p the drop comes at packet R / p, rounded up: all numbers up to 1 / p are as likely.
         #[test]
         fn a_number_names_the_packet_that_is_dropped(one_in in 1..2_000u64, seed in any::<u64>()) {
-            let mut random = Streams::new(seed, 0).stream();
-            let drawn = (random.clone().bits() >> 1) + 1;
-            let probability = Probability(Probability::ONE.0.div_ceil(one_in));
-            let (mut since, mut packets) = (SinceDrop::default(), 1);
-            while !DropSpacing::UniformPerDrop.drops(probability, &mut since, &mut random) {
-                (packets, since.kept) = (packets + 1, since.kept + 1);
+            let mut spacing = Spacing::new(DropSpacing::UniformPerDrop, seed);
+            let drawn = multiply_high(spacing.random.clone().bits(), one_in) + 1;
+            let mut packets = 1;
+            while !spacing.drops(Probability { part: 1, whole: one_in }) {
+                packets += 1;
             }
-            prop_assert_eq!(packets, drawn.div_ceil(probability.0));
+            prop_assert_eq!(packets, drawn);
             prop_assert!(packets <= one_in);
+        }
+
+        /// What is kept at once is what the rule keeps without a number.
+        #[test]
+        fn what_is_kept_at_once_is_kept_at_length(
+            rule in 0..4usize, packets in prop::collection::vec((0..=u32::MAX, 0..20u8), 1..200),
+            digits in 32..50u32, seed in any::<u64>(),
+        ) {
+            use DropSpacing::{Geometric, Uniform, UniformPerDrop, Wait};
+            let rule = [Uniform, UniformPerDrop, Geometric, Wait][rule];
+            let (mut short, mut plain) = (Spacing::new(rule, seed), Spacing::new(rule, seed));
+            for (part, event) in packets {
+                if event == 0 {
+                    short.counts.at(0).end();
+                    plain.counts.at(0).end();
+                }
+                let probability = Probability { part: part.into(), whole: 1 << digits };
+                let dropped = plain.drops(probability);
+                let kept_at_once = short.counts.at(0).keeps(part);
+                prop_assert_eq!(!kept_at_once && short.drops(probability), dropped);
+                prop_assert_eq!(short.random.clone().bits(), plain.random.clone().bits());
+            }
         }
     }
 }

@@ -1,82 +1,141 @@
-//! [`Test`]: one set of thresholds as the packet path asks it, in integers.
+//! [`Tests`]: sets of thresholds as the packet path asks them, in integers.
 
+use super::drop_spacing::SinceDrop;
+use super::half_power::multiply_high;
 use super::moving_average::Smoothing;
 use super::probability::Probability;
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
+use crate::packet::Color;
+use crate::units::QueueSize;
 
-/// The drop curve without floating point, over the levels of an average.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(64))]
-pub(super) struct Test {
-    /// Below this average nothing is dropped.
-    pub(super) min: u64,
-    /// From this average on everything is dropped.
-    pub(super) forced_from: u64,
-    max: u64,
-    to_max: Slope,
-    from_max: Slope,
-    max_probability: Probability,
+/// The drop curve of each precedence without floating point, over the levels of an average.
+///
+/// A probability is a part of the average that would make a drop certain if the curve went on as it begins:
+/// max-p · (average − min) / (max − min) is (average − min) of (max − min) / max-p.
+///
+/// In rows, so that a precedence is found by itself in each of them.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Tests {
+    /// Below these levels nothing is dropped.
+    min: [u64; Color::COUNT],
+    /// Levels from `min` to `max`: where the curve rises as it begins.
+    width: [u64; Color::COUNT],
+    /// Last digits of a level that no part has: so many that a width takes no more than 32 digits.
+    shift: [u32; Color::COUNT],
+    /// What all probabilities are parts of.
+    whole: [u64; Color::COUNT],
+    /// The part at `max`.
+    at_max: [u64; Color::COUNT],
+    /// From there on.
+    gentle: [Slope; Color::COUNT],
+    /// From these levels on everything is dropped.
+    forced_from: [u64; Color::COUNT],
 }
 
-/// A probability that rises from 0, over the whole steps of a range.
+/// What rises over a range of parts.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
-    /// Shifts the levels of the range to the top of 64 bits.
+    /// Shifts the parts of the range to the top of 64 bits.
     shift: u32,
-    /// Rise over 2⁶⁴ of the levels that are shifted so, in 2⁻⁶³.
+    /// Rise over 2⁶⁴ of the parts that are shifted so.
     rise: u64,
 }
 
 impl Slope {
-    /// From 0 to `to` over the levels of `range`.
-    fn new(to: Probability, range: u64) -> Slope {
+    /// From 0 to `to`, less than 2⁶³, over `range`.
+    fn new(to: u64, range: u64) -> Slope {
         let range = range.max(1);
         let shift = range.leading_zeros();
-        let rise = (u128::from(to.0) << 64).div_ceil(u128::from(range << shift));
-        // Probability 1 over a power of two.
-        Slope { shift, rise: rise.min(u128::from(u64::MAX)) as u64 }
+        let rise = (u128::from(to) << 64) / u128::from(range << shift);
+        Slope { shift, rise: rise as u64 }
     }
-    /// The probability after `levels`, less than the range; rounded up, so that n times one nth is 1.
+    /// After `parts`, less than the range.
     #[inline]
-    fn after(self, levels: u64) -> Probability {
-        let rise = u128::from(levels << self.shift) * u128::from(self.rise);
-        Probability((rise >> 64) as u64 + u64::from(rise as u64 > 0))
+    fn after(self, parts: u64) -> u64 {
+        multiply_high(parts << self.shift, self.rise)
     }
 }
 
-impl Test {
+/// Of a probability: twice as much, as some rules count, is still a number of 64 bits.
+const LARGEST_WHOLE: f64 = (1_u64 << 62) as f64;
+
+impl Tests {
+    /// For `thresholds` by precedence: where there are none nothing is dropped.
     pub(super) fn new(
-        thresholds: &ThresholdConfig,
+        thresholds: &[Option<ThresholdConfig>; Color::COUNT],
         above_max: AboveMaxConfig,
         smoothing: &Smoothing,
-    ) -> Test {
-        let [min, max] = [thresholds.min, thresholds.max].map(|size| smoothing.reaching(size.count()));
-        let forced_from = match above_max {
-            AboveMaxConfig::Drop => max,
-            AboveMaxConfig::Gentle => smoothing.reaching(thresholds.max.count().saturating_mul(2)),
-        };
-        let max_probability = Probability::of(thresholds.max_probability);
-        Test {
-            min,
-            max,
-            forced_from,
-            to_max: Slope::new(max_probability, max - min),
-            from_max: Slope::new(Probability(Probability::ONE.0 - max_probability.0), forced_from - max),
-            max_probability,
-        }
+    ) -> Tests {
+        let reached = |size: QueueSize| smoothing.reaching(size.count());
+        let min =
+            thresholds.map(|thresholds| thresholds.map_or(u64::MAX, |thresholds| reached(thresholds.min)));
+        let max =
+            thresholds.map(|thresholds| thresholds.map_or(u64::MAX, |thresholds| reached(thresholds.max)));
+        let width: [u64; Color::COUNT] = std::array::from_fn(|index| max[index] - min[index]);
+        let shift = width.map(|width| {
+            (u64::BITS - width.leading_zeros()).saturating_sub(u32::BITS).max(smoothing.digits_below_a_step())
+        });
+        let whole = std::array::from_fn(|index| {
+            let max_probability = thresholds[index].map_or(1.0, |thresholds| thresholds.max_probability);
+            let whole = (width[index] as f64 / (1_u64 << shift[index]) as f64).max(1.0) / max_probability;
+            // A probability below 2⁻⁶² is as good as one of 2⁻⁶².
+            libm::round(whole.min(LARGEST_WHOLE)) as u64
+        });
+        let at_max = std::array::from_fn(|index| (width[index] >> shift[index]).min(whole[index]));
+        let forced_from = std::array::from_fn(|index| match (above_max, thresholds[index]) {
+            (AboveMaxConfig::Gentle, Some(ThresholdConfig { max, .. })) => {
+                smoothing.reaching(max.count().saturating_mul(2))
+            }
+            _ => max[index],
+        });
+        let gentle = std::array::from_fn(|index| {
+            Slope::new(whole[index] - at_max[index], (forced_from[index] - max[index]) >> shift[index])
+        });
+        Tests { min, width, shift, whole, at_max, gentle, forced_from }
     }
-    /// As [`DropCurve::probability`](super::thresholds::DropCurve::probability) for an average in whole steps, from `min` on; `None` where
-    /// everything is dropped.
-    #[inline]
-    pub(super) fn probability(&self, average: u64) -> Option<Probability> {
-        if average < self.max {
-            return Some(self.to_max.after(average - self.min));
+    /// Whether a packet of precedence `index` stays where that is soon said, before a drop is due; `since` counts it.
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
+    #[inline(always)]
+    pub(super) fn keep(&self, index: usize, average: u64, since: &mut SinceDrop) -> bool {
+        let min = self.min[index];
+        if average < min {
+            since.end();
+            return true;
         }
-        if average >= self.forced_from {
+        // As many digits as the width has.
+        average - min < self.width[index] && since.keeps(((average - min) >> self.shift[index]) as u32)
+    }
+    /// Whether drops are drawn at a level from `min` on, as the curve begins.
+    #[inline]
+    pub(super) fn draws(&self, index: usize, average: u64) -> bool {
+        average - self.min[index] < self.width[index]
+    }
+    /// Below this level nothing is dropped.
+    #[inline]
+    pub(super) fn min(&self, index: usize) -> u64 {
+        self.min[index]
+    }
+    /// From this level on everything is dropped.
+    pub(super) fn forced_from(&self, index: usize) -> u64 {
+        self.forced_from[index]
+    }
+    /// What probabilities are parts of.
+    pub(super) fn whole(&self, index: usize) -> u64 {
+        self.whole[index]
+    }
+    /// As [`DropCurve::probability`](super::thresholds::DropCurve::probability) for a level from `min` on; `None` where everything is dropped.
+    #[inline]
+    pub(super) fn probability(&self, index: usize, average: u64) -> Option<Probability> {
+        let (above_min, whole) = (average - self.min[index], self.whole[index]);
+        if above_min < self.width[index] {
+            return Some(Probability { part: above_min >> self.shift[index], whole });
+        }
+        if average >= self.forced_from[index] {
             return None;
         }
-        let more = self.from_max.after(average - self.max);
-        Some(Probability(self.max_probability.0 + more.0).min(Probability::ONE))
+        let more = self.gentle[index].after((above_min - self.width[index]) >> self.shift[index]);
+        Some(Probability { part: self.at_max[index] + more, whole })
     }
 }
 
@@ -86,33 +145,42 @@ mod tests {
 
     use super::super::thresholds::DropCurve;
     use super::*;
-    use crate::units::QueueSize;
 
     proptest! {
-        /// As far as the digits of floating point go: 2⁻⁴⁸ of the whole, where neighboring averages differ in the last ones.
+        /// As far as the digits of parts go: one and a half of 2³¹ at least, for the part and its whole.
         #[test]
         fn the_curve_is_the_one_of_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],
             min in 0..1_000_000u64, width in 1..1_000_000u64, max_probability in 0.000_1..=1.0f64,
-            gentle in any::<bool>(), place in 0.0..1.0f64,
+            gentle in any::<bool>(), place in 0.0..1.0f64, index in 0..Color::COUNT,
         ) {
             let smoothing = Smoothing::new(weight);
             let (min, max) = (QueueSize::Packets(min), QueueSize::Packets(min + width));
             let thresholds = ThresholdConfig { min, max, max_probability };
             let above_max = if gentle { AboveMaxConfig::Gentle } else { AboveMaxConfig::Drop };
-            let (test, curve) = (Test::new(&thresholds, above_max, &smoothing), DropCurve::new(&thresholds, above_max));
-            let average = test.min + ((test.forced_from - test.min) as f64 * place) as u64;
+            let mut all = [None; Color::COUNT];
+            all[index] = Some(thresholds);
+            let tests = Tests::new(&all, above_max, &smoothing);
+            let curve = DropCurve::new(&thresholds, above_max);
+            let (min, forced_from) = (tests.min(index), tests.forced_from(index));
+            let max = min + tests.width[index];
+            let average = min + ((forced_from - min) as f64 * place) as u64;
             // Where averages move by shifts, levels have digits of which none counts.
-            let shifting = smoothing.shifting(2 * (min.count() + width));
-            let shifted = Test::new(&thresholds, above_max, &shifting);
-            let scale = shifted.max / test.max;
-            for average in [average, test.min, test.max - 1, test.max, test.forced_from - 1] {
-                let level = average * scale + (scale - 1) / 3;
-                prop_assert_eq!(shifted.probability(shifting.in_steps(level)), test.probability(average));
+            let shifting = smoothing.shifting(2 * thresholds.max.count());
+            let shifted = Tests::new(&all, above_max, &shifting);
+            let scale = shifted.min(index).checked_div(min).unwrap_or(1).max(1);
+            for average in [average, min, max - 1, max, forced_from - 1] {
+                let found = tests.probability(index, average);
+                if scale > 1 {
+                    let level = average * scale + (scale - 1) / 3;
+                    prop_assert_eq!(shifted.probability(index, level), found);
+                }
                 let expected = curve.probability(smoothing.value(average));
-                let found = test.probability(average).map_or(1.0, Probability::as_f64);
-                prop_assert!((found - expected).abs() < 1e-8 / width as f64 + 1e-14, "{found} for {expected}");
+                let found = found.map_or(1.0, Probability::as_f64);
+                prop_assert!((found - expected).abs() < 1e-8 / width as f64 + 7e-10, "{found} for {expected}");
             }
+            let nowhere = (index + 1) % Color::COUNT;
+            prop_assert_eq!(tests.min(nowhere), u64::MAX);
         }
     }
 }

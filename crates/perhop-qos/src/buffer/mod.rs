@@ -8,6 +8,7 @@ mod drop_test;
 mod half_power;
 mod moving_average;
 mod mred;
+mod mred_at_length;
 mod mred_config;
 mod mred_profile;
 mod probability;
@@ -74,7 +75,6 @@ pub enum BufferConfig {
 
 /// A buffer manager of any kind: stored by value, dispatched by one `match`.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "one per queue, and a box would cost a miss per packet")]
 pub enum AnyBuffer {
     /// See [`TailDrop`].
     TailDrop(TailDrop),

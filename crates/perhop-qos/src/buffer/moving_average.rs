@@ -24,8 +24,6 @@ pub(super) struct Smoothing {
     per_one: u64,
     /// 1 − weight, in 2⁻⁶⁴.
     keep: u64,
-    /// Masks the digits of a level that are less than a step.
-    steps: u64,
     /// As [`Smoothing::longest`].
     longest: u64,
     /// What one step stands for: weight / `per_one`, packets or bytes.
@@ -46,7 +44,6 @@ impl Smoothing {
             shift: 0,
             keep: ((1_u128 << 64) - weight) as u64,
             per_one,
-            steps: u64::MAX,
             longest: LONGEST,
             step: fraction / per_one as f64,
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
@@ -67,10 +64,9 @@ impl Smoothing {
         if longest <= highest.saturating_add(ahead) {
             return self;
         }
-        Smoothing { shift, steps: u64::MAX << shift, longest: longest - 1, ..self }
+        Smoothing { shift, longest: longest - 1, ..self }
     }
     /// Whether averages move by shifts.
-    #[cfg(test)]
     pub(super) fn shifts(&self) -> bool {
         self.shift > 0
     }
@@ -100,10 +96,14 @@ impl Smoothing {
         }
         steps << self.shift
     }
-    /// `level` without what is less than a step.
+    /// The same equation where averages move by shifts: where a queue of `held` packets, [`Smoothing::longest`] at most, moves `level`.
     #[inline]
-    pub(super) fn in_steps(&self, level: u64) -> u64 {
-        level & self.steps
+    pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
+        level - (level >> self.shift) + (held << FRACTION_BITS)
+    }
+    /// Last digits of a level that stand for less than a step.
+    pub(super) fn digits_below_a_step(&self) -> u32 {
+        self.shift
     }
     /// What `level` stands for, in packets or bytes; digits below a step do not count.
     #[inline]
@@ -126,6 +126,13 @@ pub(super) struct Average {
 }
 
 impl Average {
+    pub(super) fn new(level: u64, rest: u64) -> Average {
+        Average { level, rest }
+    }
+    #[inline]
+    pub(super) fn rest(self) -> u64 {
+        self.rest
+    }
     /// How high it is.
     #[inline]
     pub(super) fn level(self) -> u64 {
@@ -139,7 +146,7 @@ impl Average {
         if smoothing.shift == 0 {
             return self.sample_by_multiplying(held, smoothing);
         }
-        self.level = self.level - (self.level >> smoothing.shift) + (held << FRACTION_BITS);
+        self.level = smoothing.shifted(self.level, held);
         self.level
     }
 

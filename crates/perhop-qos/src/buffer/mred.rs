@@ -8,73 +8,87 @@
 //! as the packet finds it; the average of its precedence decides; then a packet that would stay
 //! must fit under the hard limit, whose drops do not count as early ones.
 
-use std::mem::offset_of;
 use std::sync::Arc;
 
 use super::BufferManager;
-use super::average::{Motion, QueueAverage};
-use super::drop_spacing::SinceDrop;
-use super::moving_average::{LONGEST, Smoothing};
-use super::mred_config::{Averages, SparedConfig};
-use super::mred_profile::{Memory, Outcome, Profile, Sight};
+use super::average::QueueAverage;
+use super::drop_spacing::{Counts, SinceDrop};
+use super::mred_config::Averages;
+use super::mred_profile::{Near, Outcome, Profile};
 use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
 use crate::random::Stream;
 use crate::units::Time;
-use crate::verdict::{DropCause, Verdict};
+use crate::verdict::Verdict;
 
 /// Random early detection with one or more drop precedences.
 ///
-/// What plain RED reads and writes stands in the first cache line; all that its configuration says is shared.
+/// It takes one cache line, what all packets read and write where three precedences share an average; the rest stands elsewhere,
+/// and what its configuration says is shared.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
-    random: Stream,
-    profile: Arc<Profile>,
-    /// The average of all precedences, where there is a single one.
-    single: QueueAverage,
-    precedences: Precedences,
-    /// Rare, and so not among what every packet reads.
-    own: Option<Box<Precedences>>,
+    pub(super) profile: Arc<Profile>,
+    /// The level of the average of all precedences, where there is a single one.
+    pub(super) level: u64,
+    pub(super) near: Counts<{ Near::COUNT }>,
+    pub(super) far: Box<Far>,
 }
 
-const _: () = assert!(offset_of!(Mred, precedences.since) + size_of::<SinceDrop>() <= 64);
+const _: () = assert!(size_of::<Mred>() == 64);
 
-/// What is remembered for each drop precedence.
+/// What fewer packets need.
+#[derive(Clone, Debug)]
+pub(super) struct Far {
+    pub(super) random: Stream,
+    /// The rest of the single average.
+    pub(super) rest: u64,
+    pub(super) idle_since: Time,
+    /// From precedence [`Near::COUNT`] on.
+    pub(super) counts: Counts<{ Color::COUNT - Near::COUNT }>,
+    /// As [`Memory::above_min`](super::mred_profile::Memory).
+    pub(super) above_min: u8,
+    /// Where each precedence has an average.
+    pub(super) averages: PrecedenceAverages,
+    pub(super) own: Option<Box<Own>>,
+}
+
+/// What a further test of each precedence's own packets remembers (RI+O).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Own {
+    pub(super) averages: PrecedenceAverages,
+    pub(super) counts: Counts<{ Color::COUNT }>,
+    /// As [`Memory::above_min`](super::mred_profile::Memory).
+    pub(super) above_min: u8,
+}
+
+/// Averages by precedence.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Precedences {
-    since: [SinceDrop; Color::COUNT],
-    /// Where they are averaged one by one.
-    averages: [QueueAverage; Color::COUNT],
-    /// As [`Memory::above_min`], one bit each.
-    above_min: u8,
-}
+pub(super) struct PrecedenceAverages(pub(super) [QueueAverage; Color::COUNT]);
 
-impl Precedences {
+impl PrecedenceAverages {
     #[inline]
-    fn level(&self, index: usize) -> u64 {
-        self.averages[index].average.level()
+    pub(super) fn level(&self, index: usize) -> u64 {
+        self.0[index].average.level()
     }
-    #[inline]
-    fn memory(&mut self, index: usize) -> Memory<'_> {
-        Memory { since: &mut self.since[index], above_min: &mut self.above_min, bit: 1 << index }
-    }
-    /// The averages of the first `count`.
-    fn values(&self, count: usize, smoothing: &Smoothing) -> Vec<f64> {
-        (0..count).map(|index| smoothing.value(self.level(index))).collect()
+    /// Those that there are, in packets or bytes.
+    fn values(&self, profile: &Profile) -> Vec<f64> {
+        (0..=profile.last).map(|index| profile.motion.smoothing.value(self.level(index))).collect()
     }
 }
 
 impl Mred {
     pub(super) fn new(profile: Profile, random: Stream) -> Mred {
-        Mred {
+        let far = Far {
             random,
+            rest: 0,
+            idle_since: Time::ZERO,
+            counts: Counts::default(),
+            above_min: 0,
+            averages: PrecedenceAverages::default(),
             own: profile.own_tests.is_some().then(Box::default),
-            profile: Arc::new(profile),
-            single: QueueAverage::default(),
-            precedences: Precedences::default(),
-        }
+        };
+        Mred { profile: Arc::new(profile), level: 0, near: Counts::default(), far: Box::new(far) }
     }
 
     /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
@@ -82,14 +96,13 @@ impl Mred {
     pub fn averages(&self) -> Vec<f64> {
         let smoothing = &self.profile.motion.smoothing;
         match self.profile.averages {
-            Averages::Single => vec![smoothing.value(self.single.average.level())],
-            _ => self.precedences.values(self.profile.last + 1, smoothing),
+            Averages::Single => vec![smoothing.value(self.level)],
+            _ => self.far.averages.values(&self.profile),
         }
     }
     /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
     pub fn own_averages(&self) -> Vec<f64> {
-        let (count, smoothing) = (self.profile.last + 1, &self.profile.motion.smoothing);
-        self.own.as_ref().map_or_else(Vec::new, |own| own.values(count, smoothing))
+        self.far.own.as_ref().map_or_else(Vec::new, |own| own.averages.values(&self.profile))
     }
     /// The average that decides about a packet of `precedence` that finds `queue`.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
@@ -104,211 +117,38 @@ impl Mred {
         let scale = self.profile.scale(length).unwrap_or(1.0);
         if average >= curve.forced_from { 1.0 } else { (curve.probability(average) * scale).min(1.0) }
     }
-
-    /// Moves all averages that count the packet, and asks all tests.
-    #[inline(never)]
-    fn admit_by_all(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let profile = &*self.profile;
-        let index = profile.index(precedence);
-        if profile.is_coupled {
-            let held = lower_and_own(profile, index, queue);
-            // Where something of what an average counts is in the queue, so it is of what the higher ones count.
-            if held > 0 && profile.unit.held(queue) <= LONGEST {
-                return self.admit_coupled(held, index, packet, queue);
-            }
-        }
-        self.admit_by_each(now, index, packet, queue)
-    }
-
-    /// The same, average by average.
-    #[inline(never)]
-    fn admit_by_each(&mut self, now: Time, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
-        self.for_each_average(index, queue, |average, held, motion| average.arrival(now, held, motion));
-        let average = self.deciding_level(index, queue);
-        let profile = &*self.profile;
-        let outcome = if profile.asks_more {
-            self.judge_by_all(now, index, average, packet, queue)
-        } else {
-            let (test, since) = (&profile.tests[index], &mut self.precedences.since[index]);
-            profile.judge(test, since, average, None, &mut self.random)
-        };
-        self.verdict(outcome, index, packet, queue)
-    }
-
-    /// The same where coupled averages count something each, that of the packet `held`, and nothing but one of them decides.
-    #[inline(never)]
-    fn admit_coupled(&mut self, held: u64, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
-        let profile = &*self.profile;
-        let (last, smoothing) = (profile.last % Color::COUNT, &profile.motion.smoothing);
-        let by_precedence = profile.unit.held_by_precedence(queue);
-        let averages = &mut self.precedences.averages;
-        averages[last].average.sample_by_multiplying(profile.unit.held(queue), smoothing);
-        let mut held = held;
-        for j in index..last {
-            averages[j].average.sample_by_multiplying(held, smoothing);
-            held += by_precedence[j + 1];
-        }
-        let average = averages[index].average.level();
-        let (test, since) = (&profile.tests[index], &mut self.precedences.since[index]);
-        let outcome = profile.judge(test, since, average, None, &mut self.random);
-        self.verdict(outcome, index, packet, queue)
-    }
-
-    /// Asks all tests about a packet that finds `average`.
-    #[inline(never)]
-    fn judge_by_all(
-        &mut self,
-        now: Time,
-        index: usize,
-        average: u64,
-        packet: &Packet,
-        queue: &Occupancy,
-    ) -> Outcome {
-        let profile = &*self.profile;
-        let waiting = match profile.spared {
-            SparedConfig::ShortQueueAndFirst => waiting(profile, index, queue),
-            SparedConfig::Nothing | SparedConfig::FirstAboveMin => u64::MAX,
-        };
-        let sight = Sight { average, waiting, scale: profile.scale(packet.length) };
-        let memory = self.precedences.memory(index);
-        let outcome = profile.judge_or_spare(&profile.tests[index], memory, sight, &mut self.random);
-        if self.own.is_some() { self.judge_own(now, index, outcome, sight, queue) } else { outcome }
-    }
-
-    /// RI+O: the average of the precedence's own packets moves, and where `outcome` is to keep the packet, it is tested again on that.
-    #[inline(never)]
-    fn judge_own(
-        &mut self,
-        now: Time,
-        index: usize,
-        outcome: Outcome,
-        sight: Sight,
-        queue: &Occupancy,
-    ) -> Outcome {
-        let profile = &*self.profile;
-        let (Some(own), Some(tests)) = (&mut self.own, &profile.own_tests) else { return outcome };
-        let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-        own.averages[index].arrival(now, held, &profile.motion);
-        match &tests[index] {
-            Some(test) if outcome == Outcome::Keep => {
-                let waiting = profile.of_precedence(&queue.packets_of, index);
-                let sight = Sight { average: own.level(index), waiting, ..sight };
-                profile.judge_or_spare(test, own.memory(index), sight, &mut self.random)
-            }
-            _ => outcome,
-        }
-    }
-
-    /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
-    #[inline(never)]
-    fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
-        self.for_each_average(index, queue, |average, held, motion| average.departure(now, held, motion));
-        let profile = &*self.profile;
-        if let Some(own) = &mut self.own {
-            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-            own.averages[index].departure(now, held, &profile.motion);
-        }
-    }
-
-    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
-    #[inline]
-    fn for_each_average(
-        &mut self,
-        index: usize,
-        queue: &Occupancy,
-        update: impl Fn(&mut QueueAverage, u64, &Motion),
-    ) {
-        let (profile, averages) = (&*self.profile, &mut self.precedences.averages);
-        let motion = &profile.motion;
-        match profile.averages {
-            Averages::Single => update(&mut self.single, profile.unit.held(queue), motion),
-            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
-            // which counts the packets of precedences 0 to j; the lower averages stay.
-            Averages::Coupled => {
-                let last = profile.last % Color::COUNT;
-                let mut held = 0;
-                let lower = averages[..last].iter_mut().zip(profile.unit.held_by_precedence(queue));
-                for (j, (average, own)) in lower.enumerate() {
-                    held += own;
-                    if j >= index {
-                        update(average, held, motion);
-                    }
-                }
-                update(&mut averages[last], profile.unit.held(queue), motion);
-            }
-            Averages::CoupledSampled | Averages::Decoupled => {
-                let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-                update(&mut averages[index], held, motion);
-            }
-        }
-    }
-
-    /// The level of the average that decides about a packet of precedence `index`.
-    #[inline]
-    fn deciding_level(&self, index: usize, queue: &Occupancy) -> u64 {
-        let level = |index: usize| self.precedences.level(index);
-        match self.profile.averages {
-            Averages::Single => self.single.average.level(),
-            Averages::Coupled | Averages::Decoupled => level(index),
-            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
-            Averages::CoupledSampled => {
-                let held = self.profile.unit.held_by_precedence(queue);
-                (0..index)
-                    .filter(|lower| held[*lower] > 0)
-                    .fold(level(index), |sum, lower| sum + level(lower))
-            }
-        }
-    }
-
-    /// What `outcome` means for `packet`, which must also fit.
-    #[inline]
-    fn verdict(&self, outcome: Outcome, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
-        let verdict = self.profile.verdict(outcome, packet);
-        match self.profile.limit {
-            Some(limit)
-                if !matches!(verdict, Verdict::Drop(_))
-                    && !self.profile.fits(limit, index, packet, queue) =>
-            {
-                Verdict::Drop(DropCause::QueueFull)
-            }
-            _ => verdict,
-        }
-    }
 }
 
-/// What the queue holds of precedence `index` and the lower ones.
+/// What is remembered of precedence `index`.
 #[inline]
-fn lower_and_own(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
-    // The last counts what is beyond it as well.
-    if index == profile.last {
-        return profile.unit.held(queue);
-    }
-    profile.unit.held_by_precedence(queue)[..=index].iter().sum()
-}
-
-/// Packets in the queue of those that the average of precedence `index` counts.
-fn waiting(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
-    match profile.averages {
-        Averages::Single => queue.packets,
-        Averages::Decoupled => profile.of_precedence(&queue.packets_of, index),
-        _ if index == profile.last => queue.packets,
-        _ => queue.packets_of[..=index].iter().sum(),
-    }
+pub(super) fn since<'c>(
+    near: &'c mut Counts<{ Near::COUNT }>,
+    far: &'c mut Counts<{ Color::COUNT - Near::COUNT }>,
+    index: usize,
+) -> SinceDrop<'c> {
+    if index < Near::COUNT { near.at(index) } else { far.at(index - Near::COUNT) }
 }
 
 impl BufferManager for Mred {
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let profile = &*self.profile;
-        // 0 is one less than the most there are.
-        if queue.packets.wrapping_sub(1) >= profile.short_way_up_to {
-            return self.admit_by_all(now, packet, precedence, queue);
+        let Mred { profile, level, near, far } = self;
+        // The shortest way. 0 is one less than the most there are.
+        if queue.packets.wrapping_sub(1) >= profile.shortest_way_up_to {
+            return self.admit_at_length(now, packet, precedence, queue);
         }
-        let index = profile.index(precedence);
-        let average = self.single.average.sample_bounded(queue.packets, &profile.motion.smoothing);
-        let (test, since) = (&profile.tests[index], &mut self.precedences.since[index]);
-        profile.verdict(profile.judge(test, since, average, None, &mut self.random), packet)
+        *level = profile.motion.smoothing.shifted(*level, queue.packets);
+        let index = profile.near[precedence.index()] as usize;
+        let mut since = near.at(index);
+        if profile.tests.keep(index, *level, &mut since) {
+            return Verdict::Pass;
+        }
+        if since.drops_when_due(profile.spacing) && profile.tests.draws(index, *level) {
+            since.draw(profile.tests.whole(index), &mut far.random);
+            return profile.verdict(Outcome::Drawn, packet);
+        }
+        self.judge_by_single(index, packet)
     }
 
     #[inline]
@@ -341,7 +181,7 @@ mod tests {
         let limit =
             prop_oneof![Just(None), (1..40u32).prop_map(|packets| Some(format!("{packets} packets")))];
         let averages = prop_oneof![Just("single"), Just("coupled")];
-        (spacing, above_max, after_forced, limit, 1..4usize, 0..12u32, averages).prop_map(
+        (spacing, above_max, after_forced, limit, 1..6usize, 0..12u32, averages).prop_map(
             |(spacing, above_max, after_forced, limit, count, exponent, averages)| {
                 let precedence = json!({"min": "5 packets", "max": "20 packets", "max-probability": 0.3});
                 serde_json::from_value(json!({
@@ -365,7 +205,7 @@ mod tests {
             prop_assert!(goes || config.limit.is_some());
             let mut plain = short.clone();
             let profile = Arc::make_mut(&mut plain.profile);
-            (profile.short_way_up_to, profile.is_coupled) = (0, false);
+            (profile.shortest_way_up_to, profile.short_way_up_to, profile.is_coupled) = (0, 0, false);
             let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
             for (packets, pause, color) in queues {
                 now += Time::from_microseconds(pause);

@@ -3,11 +3,11 @@
 use super::TailDrop;
 use super::average::Motion;
 use super::drop_spacing::{DropSpacing, SinceDrop};
-use super::drop_test::Test;
+use super::drop_test::Tests;
 use super::mred_config::{
     AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
 };
-use super::thresholds::{DropCurve, PrecedenceConfig, ThresholdConfig};
+use super::thresholds::{DropCurve, PrecedenceConfig};
 use crate::packet::{Color, Ecn, Packet};
 use crate::queue::Occupancy;
 use crate::random::Stream;
@@ -23,7 +23,11 @@ pub(super) struct Profile {
     /// The short way takes packets that find from 1 to this many packets in the queue: as long as nothing but one average and
     /// one test of it decides. 0 where there is always more to ask.
     pub(super) short_way_up_to: u64,
+    /// The same where the average moves by a shift and all precedences are counted at hand, which is shorter.
+    pub(super) shortest_way_up_to: u64,
     pub(super) motion: Motion,
+    /// Where the short way finds what is remembered of a color.
+    pub(super) near: [Near; Color::COUNT],
     /// Whether more than the shared averages and the thresholds decides: [`Profile::judge_or_spare`], or an own average.
     pub(super) asks_more: bool,
     /// Whether averages are coupled, none of them outgrows its digits, and nothing more is asked.
@@ -32,7 +36,7 @@ pub(super) struct Profile {
     pub(super) last: usize,
     pub(super) averages: Averages,
     pub(super) unit: Unit,
-    spacing: DropSpacing,
+    pub(super) spacing: DropSpacing,
     pub(super) spared: SparedConfig,
     after_forced: AfterForcedConfig,
     ecn: EcnConfig,
@@ -40,12 +44,11 @@ pub(super) struct Profile {
     pub(super) limit: Option<QueueSize>,
     /// One over the mean packet size, where long packets are dropped more often.
     packets_per_byte: Option<f64>,
-    /// By precedence.
-    pub(super) tests: [Test; Color::COUNT],
-    /// The same for reports.
+    pub(super) tests: Tests,
+    /// The same for reports, by precedence.
     pub(super) curves: [DropCurve; Color::COUNT],
     /// The tests on the averages of each precedence's own packets (RI+O), where there are any.
-    pub(super) own_tests: Option<Box<[Option<Test>; Color::COUNT]>>,
+    pub(super) own_tests: Option<Box<Tests>>,
 }
 
 /// What thresholds and averages count.
@@ -55,13 +58,33 @@ pub(super) enum Unit {
     Bytes,
 }
 
+/// The index of one of the first precedences. That there are no others is known by its type, and so not asked of packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Near {
+    First,
+    Second,
+    Third,
+}
+
+impl Near {
+    /// So many precedences are counted at hand: those of an assured forwarding class (RFC 2597).
+    pub(super) const COUNT: usize = 3;
+
+    fn new(index: usize) -> Near {
+        match index {
+            0 => Near::First,
+            1 => Near::Second,
+            _ => Near::Third,
+        }
+    }
+}
+
 /// What a test remembers of the packets before.
 #[derive(Debug)]
 pub(super) struct Memory<'m> {
-    pub(super) since: &'m mut SinceDrop,
-    /// The bit that says whether the packet before was judged above `min`, ns-2's `old`, and where it stands.
+    pub(super) since: SinceDrop<'m>,
+    /// Bits that say, by precedence, whether the packet before was judged above `min`: ns-2's `old`.
     pub(super) above_min: &'m mut u8,
-    pub(super) bit: u8,
 }
 
 /// What a test looks at.
@@ -99,6 +122,14 @@ impl Unit {
     }
 }
 
+impl Sight {
+    /// That of an average of `level`, where nothing else matters.
+    #[inline]
+    pub(super) fn plain(level: u64) -> Sight {
+        Sight { average: level, waiting: u64::MAX, scale: None }
+    }
+}
+
 impl Profile {
     /// From a configuration that has been checked and its precedences written out.
     pub(super) fn new(config: &MredConfig, precedences: &[PrecedenceConfig], mut motion: Motion) -> Profile {
@@ -114,18 +145,19 @@ impl Profile {
             // A gentle probability reaches 1 at twice the `max`.
             motion.smoothing = motion.smoothing.shifting(highest.saturating_mul(2));
         }
-        let test = |thresholds: &ThresholdConfig| Test::new(thresholds, config.above_max, &motion.smoothing);
-        let shared = |index: usize| precedences[index.min(last)].shared();
-        let own =
-            |index: usize| precedences.get(index).and_then(|precedence| precedence.own.as_ref()).map(test);
-        let own_tests: [Option<Test>; Color::COUNT] = std::array::from_fn(own);
+        let tests = |thresholds| Tests::new(thresholds, config.above_max, &motion.smoothing);
+        let shared = std::array::from_fn(|index| Some(precedences[index.min(last)].shared()));
+        let own = std::array::from_fn(|index| precedences.get(index).and_then(|precedence| precedence.own));
+        let has_own = own.iter().any(Option::is_some);
         let mut profile = Profile {
             short_way_up_to: 0,
+            shortest_way_up_to: 0,
             is_coupled: false,
             asks_more: config.spared != SparedConfig::Nothing
                 || config.probability == ProbabilityConfig::PerByte
-                || own_tests.iter().any(Option::is_some),
+                || has_own,
             motion,
+            near: std::array::from_fn(|index| Near::new(index.min(last))),
             last,
             averages,
             unit,
@@ -139,11 +171,16 @@ impl Profile {
                 ProbabilityConfig::PerPacket => None,
                 ProbabilityConfig::PerByte => Some(1.0 / config.mean_packet_size.as_bytes() as f64),
             },
-            tests: std::array::from_fn(|index| test(&shared(index))),
-            curves: std::array::from_fn(|index| DropCurve::new(&shared(index), config.above_max)),
-            own_tests: own_tests.iter().any(Option::is_some).then(|| Box::new(own_tests)),
+            tests: tests(&shared),
+            curves: std::array::from_fn(|index| {
+                DropCurve::new(&precedences[index.min(last)].shared(), config.above_max)
+            }),
+            own_tests: has_own.then(|| Box::new(tests(&own))),
         };
         profile.short_way_up_to = profile.short_way();
+        if motion.smoothing.shifts() && last < Near::COUNT {
+            profile.shortest_way_up_to = profile.short_way_up_to;
+        }
         profile.is_coupled = profile.averages == Averages::Coupled
             && !profile.asks_more
             && profile.motion.smoothing.is_bounded();
@@ -166,8 +203,7 @@ impl Profile {
     /// The index of `precedence`: a higher one than the last is treated as the last.
     #[inline]
     pub(super) fn index(&self, precedence: Color) -> usize {
-        // There are so many at most; said so that no bounds need to be checked.
-        precedence.index().min(self.last) % Color::COUNT
+        precedence.index().min(self.last)
     }
     #[inline]
     pub(super) fn scale(&self, length: u32) -> Option<f64> {
@@ -179,60 +215,56 @@ impl Profile {
         if index < self.last { held[index] } else { held[index..].iter().sum() }
     }
 
-    /// Whether `test` lets a packet pass, which may be spared.
+    /// Whether `tests` let a packet of precedence `index` pass, which may be spared.
     pub(super) fn judge_or_spare(
         &self,
-        test: &Test,
+        tests: &Tests,
+        index: usize,
         memory: Memory,
         sight: Sight,
         random: &mut Stream,
     ) -> Outcome {
-        let Memory { since, above_min, bit } = memory;
+        let Memory { mut since, above_min } = memory;
+        let bit = 1 << index;
         // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
         let short = self.spared == SparedConfig::ShortQueueAndFirst && sight.waiting <= 1;
-        if sight.average < test.min || short {
-            *since = SinceDrop::default();
+        if sight.average < tests.min(index) || short {
+            since.end();
             *above_min &= !bit;
             return Outcome::Keep;
         }
         let first = *above_min & bit == 0;
         *above_min |= bit;
-        if first && self.spared != SparedConfig::Nothing && sight.average < test.forced_from {
-            since.kept += 1;
+        if first && self.spared != SparedConfig::Nothing && sight.average < tests.forced_from(index) {
+            since.begin(self.spacing, tests.whole(index), random);
+            since.count();
             return Outcome::Keep;
         }
-        self.judge(test, since, sight.average, sight.scale, random)
+        self.judge(tests, index, since, sight, random)
     }
 
-    /// Whether `test` lets a packet pass that nothing spares.
-    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
-    #[inline(always)]
+    /// Whether `tests` let a packet of precedence `index` pass that nothing spares, its average being at `min` or above.
+    #[inline]
     pub(super) fn judge(
         &self,
-        test: &Test,
-        since: &mut SinceDrop,
-        average: u64,
-        scale: Option<f64>,
+        tests: &Tests,
+        index: usize,
+        mut since: SinceDrop,
+        sight: Sight,
         random: &mut Stream,
     ) -> Outcome {
-        if average < test.min {
-            *since = SinceDrop::default();
-            return Outcome::Keep;
-        }
-        let Some(probability) = test.probability(self.motion.smoothing.in_steps(average)) else {
+        let Some(probability) = tests.probability(index, sight.average) else {
             match self.after_forced {
-                AfterForcedConfig::Restart => *since = SinceDrop::default(),
-                AfterForcedConfig::GoOn => since.kept += 1,
+                AfterForcedConfig::Restart => since.end(),
+                AfterForcedConfig::GoOn => {
+                    since.begin(self.spacing, tests.whole(index), random);
+                    since.count();
+                }
             }
             return Outcome::Forced;
         };
-        let probability = scale.map_or(probability, |scale| probability.times(scale));
-        if self.spacing.drops(probability, since, random) {
-            since.kept = 0;
-            return Outcome::Drawn;
-        }
-        since.kept += 1;
-        Outcome::Keep
+        let probability = sight.scale.map_or(probability, |scale| probability.times(scale));
+        if self.spacing.drops(probability, since, random) { Outcome::Drawn } else { Outcome::Keep }
     }
 
     /// What `outcome` means for `packet`, if it fits.

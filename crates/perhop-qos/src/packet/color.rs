@@ -14,21 +14,41 @@ use super::name_or_number::name_or_number;
 /// Three levels have names (RFC 2697); markers of the research literature use up to eight.
 /// Color is the node's own knowledge: between nodes only the DSCP travels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Color(u8);
+pub struct Color(Level);
+
+/// That there are no others is what spares a table by level the question at every packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+enum Level {
+    #[default]
+    L0,
+    L1,
+    L2,
+    L3,
+    L4,
+    L5,
+    L6,
+    L7,
+}
+
+impl Level {
+    const ALL: [Level; 8] =
+        [Level::L0, Level::L1, Level::L2, Level::L3, Level::L4, Level::L5, Level::L6, Level::L7];
+}
 
 impl Color {
     /// How many levels there can be.
-    pub const COUNT: usize = 8;
+    pub const COUNT: usize = Level::ALL.len();
     /// Conforming; drop precedence 0.
-    pub const GREEN: Color = Color(0);
+    pub const GREEN: Color = Color(Level::L0);
     /// Drop precedence 1.
-    pub const YELLOW: Color = Color(1);
+    pub const YELLOW: Color = Color(Level::L1);
     /// Drop precedence 2; what a two-color meter calls out of profile.
-    pub const RED: Color = Color(2);
+    pub const RED: Color = Color(Level::L2);
 
     /// Level `index`; anything above the last level is the last.
     pub const fn new(index: usize) -> Color {
-        if index < Color::COUNT { Color(index as u8) } else { Color(Color::COUNT as u8 - 1) }
+        if index < Color::COUNT { Color(Level::ALL[index]) } else { Color(Level::L7) }
     }
     /// What a three color marker makes of a packet of this color that is `green`, else `yellow`, else red or redder.
     #[inline]
@@ -41,8 +61,7 @@ impl Color {
     /// The level, 0 to 7.
     #[inline]
     pub const fn index(self) -> usize {
-        // No level is above the last; said once more, so that no table by level asks at every packet.
-        self.0 as usize % Color::COUNT
+        self.0 as usize
     }
 }
 
@@ -67,7 +86,7 @@ impl FromStr for Color {
 
 impl fmt::Display for Color {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match self.0 {
+        match self.index() {
             0 => formatter.pad("green"),
             1 => formatter.pad("yellow"),
             2 => formatter.pad("red"),
