@@ -156,7 +156,7 @@ impl TransmitRing {
     /// The same, where every packet before has [left](TransmitRing::is_drained).
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
-        // There are others only where the first does not use all that is used.
+        // Others stand behind the first only where more particles are used than it uses.
         if self.used > self.first.particles {
             self.others.clear();
         }

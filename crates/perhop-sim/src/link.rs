@@ -24,7 +24,7 @@ pub(crate) struct Flight {
 
 /// One direction of a link.
 ///
-/// In this order and from the start of a cache line, what a packet asks on its way lies in four lines: a network has many links.
+/// The fields are in this order, and begin with a cache line, so that a packet on its way reads few lines of each of many links.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // what every packet asks on every hop, each by itself
 #[repr(C, align(64))]

@@ -85,7 +85,7 @@ pub struct World<W = ()> {
     pub(crate) agenda: Agenda<Event>,
     pub(crate) links: Vec<Link>,
     pub(crate) flows: Vec<Flow>,
-    /// Where the path of each flow begins in `paths`, as the flow has it: all of them together, since every packet asks.
+    /// Where the path of each flow begins in `paths`: [`Flow::path`], once more in one dense table, because every packet reads it.
     pub(crate) ways: Vec<u32>,
     /// The links that each flow takes, in order, one path after the other.
     pub(crate) paths: Vec<LinkId>,

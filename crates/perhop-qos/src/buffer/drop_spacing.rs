@@ -54,7 +54,7 @@ impl<const N: usize> Counts<N> {
 #[derive(Debug)]
 pub(super) struct SinceDrop<'c> {
     /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted. After 2³²
-    /// packets it is 0 again: so rare are drops then that none is missed.
+    /// packets it is 0 again: that many are kept only where drops are rarer than one in 2³² packets.
     next: &'c mut u32,
     /// Before (n + 1) · part reaches this, 1 or more, nothing is dropped or drawn; 0 while nothing is counted.
     due: &'c mut u64,

@@ -53,7 +53,7 @@ impl Smoothing {
     /// and n digits are left over, that average moves by a shift: a multiplication would take as long as all the rest of RED.
     ///
     /// Each packet that makes the queue longer moves the average, so that the queue is 2ⁿ packets ahead of it at most, and beyond
-    /// the thresholds none comes in. What is longer than the digits allow is no queue of such a buffer manager.
+    /// the thresholds none comes in. So a queue that needs more digits cannot arise.
     pub(super) fn shifting(self, highest: u64) -> Smoothing {
         let weight = self.keep.wrapping_neg();
         if !weight.is_power_of_two() {

@@ -134,7 +134,7 @@ impl BufferManager for Mred {
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let Mred { profile, level, near, far } = self;
-        // The shortest way. 0 is one less than the most there are.
+        // The shortest way. An empty queue does not go it: 0 − 1 wraps to the largest number.
         if queue.packets.wrapping_sub(1) >= profile.shortest_way_up_to {
             return self.admit_at_length(now, packet, precedence, queue);
         }

@@ -24,7 +24,7 @@ impl Mred {
         let index = profile.index(precedence);
         if profile.is_coupled {
             let held = lower_and_own(profile, index, queue);
-            // Where something of what an average counts is in the queue, so it is of what the higher ones count.
+            // An average that counts something here leaves none above it empty.
             if held > 0 && profile.unit.held(queue) <= LONGEST {
                 return self.admit_coupled(held, index, packet, queue);
             }

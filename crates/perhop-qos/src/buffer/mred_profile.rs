@@ -58,7 +58,7 @@ pub(super) enum Unit {
     Bytes,
 }
 
-/// The index of one of the first precedences. That there are no others is known by its type, and so not asked of packets.
+/// The index of one of the first precedences: by its type, so that it is not compared with their number at every packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Near {
     First,

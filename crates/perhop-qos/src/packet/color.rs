@@ -16,7 +16,7 @@ use super::name_or_number::name_or_number;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Color(Level);
 
-/// That there are no others is what spares a table by level the question at every packet.
+/// The levels that there are. The compiler knows that there are no others, and so checks no index into a table by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 enum Level {
@@ -53,7 +53,7 @@ impl Color {
     /// What a three color marker makes of a packet of this color that is `green`, else `yellow`, else red or redder.
     #[inline]
     pub(crate) fn judged(self, green: bool, yellow: bool) -> Color {
-        // By arithmetic, not by branches: which it is is what nobody can foretell.
+        // By arithmetic, not by branches: nobody can foretell which color it is.
         let otherwise = self.max(Color::RED).0;
         let yellow = select_unpredictable(yellow, Color::YELLOW.0, otherwise);
         Color(select_unpredictable(green, Color::GREEN.0, yellow))

@@ -7,8 +7,8 @@ use super::{Session, Transport};
 use crate::tcp::Flags;
 
 impl Session {
-    /// Before when its client and its server may be ahead of the agenda: nothing that the agenda holds happens to that end of
-    /// its connection, the only one, any earlier.
+    /// The instants before which its client and its server may be ahead of the agenda: earlier, the agenda holds nothing that
+    /// happens to that end of its only connection.
     fn leads(&self) -> [Time; 2] {
         let due = self.due.saturating_add(Time::from_picoseconds(1));
         self.may_be_ahead.map(|may| if may && self.open == 1 { due } else { Time::ZERO })

@@ -46,7 +46,7 @@ impl<W: Watch> World<W> {
         }
         carried.segment.ecn = packet.ecn;
         end.connection.on_segment(now, &carried.segment);
-        // What is answered is written over it.
+        // The answer is written over it.
         let tally = &mut self.tallies[flow_of(&end.template)];
         let Served { transmitted, heard } = end.serve(now, now >= self.warmup, carried, tally, packet);
         packet.payload |= u64::from(held);

@@ -38,8 +38,7 @@ pub(crate) const SERVER: usize = 1;
 #[derive(Debug, Default)]
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
-    /// By session, before when its client and its server may be ahead of the agenda: [`Session::leads`], kept here because
-    /// every segment asks.
+    /// [`Session::leads`] of each session, kept here because every segment reads it.
     leads: Vec<[Time; 2]>,
     dialogues: Vec<Dialogue>,
     /// Their ends: those of the dialogue at a place stand at [twice that](end_of), the client's before the server's.
@@ -101,7 +100,8 @@ pub(crate) struct SessionTally {
     /// Sum of completion times, picoseconds, of the transactions that have one.
     pub(crate) completion: u128,
     pub(crate) completed: u64,
-    /// Payload bytes that arrived in order, at the client and at the server.
+    /// Payload bytes that arrived in order, at the client and at the server, in dialogues that are over; [`Transport::tallies`] adds
+    /// those of the others.
     pub(crate) received: [u64; 2],
     /// Of dialogues that are over, from the start of the run.
     pub(crate) over: Statistics,

@@ -52,7 +52,7 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// A place for a segment, as the low half of a packet's payload word, in which still stands what was under way there last.
+    /// A place for a segment, as the low half of a packet's payload word. It still holds the last segment that was under way there.
     pub(crate) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.add_place())
     }

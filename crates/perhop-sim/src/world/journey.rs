@@ -151,7 +151,7 @@ impl<W: Watch> World<W> {
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
         let Link { announced, feeders, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
-        // Copied once from where it is: what is put together of it here is not copied again.
+        // Copied once: what follows changes it in place.
         let mut packet;
         if let Some(feeder) = *announced {
             let sender = feeders.sender(feeder);
@@ -217,7 +217,7 @@ impl<W: Watch> World<W> {
             hop = &mut self.links[link.index()];
         }
         let (is_conditioned, leads_to_host) = (!hop.input.is_empty(), hop.leads_to_host);
-        // Nobody asks any more for what a node knows of its packets.
+        // Nobody reads any more what a node knows of its packets: the interface, the color, the links behind it.
         if leads_to_host && !is_conditioned {
             return self.deliver(now, packet);
         }
