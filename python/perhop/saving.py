@@ -103,12 +103,23 @@ def whole_file(path: Path) -> Iterator[Path]:
     target = path.resolve()
     temporary = _beside(target)
     try:
-        yield temporary
-        temporary.replace(target)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        with _errors_of(path):
+            yield temporary
+            temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _errors_of(path: Path) -> Iterator[None]:
+    """Say of `path` what goes wrong with a hidden file beside it."""
+    try:
+        yield
+    except OSError as error:
+        # What is not the system's own has no number, and says itself what it is about.
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -121,15 +132,14 @@ def write_new(path: Path, text: str) -> None:
     """Write a file, whole or not at all; one that exists already is refused."""
     temporary = _beside(path.absolute())
     try:
-        temporary.write_text(text, encoding="utf-8")
-        # A link, unlike a rename, never replaces what is there.
-        os.link(temporary, path)
+        with _errors_of(path):
+            temporary.write_text(text, encoding="utf-8")
+            # A link, unlike a rename, never replaces what is there.
+            os.link(temporary, path)
     except FileExistsError as error:
         raise InvalidInputError(
             f"{path} exists already", "choose another name, or remove it first"
         ) from error
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         temporary.unlink(missing_ok=True)
 

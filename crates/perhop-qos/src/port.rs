@@ -149,6 +149,7 @@ impl Port {
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn pass<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
+        debug_assert!(self.is_open && self.backlog == 0 && self.ring.is_drained(departure.starts));
         self.ring.push_alone(packet.length, departure.ends);
         let place = Place { queue: QueueId(0), precedence: packet.color };
         observer.passed(departure.starts, place, packet, departure);
@@ -156,7 +157,7 @@ impl Port {
 
     /// Sends `packet` where a buffer manager is to be asked, or it must wait.
     #[inline]
-    pub fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
+    fn send_by_queue<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Sent {
         self.ring.advance(now);
         let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
         let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };

@@ -21,21 +21,29 @@ fn source(kind: u8, rate: u64, size: u64) -> Value {
     }
 }
 
-/// Two hosts, each with its sources and a port with the given queueing, overload one bottleneck.
-fn tables(sources: &[(u8, u64, u64)], queueing: &Value, watched: bool, seed: u64) -> Vec<String> {
+/// Two hosts, each with its sources, which start within `start`, and a port with the given queueing before a wire that may lose, overload
+/// one bottleneck.
+fn tables(
+    sources: &[(u8, u64, u64)],
+    start: &str,
+    queueing: &Value,
+    loss: f64,
+    watched: bool,
+    seed: u64,
+) -> Vec<String> {
     let traffic: Vec<Value> = sources
         .iter()
         .enumerate()
         .map(|(index, &(kind, rate, size))| {
             let from = if index % 2 == 0 { "a" } else { "b" };
-            json!({"name": format!("flow{index}"), "from": from, "to": "sink", "start-within": "50ms",
+            json!({"name": format!("flow{index}"), "from": from, "to": "sink", "start-within": start,
                    "dscp": if index % 3 == 0 { "ef" } else { "default" }, "source": source(kind, rate, size)})
         })
         .collect();
     let probe = |from: &str| json!({"from": from, "to": "r", "every": "7ms"});
     let probes = if watched { vec![probe("a"), probe("b")] } else { Vec::new() };
     let access = |host: &str| {
-        let mut link = json!({"between": [host, "r"], "rate": "2Mb/s", "delay": "3ms"});
+        let mut link = json!({"between": [host, "r"], "rate": "2Mb/s", "delay": "3ms", "loss": loss});
         link["interfaces"] = json!({host: {"output": "host"}});
         link
     };
@@ -72,12 +80,21 @@ proptest! {
     fn running_ahead_changes_nothing(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..1500), 1..7),
         policy in 0usize..4,
+        loss in prop::sample::select(vec![0.0, 0.03]),
         seed in any::<u64>(),
     ) {
         let policies = policies_of_a_port();
-        let ahead = tables(&sources, &policies[policy], false, seed);
-        prop_assert_eq!(ahead, tables(&sources, &policies[policy], true, seed));
+        let ahead = tables(&sources, "50ms", &policies[policy], loss, false, seed);
+        prop_assert_eq!(ahead, tables(&sources, "50ms", &policies[policy], loss, true, seed));
     }
+}
+
+/// A source that sends each second, also in the instant in which a run of three seconds ends.
+#[test]
+fn what_is_announced_for_the_end_is_sent() {
+    let policies = policies_of_a_port();
+    let ahead = tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, false, 1);
+    assert_eq!(ahead, tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, true, 1));
 }
 
 /// Who watches the ports of a network.

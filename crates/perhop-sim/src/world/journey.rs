@@ -94,7 +94,7 @@ impl<W: Watch> World<W> {
             warmup: self.warmup,
             observer: self.watch.at(link.index()),
         };
-        match hop.port.send_by_queue(now, packet, counters) {
+        match hop.port.send(now, packet, counters) {
             Sent::Transmitted(departure) => {
                 let World { transport, horizon, duration, agenda, .. } = self;
                 let foresight = Foresight { transport, horizon: *horizon, duration: *duration };

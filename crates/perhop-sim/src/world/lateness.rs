@@ -65,19 +65,20 @@ impl<W: Watch> World<W> {
 
     /// Sends what is announced on `link` if it is due by `now`. The answer is whether anything is announced still.
     #[cold]
-    fn keep_word(&mut self, now: Time, link: LinkId, feeder: Feeder) -> bool {
+    fn send_if_due(&mut self, now: Time, link: LinkId, feeder: Feeder) -> bool {
         let sender = self.links[link.index()].feeders.sender(feeder);
         let Emission { at, length, .. } = self.senders[sender].due;
         if at > now {
             return true;
         }
         let hop = &self.links[link.index()];
-        if let Some(departure) = hop.port.foresee(at, length) {
-            let arrives = departure.ends + hop.delay;
-            let mut packet = self.senders[sender].template;
-            self.send_announced(arrives, link, sender, &mut packet);
-            self.links[link.index()].in_flight.push_back(Flight { arrives, packet });
-        }
+        let Some(departure) = hop.port.foresee(at, length) else {
+            unreachable!("nothing has entered the port since it was foreseen")
+        };
+        let arrives = departure.ends + hop.delay;
+        let mut packet = self.senders[sender].template;
+        self.send_announced(arrives, link, sender, &mut packet);
+        self.links[link.index()].in_flight.push_back(Flight { arrives, packet });
         false
     }
 
@@ -130,7 +131,7 @@ impl<W: Watch> World<W> {
     #[inline(never)]
     fn run_ahead(&mut self, now: Time, link: LinkId) {
         if let Some(feeder) = self.links[link.index()].announced
-            && self.keep_word(now, link, feeder)
+            && self.send_if_due(now, link, feeder)
         {
             return;
         }
