@@ -284,7 +284,7 @@ impl<W: Watch> World<W> {
             if watched || ahead == Ahead::Never || *leads_to_host || *reacts || feeders.len() > Feeders::MOST
             {
                 for sender in feeders {
-                    let slot = self.agenda.register(Event::Emission(*sender));
+                    let slot = self.agenda.register(Event::Emission(*sender as u32));
                     self.agenda.schedule(slot, self.senders[*sender].due.at);
                     self.senders[*sender].slot = Some(slot);
                 }
