@@ -46,7 +46,7 @@ pub struct ConditionerConfig {
 /// Everything that happens to a packet at one interface before it is routed or queued.
 #[derive(Clone, Debug, Default)]
 pub struct TrafficConditioner {
-    stages: Vec<Stage>,
+    stages: Box<[Stage]>,
     /// Since when the stages count what they take.
     counts_from: Time,
 }
@@ -111,7 +111,7 @@ impl TrafficConditioner {
                 .map_err(|error| error.within(index))?;
             stages.push(stage);
         }
-        Ok(TrafficConditioner { stages, counts_from: Time::ZERO })
+        Ok(TrafficConditioner { stages: stages.into_boxed_slice(), counts_from: Time::ZERO })
     }
     /// Whether it does anything at all.
     pub fn is_empty(&self) -> bool {

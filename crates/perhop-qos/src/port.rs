@@ -45,6 +45,9 @@ pub struct Port {
 }
 
 impl Port {
+    /// Where in a port the 64 bytes begin that a packet asks which passes straight through: best at the start of a cache line.
+    pub const ASKED: usize = std::mem::offset_of!(Port, pace) + Pace::ASKED;
+
     /// The port of `queueing` (one FIFO with tail drop where there is none) on top of `wire`, in a
     /// node whose interfaces are called `interfaces`, in the order of their numbers.
     ///

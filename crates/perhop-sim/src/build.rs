@@ -229,27 +229,28 @@ impl<'a> Builder<'a> {
             leads_to_host: self.topology.is_host(to),
             settles: false,
             answers: false,
-            punctual: false,
-            reacts: false,
             uneventful: loss.is_none(),
-            announces: false,
+            ends_plainly: self.topology.is_host(to) && input.is_empty(),
             delay: config.delay,
             transmitted: 0,
             arrival: self.world.agenda.register(Event::Arrival(id)),
             far_interface: self.topology.interface(to, from),
             in_flight: GrowingRing::default(),
             next: None,
+            driven_by: None,
             announced: None,
+            announces: false,
+            punctual: false,
             feeders: Feeders::default(),
             input,
             output,
+            poll: self.world.agenda.register(Event::Poll(id)),
+            halt: id,
             port,
             tally,
-            halt: id,
-            driven_by: None,
-            poll: self.world.agenda.register(Event::Poll(id)),
             poll_at: None,
             loss,
+            reacts: false,
             name,
             ends: [from.to_owned(), to.to_owned()],
             queue_names,
@@ -283,7 +284,7 @@ impl<W: Watch> World<W> {
             if watched || ahead == Ahead::Never || *leads_to_host || *reacts || feeders.len() > Feeders::MOST
             {
                 for sender in feeders {
-                    let slot = self.agenda.register(Event::Emission(*sender));
+                    let slot = self.agenda.register(Event::Emission(*sender as u32));
                     self.agenda.schedule(slot, self.senders[*sender].due.at);
                     self.senders[*sender].slot = Some(slot);
                 }

@@ -1,5 +1,7 @@
 //! [`Link`]: one direction of a link, from the output side of one interface to the input side of the next.
 
+use std::mem::offset_of;
+
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{InterfaceId, Packet};
@@ -24,7 +26,9 @@ pub(crate) struct Flight {
 
 /// One direction of a link.
 ///
-/// The fields are in this order, and begin with a cache line, so that a packet on its way reads few lines of each of many links.
+/// In this order and from the start of a cache line, what a packet asks that passes straight lies in three lines (the first, the
+/// port's, the tally's), and what its arrival asks if that is on the agenda, or if it goes on, in the second: a network has
+/// many links.
 #[derive(Debug)]
 #[allow(clippy::struct_excessive_bools)] // what every packet asks on every hop, each by itself
 #[repr(C, align(64))]
@@ -39,14 +43,10 @@ pub(crate) struct Link {
     pub(crate) settles: bool,
     /// It settles, and TCP answers at the far end, which is a host: ahead of the agenda, where it may be.
     pub(crate) answers: bool,
-    /// It settles, and what becomes of a packet further along its way is on the agenda: its port may not be late.
-    pub(crate) punctual: bool,
-    /// TCP sends by it: what enters it depends on what arrives elsewhere.
-    pub(crate) reacts: bool,
     /// Nothing happens on this wire: it loses nothing, and nobody captures it.
     pub(crate) uneventful: bool,
-    /// Its senders' packets are [announced](Link::announced) where they will find the port idle.
-    pub(crate) announces: bool,
+    /// The far end is a host without input conditioners: nobody there asks what a node knows of its packets.
+    pub(crate) ends_plainly: bool,
     /// Propagation delay.
     pub(crate) delay: Time,
     /// Packets that went onto the wire since the start of the run.
@@ -59,9 +59,15 @@ pub(crate) struct Link {
     pub(crate) in_flight: GrowingRing<Flight>,
     /// The link by which all its packets go on.
     pub(crate) next: Option<LinkId>,
+    /// The link away from a host from which all packets come to this one without the agenda's help.
+    pub(crate) driven_by: Option<LinkId>,
     /// The feeder whose next packet is not sent yet, although its arrival is on the agenda: it will find the port idle,
     /// nothing is in flight before it, and nobody asks for the packet before it arrives.
     pub(crate) announced: Option<Feeder>,
+    /// Its senders' packets are [announced](Link::announced) where they will find the port idle.
+    pub(crate) announces: bool,
+    /// It settles, and what becomes of a packet further along its way is on the agenda: its port may not be late.
+    pub(crate) punctual: bool,
     /// The senders of the host that this link leads away from, where their packets are all that enters
     /// it: then they run ahead of the agenda. Else empty.
     pub(crate) feeders: Feeders,
@@ -69,17 +75,17 @@ pub(crate) struct Link {
     pub(crate) input: TrafficConditioner,
     /// Conditioners of the output policy.
     pub(crate) output: TrafficConditioner,
-    pub(crate) port: Port,
-    pub(crate) tally: PortTally,
+    /// When the port is to be polled again, where no packet in flight on this wire sees to it: at `poll_at`.
+    pub(crate) poll: Slot,
     /// Where its senders run ahead: the first link on their way on which the agenda comes to their packets.
     pub(crate) halt: LinkId,
-    /// The link away from a host from which all packets come to this one without the agenda's help.
-    pub(crate) driven_by: Option<LinkId>,
-    /// When the port is to be polled again, where no packet in flight on this wire sees to it.
-    pub(crate) poll: Slot,
+    pub(crate) port: Port,
+    pub(crate) tally: PortTally,
     pub(crate) poll_at: Option<Time>,
     /// What the wire loses; `None` where it loses nothing.
     pub(crate) loss: Option<Loss>,
+    /// TCP sends by it: what enters it depends on what arrives elsewhere.
+    pub(crate) reacts: bool,
     /// Name of the port that feeds it, in results: `C1->E3`.
     pub(crate) name: String,
     /// Names of the nodes at its ends.
@@ -87,6 +93,15 @@ pub(crate) struct Link {
     /// Names of the port's queues, in results.
     pub(crate) queue_names: Vec<String>,
 }
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+const _: () = assert!(
+    offset_of!(Link, next) == LINE
+        && offset_of!(Link, output) == 2 * LINE
+        && offset_of!(Link, port) + Port::ASKED == 3 * LINE,
+    "what packets ask of a link lies in lines of its own"
+);
 
 impl Link {
     /// Whether its port needs a wake-up of its own: where a shaper holds back all that waits, and where packets are

@@ -15,7 +15,7 @@ use crate::routing::LinkId;
 use crate::session::{Carried, Transport};
 use crate::source::{Due, Emission, Replay, Source};
 
-/// What can happen.
+/// What can happen, in eight bytes: the agenda looks up each before anything else is known of it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     /// The packet at the head of a link's flight reaches the far end.
@@ -23,20 +23,22 @@ pub(crate) enum Event {
     /// A link's port is to be polled: a shaper's tokens suffice, or a packet must leave to be in time elsewhere.
     Poll(LinkId),
     /// A source sends its next packet.
-    Emission(usize),
+    Emission(u32),
     /// A recording's next packet is due.
-    Replay(usize),
+    Replay(u32),
     /// A queue probe takes a sample.
-    QueueSample(usize),
+    QueueSample(u32),
     /// An application on TCP starts, begins a transaction, or stops.
-    SessionDue(usize),
+    SessionDue(u32),
     /// A timer of one end of a TCP connection may have expired.
-    ConnectionTimer(usize),
+    ConnectionTimer(u32),
     /// A probe of TCP connections takes a sample.
-    ConnectionSample(usize),
+    ConnectionSample(u32),
     /// The warm-up is over.
     WarmupEnds,
 }
+
+const _: () = assert!(size_of::<Event>() == 8);
 
 /// One flow: its way through the network and what was counted of it.
 #[derive(Debug)]
@@ -137,12 +139,12 @@ impl<W: Watch> World<W> {
             match event {
                 Event::Arrival(link) => self.arrive(now, link),
                 Event::Poll(link) => self.poll(now, link),
-                Event::Emission(sender) => self.emit(now, sender),
-                Event::Replay(replay) => self.replay(now, replay),
-                Event::QueueSample(probe) => self.sample_queues(now, probe),
-                Event::SessionDue(session) => self.session_due(now, session),
-                Event::ConnectionTimer(end) => self.connection_timer(now, end),
-                Event::ConnectionSample(probe) => self.sample_connections(now, probe),
+                Event::Emission(sender) => self.emit(now, sender as usize),
+                Event::Replay(replay) => self.replay(now, replay as usize),
+                Event::QueueSample(probe) => self.sample_queues(now, probe as usize),
+                Event::SessionDue(session) => self.session_due(now, session as usize),
+                Event::ConnectionTimer(end) => self.connection_timer(now, end as usize),
+                Event::ConnectionSample(probe) => self.sample_connections(now, probe as usize),
                 Event::WarmupEnds => {
                     self.horizon = Time::MAX;
                     self.transport.end_warmup();

@@ -12,14 +12,17 @@ pub(super) struct Pace {
     last: (u32, Time),
     rate: Rate,
     framing: Framing,
+    /// Picoseconds of a wire byte where these are a whole number and the framing adds a constant, else 0.
+    byte: u64,
     /// What the framing adds, and what a frame has at least, in bytes.
     added: u32,
     least: u32,
-    /// Picoseconds of a wire byte where these are a whole number and the framing adds a constant, else 0.
-    byte: u64,
 }
 
 impl Pace {
+    /// Where in it what is asked for every packet begins.
+    pub(super) const ASKED: usize = std::mem::offset_of!(Pace, byte);
+
     pub(super) fn new(wire: &WireConfig) -> Pace {
         let (rate, framing) = (wire.rate, wire.framing);
         let per_second = 8 * PICOSECONDS_PER_SECOND;
@@ -31,7 +34,7 @@ impl Pace {
             _ => (0, 0, 0),
         };
         let last = (0, rate.transmission_time(framing.wire_bytes(0)));
-        Pace { last, rate, framing, added, least, byte }
+        Pace { last, rate, framing, byte, added, least }
     }
     /// The time of a packet of `length` IP bytes.
     #[inline]

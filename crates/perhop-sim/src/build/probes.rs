@@ -26,7 +26,7 @@ impl Builder<'_> {
                     .help("for example 10ms")
                     .within(index));
             }
-            let slot = self.world.agenda.register(Event::QueueSample(index));
+            let slot = self.world.agenda.register(Event::QueueSample(index as u32));
             self.world.agenda.schedule(slot, measure.warmup);
             let samples = QueueSamples::default();
             self.world.queue_probes.push(QueueProbe {
@@ -83,7 +83,7 @@ impl Builder<'_> {
                 ConnectionEnd::Client => CLIENT,
                 ConnectionEnd::Server => SERVER,
             };
-            let slot = self.world.agenda.register(Event::ConnectionSample(index));
+            let slot = self.world.agenda.register(Event::ConnectionSample(index as u32));
             self.world.agenda.schedule(slot, measure.warmup);
             let probe = ConnectionProbe { sessions, end, every: *every, slot, samples: Vec::new() };
             self.world.transport.probes.push(probe);

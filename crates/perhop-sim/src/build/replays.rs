@@ -36,7 +36,7 @@ impl<'a> Builder<'a> {
         }
         let (_, start) = flow_start(config, 0, &self.streams);
         let times = [start, config.stop.unwrap_or(Time::MAX)];
-        let slot = self.world.agenda.register(Event::Replay(self.world.replays.len()));
+        let slot = self.world.agenda.register(Event::Replay(self.world.replays.len() as u32));
         let replay = Replay::new(recording.packets, first, times, slot);
         if let Some(due) = replay.due_at() {
             self.world.agenda.schedule(slot, due);

@@ -48,7 +48,8 @@ impl<'a> Builder<'a> {
             };
             let flows = [there, self.add_flow(back, ways[SERVER])];
             let (streams, start) = flow_start(config, number, &self.streams);
-            let slot = self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len()));
+            let slot =
+                self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len() as u32));
             self.world.agenda.schedule(slot, start);
             self.world.transport.sessions.push(Session {
                 traffic: index,

@@ -194,7 +194,7 @@ impl<W: Watch> World<W> {
         let Flow { template, path, .. } = &self.flows[flows[side]];
         let used = ends.get(place).map(|end| (end.slot, end.generation));
         let (slot, generation) =
-            used.unwrap_or_else(|| (self.agenda.register(Event::ConnectionTimer(place)), 0));
+            used.unwrap_or_else(|| (self.agenda.register(Event::ConnectionTimer(place as u32)), 0));
         let end = End {
             connection,
             session,

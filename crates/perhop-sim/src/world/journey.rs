@@ -216,18 +216,19 @@ impl<W: Watch> World<W> {
             }
             hop = &mut self.links[link.index()];
         }
-        let (is_conditioned, leads_to_host) = (!hop.input.is_empty(), hop.leads_to_host);
         // Nobody reads any more what a node knows of its packets: the interface, the color, the links behind it.
-        if leads_to_host && !is_conditioned {
+        if hop.ends_plainly {
             return self.deliver(now, packet);
         }
         packet.arrive(hop.far_interface);
-        if is_conditioned && let Verdict::Drop(cause) = hop.input.condition(now, packet) {
+        if !hop.input.is_empty()
+            && let Verdict::Drop(cause) = hop.input.condition(now, packet)
+        {
             self.drop_unqueued(now, link, packet, cause, End::Input);
             return None;
         }
         packet.hops += 1;
-        if leads_to_host {
+        if hop.leads_to_host {
             return self.deliver(now, packet);
         }
         hop.next.or_else(|| Some(self.link_of(flow_of(packet), packet.hops)))
