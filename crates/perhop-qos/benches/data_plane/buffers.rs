@@ -2,34 +2,23 @@
 
 use std::hint::black_box;
 
-use perhop_qos::buffer::{BufferConfig, BufferManager, Mred, MredConfig};
+use perhop_qos::buffer::{BufferConfig, BufferManager, MredConfig};
 use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
 use perhop_qos::{Color, DropCause, FlowKey, Packet, Rate, Time, Verdict};
 use serde_json::json;
 
-use crate::{Bench, Numbers, TABLE};
-
-/// Buffer managers there are at most: known, so that no place is checked that C does not check.
-const MOST: usize = 4096;
+use crate::{Arrival, Bench, MOST, Numbers, TABLE, arrivals, most};
 
 pub(crate) fn run(bench: &Bench) {
     // As many drops as the twin's tenth makes, because drops take long. Its queues share one random number, which is renewed with
     // each drop of any of them: many queues drop less often.
-    for (instances, max_probability) in [(1, 0.0515), (MOST, 0.0455)] {
+    for (instances, max_probability) in [(1, 0.0515), (MOST, 0.0446)] {
         // Thresholds of 32 and 96 packets: queues of 1 to 31, then of 33 to 95.
         bench.case(&format!("red/below-min/{instances}"), || red::<1>(instances, 31, max_probability));
         bench.case(&format!("red/in-region/{instances}"), || red::<33>(instances, 63, max_probability));
     }
     bench.case("rio-c/1", rio_c);
-}
-
-/// A packet for RED: how much longer than the shortest the queue is that it finds, which queue, and its color.
-#[derive(Clone, Copy)]
-struct Arrival {
-    length: u32,
-    place: u32,
-    color: Color,
 }
 
 /// Asks one of `instances` managers about packet after packet of any color, the queue `SHORTEST` packets long or up to
@@ -49,16 +38,8 @@ fn red<const SHORTEST: u64>(
     .expect("the benchmark's RED is valid");
     let rate = Rate::from_bits_per_second(10_000_000_000);
     let buffer = config.build(rate, &Streams::new(1, 0)).expect("the benchmark's RED can be built");
-    let Ok(mut buffers) = <Box<[Mred; MOST]>>::try_from(vec![buffer; MOST]) else {
-        unreachable!("so many they are")
-    };
-    let (lengths, colors, places) =
-        (Numbers::table(1, range), Numbers::table(2, 3), Numbers::shuffled(3, instances));
-    let arrivals: Box<[Arrival; TABLE]> = Box::new(std::array::from_fn(|row| Arrival {
-        length: lengths[row],
-        place: places[row],
-        color: Color::new(colors[row] as usize),
-    }));
+    let mut buffers = most(buffer);
+    let arrivals = arrivals(range, instances);
     // The compiler must not know what it is asked about.
     let (packet, mut queue) = (black_box(Packet::new(FlowKey::default(), 1000)), Occupancy::default());
     // The averages of 4096 queues take as many times as long to get where the queues are.

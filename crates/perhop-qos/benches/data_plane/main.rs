@@ -13,6 +13,8 @@ mod schedulers;
 
 use std::time::Instant;
 
+use perhop_qos::Color;
+
 /// Packets of one batch: some 100 µs, so that few batches meet an interruption.
 const BATCH: usize = 16_384;
 /// Timed batches of one case; as many are run before, untimed.
@@ -104,6 +106,35 @@ type Table = Box<[u32; TABLE]>;
 ///
 /// More than a processor learns by heart to guess its branches.
 const TABLE: usize = 32_768;
+
+/// Meters or buffer managers there are at most: known, so that no place is checked that C does not check.
+const MOST: usize = 4096;
+
+/// As many copies as there are at most.
+#[expect(clippy::unnecessary_box_returns, reason = "4096 of them stand on the heap, not on the stack")]
+fn most<T: Clone>(one: T) -> Box<[T; MOST]> {
+    let Ok(all) = vec![one; MOST].try_into() else { unreachable!("so many they are") };
+    all
+}
+
+/// What a packet brings to one of many meters or queues: a length, which of them it comes to, and its color.
+#[derive(Clone, Copy)]
+struct Arrival {
+    length: u32,
+    place: u32,
+    color: Color,
+}
+
+/// Packet after packet: lengths below `range`, to each of `instances` as often as to the others, in any color.
+fn arrivals(range: u64, instances: usize) -> Box<[Arrival; TABLE]> {
+    let (lengths, colors, places) =
+        (Numbers::table(1, range), Numbers::table(2, 3), Numbers::shuffled(3, instances));
+    Box::new(std::array::from_fn(|row| Arrival {
+        length: lengths[row],
+        place: places[row],
+        color: Color::new(colors[row] as usize),
+    }))
+}
 
 fn zeros() -> Table {
     vec![0; TABLE].try_into().expect("it is as long as a table")

@@ -3,14 +3,14 @@
 use std::hint::black_box;
 
 use perhop_qos::meter::{
-    AnyMeter, ColorMode, Meter, MeterConfig, SingleRateTcmConfig, TokenBucketWithDebtConfig,
-    TwoRateTcmConfig, TwoRateTcmRfc4115Config,
+    ColorMode, Meter, MeterConfig, SingleRateTcmConfig, TokenBucketWithDebtConfig, TwoRateTcmConfig,
+    TwoRateTcmRfc4115Config,
 };
 use perhop_qos::random::Streams;
 use perhop_qos::units::ByteSize;
 use perhop_qos::{Color, FlowKey, Packet, Rate, Time};
 
-use crate::{Bench, Numbers, TABLE};
+use crate::{Arrival, Bench, MOST, TABLE, arrivals, most};
 
 /// Picoseconds from packet to packet.
 const GAP: u64 = 600_000;
@@ -20,7 +20,7 @@ const PEAK: u64 = 8_000_000_000;
 const EXCESS: u64 = 3_000_000_000;
 
 pub(crate) fn run(bench: &Bench) {
-    for instances in [1, 4096] {
+    for instances in [1, MOST] {
         let rate = |total: u64| Rate::from_bits_per_second(total / instances as u64);
         let (cir, pir, eir, burst) =
             (rate(COMMITTED), rate(PEAK), rate(EXCESS), ByteSize::from_bytes(30_000));
@@ -44,16 +44,14 @@ pub(crate) fn run(bench: &Bench) {
 /// Gives packet after packet to one of `instances` meters, and says its color.
 fn meter(config: &MeterConfig, instances: usize) -> impl FnMut(usize) -> usize + use<> {
     let meter = config.build(&Streams::new(1, 0)).expect("the benchmark's meter can be built");
-    let mut meters: Vec<AnyMeter> = vec![meter; instances];
-    let lengths = Numbers::table(1, 1437);
-    let colors: Box<[Color; TABLE]> = Box::new(Numbers::table(2, 3).map(|color| Color::new(color as usize)));
-    let places = Numbers::shuffled(3, instances);
+    let mut meters = most(meter);
+    let arrivals = arrivals(1437, instances);
     let mut packet = black_box(Packet::new(FlowKey::default(), 0));
     move |n| {
-        let row = n % TABLE;
-        packet.length = 64 + lengths[row];
-        packet.color = colors[row];
+        let Arrival { length, place, color } = arrivals[n % TABLE];
+        packet.length = 64 + length;
+        packet.color = color;
         let now = Time::from_picoseconds(n as u64 * GAP);
-        meters[places[row] as usize].measure(now, &packet).index()
+        meters[place as usize % MOST].measure(now, &packet).index()
     }
 }
