@@ -31,6 +31,8 @@ pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Se
     fn divided_by(self, divisor: u64) -> u64;
     /// `self` − `less`, if that is not below 0.
     fn checked_sub(self, less: Self) -> Option<Self>;
+    /// `self` − `less`, and whether that is below 0: then the number is of no use.
+    fn overflowing_sub(self, less: Self) -> (Self, bool);
 }
 
 impl Word for u64 {
@@ -55,6 +57,10 @@ impl Word for u64 {
     fn checked_sub(self, less: u64) -> Option<u64> {
         self.checked_sub(less)
     }
+    #[inline]
+    fn overflowing_sub(self, less: u64) -> (u64, bool) {
+        self.overflowing_sub(less)
+    }
 }
 
 impl Word for u128 {
@@ -78,6 +84,10 @@ impl Word for u128 {
     #[inline]
     fn checked_sub(self, less: u128) -> Option<u128> {
         self.checked_sub(less)
+    }
+    #[inline]
+    fn overflowing_sub(self, less: u128) -> (u128, bool) {
+        self.overflowing_sub(less)
     }
 }
 
@@ -188,9 +198,11 @@ impl<W: Word> Level<W> {
     /// The same, but only if `wanted`.
     #[inline]
     pub(super) fn take_if(&mut self, wanted: bool, cost: W) -> bool {
-        let takes = wanted && cost <= self.0;
-        self.0 = self.0 - select_unpredictable(takes, cost, W::ZERO);
-        takes
+        // The next packet waits for what is left, so that follows from what there is in as few steps as it can.
+        let (left, lacks) = self.0.overflowing_sub(cost);
+        let left = select_unpredictable(lacks, self.0, left);
+        self.0 = select_unpredictable(wanted, left, self.0);
+        wanted && !lacks
     }
 }
 
