@@ -1,5 +1,6 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
+mod booking;
 mod leaves;
 mod outcome;
 mod pace;
@@ -11,12 +12,13 @@ use crate::observer::{Observer, Place};
 use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
-use crate::queue::{Queue, QueueId, Room};
+use crate::queue::{GrowingRing, Queue, QueueId, Room};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
 use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
+use booking::Booking;
 use leaves::Leaves;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
@@ -36,6 +38,8 @@ pub struct Port {
     is_open: bool,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
+    /// In order of departure, where departures are [booked](Port::book): then the queue counts packets and holds none.
+    booked: GrowingRing<Booking>,
     queues: Vec<Queue>,
     buffers: Vec<AnyBuffer>,
     scheduler: SchedulerTree,
@@ -93,6 +97,7 @@ impl Port {
             ring,
             is_open,
             shaped_until: None,
+            booked: GrowingRing::default(),
             queues,
             buffers,
             scheduler,

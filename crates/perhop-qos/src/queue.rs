@@ -224,6 +224,16 @@ impl Queue {
             Some(flows) => flows.push(*packet),
         }
     }
+    /// Counts a packet that it does not hold, because its departure is known.
+    #[inline]
+    pub(crate) fn count(&mut self, precedence: Color, length: u32) {
+        self.occupancy.add(precedence, length);
+    }
+    /// Counts such a packet no longer.
+    #[inline]
+    pub(crate) fn uncount(&mut self, precedence: Color, length: u32) {
+        self.occupancy.remove(precedence, length);
+    }
     /// Takes the packet at the head.
     pub fn pop(&mut self) -> Option<Packet> {
         let packet = *self.head()?;

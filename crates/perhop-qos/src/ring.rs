@@ -103,6 +103,10 @@ struct Slot {
 }
 
 impl TransmitRing {
+    /// Whether it holds one packet at a time.
+    pub fn is_single(&self) -> bool {
+        self.capacity == 1
+    }
     /// Whether the last bit of every packet has left by `now`.
     #[inline]
     pub fn is_drained(&self, now: Time) -> bool {
@@ -153,7 +157,7 @@ impl TransmitRing {
         self.used += slot.particles;
         self.drained_at = ends;
     }
-    /// The same, where every packet before has [left](TransmitRing::is_drained).
+    /// The same, where every packet before has [left](TransmitRing::is_drained), or will have when this one enters.
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
         // Others stand behind the first only where more particles are used than it uses.

@@ -81,7 +81,8 @@ pub fn build_world_seen_by<W: Watch>(
     seed: u64,
     replication: u64,
 ) -> Result<World<W>, ConfigError> {
-    Builder::new(scenario, base, Streams::new(seed, replication))?.build(watch)
+    let builder = Builder::new(scenario, base, Streams::new(seed, replication))?;
+    Builder { is_observed: true, ..builder }.build(watch)
 }
 
 /// The world of `scenario` before anything happens in it, for counting what happened elsewhere.
@@ -116,6 +117,8 @@ struct Builder<'a> {
     topology: Topology<'a>,
     /// Where the world is watched, no packet may be settled, and no source run, ahead of time.
     onlookers: Onlookers,
+    /// An observer is told what happens at each port, in the order of time.
+    is_observed: bool,
     world: World,
 }
 
@@ -141,7 +144,15 @@ impl<'a> Builder<'a> {
             duration: scenario.duration,
             watch: (),
         };
-        Ok(Builder { scenario, base, streams, topology, onlookers: Onlookers::default(), world })
+        Ok(Builder {
+            scenario,
+            base,
+            streams,
+            topology,
+            onlookers: Onlookers::default(),
+            is_observed: false,
+            world,
+        })
     }
 
     /// Builds it all, in the order in which one part needs another.
@@ -152,6 +163,7 @@ impl<'a> Builder<'a> {
         let ahead = if self.onlookers.watched { Ahead::Never } else { Ahead::WhereNobodyCanTell };
         if ahead == Ahead::WhereNobodyCanTell {
             self.settle();
+            self.book();
         }
         let mut world = self.world.seen_by(watch);
         world.start_senders(ahead);
@@ -228,6 +240,7 @@ impl<'a> Builder<'a> {
             straight: output.is_empty() && port.is_open(),
             leads_to_host: self.topology.is_host(to),
             settles: false,
+            books: false,
             answers: false,
             uneventful: loss.is_none(),
             ends_plainly: self.topology.is_host(to) && input.is_empty(),

@@ -47,6 +47,8 @@ pub(crate) struct Link {
     pub(crate) uneventful: bool,
     /// The far end is a host without input conditioners: nobody there asks what a node knows of its packets.
     pub(crate) ends_plainly: bool,
+    /// Its port [books](Port::book) departures: what becomes of a packet there is known when it comes, and nobody looks.
+    pub(crate) books: bool,
     /// Propagation delay.
     pub(crate) delay: Time,
     /// Packets that went onto the wire since the start of the run.
@@ -183,6 +185,8 @@ pub(crate) struct Counters<'a, O> {
     pub(crate) flows: &'a mut [FlowCounters],
     pub(crate) segments: &'a mut Segments,
     pub(crate) warmup: Time,
+    /// End of the run: what is to leave later does not.
+    pub(crate) duration: Time,
     /// Who else watches the port.
     pub(crate) observer: O,
 }
@@ -237,7 +241,9 @@ impl<O: Observer> Observer for Counters<'_, O> {
         self.observer.marked(now, place, packet);
     }
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        if let Some(tally) = self.tally(now, place) {
+        if now <= self.duration
+            && let Some(tally) = self.tally(now, place)
+        {
             tally.sent.add(packet.length);
         }
         self.observer.dequeued(now, place, packet, departure);

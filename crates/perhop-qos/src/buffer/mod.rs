@@ -44,8 +44,18 @@ pub trait BufferManager {
     /// `packet`, of drop precedence `precedence`, has left the head of the queue, which no longer
     /// counts it: may it go on?
     fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let _ = (now, packet, precedence, queue);
+        let _ = packet;
+        self.departed(now, precedence, queue);
         Verdict::Pass
+    }
+    /// The same of a packet that may go on, whatever it is: all there is to do where it
+    /// [decides on arrival](BufferManager::decides_on_arrival).
+    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
+        let _ = (now, precedence, queue);
+    }
+    /// Whether every packet that joined the queue may go on from its head.
+    fn decides_on_arrival(&self) -> bool {
+        false
     }
     /// Whether it lets pass, and remembers nothing of, every packet that finds the queue empty and leaves
     /// it at once: then it need not be asked about such a packet.
@@ -158,6 +168,19 @@ impl BufferManager for AnyBuffer {
         match self {
             AnyBuffer::TailDrop(buffer) => buffer.release(now, packet, precedence, queue),
             AnyBuffer::Mred(buffer) => buffer.release(now, packet, precedence, queue),
+        }
+    }
+    #[inline]
+    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
+        match self {
+            AnyBuffer::TailDrop(buffer) => buffer.departed(now, precedence, queue),
+            AnyBuffer::Mred(buffer) => buffer.departed(now, precedence, queue),
+        }
+    }
+    fn decides_on_arrival(&self) -> bool {
+        match self {
+            AnyBuffer::TailDrop(buffer) => buffer.decides_on_arrival(),
+            AnyBuffer::Mred(buffer) => buffer.decides_on_arrival(),
         }
     }
     fn ignores_an_empty_queue(&self) -> bool {

@@ -152,14 +152,16 @@ impl BufferManager for Mred {
     }
 
     #[inline]
-    fn release(&mut self, now: Time, _: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
+    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
         // Every average that counts this packet counts the others of its precedence as well.
         if profile.motion.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);
         }
-        Verdict::Pass
+    }
+    fn decides_on_arrival(&self) -> bool {
+        true
     }
 }
 

@@ -69,6 +69,9 @@ impl BufferManager for TailDrop {
             Verdict::Drop(DropCause::QueueFull)
         }
     }
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
     fn ignores_an_empty_queue(&self) -> bool {
         // A limit in bytes may be less than one packet.
         matches!(self.limit, QueueSize::Packets(_))

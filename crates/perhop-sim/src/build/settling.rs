@@ -46,6 +46,15 @@ impl Builder<'_> {
         find_the_punctual(world);
     }
 
+    /// Finds the ports that book departures ([`crate::link::Link::books`]).
+    pub(super) fn book(&mut self) {
+        for index in 0..self.world.links.len() {
+            let watched = is_watched(&self.world, LinkId(index as u32));
+            let link = &mut self.world.links[index];
+            link.books = link.port.can_book() && !watched && !self.is_observed;
+        }
+    }
+
     /// Finds the links on from which there is one way for all packets ([`crate::link::Link::next`]).
     pub(super) fn find_ways_on(&mut self) {
         let world = &mut self.world;

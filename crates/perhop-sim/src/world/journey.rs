@@ -2,7 +2,7 @@
 
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Packet, Protocol};
-use perhop_qos::port::Sent;
+use perhop_qos::port::{Departure, Sent};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 
@@ -61,12 +61,13 @@ impl<W: Watch> World<W> {
                 flows: &mut self.tallies,
                 segments: &mut self.transport.segments,
                 warmup: self.warmup,
+                duration: self.duration,
                 observer: self.watch.at(link.index()),
             };
             hop.port.pass(packet, departure, counters);
             let World { transport, horizon, duration, agenda, .. } = self;
             let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-            return hop.launch(packet, departure.ends, &foresight, agenda);
+            return hop.launch(packet, departure, &foresight, agenda);
         }
         self.pass_by_queue(now, link, packet)
     }
@@ -74,6 +75,34 @@ impl<W: Watch> World<W> {
     /// The same where somebody decides about `packet`, or something is before it.
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
+        let hop = &mut self.links[link.index()];
+        if !hop.books {
+            return self.pass_by_scheduler(now, link, packet);
+        }
+        self.watch.comes(now, link.index(), packet);
+        if !hop.output.is_empty()
+            && let Verdict::Drop(cause) = hop.output.condition(now, packet)
+        {
+            self.drop_unqueued(now, link, packet, cause, End::Output);
+            return None;
+        }
+        let counters = Counters {
+            port: &mut hop.tally,
+            flows: &mut self.tallies,
+            segments: &mut self.transport.segments,
+            warmup: self.warmup,
+            duration: self.duration,
+            observer: self.watch.at(link.index()),
+        };
+        let departure = hop.port.book(now, packet, counters)?;
+        let World { transport, horizon, duration, agenda, .. } = self;
+        let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
+        hop.launch(packet, departure, &foresight, agenda)
+    }
+
+    /// The same where a scheduler decides when.
+    #[inline(never)]
+    fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = &mut self.links[link.index()];
         // Sources that run ahead are all that enters a link, and have seen to its port.
         if hop.port.backlog() > 0 && hop.feeders.is_empty() {
@@ -92,13 +121,14 @@ impl<W: Watch> World<W> {
             flows: &mut self.tallies,
             segments: &mut self.transport.segments,
             warmup: self.warmup,
+            duration: self.duration,
             observer: self.watch.at(link.index()),
         };
         match hop.port.send(now, packet, counters) {
             Sent::Transmitted(departure) => {
                 let World { transport, horizon, duration, agenda, .. } = self;
                 let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-                hop.launch(packet, departure.ends, &foresight, agenda)
+                hop.launch(packet, departure, &foresight, agenda)
             }
             Sent::Queued => {
                 // Mostly the ring has none, and what was queued waits for that.
@@ -131,12 +161,13 @@ impl<W: Watch> World<W> {
                 flows: &mut self.tallies,
                 segments: &mut self.transport.segments,
                 warmup: self.warmup,
+                duration: self.duration,
                 observer: self.watch.at(link.index()),
             };
             let Some(departure) = hop.port.poll_transmit(now, &mut packet, counters) else { return };
             let World { transport, horizon, duration, agenda, .. } = self;
             let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-            if let Some(arrives) = hop.launch(&packet, departure.ends, &foresight, agenda) {
+            if let Some(arrives) = hop.launch(&packet, departure, &foresight, agenda) {
                 self.travel(arrives, link, &mut packet);
             }
             // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.
@@ -273,18 +304,18 @@ impl<W: Watch> World<W> {
 
 #[allow(clippy::inline_always)] // see above
 impl Link {
-    /// `packet` is on the wire until `ends`: it arrives when its last bit does. The answer is when, if what becomes
+    /// `packet` arrives when its last bit does, which goes out as its `departure` ends. The answer is when, if what becomes
     /// of it at the far end is known now; else the agenda will come to it.
     #[inline(always)]
     fn launch(
         &mut self,
         packet: &Packet,
-        ends: Time,
+        departure: Departure,
         foresight: &Foresight,
         agenda: &mut Agenda<Event>,
     ) -> Option<Time> {
-        self.transmitted += 1;
-        let arrives = ends + self.delay;
+        self.transmitted += u64::from(departure.starts <= foresight.duration);
+        let arrives = departure.ends + self.delay;
         let is_first = self.in_flight.is_empty();
         if is_first {
             if self.settles && foresight.reaches(self, packet, arrives) {

@@ -58,6 +58,7 @@ impl<W: Watch> World<W> {
             flows: &mut self.tallies,
             segments: &mut self.transport.segments,
             warmup: self.warmup,
+            duration: self.duration,
             observer: self.watch.at(link.index()),
         };
         hop.port.pass(packet, departure, counters);
