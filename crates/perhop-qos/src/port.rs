@@ -12,13 +12,13 @@ use crate::observer::{Observer, Place};
 use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
-use crate::queue::{GrowingRing, Queue, QueueId, Room};
+use crate::queue::{Queue, QueueId, Room};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
 use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
-use booking::Booking;
+use booking::Bookings;
 use leaves::Leaves;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
@@ -38,8 +38,8 @@ pub struct Port {
     is_open: bool,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
-    /// In order of departure, where departures are [booked](Port::book): then the queue counts packets and holds none.
-    booked: GrowingRing<Booking>,
+    /// Where departures are [booked](Port::book): then the queue counts packets and holds none.
+    booked: Bookings,
     queues: Vec<Queue>,
     buffers: Vec<AnyBuffer>,
     scheduler: SchedulerTree,
@@ -97,7 +97,7 @@ impl Port {
             ring,
             is_open,
             shaped_until: None,
-            booked: GrowingRing::default(),
+            booked: Bookings::default(),
             queues,
             buffers,
             scheduler,

@@ -72,6 +72,7 @@ impl RingConfig {
             capacity,
             particle,
             admission,
+            alone: None,
             used: 0,
             first: Slot::default(),
             others: VecDeque::with_capacity((capacity - 1).min(64) as usize),
@@ -86,6 +87,8 @@ impl RingConfig {
 pub struct TransmitRing {
     /// When the last of its packets will have left, or has left.
     drained_at: Time,
+    /// Length in IP bytes of the packet that leaves next, where no other is in the ring and that is all that was noted of it.
+    alone: Option<u32>,
     /// The packet that leaves next, while there is one.
     first: Slot,
     used: u32,
@@ -112,14 +115,19 @@ impl TransmitRing {
     pub fn is_drained(&self, now: Time) -> bool {
         self.drained_at <= now
     }
-    /// Frees the particles of every packet whose last bit has left by `now`.
+    /// Frees the particles of every packet whose last bit has left by `now`: before anybody asks what has room.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_drained(now) {
+            self.alone = None;
             self.used = 0;
             if !self.others.is_empty() {
                 self.others.clear();
             }
+        } else if let Some(length) = self.alone.take() {
+            self.others.clear();
+            self.first = Slot { ends: self.drained_at, particles: self.particles(length) };
+            self.used = self.first.particles;
         } else if self.first.ends <= now {
             self.advance_one_by_one(now);
         }
@@ -134,11 +142,13 @@ impl TransmitRing {
     /// Whether the smallest packet could enter.
     #[inline]
     pub fn has_room(&self) -> bool {
+        debug_assert!(self.alone.is_none(), "not brought up to date");
         self.used < self.capacity
     }
     /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty one.
     #[inline]
     pub fn admits(&self, length: u32) -> bool {
+        debug_assert!(self.alone.is_none(), "not brought up to date");
         self.used == 0
             || match self.admission {
                 RingAdmission::Strict => self.used + self.particles(length) <= self.capacity,
@@ -148,6 +158,7 @@ impl TransmitRing {
     /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its predecessor's.
     #[inline]
     pub fn push(&mut self, length: u32, ends: Time) {
+        debug_assert!(self.alone.is_none(), "not brought up to date");
         let slot = Slot { ends, particles: self.particles(length) };
         if self.used == 0 {
             self.first = slot;
@@ -160,18 +171,13 @@ impl TransmitRing {
     /// The same, where every packet before has [left](TransmitRing::is_drained), or will have when this one enters.
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
-        // Others stand behind the first only where more particles are used than it uses.
-        if self.used > self.first.particles {
-            self.others.clear();
-        }
-        self.first = Slot { ends, particles: self.particles(length) };
-        self.used = self.first.particles;
+        self.alone = Some(length);
         self.drained_at = ends;
     }
     /// When the next particles come free; `None` while the ring is empty.
     #[inline]
     pub fn next_release(&self) -> Option<Time> {
-        (self.used > 0).then_some(self.first.ends)
+        if self.alone.is_some() { Some(self.drained_at) } else { (self.used > 0).then_some(self.first.ends) }
     }
     /// When everything in the ring will have left, or when it last ran empty.
     #[inline]
@@ -180,7 +186,7 @@ impl TransmitRing {
     }
     /// Packets in the ring.
     pub fn packets(&self) -> usize {
-        self.others.len() + usize::from(self.used > 0)
+        if self.alone.is_some() { 1 } else { self.others.len() + usize::from(self.used > 0) }
     }
 
     fn particles(&self, length: u32) -> u32 {

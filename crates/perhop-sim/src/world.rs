@@ -1,6 +1,7 @@
 //! [`World`]: the network in motion. One `match` over what can happen, one method for each: here, where packets travel
 //! (`journey`), where ports catch up (`lateness`), and at the ends of connections (`session`).
 
+mod hop;
 mod journey;
 mod lateness;
 

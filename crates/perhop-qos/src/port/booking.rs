@@ -1,20 +1,43 @@
 //! Departures that are known on arrival: the way through a port that keeps no packets.
 
 use super::{Departure, Port, judge};
-use crate::buffer::BufferManager;
+use crate::buffer::{AnyBuffer, BufferManager};
 use crate::observer::{Observer, Place};
 use crate::packet::{Color, Packet};
-use crate::queue::QueueId;
+use crate::queue::{GrowingRing, Queue, QueueId};
 use crate::units::Time;
 
-/// A packet that has gone on and still counts as waiting.
+/// The packets that have gone on and still count as waiting, in order of departure.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bookings(GrowingRing<Booking>);
+
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Booking {
+struct Booking {
     /// When its first bit goes out.
     starts: Time,
     /// IP bytes.
     length: u32,
     precedence: Color,
+}
+
+impl Bookings {
+    /// Those that have left by `now` no longer wait in `queue`, as `buffer` is told.
+    #[inline]
+    fn let_go(&mut self, now: Time, queue: &mut Queue, buffer: &mut AnyBuffer) {
+        while let Some(&Booking { starts, length, precedence }) = self.0.front()
+            && starts <= now
+        {
+            self.0.drop_front();
+            queue.uncount(precedence, length);
+            buffer.departed(starts, precedence, queue.occupancy());
+        }
+    }
+    /// A packet of `length` IP bytes waits in `queue` until it `starts`.
+    #[inline]
+    fn add(&mut self, starts: Time, length: u32, precedence: Color, queue: &mut Queue) {
+        queue.count(precedence, length);
+        self.0.push_back(Booking { starts, length, precedence });
+    }
 }
 
 impl Port {
@@ -44,35 +67,23 @@ impl Port {
         mut observer: O,
     ) -> Option<Departure> {
         debug_assert!(self.can_book() && self.backlog == 0);
-        self.let_go(now);
-        let queue = &self.queues[0];
+        let Port { booked, queues, buffers, ring, pace, .. } = self;
+        let (queue, buffer) = (queues.first_mut()?, buffers.first_mut()?);
+        booked.let_go(now, queue, buffer);
         let place = Place { queue: QueueId(0), precedence: queue.precedence_of(packet) };
         observer.arrived(now, place, packet);
-        let verdict = self.buffers[0].admit(now, packet, place.precedence, queue.occupancy());
+        let verdict = buffer.admit(now, packet, place.precedence, queue.occupancy());
         judge(now, place, packet, verdict, &mut observer).ok()?;
         observer.enqueued(now, place, packet);
-        let starts = self.ring.free_at().max(now);
+        let starts = ring.free_at().max(now);
         if starts > now {
-            self.queues[0].count(place.precedence, packet.length);
-            self.booked.push_back(Booking { starts, length: packet.length, precedence: place.precedence });
+            booked.add(starts, packet.length, place.precedence, queue);
         } else {
-            self.buffers[0].departed(now, place.precedence, self.queues[0].occupancy());
+            buffer.departed(now, place.precedence, queue.occupancy());
         }
-        let departure = Departure { starts, ends: starts + self.pace.time(packet.length) };
-        self.ring.push_alone(packet.length, departure.ends);
+        let departure = Departure { starts, ends: starts + pace.time(packet.length) };
+        ring.push_alone(packet.length, departure.ends);
         observer.dequeued(starts, place, packet, departure);
         Some(departure)
-    }
-
-    /// Those that were booked and have left by `now` no longer wait.
-    #[inline]
-    fn let_go(&mut self, now: Time) {
-        while let Some(&Booking { starts, length, precedence }) = self.booked.front()
-            && starts <= now
-        {
-            self.booked.drop_front();
-            self.queues[0].uncount(precedence, length);
-            self.buffers[0].departed(starts, precedence, self.queues[0].occupancy());
-        }
     }
 }

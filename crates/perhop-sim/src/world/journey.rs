@@ -1,26 +1,15 @@
 //! A packet's way from node to node: through a port, over a wire, into the next node.
 
 use perhop_qos::observer::Watch;
-use perhop_qos::packet::{Packet, Protocol};
-use perhop_qos::port::{Departure, Sent};
+use perhop_qos::packet::Packet;
+use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 
-use super::{Event, World};
-use crate::agenda::Agenda;
+use super::World;
 use crate::capture::{End, Fate};
-use crate::link::{Counters, Flight, Link, Loss, flow_of};
+use crate::link::{Flight, Link, Loss, flow_of};
 use crate::routing::LinkId;
-use crate::session::Transport;
-
-/// Who knows what becomes of a packet that has not arrived yet, and up to when.
-struct Foresight<'w> {
-    transport: &'w Transport,
-    /// For segments that are answered: [`World::horizon`].
-    horizon: Time,
-    /// For all packets: the end of the run.
-    duration: Time,
-}
 
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
 impl<W: Watch> World<W> {
@@ -51,23 +40,13 @@ impl<W: Watch> World<W> {
     /// at the far end is known now, the answer is when it arrives there.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
-        let hop = &mut self.links[link.index()];
-        if hop.straight
-            && let Some(departure) = hop.port.foresee(now, packet.length)
+        let mut hop = self.hop(link);
+        if hop.link.straight
+            && let Some(departure) = hop.link.port.foresee(now, packet.length)
         {
-            self.watch.comes(now, link.index(), packet);
-            let counters = Counters {
-                port: &mut hop.tally,
-                flows: &mut self.tallies,
-                segments: &mut self.transport.segments,
-                warmup: self.warmup,
-                duration: self.duration,
-                observer: self.watch.at(link.index()),
-            };
-            hop.port.pass(packet, departure, counters);
-            let World { transport, horizon, duration, agenda, .. } = self;
-            let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-            return hop.launch(packet, departure, &foresight, agenda);
+            hop.come(now, packet);
+            hop.pass(packet, departure);
+            return hop.launch(packet, departure);
         }
         self.pass_by_queue(now, link, packet)
     }
@@ -75,66 +54,44 @@ impl<W: Watch> World<W> {
     /// The same where somebody decides about `packet`, or something is before it.
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
-        let hop = &mut self.links[link.index()];
-        if !hop.books {
+        let mut hop = self.hop(link);
+        if !hop.link.books {
             return self.pass_by_scheduler(now, link, packet);
         }
-        self.watch.comes(now, link.index(), packet);
-        if !hop.output.is_empty()
-            && let Verdict::Drop(cause) = hop.output.condition(now, packet)
+        hop.come(now, packet);
+        if !hop.link.output.is_empty()
+            && let Verdict::Drop(cause) = hop.link.output.condition(now, packet)
         {
             self.drop_unqueued(now, link, packet, cause, End::Output);
             return None;
         }
-        let counters = Counters {
-            port: &mut hop.tally,
-            flows: &mut self.tallies,
-            segments: &mut self.transport.segments,
-            warmup: self.warmup,
-            duration: self.duration,
-            observer: self.watch.at(link.index()),
-        };
-        let departure = hop.port.book(now, packet, counters)?;
-        let World { transport, horizon, duration, agenda, .. } = self;
-        let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-        hop.launch(packet, departure, &foresight, agenda)
+        let departure = hop.book(now, packet)?;
+        hop.launch(packet, departure)
     }
 
-    /// The same where a scheduler decides when.
+    /// The same where a packet's departure is known when it leaves the queue.
     #[inline(never)]
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
-        let mut hop = &mut self.links[link.index()];
+        let mut hop = self.hop(link);
         // Sources that run ahead are all that enters a link, and have seen to its port.
-        if hop.port.backlog() > 0 && hop.feeders.is_empty() {
+        if hop.link.port.backlog() > 0 && hop.link.feeders.is_empty() {
             self.let_out_before(now, link);
-            hop = &mut self.links[link.index()];
+            hop = self.hop(link);
         }
-        self.watch.comes(now, link.index(), packet);
-        if !hop.output.is_empty()
-            && let Verdict::Drop(cause) = hop.output.condition(now, packet)
+        hop.come(now, packet);
+        if !hop.link.output.is_empty()
+            && let Verdict::Drop(cause) = hop.link.output.condition(now, packet)
         {
             self.drop_unqueued(now, link, packet, cause, End::Output);
             return None;
         }
-        let counters = Counters {
-            port: &mut hop.tally,
-            flows: &mut self.tallies,
-            segments: &mut self.transport.segments,
-            warmup: self.warmup,
-            duration: self.duration,
-            observer: self.watch.at(link.index()),
-        };
-        match hop.port.send(now, packet, counters) {
-            Sent::Transmitted(departure) => {
-                let World { transport, horizon, duration, agenda, .. } = self;
-                let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-                hop.launch(packet, departure, &foresight, agenda)
-            }
+        match hop.send(now, packet) {
+            Sent::Transmitted(departure) => hop.launch(packet, departure),
             Sent::Queued => {
                 // Mostly the ring has none, and what was queued waits for that.
-                if hop.port.ring().has_room() {
+                if hop.link.port.ring().has_room() {
                     self.transmit(now, link);
-                } else if hop.awaits_poll() {
+                } else if hop.link.awaits_poll() {
                     self.ask_for_poll(link);
                 }
                 None
@@ -155,19 +112,9 @@ impl<W: Watch> World<W> {
     pub(super) fn let_out_at(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
         loop {
-            let hop = &mut self.links[link.index()];
-            let counters = Counters {
-                port: &mut hop.tally,
-                flows: &mut self.tallies,
-                segments: &mut self.transport.segments,
-                warmup: self.warmup,
-                duration: self.duration,
-                observer: self.watch.at(link.index()),
-            };
-            let Some(departure) = hop.port.poll_transmit(now, &mut packet, counters) else { return };
-            let World { transport, horizon, duration, agenda, .. } = self;
-            let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-            if let Some(arrives) = hop.launch(&packet, departure, &foresight, agenda) {
+            let mut hop = self.hop(link);
+            let Some(departure) = hop.poll_transmit(now, &mut packet) else { return };
+            if let Some(arrives) = hop.launch(&packet, departure) {
                 self.travel(arrives, link, &mut packet);
             }
             // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.
@@ -221,12 +168,10 @@ impl<W: Watch> World<W> {
     #[inline(never)]
     fn settle_in_flight(&mut self, now: Time, link: LinkId) {
         loop {
-            let World { links, transport, horizon, duration, agenda, .. } = self;
-            let hop = &links[link.index()];
-            let Some(&Flight { mut packet, arrives }) = hop.in_flight.front() else { break };
-            let foresight = Foresight { transport, horizon: *horizon, duration: *duration };
-            if arrives > now && !foresight.reaches(hop, &packet, arrives) {
-                agenda.schedule(hop.arrival, arrives);
+            let mut hop = self.hop(link);
+            let Some(&Flight { mut packet, arrives }) = hop.link.in_flight.front() else { break };
+            if arrives > now && !hop.is_settled(&packet, arrives) {
+                hop.await_arrival(arrives);
                 break;
             }
             // It stays in flight until it has arrived, so that none is settled before it.
@@ -299,43 +244,5 @@ impl<W: Watch> World<W> {
             let counters = if end.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
             counters[cause.index()].add(packet.length);
         }
-    }
-}
-
-#[allow(clippy::inline_always)] // see above
-impl Link {
-    /// `packet` arrives when its last bit does, which goes out as its `departure` ends. The answer is when, if what becomes
-    /// of it at the far end is known now; else the agenda will come to it.
-    #[inline(always)]
-    fn launch(
-        &mut self,
-        packet: &Packet,
-        departure: Departure,
-        foresight: &Foresight,
-        agenda: &mut Agenda<Event>,
-    ) -> Option<Time> {
-        self.transmitted += u64::from(departure.starts <= foresight.duration);
-        let arrives = departure.ends + self.delay;
-        let is_first = self.in_flight.is_empty();
-        if is_first {
-            if self.settles && foresight.reaches(self, packet, arrives) {
-                return Some(arrives);
-            }
-            agenda.schedule(self.arrival, arrives);
-        }
-        self.in_flight.push_back(Flight { arrives, packet: *packet });
-        None
-    }
-}
-
-#[allow(clippy::inline_always)] // see above
-impl Foresight<'_> {
-    /// Whether what becomes of `packet`, which arrives at the far end of a `link` that settles at `arrives`, is known now.
-    #[inline(always)]
-    fn reaches(&self, link: &Link, packet: &Packet, arrives: Time) -> bool {
-        arrives <= self.duration
-            && (!link.answers
-                || packet.protocol != Protocol::TCP
-                || (arrives <= self.horizon && self.transport.may_answer(packet, arrives)))
     }
 }

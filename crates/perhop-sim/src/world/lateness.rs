@@ -6,7 +6,7 @@ use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 
 use super::World;
-use crate::link::{Counters, Feeder, Flight, Link};
+use crate::link::{Feeder, Flight, Link};
 use crate::routing::LinkId;
 use crate::source::Emission;
 
@@ -49,19 +49,11 @@ impl<W: Watch> World<W> {
     pub(super) fn send_announced(&mut self, arrives: Time, link: LinkId, sender: usize, packet: &mut Packet) {
         self.take_packet(sender, packet);
         self.watch.comes(packet.sent_at, link.index(), packet);
-        let hop = &mut self.links[link.index()];
-        hop.announced = None;
-        hop.transmitted += 1;
-        let departure = Departure { starts: packet.sent_at, ends: arrives - hop.delay };
-        let counters = Counters {
-            port: &mut hop.tally,
-            flows: &mut self.tallies,
-            segments: &mut self.transport.segments,
-            warmup: self.warmup,
-            duration: self.duration,
-            observer: self.watch.at(link.index()),
-        };
-        hop.port.pass(packet, departure, counters);
+        let mut hop = self.hop(link);
+        hop.link.announced = None;
+        hop.link.transmitted += 1;
+        let departure = Departure { starts: packet.sent_at, ends: arrives - hop.link.delay };
+        hop.pass(packet, departure);
     }
 
     /// Sends what is announced on `link` if it is due by `now`. The answer is whether anything is announced still.
