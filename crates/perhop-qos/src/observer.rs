@@ -44,6 +44,13 @@ pub trait Observer {
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
+    /// `packet` arrived at a queue, which will give it to the transmit ring when its departure starts: three in one, of which the
+    /// last lies ahead.
+    fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        self.arrived(now, place, packet);
+        self.enqueued(now, place, packet);
+        self.dequeued(departure.starts, place, packet, departure);
+    }
 }
 
 /// The observer that sees nothing.
@@ -74,6 +81,10 @@ impl<O: Observer> Observer for &mut O {
     #[inline]
     fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         (**self).passed(now, place, packet, departure);
+    }
+    #[inline]
+    fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        (**self).booked(now, place, packet, departure);
     }
 }
 

@@ -254,6 +254,17 @@ impl<O: Observer> Observer for Counters<'_, O> {
         }
         self.observer.passed(now, place, packet, departure);
     }
+    fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        // Of nearly all packets arrival and departure are counted, or neither is.
+        if now >= self.warmup && departure.starts <= self.duration {
+            self.port.passed[place.precedence.index()].add(packet.length);
+            self.observer.booked(now, place, packet, departure);
+        } else {
+            self.arrived(now, place, packet);
+            self.enqueued(now, place, packet);
+            self.dequeued(departure.starts, place, packet, departure);
+        }
+    }
 }
 
 /// The flow that a packet belongs to: the high half of its payload word.

@@ -6,6 +6,7 @@ use crate::observer::{Observer, Place};
 use crate::packet::{Color, Packet};
 use crate::queue::{GrowingRing, Queue, QueueId};
 use crate::units::Time;
+use crate::verdict::Verdict;
 
 /// The packets that have gone on and still count as waiting, in order of departure.
 #[derive(Clone, Debug, Default)]
@@ -71,10 +72,11 @@ impl Port {
         let (queue, buffer) = (queues.first_mut()?, buffers.first_mut()?);
         booked.let_go(now, queue, buffer);
         let place = Place { queue: QueueId(0), precedence: queue.precedence_of(packet) };
-        observer.arrived(now, place, packet);
         let verdict = buffer.admit(now, packet, place.precedence, queue.occupancy());
+        if matches!(verdict, Verdict::Drop(_)) {
+            observer.arrived(now, place, packet);
+        }
         judge(now, place, packet, verdict, &mut observer).ok()?;
-        observer.enqueued(now, place, packet);
         let starts = ring.free_at().max(now);
         if starts > now {
             booked.add(starts, packet.length, place.precedence, queue);
@@ -83,7 +85,7 @@ impl Port {
         }
         let departure = Departure { starts, ends: starts + pace.time(packet.length) };
         ring.push_alone(packet.length, departure.ends);
-        observer.dequeued(starts, place, packet, departure);
+        observer.booked(now, place, packet, departure);
         Some(departure)
     }
 }

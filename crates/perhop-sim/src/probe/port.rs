@@ -23,7 +23,7 @@ pub struct Tally {
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))] // what most packets add to lies in one cache line
 pub struct PortTally {
-    /// Went straight through a port of one queue, by drop precedence: arrived and sent.
+    /// Went through a port of one queue, by drop precedence: arrived and sent.
     pub(crate) passed: [Count; Color::COUNT],
     queues: usize,
     /// By drop precedence as far as one was seen, then by queue.
