@@ -4,6 +4,7 @@ use super::TailDrop;
 use super::average::Motion;
 use super::drop_spacing::{DropSpacing, SinceDrop};
 use super::drop_test::Tests;
+use super::moving_average::Smoothing;
 use super::mred_config::{
     AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
 };
@@ -106,6 +107,13 @@ pub(super) enum Outcome {
 }
 
 impl Unit {
+    /// That of `size`.
+    fn of(size: QueueSize) -> Unit {
+        match size {
+            QueueSize::Packets(_) => Unit::Packets,
+            QueueSize::Bytes(_) => Unit::Bytes,
+        }
+    }
     #[inline]
     pub(super) fn held(self, queue: &Occupancy) -> u64 {
         match self {
@@ -130,34 +138,36 @@ impl Sight {
     }
 }
 
+/// `smoothing` of one average of all packets of a queue: by a shift, where the thresholds of `precedences` leave digits for it.
+fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing {
+    let tests = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
+    let highest = tests.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
+    // A gentle probability reaches 1 at twice the `max`.
+    smoothing.shifting(highest.saturating_mul(2))
+}
+
 impl Profile {
     /// From a configuration that has been checked and its precedences written out.
     pub(super) fn new(config: &MredConfig, precedences: &[PrecedenceConfig], mut motion: Motion) -> Profile {
         let last = precedences.len() - 1;
         let averages = config.averages.unwrap_or_default();
-        let unit = match precedences[0].min {
-            QueueSize::Packets(_) => Unit::Packets,
-            QueueSize::Bytes(_) => Unit::Bytes,
-        };
+        let unit = Unit::of(precedences[0].min);
         if averages == Averages::Single && unit == Unit::Packets {
-            let tests = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
-            let highest = tests.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
-            // A gentle probability reaches 1 at twice the `max`.
-            motion.smoothing = motion.smoothing.shifting(highest.saturating_mul(2));
+            motion.smoothing = shifting(motion.smoothing, precedences);
         }
         let tests = |thresholds| Tests::new(thresholds, config.above_max, &motion.smoothing);
-        let shared = std::array::from_fn(|index| Some(precedences[index.min(last)].shared()));
+        let shared = std::array::from_fn(|index| precedences[index.min(last)].shared());
         let own = std::array::from_fn(|index| precedences.get(index).and_then(|precedence| precedence.own));
         let has_own = own.iter().any(Option::is_some);
-        let mut profile = Profile {
+        let profile = Profile {
             short_way_up_to: 0,
             shortest_way_up_to: 0,
-            is_coupled: false,
+            motion,
+            near: std::array::from_fn(|index| Near::new(index.min(last))),
             asks_more: config.spared != SparedConfig::Nothing
                 || config.probability == ProbabilityConfig::PerByte
                 || has_own,
-            motion,
-            near: std::array::from_fn(|index| Near::new(index.min(last))),
+            is_coupled: false,
             last,
             averages,
             unit,
@@ -171,20 +181,22 @@ impl Profile {
                 ProbabilityConfig::PerPacket => None,
                 ProbabilityConfig::PerByte => Some(1.0 / config.mean_packet_size.as_bytes() as f64),
             },
-            tests: tests(&shared),
-            curves: std::array::from_fn(|index| {
-                DropCurve::new(&precedences[index.min(last)].shared(), config.above_max)
-            }),
+            tests: tests(&shared.map(Some)),
+            curves: shared.map(|thresholds| DropCurve::new(&thresholds, config.above_max)),
             own_tests: has_own.then(|| Box::new(tests(&own))),
         };
-        profile.short_way_up_to = profile.short_way();
-        if motion.smoothing.shifts() && last < Near::COUNT {
-            profile.shortest_way_up_to = profile.short_way_up_to;
+        profile.with_short_ways()
+    }
+    /// The same, knowing where it may go the short ways: that depends on all the rest.
+    fn with_short_ways(self) -> Profile {
+        let (smoothing, short_way_up_to) = (self.motion.smoothing, self.short_way());
+        let counts_at_hand = smoothing.shifts() && self.last < Near::COUNT;
+        Profile {
+            short_way_up_to,
+            shortest_way_up_to: if counts_at_hand { short_way_up_to } else { 0 },
+            is_coupled: self.averages == Averages::Coupled && !self.asks_more && smoothing.is_bounded(),
+            ..self
         }
-        profile.is_coupled = profile.averages == Averages::Coupled
-            && !profile.asks_more
-            && profile.motion.smoothing.is_bounded();
-        profile
     }
     /// As [`Profile::short_way_up_to`].
     fn short_way(&self) -> u64 {
