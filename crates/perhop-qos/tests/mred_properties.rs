@@ -1,8 +1,8 @@
 //! What tells the members of the MRED family apart, and what they share, on random traffic.
 
 use perhop_qos::buffer::{
-    AnyBuffer, Averages, AveragingConfig, BufferConfig, BufferManager, Mred, MredConfig, PrecedenceConfig,
-    UpdateConfig,
+    AboveMaxConfig, AnyBuffer, Averages, AveragingConfig, BufferConfig, BufferManager, ModelConfig, Mred,
+    MredConfig, OverlappedConfig, PrecedenceConfig, ThresholdConfig, UpdateConfig,
 };
 use perhop_qos::queue::{Occupancy, PrecedenceSource, Queue};
 use perhop_qos::random::Streams;
@@ -233,6 +233,26 @@ fn errors_say_where_and_what_would_be_right() {
     assert!(message(BufferConfig::Wred(weight)).starts_with("wred.averaging.weight: "));
     let limit = MredConfig { limit: Some(QueueSize::Bytes(0)), ..three() };
     assert!(message(BufferConfig::Wred(limit)).starts_with("wred.limit: "));
+    let mut far = config(Averages::Coupled, 2);
+    far.precedences[1].own =
+        Some(ThresholdConfig { max: QueueSize::Packets(1 << 33), ..far.precedences[1].shared() });
+    assert_eq!(
+        message(BufferConfig::Mred(far)),
+        "mred.precedences.1.own.max: max is 8589934592 packets, which no average reaches \
+         (below 8589934592 packets; a queue longer than 8589934592 packets counts as one of that length)"
+    );
+    let far = OverlappedConfig {
+        min: QueueSize::Bytes(1),
+        max: QueueSize::Bytes(5 << 30),
+        max_probabilities: vec![0.1],
+    };
+    let model = Some(ModelConfig::Overlapped(far));
+    let far = MredConfig { model, above_max: AboveMaxConfig::Gentle, ..MredConfig::default() };
+    assert_eq!(
+        message(BufferConfig::Red(far)),
+        "red.model.overlapped: of drop precedence 0, max is 5120MiB, and no average reaches twice that, where a gentle \
+         curve ends (below 4096MiB; a queue longer than 8192MiB counts as one of that length)"
+    );
     let many = config(Averages::Single, 9);
     assert!(message(BufferConfig::Mred(many)).starts_with("mred.precedences: 9 drop precedences"));
     let mut own = config(Averages::Decoupled, 2);

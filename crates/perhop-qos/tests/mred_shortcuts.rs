@@ -226,8 +226,8 @@ proptest! {
         let mut tested = config.clone();
         for precedence in &mut tested.precedences {
             let far = |size| match size {
-                QueueSize::Packets(_) => (QueueSize::Packets(1 << 40), QueueSize::Packets(1 << 41)),
-                QueueSize::Bytes(_) => (QueueSize::Bytes(1 << 40), QueueSize::Bytes(1 << 41)),
+                QueueSize::Packets(_) => (QueueSize::Packets(1 << 31), QueueSize::Packets(1 << 32)),
+                QueueSize::Bytes(_) => (QueueSize::Bytes(1 << 31), QueueSize::Bytes(1 << 32)),
             };
             let (min, max) = far(precedence.min);
             precedence.own = Some(ThresholdConfig { min, max, max_probability: 0.1 });

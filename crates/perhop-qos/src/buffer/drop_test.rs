@@ -89,11 +89,9 @@ impl Tests {
             libm::round((parts / max_probability(index)).min(LARGEST_WHOLE)) as u64
         });
         let at_max = std::array::from_fn(|index| (width[index] >> shift[index]).min(whole[index]));
-        let forced_from = std::array::from_fn(|index| match (above_max, thresholds[index]) {
-            (AboveMaxConfig::Gentle, Some(ThresholdConfig { max, .. })) => {
-                smoothing.reaching(max.count().saturating_mul(2))
-            }
-            _ => max[index],
+        let forced_from: [u64; Color::COUNT] = thresholds.map(|thresholds| {
+            let end = |thresholds: ThresholdConfig| above_max.times_max() * thresholds.max.count();
+            thresholds.map_or(u64::MAX, |thresholds| smoothing.reaching(end(thresholds)))
         });
         let gentle = std::array::from_fn(|index| {
             Slope::new(whole[index] - at_max[index], (forced_from[index] - max[index]) >> shift[index])
@@ -157,7 +155,7 @@ mod tests {
         #[test]
         fn the_curve_is_the_one_of_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],
-            min in 0..1_000_000u64, width in 1..1_000_000u64,
+            (min, width) in prop_oneof![(0..1_000_000u64, 1..1_000_000u64), (0..1u64 << 31, 1..1u64 << 31)],
             max_probability in prop_oneof![0.000_1..=1.0f64, (1.0..30.0f64).prop_map(|halvings| libm::exp2(-halvings))],
             gentle in any::<bool>(), place in 0.0..1.0f64, index in 0..Color::COUNT,
         ) {

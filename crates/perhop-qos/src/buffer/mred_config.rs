@@ -7,7 +7,7 @@ use super::average::{AveragingConfig, IdleConfig, Motion, UpdateConfig};
 use super::drop_spacing::DropSpacing;
 use super::mred::Mred;
 use super::mred_profile::Profile;
-use super::thresholds::{AboveMaxConfig, DropCurve, ModelConfig, PrecedenceConfig};
+use super::thresholds::{AboveMaxConfig, DropCurve, ModelConfig, PrecedenceConfig, ThresholdConfig};
 use crate::error::ConfigError;
 use crate::packet::Color;
 use crate::random::Streams;
@@ -204,7 +204,7 @@ impl MredConfig {
                 return Err(ConfigError::new("model", "there are precedences and a model")
                     .help("write the thresholds one way"));
             }
-            (Some(model), []) => model.expand().map_err(|error| error.within("model"))?,
+            (Some(model), []) => model.expand(self.above_max).map_err(|error| error.within("model"))?,
             (None, precedences) => precedences.to_vec(),
         };
         if precedences.is_empty() || precedences.len() > Color::COUNT {
@@ -214,12 +214,9 @@ impl MredConfig {
         }
         let unit = precedences[0].min;
         for (index, precedence) in precedences.iter().enumerate() {
-            let own = precedence.own.map_or(Ok(()), |own| own.check(unit).map_err(|e| e.within("own")));
-            precedence
-                .shared()
-                .check(unit)
-                .and(own)
-                .map_err(|error| error.within(index).within("precedences"))?;
+            let check = |thresholds: ThresholdConfig| thresholds.check(unit, self.above_max);
+            let own = precedence.own.map_or(Ok(()), |own| check(own).map_err(|error| error.within("own")));
+            check(precedence.shared()).and(own).map_err(|error| error.within(index).within("precedences"))?;
         }
         Ok(precedences)
     }

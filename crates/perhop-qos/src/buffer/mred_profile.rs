@@ -143,7 +143,7 @@ fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing
     let tests = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
     let highest = tests.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
     // A gentle probability reaches 1 at twice the `max`.
-    smoothing.shifting(highest.saturating_mul(2))
+    smoothing.shifting(2 * highest)
 }
 
 impl Profile {

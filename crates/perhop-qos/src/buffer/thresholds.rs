@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::moving_average::LONGEST;
 use crate::error::ConfigError;
 use crate::units::QueueSize;
 
@@ -44,7 +45,7 @@ impl PrecedenceConfig {
 
 impl ThresholdConfig {
     /// Whether it is counted in the unit of `unit` and makes sense in itself.
-    pub(super) fn check(&self, unit: QueueSize) -> Result<(), ConfigError> {
+    pub(super) fn check(&self, unit: QueueSize, above_max: AboveMaxConfig) -> Result<(), ConfigError> {
         let ThresholdConfig { min, max, max_probability } = *self;
         for (field, size) in [("min", min), ("max", max)] {
             if !size.same_unit(unit) {
@@ -57,6 +58,7 @@ impl ThresholdConfig {
                 .help("write all thresholds in packets, or all in bytes"));
             }
         }
+        above_max.check(max)?;
         if min.count() >= max.count() {
             return Err(ConfigError::new("min", format!("min is {min}, which is not below max, {max}"))
                 .help("max is commonly two or three times min"));
@@ -125,8 +127,8 @@ impl ModelConfig {
     /// The precedences written out.
     ///
     /// # Errors
-    /// Where the lists do not have the same number of precedences, or a range is empty.
-    pub fn expand(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
+    /// Where the lists do not have the same number of precedences, or a range is empty or ends where no average comes.
+    pub fn expand(&self, above_max: AboveMaxConfig) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let (name, ranges, probabilities): (_, Vec<(QueueSize, QueueSize)>, _) = match self {
             ModelConfig::Staggered(StaggeredConfig { boundaries, max_probabilities }) => {
                 let ranges = boundaries.windows(2).map(|ends| (ends[1], ends[0])).collect();
@@ -156,7 +158,7 @@ impl ModelConfig {
             .collect();
         for (index, precedence) in precedences.iter().enumerate() {
             // The fields of the expansion are not in the file: the model is what is at fault.
-            precedence.shared().check(precedences[0].min).map_err(|error| ConfigError {
+            precedence.shared().check(precedences[0].min, above_max).map_err(|error| ConfigError {
                 path: vec![name.to_owned()],
                 message: format!("of drop precedence {index}, {}", error.message),
                 help: error.help,
@@ -175,6 +177,35 @@ pub enum AboveMaxConfig {
     Drop,
     /// From `max` to twice `max` the probability rises from `max-probability` to 1.
     Gentle,
+}
+
+impl AboveMaxConfig {
+    /// From so many times `max` on everything is dropped.
+    pub(super) fn times_max(self) -> u64 {
+        match self {
+            AboveMaxConfig::Drop => 1,
+            AboveMaxConfig::Gentle => 2,
+        }
+    }
+    /// Whether an average can come to where everything is dropped: a longer queue counts as one of [`LONGEST`], and a curve that
+    /// goes on beyond would be bent.
+    fn check(self, max: QueueSize) -> Result<(), ConfigError> {
+        let (times, first_beyond) = (self.times_max(), LONGEST + 1);
+        if max.count() < first_beyond / times {
+            return Ok(());
+        }
+        let size = |count| match max {
+            QueueSize::Packets(_) => QueueSize::Packets(count),
+            QueueSize::Bytes(_) => QueueSize::Bytes(count),
+        };
+        let what = match self {
+            AboveMaxConfig::Drop => "which no average reaches",
+            AboveMaxConfig::Gentle => "and no average reaches twice that, where a gentle curve ends",
+        };
+        let (below, end) = (size(first_beyond / times), size(first_beyond));
+        Err(ConfigError::new("max", format!("max is {max}, {what}"))
+            .help(format!("below {below}; a queue longer than {end} counts as one of that length")))
+    }
 }
 
 /// The drop probability as a function of the average: the slopes are worked out once.
@@ -196,10 +227,7 @@ impl DropCurve {
         DropCurve {
             min,
             max,
-            forced_from: match above_max {
-                AboveMaxConfig::Drop => max,
-                AboveMaxConfig::Gentle => 2.0 * max,
-            },
+            forced_from: above_max.times_max() as f64 * max,
             max_probability,
             slope: max_probability / (max - min),
             gentle_slope: (1.0 - max_probability) / max,
@@ -250,16 +278,25 @@ mod tests {
             boundaries: vec![bytes(50), bytes(25), bytes(10)],
             max_probabilities: max_probabilities.clone(),
         });
-        assert_eq!(staggered.expand().unwrap(), [range(25, 50, 0.02), range(10, 25, 0.1)]);
+        assert_eq!(
+            staggered.expand(AboveMaxConfig::Drop).unwrap(),
+            [range(25, 50, 0.02), range(10, 25, 0.1)]
+        );
         let partially = ModelConfig::PartiallyOverlapped(PartiallyOverlappedConfig {
             min: vec![bytes(25), bytes(10)],
             max: bytes(50),
             max_probabilities: max_probabilities.clone(),
         });
-        assert_eq!(partially.expand().unwrap(), [range(25, 50, 0.02), range(10, 50, 0.1)]);
+        assert_eq!(
+            partially.expand(AboveMaxConfig::Drop).unwrap(),
+            [range(25, 50, 0.02), range(10, 50, 0.1)]
+        );
         let overlapped =
             ModelConfig::Overlapped(OverlappedConfig { min: bytes(25), max: bytes(50), max_probabilities });
-        assert_eq!(overlapped.expand().unwrap(), [range(25, 50, 0.02), range(25, 50, 0.1)]);
+        assert_eq!(
+            overlapped.expand(AboveMaxConfig::Drop).unwrap(),
+            [range(25, 50, 0.02), range(25, 50, 0.1)]
+        );
     }
 
     #[test]
@@ -270,13 +307,28 @@ mod tests {
                 max_probabilities: vec![0.02, 0.1],
             })
         };
-        let error = staggered(&[50, 25]).expand().unwrap_err();
+        let error = staggered(&[50, 25]).expand(AboveMaxConfig::Drop).unwrap_err();
         assert_eq!(
             error.to_string(),
             "staggered.max-probabilities: 2 probabilities for 1 ranges (one probability for each drop precedence)"
         );
-        let error = staggered(&[10, 25, 50]).expand().unwrap_err().to_string();
+        let error = staggered(&[10, 25, 50]).expand(AboveMaxConfig::Drop).unwrap_err().to_string();
         assert!(error.starts_with("staggered: of drop precedence 0, min is 25KiB"), "{error}");
+    }
+
+    #[test]
+    fn a_curve_beyond_every_average_is_refused() {
+        for (above_max, first_beyond) in [(AboveMaxConfig::Drop, 1 << 33), (AboveMaxConfig::Gentle, 1 << 32)]
+        {
+            let check = |max| {
+                let max = QueueSize::Packets(max);
+                ThresholdConfig { min: QueueSize::Packets(1), max, max_probability: 0.1 }
+                    .check(max, above_max)
+            };
+            assert_eq!(check(first_beyond - 1), Ok(()));
+            assert_eq!(check(first_beyond).unwrap_err().path, ["max"]);
+            assert_eq!(check(u64::MAX).unwrap_err().path, ["max"]);
+        }
     }
 
     #[test]
