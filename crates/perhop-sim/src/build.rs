@@ -122,6 +122,18 @@ struct Builder<'a> {
     world: World,
 }
 
+/// One direction of a link, of the parts that its configuration names.
+struct Direction {
+    name: String,
+    /// Conditioners of the output policy.
+    output: TrafficConditioner,
+    port: Port,
+    queue_names: Vec<String>,
+    loss: Option<Loss>,
+    /// Conditioners of the far end's input policy.
+    input: TrafficConditioner,
+}
+
 impl<'a> Builder<'a> {
     fn new(scenario: &'a Scenario, base: &'a Path, streams: Streams) -> Result<Builder<'a>, ConfigError> {
         let topology = Topology::new(scenario)?;
@@ -200,6 +212,14 @@ impl<'a> Builder<'a> {
         from: &'a str,
         to: &'a str,
     ) -> Result<(), ConfigError> {
+        let direction = self.direction(config, from, to)?;
+        let link = self.still_link(direction, config.delay, [from, to]);
+        self.world.links.push(link);
+        Ok(())
+    }
+
+    /// What the configurations of both interfaces make of the direction from `from` to `to`.
+    fn direction(&self, config: &LinkConfig, from: &str, to: &str) -> Result<Direction, ConfigError> {
         let plain = InterfaceConfig::default();
         let near = config.interfaces.get(from).unwrap_or(&plain);
         let far = config.interfaces.get(to).unwrap_or(&plain);
@@ -232,11 +252,17 @@ impl<'a> Builder<'a> {
         };
         output.count_from(self.world.warmup);
         input.count_from(self.world.warmup);
-        let id = LinkId(self.world.links.len() as u32);
-        let tally = PortTally::new(port.queues().len());
         let loss = (config.loss > 0.0)
             .then(|| Loss { probability: config.loss, stream: streams.child("loss").stream() });
-        self.world.links.push(Link {
+        Ok(Direction { name, output, port, queue_names, loss, input })
+    }
+
+    /// The next link, of `direction` between the nodes `from` and `to`, before anything happens on it.
+    fn still_link(&mut self, direction: Direction, delay: Time, [from, to]: [&str; 2]) -> Link {
+        let Direction { name, output, port, queue_names, loss, input } = direction;
+        let id = LinkId(self.world.links.len() as u32);
+        let tally = PortTally::new(port.queues().len());
+        Link {
             straight: output.is_empty() && port.is_open(),
             leads_to_host: self.topology.is_host(to),
             settles: false,
@@ -244,7 +270,7 @@ impl<'a> Builder<'a> {
             answers: false,
             uneventful: loss.is_none(),
             ends_plainly: self.topology.is_host(to) && input.is_empty(),
-            delay: config.delay,
+            delay,
             transmitted: 0,
             arrival: self.world.agenda.register(Event::Arrival(id)),
             far_interface: self.topology.interface(to, from),
@@ -267,8 +293,7 @@ impl<'a> Builder<'a> {
             name,
             ends: [from.to_owned(), to.to_owned()],
             queue_names,
-        });
-        Ok(())
+        }
     }
 
     fn policy(&self, name: &str, node: &str, side: &str) -> Result<&'a PolicyConfig, ConfigError> {
