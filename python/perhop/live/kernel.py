@@ -47,8 +47,6 @@ _GET_OFFLOAD = {
     "generic-segmentation": 0x23,
     "generic-receive": 0x2B,
 }
-# IFNAMSIZ less the terminating zero.
-LONGEST_DEVICE_NAME = 15
 
 
 @cache
