@@ -65,8 +65,6 @@ def _document(results: Results, replication: int) -> dict[str, Any]:
     values["TCP upload sum"] = [sum(one or 0.0 for one in column) for column in columns]
     values["TCP upload avg"] = [sum(one or 0.0 for one in column) / len(classes) for column in columns]
     values[_DELAY] = _delays(results, replication, times)
-    step = times[1] - times[0] if len(times) > 1 else results.summary["duration_s"]
-    note = "simulated by perhop; Ping is the mean one-way delay; streams: "
     return {
         "version": _VERSION,
         "x_values": times,
@@ -80,24 +78,30 @@ def _document(results: Results, replication: int) -> dict[str, Any]:
             ]
             for name, line in values.items()
         },
-        "metadata": {
-            "NAME": _TEST,
-            "TITLE": results.summary["scenario"],
-            "NOTE": note + ", ".join(f"{number} {name}" for number, name in enumerate(classes, start=1)),
-            "TIME": _EPOCH,
-            "T0": _EPOCH,
-            "LENGTH": results.summary["duration_s"],
-            "TOTAL_LENGTH": results.summary["duration_s"],
-            "STEP_SIZE": step,
-            "HOST": results.scenario["traffic"][0]["to"],
-            "HOSTS": [results.scenario["traffic"][0]["to"]],
-            "LOCAL_HOST": results.scenario["traffic"][0]["from"],
-            "IP_VERSION": 4,
-            "TEST_PARAMETERS": {"upload_streams": str(len(classes))},
-            "DATA_FILENAME": None,
-            "FLENT_VERSION": f"perhop {_core.__version__}",
-            "PERHOP": results.manifest() | {"tables": None},
-        },
+        "metadata": _metadata(results, classes, times),
+    }
+
+
+def _metadata(results: Results, classes: list[str], times: list[float]) -> dict[str, Any]:
+    duration_s, traffic = results.summary["duration_s"], results.scenario["traffic"][0]
+    note = "simulated by perhop; Ping is the mean one-way delay; streams: "
+    return {
+        "NAME": _TEST,
+        "TITLE": results.summary["scenario"],
+        "NOTE": note + ", ".join(f"{number} {name}" for number, name in enumerate(classes, start=1)),
+        "TIME": _EPOCH,
+        "T0": _EPOCH,
+        "LENGTH": duration_s,
+        "TOTAL_LENGTH": duration_s,
+        "STEP_SIZE": times[1] - times[0] if len(times) > 1 else duration_s,
+        "HOST": traffic["to"],
+        "HOSTS": [traffic["to"]],
+        "LOCAL_HOST": traffic["from"],
+        "IP_VERSION": 4,
+        "TEST_PARAMETERS": {"upload_streams": str(len(classes))},
+        "DATA_FILENAME": None,
+        "FLENT_VERSION": f"perhop {_core.__version__}",
+        "PERHOP": results.manifest() | {"tables": None},
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
 from perhop.plot.captions import caption
@@ -93,33 +93,15 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
     The range that the averages visited is shaded, where `measure.queues` sampled the queue. `port`
     (`from->to`) and `queue` choose among the queues that drop early; by default the first.
     """
-    all_curves = results.all_drop_curves()
-    fitting = [
-        one
-        for one in all_curves
-        if (port or one["port"], queue or one["queue"]) == (one["port"], one["queue"])
-    ]
-    if not fitting:
-        there = ", ".join(f"{one['port']} {one['queue']}" for one in all_curves) or "none"
-        raise InvalidInputError("no such queue drops early", f"queues with thresholds: {there}")
-    curves = fitting[0]
+    curves = _curves(results, port, queue)
     samples = _samples(results, curves["port"], curves["queue"])
-    kib = (
-        curves["unit"] == "bytes"
-        and max(corner[0] for one in curves["precedences"] for corner in one["shared"]) >= 4096
-    )
-    divisor, unit = (
-        (1024.0, "KiB")
-        if kib
-        else size_unit("packets", samples)
-        if curves["unit"] == "packets"
-        else (1.0, "bytes")
-    )
+    highest = max(corner[0] for one in curves["precedences"] for corner in one["shared"])
+    if curves["unit"] == "packets":
+        divisor, unit = size_unit("packets", samples)
+    else:
+        divisor, unit = (1024.0, "KiB") if highest >= 4096 else (1.0, "bytes")
     visited = _visited(samples)
-    end = 1.15 * max(
-        *(corner[0] for one in curves["precedences"] for corner in one["shared"]),
-        visited[1] if visited else 0.0,
-    )
+    end = 1.15 * max(highest, visited[1] if visited else 0.0)
     marks: list[Mark] = []
     if visited:
         marks.append(Span("visited", visited[0] / divisor, visited[1] / divisor))
@@ -144,6 +126,16 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
         marks=tuple(marks),
         caption=caption(results, said),
     )
+
+
+def _curves(results: Results, port: str | None, queue: str | None) -> dict[str, Any]:
+    """Return the first of the queues asked for that drops early."""
+    all_curves = results.all_drop_curves()
+    for one in all_curves:
+        if (port or one["port"], queue or one["queue"]) == (one["port"], one["queue"]):
+            return one
+    there = ", ".join(f"{one['port']} {one['queue']}" for one in all_curves) or "none"
+    raise InvalidInputError("no such queue drops early", f"queues with thresholds: {there}")
 
 
 def _curve(name: str, role: str, corners: list[list[float]], end: float, divisor: float) -> Line:
