@@ -23,30 +23,23 @@ impl<'a> Builder<'a> {
         plan: Plan,
         parameters: Parameters,
     ) -> Result<(), ConfigError> {
-        let back_class = self.class(&format!("{} (back)", self.world.class_names[class]));
+        let classes = [class, self.class(&format!("{} (back)", self.world.class_names[class]))];
+        let dscps = [config.dscp, config.reply_dscp.unwrap_or(config.dscp)];
         let completions = self.completions(class);
         let paths = ways.map(|way| self.add_reactive_path(way));
         for number in 0..config.count {
-            let key = self.flow_key(config, number, Protocol::TCP)?;
-            let back_dscp = config.reply_dscp.unwrap_or(config.dscp);
-            let there = Flow {
-                traffic: index,
-                number,
-                class,
-                answers: false,
-                path: paths[CLIENT],
-                template: template(config.dscp, key),
-            };
-            let there = self.add_flow(there, ways[CLIENT]);
-            let back = Flow {
-                traffic: index,
-                number,
-                class: back_class,
-                answers: true,
-                path: paths[SERVER],
-                template: template(back_dscp, key.reversed()),
-            };
-            let flows = [there, self.add_flow(back, ways[SERVER])];
+            let keys = self.flow_key(config, number, Protocol::TCP).map(|key| [key, key.reversed()])?;
+            let flows = [CLIENT, SERVER].map(|end| {
+                let flow = Flow {
+                    traffic: index,
+                    number,
+                    class: classes[end],
+                    answers: end == SERVER,
+                    path: paths[end],
+                    template: template(dscps[end], keys[end]),
+                };
+                self.add_flow(flow, ways[end])
+            });
             let (streams, start) = flow_start(config, number, &self.streams);
             let slot =
                 self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len() as u32));
