@@ -39,20 +39,9 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
             return Err(ConfigError::new("longest-frame", message).help("for example 2048"));
         }
         let devices = config.devices();
-        let device =
-            |name: &str| devices.iter().position(|known| *known == name).map(|index| DeviceId(index as u16));
-        let mut agenda: Agenda<Event> = Agenda::new();
+        let mut agenda = Agenda::new();
         let run = Streams::new(config.seed, config.replication);
-        let (mut directions, mut names) = (Vec::new(), BTreeSet::new());
-        for (index, direction) in config.directions.iter().enumerate() {
-            let sends_on = direction.sends_on.as_deref().and_then(device);
-            let built = if names.insert(direction.name.as_str()) {
-                Direction::build(index as u32, direction, &run, &mut agenda, sends_on)
-            } else {
-                Err(ConfigError::new("name", format!("there is already a direction {}", direction.name)))
-            };
-            directions.push(built.map_err(|error| error.within(index).within("directions"))?);
-        }
+        let directions = directions(config, &devices, &run, &mut agenda)?;
         let build_input =
             |(index, input)| Input::build(input, &run).map_err(|error| error.within(index).within("inputs"));
         let network = Network {
@@ -84,6 +73,28 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
             .map_err(|error| ConfigError::new("", error.to_string()))?;
         Ok(Forwarder { wire, network, node: config.node.clone(), neighbors, lateness })
     }
+}
+
+/// The directions in their order; no two have the same name.
+fn directions(
+    config: &ForwarderConfig,
+    devices: &[&str],
+    run: &Streams,
+    agenda: &mut Agenda<Event>,
+) -> Result<Vec<Direction>, ConfigError> {
+    let device =
+        |name: &str| devices.iter().position(|known| *known == name).map(|index| DeviceId(index as u16));
+    let (mut directions, mut names) = (Vec::new(), BTreeSet::new());
+    for (index, direction) in config.directions.iter().enumerate() {
+        let sends_on = direction.sends_on.as_deref().and_then(device);
+        let built = if names.insert(direction.name.as_str()) {
+            Direction::build(index as u32, direction, run, agenda, sends_on)
+        } else {
+            Err(ConfigError::new("name", format!("there is already a direction {}", direction.name)))
+        };
+        directions.push(built.map_err(|error| error.within(index).within("directions"))?);
+    }
+    Ok(directions)
 }
 
 /// What becomes of the frames that arrive by each of `devices`.
