@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from perhop.command.terminal import console
-from perhop.compare import Answer, Comparison, Row
-from perhop.quantity import NOTHING, interval, number, scale
+from perhop.compare import Answer, Comparison
+from perhop.compare.texts import cells
+from perhop.quantity import NOTHING
 
 _MARKS: dict[Answer, tuple[str, str]] = {
     "agrees": ("agrees", "green"),
@@ -38,26 +39,6 @@ def show(comparison: Comparison) -> None:
     print(f"{counted['agrees']} figures agree, {counted['differs']} differ")
     for doubt in comparison.doubts:
         print(f"NOT TRUSTWORTHY: {doubt}")
-
-
-def cells(row: Row) -> list[str]:
-    """Return unit, figures, difference, what chance explains and the tolerance, as texts in one unit.
-
-    A tolerance with a star does not bind: a difference that chance explains is as good.
-    """
-    unit = row.quantity.unit
-    largest = max((abs(one.mean) for one in (row.first, row.second) if one.mean == one.mean), default=0.0)
-    divisor, shown = scale(unit, largest)
-    star = "" if row.tolerance.binding else " *"
-    return [
-        shown,
-        interval(row.first.mean, row.first.ci95, divisor),
-        number(row.same_draws.mean / divisor),
-        interval(row.second.mean, row.second.ci95, divisor),
-        number(row.difference / divisor, 3),
-        NOTHING if row.by_chance is None else number(row.by_chance / divisor, 2),
-        number(row.tolerance.width(row.same_draws.mean) / divisor, 2) + star,
-    ]
 
 
 def _runs(count: int) -> str:

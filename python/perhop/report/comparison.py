@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cached_property
 from pathlib import Path
 
-from perhop.command.compare_table import cells
 from perhop.compare import load
+from perhop.compare.texts import cells
 from perhop.page.tables import Cell, Column, Table
 from perhop.report.run import Run
 
