@@ -18,7 +18,9 @@ from markdown_it import MarkdownIt
 
 import perhop
 from conftest import ROOT
-from perhop.command import app
+from perhop import _core
+from perhop.command import app, examples
+from perhop.errors import Exit
 
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
@@ -180,6 +182,27 @@ def test_the_readme_works_as_it_stands(tmp_path: Path) -> None:
         assert ended.returncode == 0, f"{line}\n{ended.stderr}"
     for program in blocks(ROOT / "README.md", "python"):
         assert newcomer.runs(program).returncode == 0
+
+
+def test_every_exit_code_is_named() -> None:
+    rows = re.findall(r"^\| (\d+) \|", (DOCS / "exit-codes.md").read_text(), flags=re.MULTILINE)
+    helped = re.findall(r"\b(\d+) [a-z]", examples.PERHOP.partition("Exit codes:")[2])
+    assert [int(code) for code in rows] == [int(code) for code in helped] == list(Exit)
+
+
+def test_the_seam_is_named_in_full() -> None:
+    names = {name for name, value in vars(_core).items() if callable(value) and not isinstance(value, type)}
+    assert len(names) > 10
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    assert {name for name in names if f"`{name}`" not in page} == set()
+
+
+def test_nothing_reaches_up_to_the_command_line() -> None:
+    package = ROOT / "python" / "perhop"
+    files = [file for file in package.rglob("*.py") if (package / "command") not in file.parents]
+    assert len(files) > 50
+    importing = [file.name for file in files if "perhop.command" in file.read_text()]
+    assert importing == ["__main__.py"]
 
 
 def test_make_has_the_targets_that_are_named() -> None:

@@ -9,7 +9,7 @@ Examples:
   perhop live run first.perhop.yaml  the same on real packets
 
 Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
-5 missing capability, 130 interrupted
+5 missing capability, 130 interrupted, 143 terminated
 """
 
 RUN = """\
