@@ -36,6 +36,8 @@ pub(super) struct Counts<const N: usize> {
     due: [u64; N],
 }
 
+const _: () = assert!(size_of::<Counts<3>>() == 40);
+
 impl<const N: usize> Default for Counts<N> {
     fn default() -> Counts<N> {
         Counts { next: [0; N], due: [0; N] }

@@ -107,7 +107,7 @@ pub struct Packet {
     pub hops: u8,
 }
 
-const _: () = assert!(size_of::<Packet>() <= 64, "a packet descriptor fills one cache line at most");
+const _: () = assert!(size_of::<Packet>() == 64, "a packet descriptor is one cache line");
 
 impl Packet {
     /// A packet of `length` IP bytes of flow `key`, everything else at its default.
