@@ -145,11 +145,4 @@ impl<O: Observer> Observer for Counters<'_, O> {
         }
         self.observer.dequeued(now, place, packet, departure);
     }
-    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        if let Some(tally) = self.tally(now, place) {
-            tally.arrived.add(packet.length);
-            tally.sent.add(packet.length);
-        }
-        self.observer.passed(now, place, packet, departure);
-    }
 }
