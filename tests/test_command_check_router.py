@@ -56,6 +56,51 @@ def test_every_line_is_listed_on_demand(perhop: Command, router: Path, option: s
         assert f"{number:>6}  {line.strip()}\n" in ended.out
 
 
+@pytest.mark.parametrize("text", ["", "!\n\n!\n"])
+def test_a_file_without_a_command_is_worth_a_word(perhop: Command, router: Path, text: str) -> None:
+    router.write_text(text)
+    ended = perhop("check", router)
+    assert (ended.code, ended.out) == (
+        0,
+        f"{router}: router, ok: nothing to check: there is no command in it\n",
+    )
+    ended = perhop("check", router, "--strict", "--json")
+    (found,) = ended.json()["files"]
+    assert (ended.code, found["valid"]) == (2, False)
+    assert found["diagnostics"][0]["message"] == "nothing to check: there is no command in it"
+
+
+TWICE = """\
+hostname edge
+interface FastEthernet0/0
+ ip address 10.1.1.1 255.255.255.0
+interface Serial0/0
+ bandwidth 512
+ ip address 10.1.1.1 255.255.255.0
+"""
+
+
+def test_two_interfaces_with_one_address_are_named_with_their_lines(perhop: Command, router: Path) -> None:
+    router.write_text(TWICE)
+    ended = perhop("check", router)
+    assert ended.code == 0
+    assert (
+        "     6  ip address 10.1.1.1 255.255.255.0\n"
+        "        error: 10.1.1.1 is the address of FastEthernet0/0 already (line 3)\n"
+    ) in ended.out
+    ended = perhop("run", router)
+    assert ended.code == 2
+    assert "10.1.1.1 is the address of FastEthernet0/0 already (line 3)" in ended.err
+    assert "sender" not in ended.err
+
+
+def test_two_tables_of_routes_may_have_the_same_address(perhop: Command, router: Path) -> None:
+    router.write_text(TWICE.replace("\n bandwidth", "\n ip vrf forwarding customer\n bandwidth"))
+    assert perhop("check", router, "--strict").code == 0
+    ended = perhop("run", router, "--json")
+    assert ended.code == 0, ended.err
+
+
 def test_strict_refuses_what_may_change_the_result(perhop: Command, router: Path) -> None:
     assert perhop("check", router, "--strict").code == 2
     kept = [line for line in CONFIGURATION.splitlines() if "nat" not in line and "frob" not in line]

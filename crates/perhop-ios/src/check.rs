@@ -1,6 +1,8 @@
 //! What names what: classes, policies and access lists that are not there.
 
-use crate::ast::{At, CLASS_DEFAULT, Configuration, Criterion, RateLimitMatch};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::{At, CLASS_DEFAULT, Configuration, Criterion, Interface, InterfaceAddress, RateLimitMatch};
 use crate::diagnostic::Diagnostic;
 use crate::line::LineState;
 
@@ -10,6 +12,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     access_groups(configuration, &mut found);
     classes(configuration, &mut found);
     policies(configuration, &mut found);
+    addresses(configuration, &mut found);
     add(configuration, found);
 }
 
@@ -113,5 +116,33 @@ fn policies(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     }
     for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
         undefined(&class.service_policy, found);
+    }
+}
+
+/// Takes away the addresses that another interface has already: the router refuses them, unless an interface is
+/// shut down or the two are in different tables of routes.
+fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
+    let up = configuration.interfaces.iter().filter(|interface| interface.shutdown.is_none());
+    let mut given: Vec<(&Interface, InterfaceAddress)> = up
+        .flat_map(|interface| interface.addresses.iter().map(move |address| (interface, *address)))
+        .collect();
+    // As the router reads them: the first line keeps its address.
+    given.sort_by_key(|(_, address)| address.line);
+    let mut owners = BTreeMap::new();
+    let mut refused = BTreeSet::new();
+    for (interface, address) in given {
+        let owner = *owners.entry((&interface.vrf, address.address)).or_insert((interface, address.line));
+        if owner.0.name != interface.name {
+            let (of, line) = (&owner.0.name, owner.1);
+            found.push(Diagnostic::error(
+                address.line,
+                format!("{} is the address of {of} already (line {line})", address.address),
+                "the router refuses the line: the interface does without this address",
+            ));
+            refused.insert(address.line);
+        }
+    }
+    for interface in configuration.interfaces.iter_mut() {
+        interface.addresses.retain(|address| !refused.contains(&address.line));
     }
 }

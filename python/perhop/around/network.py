@@ -120,10 +120,10 @@ class Network:
 
     def _hosts(self) -> tuple[_Hosts, _Hosts]:
         """Return who is before and who is behind the router: nobody yet."""
-        return (
-            _Hosts("sender", self._subnet(self.entering, _BEFORE), self.own),
-            _Hosts("receiver", self._subnet(self.leaving, _BEHIND), self.own),
-        )
+        senders = _Hosts("sender", self._subnet(self.entering, _BEFORE), self.own)
+        # Where the two interfaces are in tables of routes of their own (VRF), their subnets may be the same.
+        taken = [*self.own, senders.wanted(None)]
+        return senders, _Hosts("receiver", self._subnet(self.leaving, _BEHIND), taken)
 
     def _subnet(self, port: Port | None, otherwise: Sequence[str]) -> str:
         """Return the subnet of an interface; without one, the first that the router has no part of."""

@@ -17,6 +17,12 @@ MEANINGS = {
 }
 # A simulation may differ from the router because of these.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
+# What there is to say of a file without a line to say it of.
+_EMPTY = {
+    "severity": "warning",
+    "message": "nothing to check: there is no command in it",
+    "router": "a router without commands has no interface that is up",
+}
 
 
 def findings(file: Path, text: str, *, strict: bool) -> dict[str, Any]:
@@ -24,7 +30,9 @@ def findings(file: Path, text: str, *, strict: bool) -> dict[str, Any]:
     from perhop import _core
 
     found: dict[str, Any] = json.loads(_core.check_router(text))
-    changing = sum(found["counts"][state] for state in _CHANGING)
+    changing = sum(found["counts"][state] for state in _CHANGING) or _is_empty(found)
+    if _is_empty(found):
+        found["diagnostics"] = [{"line": 1, **_EMPTY}]
     return {"file": str(file), "valid": not (strict and changing), "holds": "router", **found}
 
 
@@ -35,7 +43,8 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
         wrong.setdefault(diagnostic["line"], []).append(diagnostic)
     counts = ", ".join(f"{count} {_word(state)}" for state, count in found["counts"].items())
     total = sum(found["counts"].values())
-    text = [f"{found['file']}: router, {'ok' if found['valid'] else 'not ok'}: {total} lines: {counts}"]
+    said = _EMPTY["message"] if _is_empty(found) else f"{total} lines: {counts}"
+    text = [f"{found['file']}: router, {'ok' if found['valid'] else 'not ok'}: {said}"]
     for state in MEANINGS if lines else _CHANGING:
         of_state = [line for line in found["lines"] if line["state"] == state]
         if of_state:
@@ -47,6 +56,10 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
     if errors:
         text += ["", f"{errors} error{'s' * (errors > 1)}, to be put right before perhop runs it"]
     return "\n".join(text)
+
+
+def _is_empty(found: dict[str, Any]) -> bool:
+    return not any(found["counts"].values())
 
 
 def _line(line: dict[str, Any], wrong: dict[int, list[dict[str, Any]]]) -> list[str]:

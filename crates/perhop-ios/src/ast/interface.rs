@@ -132,6 +132,8 @@ pub struct Interface {
     pub clock_rate: Option<At<u64>>,
     /// `speed`, megabits per second.
     pub speed: Option<At<u64>>,
+    /// `ip vrf forwarding`: the table of routes that its addresses are in, where it is not the general one.
+    pub vrf: Option<String>,
     /// `ip address`
     pub addresses: Vec<InterfaceAddress>,
     /// `encapsulation`

@@ -26,6 +26,10 @@ impl<T> Named<T> {
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter().flatten()
     }
+    /// All of them, to be changed.
+    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.items.iter_mut().flatten()
+    }
     /// How many there are.
     pub fn len(&self) -> usize {
         self.places.len()

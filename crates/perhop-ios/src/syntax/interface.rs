@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::numbers::{KILOBITS, address};
 use super::queueing::{fair_queue, optional, random_detect, service_policy};
 use super::rate_limit::rate_limit;
-use super::{Command, irrelevant, modelled, not_modelled, not_modelled_block};
+use super::{Command, irrelevant, modelled, not_modelled, not_modelled_block, noted};
 use crate::ast::{At, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank};
 use crate::parser::Mode;
 use crate::words::{Finding, Reader, Reading};
@@ -133,6 +133,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     irrelevant("ip unreachables"),
     irrelevant("ip virtual-reassembly"),
     irrelevant("ip vrf"),
+    noted("ip vrf forwarding", vrf),
     irrelevant("ip wccp"),
     irrelevant("ipx"),
     irrelevant("isdn"),
@@ -165,7 +166,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     irrelevant("transmit-interface"),
     irrelevant("trust"),
     irrelevant("udld"),
-    irrelevant("vrf forwarding"),
+    noted("vrf forwarding", vrf),
     irrelevant("vrrp"),
     irrelevant("x25"),
     irrelevant("zone-member"),
@@ -268,6 +269,11 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
         addresses.push(InterfaceAddress { line: reader.line, address, prefix_length, rank });
     }
     Ok(Finding::MODELLED)
+}
+
+fn vrf(interface: &mut Interface, reader: &mut Reader) -> Reading {
+    interface.vrf = reader.next().filter(|_| !reader.negated()).map(str::to_owned);
+    Ok(Finding::IRRELEVANT)
 }
 
 fn prefix_length(mask: Ipv4Addr) -> Option<u8> {

@@ -75,6 +75,7 @@ pub(super) fn new(name: &str, line: usize) -> Interface {
         max_reserved_bandwidth: None,
         clock_rate: None,
         speed: None,
+        vrf: None,
         addresses: Vec::new(),
         encapsulation: None,
         rate_limits: Vec::new(),

@@ -36,6 +36,8 @@ pub(crate) struct Command<T: 'static> {
 pub(crate) enum Does<T: 'static> {
     /// It is part of the model.
     Read(fn(&mut T, &mut Reader) -> Reading),
+    /// It has no influence on packets, but on what else the configuration may say.
+    Note(fn(&mut T, &mut Reader) -> Reading),
     /// It has no influence on packets.
     Irrelevant,
     /// It has none, and opens a block of lines that have none.
@@ -48,6 +50,9 @@ pub(crate) enum Does<T: 'static> {
 
 const fn modelled<T>(words: &'static str, read: fn(&mut T, &mut Reader) -> Reading) -> Command<T> {
     Command { words, does: Does::Read(read) }
+}
+const fn noted<T>(words: &'static str, read: fn(&mut T, &mut Reader) -> Reading) -> Command<T> {
+    Command { words, does: Does::Note(read) }
 }
 const fn irrelevant<T>(words: &'static str) -> Command<T> {
     Command { words, does: Does::Irrelevant }
@@ -123,7 +128,7 @@ fn run<T>(
     reader.comparisons += tables.iter().map(|table| table.len() as u64).sum::<u64>();
     let command = find(tables, reader.rest(), spelling)?;
     Some(match command.does {
-        Does::Read(read) => {
+        Does::Read(read) | Does::Note(read) => {
             reader.skip(command.words.split(' ').count());
             read(target, reader)
         }
@@ -226,7 +231,7 @@ fn list<T>(block: &'static str, table: &'static [Command<T>], all: &mut Vec<Comm
     all.extend(table.iter().map(|command| {
         let (state, effect) = match command.does {
             Does::Read(_) => (LineState::Modelled, None),
-            Does::Irrelevant | Does::IrrelevantBlock => (LineState::Irrelevant, None),
+            Does::Note(_) | Does::Irrelevant | Does::IrrelevantBlock => (LineState::Irrelevant, None),
             Does::NotModelled(effect) | Does::NotModelledBlock(effect) => {
                 (LineState::NotModelled, Some(effect))
             }

@@ -55,7 +55,8 @@ impl Document {
             },
             Err(error) => {
                 let diagnostic = whole_file(&file, format!("cannot read `{file}`: {}", reason(&error)));
-                Err(match neighbor(path) {
+                let missing = error.kind() == std::io::ErrorKind::NotFound;
+                Err(match neighbor(path).filter(|_| missing) {
                     Some(name) => diagnostic.help(format!("did you mean `{name}`?")).into(),
                     None => diagnostic.into(),
                 })
@@ -233,7 +234,8 @@ fn piped_in() -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn reason(error: &std::io::Error) -> String {
+/// Why a file cannot be read.
+pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".into(),
         std::io::ErrorKind::PermissionDenied => "no permission".into(),
@@ -242,7 +244,7 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// Another file beside `path`, which is missing or no file, whose name is nearest.
+/// Another file beside `path`, which is missing, whose name is nearest.
 fn neighbor(path: &Path) -> Option<String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(directory).ok()?;

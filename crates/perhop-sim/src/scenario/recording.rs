@@ -10,6 +10,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Dscp, Ecn, FlowKey};
 use perhop_qos::units::Time;
 
+use super::document::reason;
 use super::nearest::suggest;
 use super::{PcapConfig, ReplayedFlows};
 
@@ -63,7 +64,7 @@ pub fn read_recording(base: &Path, config: &PcapConfig) -> Result<Recording, Con
     let bytes = std::fs::read(&path).map_err(|error| {
         let message = match error.kind() {
             io::ErrorKind::NotFound => format!("there is no capture `{shown}`"),
-            _ => format!("cannot read the capture `{shown}`: {error}"),
+            _ => format!("cannot read the capture `{shown}`: {}", reason(&error)),
         };
         wrong(message).help("the path is relative to the scenario file")
     })?;

@@ -6,6 +6,7 @@ use perhop_qos::packet::Dscp;
 use perhop_qos::units::Time;
 
 use super::diagnostic::{Diagnostic, Severity};
+use super::document::reason;
 use super::path::ValuePath;
 use super::position::Excerpt;
 
@@ -37,7 +38,7 @@ pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Box<Diagno
     let source = std::fs::read_to_string(&path).map_err(|error| {
         let message = match error.kind() {
             std::io::ErrorKind::NotFound => format!("there is no trace file `{shown}`"),
-            _ => format!("cannot read the trace file `{shown}`: {error}"),
+            _ => format!("cannot read the trace file `{shown}`: {}", reason(&error)),
         };
         let diagnostic = Diagnostic::new(Severity::Error, &ValuePath::root(), message);
         Box::new(diagnostic.help("the path is relative to the scenario file"))

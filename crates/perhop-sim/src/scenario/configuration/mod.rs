@@ -21,6 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::diagnostic::Severity;
+use super::document::reason;
 
 pub(super) use assemble::{Assembled, assemble};
 
@@ -165,7 +166,9 @@ impl RouterConfiguration {
                     Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                         Err(("file", format!("there is no file `{}`", path.display())))
                     }
-                    Err(error) => Err(("file", format!("cannot read `{}`: {error}", path.display()))),
+                    Err(error) => {
+                        Err(("file", format!("cannot read `{}`: {}", path.display(), reason(&error))))
+                    }
                 }
             }
         }
