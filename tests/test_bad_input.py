@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -132,10 +133,100 @@ def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
     assert said == ""
 
 
-def test_a_full_disk_is_said_in_one_line(perhop: Command, scenario: Path) -> None:
-    line = " ".join(command_line(["run", scenario, "--json"])) + " > /dev/full"
-    ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
-    assert ended.returncode == 1
-    assert "No space left on device" in ended.stderr
-    assert "Traceback" not in ended.stderr
-    assert leftovers(scenario.parent) == []
+@pytest.mark.parametrize(
+    "arguments",
+    ["run {scenario} --json", "run {scenario}", "check {scenario}", "schema", "--help", "--version"],
+)
+def test_standard_output_that_cannot_be_written_is_said_in_one_line(scenario: Path, arguments: str) -> None:
+    """On a full disk and closed; what is short stays in a buffer until the end, what is long does not."""
+    command = " ".join(command_line(arguments.format(scenario=scenario).split()))
+    for redirection, said in (("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
+        line = ["bash", "-c", f"{command} {redirection}"]
+        ended = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (1, f"error: standard output: {said}\n")
+        assert leftovers(scenario.parent) == []
+
+
+def test_standard_error_may_be_closed(scenario: Path) -> None:
+    for arguments, code in (["run", scenario, "--duration", "2s"], 0), (["run", "nowhere.yaml"], 2):
+        line = " ".join(command_line(arguments)) + " 2>&-"
+        ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+        assert ended.returncode == code
+        assert ended.stdout.startswith("Overload" if code == 0 else "")
+        assert "error" not in ended.stdout
+
+
+_READERS = {
+    "manifest.json": ("plot throughput {}", "report {}", "compare {} {}", "export csv {}"),
+    "classes.parquet": ("report {}", "compare {} {}", "export csv {}"),
+}
+
+
+@pytest.mark.parametrize("file", list(_READERS))
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (lambda file: file.mkdir(), "it is a directory"),
+        (lambda file: file.symlink_to("/proc/self/mem"), "cannot read `"),
+        (lambda file: file.write_bytes(b"a\0b"), "is damaged"),
+        (lambda file: None, "there is no "),
+    ],
+    ids=["directory", "unreadable", "damaged", "missing"],
+)
+def test_a_folder_of_results_with_a_file_that_cannot_be_read(
+    perhop: Command, scenario: Path, tmp_path: Path, file: str, spoil: Callable[[Path], None], said: str
+) -> None:
+    # A bracket in a name is no pattern.
+    assert perhop("run", scenario, "--duration", "2s", "-q", "-o", "out[1]").code == 0
+    assert perhop("export", "csv", "out[1]").code == 0
+    (tmp_path / "out[1]" / file).unlink()
+    spoil(tmp_path / "out[1]" / file)
+    for command in _READERS[file]:
+        ended = perhop(*command.replace("{}", "out[1]").split(), "-o", "made.html")
+        assert ended.code == 2, ended.err
+        assert said in ended.err
+        assert file in ended.err
+        assert not (tmp_path / "made.html").exists()
+
+
+_READS_A_FILE = """\
+perhop: 1
+name: Reads a file
+duration: 2s
+hosts: {{ a: {{}}, b: {{}} }}
+routers: {{ r: {router} }}
+links:
+  - {{ between: [a, r], rate: 1Mb/s }}
+  - {{ between: [r, b], rate: 1Mb/s }}
+traffic:
+  - {{ name: t, from: a, to: b, source: {source} }}
+"""
+
+
+@pytest.mark.parametrize(
+    "reading",
+    [
+        {"router": "{ configuration: { file: folder } }"},
+        {"source": "{ trace: { file: folder } }"},
+        {"source": "{ pcap: { file: folder } }"},
+    ],
+    ids=["configuration", "trace", "capture"],
+)
+def test_a_scenario_that_reads_a_folder(perhop: Command, tmp_path: Path, reading: dict[str, str]) -> None:
+    (tmp_path / "folder").mkdir()
+    usual = {"router": "{}", "source": "{ cbr: { rate: 1Mb/s, packet: { ip: 100B } } }"}
+    (tmp_path / "reads.yaml").write_text(_READS_A_FILE.format(**usual | reading))
+    ended = perhop("run", "reads.yaml")
+    assert ended.code == 2
+    assert "`./folder`: it is a directory\n" in ended.err
+
+
+def test_a_file_without_permission_is_not_taken_for_a_misspelled_one(perhop: Command, scenario: Path) -> None:
+    """It cannot be read by root either, unlike one without permission bits."""
+    scenario.with_name("memory.yaml").symlink_to("/proc/self/mem")
+    scenario.rename(scenario.with_name("memory-1.yaml"))
+    ended = perhop("run", "memory.yaml")
+    assert ended.code == 2
+    assert "cannot read `memory.yaml`: Input/output error" in ended.err
+    assert "did you mean" not in ended.err
+    assert "did you mean `memory-1.yaml`?" in perhop("run", "memory-2.yaml").err

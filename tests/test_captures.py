@@ -304,9 +304,10 @@ def test_nothing_is_left_of_a_capture_that_fails(scenario: Path, tmp_path: Path,
     ended = perhop("run", scenario, "--pcap", "mine")
     assert ended.code == 2
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
-    ended = perhop("run", scenario, "--pcap", "new", "--snap-length", "0")
-    assert ended.code == 2
-    assert "snap_length" in ended.err
+    for length in ("0", "-3", "65600"):
+        ended = perhop("run", scenario, "--pcap", "new", "--snap-length", length)
+        assert ended.code == 2
+        assert "--snap-length" in ended.err
     assert leftovers(tmp_path) == []
     assert not (tmp_path / "new").exists()
 

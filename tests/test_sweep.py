@@ -142,6 +142,22 @@ def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     assert plotted.code == 0, plotted.err
 
 
+def test_a_sweep_as_long_as_is_said(perhop: Command, scenario: Path) -> None:
+    one, other = (
+        perhop("sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s", *length, "--json").json()
+        for length in (["--duration", "2s"], ["--set", "duration=2s"])
+    )
+    assert one == other
+    assert one["parameters"] == [RATE]
+
+
+def test_a_sweep_of_a_router_says_what_it_guessed(perhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "router.cfg").write_text("hostname edge\ninterface Serial0/0\n bandwidth 512\n")
+    ended = perhop("sweep", "router.cfg", "--set", "seed=1,2", "--duration", "5s")
+    assert ended.code == 0, ended.err
+    assert ended.err.startswith("guessed: traffic from a further interface to Serial0/0")
+
+
 def test_what_makes_no_sweep_is_said_before_anything_runs(perhop: Command, scenario: Path) -> None:
     for values, said in [
         ((f"{RATE}=1Mb/s",), "nothing differs"),

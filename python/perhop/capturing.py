@@ -14,6 +14,8 @@ from perhop.errors import InvalidInputError
 if TYPE_CHECKING:
     from perhop.scenario import Scenario
 
+# What a link-layer frame can be, the largest IP packet and more than any header around it (bytes).
+LARGEST_FRAME = 65_535 + 64
 # The layout of the manifest in a folder of captures.
 _SCHEMA_VERSION = 1
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop.errors import InvalidInputError
+from perhop.loading import read_json, unreadable
 
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
 FILE = "configuration.json"
@@ -52,10 +52,8 @@ def read(file: Path) -> str:
 
     try:
         return _core.router_text(file.read_bytes())
-    except FileNotFoundError as error:
-        raise InvalidInputError(f"cannot read `{file}`: there is no such file") from error
     except OSError as error:
-        raise InvalidInputError(f"cannot read `{file}`: {error.strerror}") from error
+        raise unreadable(file, error) from error
 
 
 def _looked_at() -> bytes:
@@ -137,6 +135,6 @@ def kept(routers: Iterable[Path]) -> str | None:
 def configurations(folder: Path) -> list[Configuration]:
     """Return the configurations that were kept with results; none where there were none."""
     file = folder / FILE
-    if not file.is_file():
+    if not file.exists():
         return []
-    return [Configuration(one["file"], one["lines"]) for one in json.loads(file.read_text(encoding="utf-8"))]
+    return [Configuration(one["file"], one["lines"]) for one in read_json(file)]

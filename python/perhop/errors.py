@@ -31,6 +31,10 @@ class InvalidInputError(PerhopError):
     exit_code = Exit.INVALID_INPUT
 
 
+class UnreadableFileError(InvalidInputError):
+    """A file that the user named, or that belongs to a folder that was named, cannot be read."""
+
+
 class MissingCapabilityError(PerhopError):
     """Something is missing on the machine or in the installation."""
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
+from perhop.loading import read_json, read_table
 from perhop.saving import MANIFEST, json_text, whole_folder, write_parquet
 
 if TYPE_CHECKING:
@@ -240,17 +241,11 @@ class Results:
 
 def _part(file: Path) -> dict[str, Any]:
     """Return what a file of a folder of results holds."""
-    try:
-        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise InvalidInputError(
-            f"{file.parent} holds no results of a run: there is no {file.name}",
-            "give a folder that `perhop run -o` wrote",
-        ) from error
-    except ValueError as error:
-        raise InvalidInputError(
-            f"{file} is damaged: {error}", "run it again, or undo what changed it"
-        ) from error
+    missing = InvalidInputError(
+        f"{file.parent} holds no results of a run: there is no {file.name}",
+        "give a folder that `perhop run -o` wrote",
+    )
+    found: dict[str, Any] = read_json(file, missing=missing)
     return found
 
 
@@ -269,7 +264,7 @@ def _frame(columns: Mapping[str, Column] | Path) -> pl.DataFrame:
     import polars as pl
 
     if isinstance(columns, Path):
-        return pl.read_parquet(columns)
+        return read_table(columns)
 
     def series(name: str, column: Column) -> pl.Series:
         if isinstance(column, tuple):

@@ -11,7 +11,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from perhop import _core
-from perhop.capturing import Captures
+from perhop.capturing import LARGEST_FRAME, Captures
 from perhop.errors import InvalidInputError
 from perhop.saving import MANIFEST, whole_folder
 from perhop.scenario import Scenario
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 # How often a run is looked at: often enough for a progress bar and for Ctrl-C, too rarely to cost anything.
 _WATCH_EVERY_S = 0.1
-# What a link-layer frame can be, the largest IP packet and more than any header around it (bytes).
-_LARGEST_FRAME = 65_535 + 64
 # More than any machine has.
 _MOST_THREADS = 4096
 
@@ -136,7 +134,7 @@ def simulate(
     _require("replications", resolved["replications"], 1, 2**32 - 1)
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
     if captures and captures.snap_length is not None:
-        _require("snap_length", captures.snap_length, 1, _LARGEST_FRAME)
+        _require("snap_length", captures.snap_length, 1, LARGEST_FRAME)
     with whole_folder(captures.folder) if captures else nullcontext() as folder:
         running = _core.start(
             resolved.to_json(),

@@ -30,7 +30,7 @@ def check_target(target: Path) -> None:
             "choose a new or an empty folder",
         )
     if target.exists() and not target.is_dir():
-        raise InvalidInputError(f"{target} is a file", "-o takes the name of a folder")
+        raise InvalidInputError(f"{target} is a file", "give the name of a folder")
     above = target.absolute().parent
     while not above.exists():
         above = above.parent

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
+from perhop.loading import read_json
 from perhop.saving import MANIFEST, json_text, whole_folder
 
 if TYPE_CHECKING:
@@ -125,12 +126,10 @@ class Sweep:
         from perhop.results import Results
 
         folder = Path(folder)
-        try:
-            said = json.loads((folder / FILE).read_text(encoding="utf-8"))
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise InvalidInputError(
-                f"{folder} holds no sweep: there is no {FILE}", "give a folder that `perhop sweep -o` wrote"
-            ) from error
+        missing = InvalidInputError(
+            f"{folder} holds no sweep: there is no {FILE}", "give a folder that `perhop sweep -o` wrote"
+        )
+        said = read_json(folder / FILE, missing=missing)
         points = [Point(one["set"], Results.load(folder / one["folder"])) for one in said["points"]]
         return cls(said["scenario"], tuple(said["parameters"]), points, said["seed"], said["replications"])
 

@@ -6,7 +6,6 @@ runs, and numpy, polars and rich when something is computed or shown.
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from cyclopts import App, Parameter
 
 import perhop
-from perhop.command import examples
+from perhop.command import examples, streams
 from perhop.errors import Exit
 
 if TYPE_CHECKING:
@@ -140,20 +139,19 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # Standard input is called `-`, which the parser would take for an option.
     tokens = ["./-" if token == "-" else token for token in given]
     signal.signal(signal.SIGTERM, _terminated)
+    output = streams.watched_output()
     try:
-        code = _guarded(tokens)
+        code = _guarded(tokens, output)
         sys.stdout.flush()
-    except OSError as error:
-        # Standard output itself fails. That the reader of a pipe has seen enough need not be said.
-        if not isinstance(error, BrokenPipeError):
-            print(f"error: standard output: {error.strerror}", file=sys.stderr)
+    except OSError:
         code = Exit.FAILED
-        # What is still in the buffer would fail once more when the interpreter ends.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if output.failure is not None:
+        streams.give_up(output)
+        code = Exit.FAILED
     sys.exit(int(code))
 
 
-def _guarded(tokens: list[str]) -> Exit:
+def _guarded(tokens: list[str], output: streams.Output) -> Exit:
     try:
         return _dispatch(tokens)
     except BrokenPipeError:
@@ -161,7 +159,8 @@ def _guarded(tokens: list[str]) -> Exit:
     except BaseException as error:
         from perhop.command.failure import report
 
-        return report(error, tokens)
+        # What standard output failed of is said once, at the end.
+        return Exit.FAILED if output.failure is not None else report(error, tokens)
 
 
 def _dispatch(tokens: list[str]) -> Exit:

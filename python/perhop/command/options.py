@@ -9,10 +9,12 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from perhop.capturing import LARGEST_FRAME
 from perhop.errors import InvalidInputError
 
 Seed = Annotated[int | None, Parameter(validator=Number(gte=0, lt=2**64))]
 Replications = Annotated[int | None, Parameter(validator=Number(gte=1, lt=2**32))]
+SnapLength = Annotated[int | None, Parameter(validator=Number(gte=1, lte=LARGEST_FRAME))]
 Threads = Annotated[int | None, Parameter(validator=Number(gte=1, lte=1024))]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 Json = Annotated[bool, Parameter(name="--json")]

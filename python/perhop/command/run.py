@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 from cyclopts import Parameter
 
 from perhop.capturing import Captures
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.options import (
+    Json,
+    Output,
+    Overrides,
+    Quiet,
+    Replications,
+    Seed,
+    SnapLength,
+    Threads,
+    changes,
+)
 from perhop.command.terminal import print_json, progress_bar, say_written, show_guess, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.saving import check_target, whole_folder
@@ -35,7 +45,7 @@ def run(
     watch: Annotated[bool, Parameter(negative=())] = False,
     pcap: Path | None = None,
     pcap_link: Annotated[list[str] | None, Parameter(negative=())] = None,
-    snap_length: int | None = None,
+    snap_length: SnapLength = None,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,

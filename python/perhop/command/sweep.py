@@ -7,8 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, pairs
-from perhop.command.terminal import print_json, progress_bar, say_written, show_warnings
+from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.terminal import print_json, progress_bar, say_written, show_guess, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.saving import check_target
 
@@ -22,6 +22,7 @@ def sweep(
     set_: Overrides = None,
     seed: Seed = None,
     replications: Replications = None,
+    duration: str | None = None,
     output: Output = None,
     plot: Annotated[list[Path] | None, Parameter(negative=())] = None,
     against: str | None = None,
@@ -34,7 +35,8 @@ def sweep(
     Parameters
     ----------
     scenario
-        The scenario file; - is standard input.
+        The scenario file, or a router's configuration, around which hosts and traffic are then guessed;
+        - is standard input.
     set_
         The values of a parameter, as path=value,value,...; may be given several times. One value alone is set
         at every point.
@@ -42,6 +44,8 @@ def sweep(
         Of every random stream, the same at every point; by default the scenario's own.
     replications
         How often each point is simulated with other random draws; from two on, with confidence bands.
+    duration
+        Simulated time of each point with its unit, as in 60s.
     output
         Folder for sweep.json, sweep.csv and the results of every point; it appears as a whole or not at all.
     plot
@@ -61,7 +65,7 @@ def sweep(
     from perhop.scenario import Scenario
     from perhop.sweeping import sweep as simulate
 
-    values = {path: split(value) for path, value in pairs(set_).items()}
+    values = {path: split(value) for path, value in changes(set_, duration).items()}
     for file in plot or []:
         check_file(file, made=output)
     if against is not None and len(values.get(against, [])) < 2:
@@ -72,6 +76,7 @@ def sweep(
         check_target(output)
     # Read once: it may be standard input.
     loaded = Scenario.load(scenario)
+    show_guess(loaded, scenario)
     show_warnings(loaded.warnings)
     with progress_bar(loaded["name"], quiet=quiet) as watch:
         found = simulate(

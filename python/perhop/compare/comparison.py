@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from perhop import _core
 from perhop.compare.quantities import Quantity, figures
 from perhop.compare.tolerance import Tolerance, Tolerances
 from perhop.errors import InvalidInputError
+from perhop.loading import read_json
 from perhop.results import Results
 from perhop.saving import MANIFEST, json_text, whole_folder
 
@@ -198,15 +198,9 @@ class Comparison:
 def load(folder: str | PathLike[str]) -> Comparison:
     """Read a comparison that `save` wrote."""
     folder = Path(folder)
-    try:
-        kinds = [
-            json.loads((folder / FILE).read_text(encoding="utf-8"))[one]["kind"]
-            for one in ("first", "second")
-        ]
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise InvalidInputError(
-            f"{folder} holds no comparison", "give a folder of `perhop compare -o`"
-        ) from error
+    missing = InvalidInputError(f"{folder} holds no comparison", "give a folder of `perhop compare -o`")
+    said = read_json(folder / FILE, missing=missing)
+    kinds = [said[one]["kind"] for one in ("first", "second")]
     first, second = (Results.load(folder / kind.replace(" ", "-")) for kind in kinds)
     return compare(first, second)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from perhop.errors import InvalidInputError
+from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.plot.chart import Chart
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
 from perhop.plot.over_time import (
@@ -82,6 +82,8 @@ def possible(results: Results) -> list[Chart]:
         try:
             # One class alone makes no heap.
             found += [one for one in make(results) if not (one.stacked and len(one.marks) < 2)]
+        except UnreadableFileError:
+            raise
         except InvalidInputError:
             continue
     return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
+from perhop.loading import read_json
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
 from perhop.plot.curves import curve_chart
@@ -20,13 +20,7 @@ _FEWEST_POINTS = 2
 
 def study_charts(folder: Path, kind: str) -> list[Chart]:
     """Return the plots of a kind of a saved study: one for each table and metric."""
-    file = folder / "study.json"
-    if not file.is_file():
-        raise InvalidInputError(
-            f"{folder} holds no study: there is no study.json",
-            "give a folder that `perhop study run -o` wrote",
-        )
-    data = json.loads(file.read_text(encoding="utf-8"))
+    data = read_study(folder)
     said = (
         f"{data['study']}: seed {data['seed']}; {len(data['assumptions'])} assumptions, listed in study.json."
     )
@@ -34,6 +28,16 @@ def study_charts(folder: Path, kind: str) -> list[Chart]:
     found = [one for one in charts if one.kind == kind]
     if not found:
         raise InvalidInputError(f"{data['study']} has nothing to plot as {kind}", "see `perhop study show`")
+    return found
+
+
+def read_study(folder: Path) -> dict[str, Any]:
+    """Return what a saved study holds."""
+    missing = InvalidInputError(
+        f"{folder} holds no study: there is no study.json",
+        "give a folder that `perhop study run -o` wrote",
+    )
+    found: dict[str, Any] = read_json(folder / "study.json", missing=missing)
     return found
 
 

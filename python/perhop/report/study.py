@@ -15,7 +15,7 @@ from perhop.draw import Picture
 from perhop.errors import InvalidInputError
 from perhop.page.tables import Cell, Column, Table, figure_cell
 from perhop.plot.chart import Chart
-from perhop.plot.studies import table_charts
+from perhop.plot.studies import read_study, table_charts
 from perhop.quantity import interval, metric_words
 from perhop.report.run import Run
 from perhop.results import Results
@@ -61,7 +61,7 @@ class Study:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.data: dict[str, Any] = json.loads((folder / "study.json").read_text(encoding="utf-8"))
+        self.data = read_study(folder)
         if "tables" not in self.data:
             raise InvalidInputError(f"{folder} was written by an earlier perhop", "run the study again")
 

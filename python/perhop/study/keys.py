@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
+from perhop.loading import unreadable
 
 _REQUIRED = object()
 
@@ -26,8 +27,8 @@ class Keys:
             return cls(tomllib.loads(file.read_text(encoding="utf-8")), str(file))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidInputError(f"{file}: {error}") from error
-        except FileNotFoundError as error:
-            raise InvalidInputError(f"{file}: no such file") from error
+        except OSError as error:
+            raise unreadable(file, error) from error
 
     def error(self, message: str) -> InvalidInputError:
         """Return an error about this table."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
+from perhop.loading import unreadable
 from perhop.study.checking import problems
 from perhop.study.definition import (
     Alternative,
@@ -199,6 +200,15 @@ def _claim(keys: Keys, every_table: tuple[str, ...]) -> Claim:
 
 
 def _published(file: Path) -> list[Published]:
+    try:
+        return _rows(file)
+    except OSError as error:
+        raise unreadable(file, error) from error
+    except ValueError as error:
+        raise InvalidInputError(f"{file}: {error}") from error
+
+
+def _rows(file: Path) -> list[Published]:
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
         missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]

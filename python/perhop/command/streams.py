@@ -1,0 +1,59 @@
+"""Standard output and standard error, which may be full, closed, or a pipe that nobody reads any more."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_OUT, _ERR = 1, 2
+
+
+class Output(io.FileIO):
+    """Standard output as the system knows it; it remembers what it failed of.
+
+    The error itself does not say where it happened: it has no file name, like many others.
+    """
+
+    failure: OSError | None = None
+
+    def write(self, data: Buffer, /) -> int:
+        """Write, and remember a failure."""
+        try:
+            return super().write(data)
+        except OSError as error:
+            self.failure = error
+            raise
+
+
+def watched_output() -> Output:
+    """Put an `Output` under `sys.stdout`, and return it; what is closed is opened."""
+    if sys.stderr is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _ERR)
+        sys.stderr = open(_ERR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - a descriptor
+    if sys.stdout is None:
+        # For reading only: whoever writes to it is told that it cannot be written to.
+        os.dup2(os.open(os.devnull, os.O_RDONLY), _OUT)
+    given = sys.stdout
+    output = Output(_OUT, "w", closefd=False)
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(output),
+        encoding=given.encoding if given else "utf-8",
+        errors=given.errors if given else None,
+        line_buffering=output.isatty(),
+    )
+    return output
+
+
+def give_up(output: Output) -> None:
+    """Say what standard output failed of, unless its reader has seen enough, and let go of what is left."""
+    if output.failure is not None and not isinstance(output.failure, BrokenPipeError):
+        with suppress(OSError):
+            print(f"error: standard output: {output.failure.strerror}", file=sys.stderr)
+    # What is still in the buffer would fail once more when the interpreter ends.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), _OUT)
