@@ -271,9 +271,8 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-fn vrf(interface: &mut Interface, reader: &mut Reader) -> Reading {
+fn vrf(interface: &mut Interface, reader: &mut Reader) {
     interface.vrf = reader.next().filter(|_| !reader.negated()).map(str::to_owned);
-    Ok(Finding::IRRELEVANT)
 }
 
 fn prefix_length(mask: Ipv4Addr) -> Option<u8> {

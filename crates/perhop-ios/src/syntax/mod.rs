@@ -37,7 +37,7 @@ pub(crate) enum Does<T: 'static> {
     /// It is part of the model.
     Read(fn(&mut T, &mut Reader) -> Reading),
     /// It has no influence on packets, but on what else the configuration may say.
-    Note(fn(&mut T, &mut Reader) -> Reading),
+    Note(fn(&mut T, &mut Reader)),
     /// It has no influence on packets.
     Irrelevant,
     /// It has none, and opens a block of lines that have none.
@@ -51,8 +51,8 @@ pub(crate) enum Does<T: 'static> {
 const fn modelled<T>(words: &'static str, read: fn(&mut T, &mut Reader) -> Reading) -> Command<T> {
     Command { words, does: Does::Read(read) }
 }
-const fn noted<T>(words: &'static str, read: fn(&mut T, &mut Reader) -> Reading) -> Command<T> {
-    Command { words, does: Does::Note(read) }
+const fn noted<T>(words: &'static str, note: fn(&mut T, &mut Reader)) -> Command<T> {
+    Command { words, does: Does::Note(note) }
 }
 const fn irrelevant<T>(words: &'static str) -> Command<T> {
     Command { words, does: Does::Irrelevant }
@@ -128,9 +128,14 @@ fn run<T>(
     reader.comparisons += tables.iter().map(|table| table.len() as u64).sum::<u64>();
     let command = find(tables, reader.rest(), spelling)?;
     Some(match command.does {
-        Does::Read(read) | Does::Note(read) => {
+        Does::Read(read) => {
             reader.skip(command.words.split(' ').count());
             read(target, reader)
+        }
+        Does::Note(note) => {
+            reader.skip(command.words.split(' ').count());
+            note(target, reader);
+            Ok(Finding::IRRELEVANT)
         }
         Does::Irrelevant => Ok(Finding::IRRELEVANT),
         Does::IrrelevantBlock => {
