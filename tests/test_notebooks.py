@@ -42,6 +42,17 @@ def test_it_teaches_in_order(file: Path) -> None:
     assert -1 not in places and places == sorted(places), dict(zip(wanted, places, strict=True))
 
 
+def test_a_router_of_ones_own_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = nbformat.read(ROOT / "docs" / "notebooks" / "my-router.ipynb", as_version=4)
+    first = next(cell.source for cell in book.cells if cell.cell_type == "code")
+    monkeypatch.chdir(tmp_path)
+    exec(first, {})
+    assert (tmp_path / "router.cfg").read_text().startswith("hostname branch-17\n")
+    (tmp_path / "router.cfg").write_text("hostname mine\n")
+    exec(first, {})
+    assert (tmp_path / "router.cfg").read_text() == "hostname mine\n"
+
+
 # What Jupyter warns of is Jupyter's.
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
