@@ -84,6 +84,20 @@ def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, t
     assert (tmp_path / "throughput.svg").read_text().count("Mb/s")
 
 
+@pytest.mark.parametrize(
+    ("police", "rate"),
+    [
+        ("police cir 256000", "128kb/s"),
+        ("police cir 256000 pir 512000", "128kb/s"),
+        ("set dscp ef\n  police cir percent 25", "256kb/s"),
+    ],
+)
+def test_voice_is_no_tcp_where_it_is_policed_by_itself(branch: Path, police: str, rate: str) -> None:
+    branch.write_text(branch.read_text().replace("priority 512", f"priority\n  {police}"))
+    voice = Scenario.around(branch)["traffic"][0]
+    assert voice["source"]["cbr"]["rate"] == rate, "half of what the class may send"
+
+
 def test_headers_are_those_that_the_access_lists_ask_for(branch: Path) -> None:
     scenario = Scenario.around(branch)
     traffic = {one["name"]: one for one in scenario["traffic"]}

@@ -41,6 +41,8 @@ class Leaf:
     config: Mapping[str, Any]
     #: The least rate that it or a class around it is shaped to.
     shaped: float
+    #: Whether it is sent before all others.
+    priority: bool
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,21 @@ class Network:
         """The queues that packets leave by."""
         queueing = self.leaving["output"].get("queueing") if self.leaving else None
         return list(_leaves(queueing, "", [], float("inf"))) if queueing else []
+
+    def policed(self, leaf: Leaf) -> float | None:
+        """Return the bits per second that a class of strict priority may send, where something says so.
+
+        It polices itself when the port is congested (`priority 512`), or is policed at any time
+        (`priority` beside `police`), which comes before the queues.
+        """
+        if police := leaf.config.get("police"):
+            return _number(police["rate"])
+        for stage in (self.leaving or {"output": {}})["output"].get("conditioners") or []:
+            named = stage["name"].rpartition(".")[2] == leaf.name
+            if leaf.priority and named and "drop" in stage.get("red", []):
+                meter = next(iter(stage["meter"].values()))
+                return _number(meter.get("rate") or meter["cir"])
+        return None
 
     @property
     def leaving_rate(self) -> float:
@@ -242,7 +259,9 @@ def _leaves(
         if config.get("queueing"):
             yield from _leaves(config["queueing"], f"{path}/", here, rate)
         else:
-            yield Leaf(path, config["name"], here, config, rate)
+            # The last class of strict priority holds all the others.
+            first = queueing["scheduler"] == "priority" and config is not queueing["classes"][-1]
+            yield Leaf(path, config["name"], here, config, rate, first)
 
 
 def _rate(port: Port | None) -> str:

@@ -142,10 +142,9 @@ def _sent(header: Header) -> dict[str, Any]:
 def _offered(network: Network, leaf: Leaf | None, header: Header) -> dict[str, Any]:
     """Return how much is sent: voice half of what its class may send, data whatever TCP takes."""
     config = leaf.config if leaf else {}
-    police = config.get("police")
-    if police and header.protocol != "tcp":
-        rate = _FILLED * _bits(police["rate"])
-        return {"source": {"cbr": {"rate": _rate(rate), "packet": {"ip": _VOICE_PACKET}}}}
+    policed = network.policed(leaf) if leaf else None
+    if policed and header.protocol != "tcp":
+        return {"source": {"cbr": {"rate": _rate(_FILLED * policed), "packet": {"ip": _VOICE_PACKET}}}}
     if header.protocol == "udp":
         promised = _bits(config.get("share", {}).get("bandwidth", "0b/s")) or network.bottleneck / 4
         return {"source": {"poisson": {"rate": _rate(promised), "packet": {"ip": "1000B"}}}}
