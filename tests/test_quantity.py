@@ -41,6 +41,24 @@ def test_interval(mean: float, ends: tuple[float, float] | None, text: str) -> N
 
 
 def test_a_column_has_one_unit() -> None:
-    values = [{"mean": mean, "ci95": None, "unit": "b/s"} for mean in (2e6, 3.5e5, None)]
-    assert column(values) == ("Mb/s", ["2", "0.3500", "-"])
-    assert column([]) == ("", [])
+    groups = [{"rate": {"mean": mean, "ci95": None, "unit": "b/s"}} for mean in (2e6, 3.5e5, None)]
+    assert column(groups, "rate") == ("Mb/s", ["2", "0.3500", "-"])
+    assert column([], "rate") == ("", [])
+
+
+def test_milliseconds_stay_readable_beside_seconds() -> None:
+    def delays(*means: float) -> tuple[str, list[str]]:
+        return column([{"delay_s": {"mean": mean, "ci95": None, "unit": "s"}} for mean in means], "delay_s")
+
+    assert delays(0.0149, 2.979) == ("ms", ["14.90", "2,979"])
+    assert delays(0.0149, 0.5) == ("ms", ["14.90", "500"])
+    assert delays(0.5, 2.979) == ("s", ["0.5000", "2.979"])
+    assert delays(0.0149, 29.79) == ("s", ["0.01490", "29.79"])
+
+
+def test_percentiles_have_the_unit_of_their_mean() -> None:
+    delays = {"delay_mean_s": 0.33, "delay_p99_s": 1.48}
+    groups = [{key: {"mean": mean, "ci95": None, "unit": "s"} for key, mean in delays.items()}]
+    assert column(groups, "delay_mean_s") == ("ms", ["330"])
+    assert column(groups, "delay_p99_s") == ("ms", ["1,480"])
+    assert column([{"delay_p99_s": groups[0]["delay_p99_s"]}], "delay_p99_s") == ("s", ["1.480"])

@@ -142,6 +142,28 @@ def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     assert plotted.code == 0, plotted.err
 
 
+def test_a_part_of_a_policy_as_a_parameter_leaves_room_for_the_figures(
+    perhop: Command, scenario: Path
+) -> None:
+    text = scenario.read_text().replace("10ms }", "10ms, interfaces: { router: { output: wan } } }")
+    scenario.write_text(
+        text + "policies: { wan: { queueing: { scheduler: fifo, classes: [{ name: all }] } } }\n"
+    )
+    values = [
+        "{ tail-drop: { limit: 20 packets } }",
+        "{ red: { precedences: [{ min: 10 packets, max: 30 packets, max-probability: 0.1 }] } }",
+    ]
+    change = f"policies.wan.queueing.classes.all.buffer={','.join(values)}"
+    ended = perhop("sweep", scenario, "--set", change, "--duration", "2s")
+    assert ended.code == 0, ended.err
+    heading = [line.split()[0] for line in ended.out.splitlines()[2:4]]
+    assert heading == ["policies.wan.queueing.", "classes.all.buffer"]
+    for value in values:
+        assert f" {value[:24]}… " in ended.out
+        assert value not in ended.out
+    assert max(map(len, ended.out.splitlines())) < 140
+
+
 def test_a_sweep_as_long_as_is_said(perhop: Command, scenario: Path) -> None:
     one, other = (
         perhop("sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s", *length, "--json").json()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 _SCALES = {
@@ -12,6 +13,9 @@ _SCALES = {
 
 # How names of metrics say their units.
 _UNIT_WORDS = ("percent", "s", "ms", "us", "bps", "kbps", "mbps", "packets", "bytes")
+# Where delays as short as the one stand beside none as long as the other, they are in milliseconds.
+_SHORT_S, _LONG_S = 0.1, 10.0
+_PERCENTILE = re.compile(r"_p\d+_s$")
 # Shown where nothing was measured.
 NOTHING = "-"
 
@@ -67,9 +71,18 @@ def quantity(text: str) -> tuple[float, str] | None:
         return _core.quantity(text)
 
 
-def column(values: list[dict[str, Any]]) -> tuple[str, list[str]]:
-    """Return metrics of a summary (`mean`, `ci95`, `unit`) as texts in one unit that suits the largest."""
-    largest = max((abs(value["mean"]) for value in values if value["mean"] is not None), default=0.0)
+def column(groups: list[dict[str, Any]], key: str) -> tuple[str, list[str]]:
+    """Return a metric of a summary's groups (`mean`, `ci95`, `unit`) as texts in one unit.
+
+    It suits the largest; delays of some seconds beside those of milliseconds are in milliseconds. Percentiles
+    have the unit of their mean, so that the two can be compared at a glance.
+    """
+    values = [group[key] for group in groups]
+    mean = _PERCENTILE.sub("_mean_s", key)
+    judged = [abs(value) for group in groups if (value := group.get(mean, group[key])["mean"]) is not None]
+    largest = max(judged, default=0.0)
     unit = values[0]["unit"] if values else ""
+    if unit == "s" and largest < _LONG_S and min(judged, default=_LONG_S) < _SHORT_S:
+        largest = min(largest, _SHORT_S)
     divisor, shown = scale(unit, largest) if unit in _SCALES else (1.0, "")
     return shown, [interval(value["mean"], value["ci95"], divisor) for value in values]

@@ -69,7 +69,7 @@ def _names(groups: list[dict[str, Any]]) -> Column:
 
 
 def _column(name: str, key: str, groups: list[dict[str, Any]]) -> Column:
-    unit, texts = column([group[key] for group in groups])
+    unit, texts = column(groups, key)
     return Column(f"{name}\n{unit}" if unit else name, texts)
 
 

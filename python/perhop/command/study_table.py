@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from perhop.command.terminal import console
-from perhop.quantity import interval, number
+from perhop.quantity import NOTHING, interval, number
 from perhop.study.definition import Assumption, Study
 from perhop.study.outcome import Answer, Figure, Point
 from perhop.study.report import Report, Trial
@@ -145,16 +145,18 @@ def _sensitivity(report: Report) -> Table:
     """Return the study's highlights under other values of its assumptions, and the claims that change."""
     count = next(iter(report.trials.values())).replications
     table = _grid(f"With another value of one assumption ({count} replications)", "assumption", "instead")
-    for highlight in report.study.highlights:
-        table.add_column(highlight.label, justify="right")
+    # Highlights of tables that were not run would push the others together.
+    run = [place for place, value in enumerate(report.usual) if number(value) != NOTHING]
+    for place in run:
+        table.add_column(report.study.highlights[place].label, justify="right")
     table.add_column("claims that change")
-    table.add_row("(none)", "", *(number(value, 3) for value in report.usual), "", style="bold")
+    table.add_row("(none)", "", *(number(report.usual[place], 3) for place in run), "", style="bold")
     for moved in report.sensitivity_table():
         changed = [
             f"[{_MARKS[one.verdict][1]}]{id.rpartition('.')[2]} {one.verdict}[/]"
             for id, one in moved.claims.items()
         ]
-        cells = (number(value, 3) for value in moved.measured)
+        cells = (number(moved.measured[place], 3) for place in run)
         table.add_row(moved.assumption, moved.value, *cells, "\n".join(changed))
     return table
 

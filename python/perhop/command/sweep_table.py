@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import count
+
 from perhop.command.columns import Column, show
 from perhop.page.tables import sweep_table
 from perhop.sweeping import Sweep
+
+# What a path or a value may take of a terminal's width, in letters.
+_WIDE = 24
 
 
 def show_sweep(sweep: Sweep) -> None:
@@ -16,4 +22,27 @@ def show_sweep(sweep: Sweep) -> None:
         for head, cells in zip(table.columns, zip(*table.rows, strict=True), strict=True)
     ]
     keys = len(sweep.parameters) + 1
+    columns[: keys - 1] = [_parameter(column) for column in columns[: keys - 1]]
     show(table.caption, columns[:keys], columns[keys:])
+
+
+def _parameter(column: Column) -> Column:
+    """Return a parameter's column narrow enough to leave room for what was measured."""
+    lines = [""]
+    for part in column.name.split("."):
+        longer = f"{lines[-1]}.{part}" if lines[-1] else part
+        if lines[-1] and len(longer) > _WIDE:
+            lines[-1] += "."
+            lines.append(part)
+        else:
+            lines[-1] = longer
+    return Column("\n".join(lines), _cut(column.cells), column.numeric)
+
+
+def _cut(values: Sequence[str]) -> list[str]:
+    """Return long values cut where they can still be told apart: a part of a policy can be a parameter."""
+    different = set(values)
+    kept = next(
+        length for length in count(_WIDE) if len({one[:length] for one in different}) == len(different)
+    )
+    return [one if len(one) <= kept + 1 else f"{one[:kept]}…" for one in values]

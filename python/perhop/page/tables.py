@@ -98,7 +98,7 @@ def summary_table(
     heads, cells = [Column(key) for key in keys], [[Cell(str(row[key])) for row in rows] for key in keys]
     for name, key in columns:
         values = [row[key] for row in rows]
-        unit, texts = column(values)
+        unit, texts = column(rows, key)
         heads.append(Column(f"{name} ({unit})" if unit else name, numeric=True))
         cells.append(
             [Cell(text, _sortable(value["mean"])) for text, value in zip(texts, values, strict=True)]
@@ -125,7 +125,7 @@ def sweep_table(sweep: Sweep) -> Table:
             rows.append([*values, Cell(group["class"]), Cell(interval(mean, ends), _sortable(mean))])
             groups.append(group)
     for name, key in metrics:
-        unit, texts = column([group[key] for group in groups])
+        unit, texts = column(groups, key)
         heads.append(Column(f"{name} ({unit})" if unit else name, numeric=True))
         for row, group, text in zip(rows, groups, texts, strict=True):
             row.append(Cell(text, _sortable(group[key]["mean"])))
