@@ -213,6 +213,21 @@ set-in-table = { "1" = { "traffic.steady.source.cbr.rate" = "800kb/s" } }
     assert undone == [0, 0]
 
 
+def test_what_was_not_run_takes_no_room_beside_what_was(perhop: Command, study: Path) -> None:
+    definition = study / "study.toml"
+    text = definition.read_text().replace('tables = ["1"]\n', "")
+    definition.write_text(
+        text + '[[highlights]]\nlabel = "heavy loss"\ntable = "1"\n'
+        'metric = "dropped_percent"\nrows = { load = "heavy" }\n'
+    )
+    everything = perhop("study", "run", study)
+    assert "light loss" in everything.out
+    assert "heavy loss" in everything.out
+    part = perhop("study", "run", study, "--only", "2")
+    assert "With another value of one assumption" in part.out
+    assert "loss" not in part.out.partition("With another value")[2].partition("claims that change")[0]
+
+
 def test_the_folder_and_its_bytes(perhop: Command, study: Path, tmp_path: Path) -> None:
     for name, threads in [("one", "1"), ("two", "2")]:
         ended = perhop("study", "run", study, "-o", name, "--threads", threads, "--quiet")
