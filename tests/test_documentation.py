@@ -172,6 +172,20 @@ def test_what_the_tutorial_says_of_its_own_policy_is_so(tmp_path: Path) -> None:
     assert after["bulk"]["delay_mean_s"] < before["bulk"]["delay_mean_s"]
 
 
+def test_a_sweep_is_plotted_and_read_with_pandas_as_the_page_says(tmp_path: Path) -> None:
+    page = DOCS / "plots.md"
+    newcomer = Newcomer(tmp_path)
+    newcomer.types("perhop init edge")
+    sweeps = [line for line in commands(page) if "sweep" in line]
+    assert len(sweeps) == 4
+    for line in sweeps:
+        ended = newcomer.types(line)
+        assert ended.returncode == 0, f"{line}\n{ended.stderr}"
+    for program in blocks(page, "python")[:2]:
+        ended = newcomer.runs(program if "import perhop" in program else f"import perhop\n{program}")
+        assert ended.returncode == 0, ended.stderr
+
+
 @pytest.mark.slow
 def test_the_readme_works_as_it_stands(tmp_path: Path) -> None:
     newcomer = Newcomer(tmp_path)
