@@ -15,6 +15,7 @@ from perhop.command.sweep import split
 from perhop.errors import InvalidInputError
 from perhop.plot import Line, Points
 from perhop.report import page
+from perhop.sweeping import sweep
 
 RATE = "links.1.rate"
 
@@ -162,6 +163,8 @@ def test_a_part_of_a_policy_as_a_parameter_leaves_room_for_the_figures(
         assert f" {value[:24]}… " in ended.out
         assert value not in ended.out
     assert max(map(len, ended.out.splitlines())) < 140
+    (chart,) = sweep(scenario, {"policies.wan.queueing.classes.all.buffer": values, "duration": "2s"}).share()
+    assert chart.x.categories == tuple(f"{value[:24]}…" for value in values)
 
 
 def test_a_sweep_as_long_as_is_said(perhop: Command, scenario: Path) -> None:

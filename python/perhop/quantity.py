@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 _SCALES = {
@@ -15,6 +17,8 @@ _SCALES = {
 _UNIT_WORDS = ("percent", "s", "ms", "us", "bps", "kbps", "mbps", "packets", "bytes")
 # Where delays as short as the one stand beside none as long as the other, they are in milliseconds.
 _SHORT_S, _LONG_S = 0.1, 10.0
+#: What a value or a part of a path may take of a line, in letters.
+WIDE = 24
 _PERCENTILE = re.compile(r"_p\d+_s$")
 # Shown where nothing was measured.
 NOTHING = "-"
@@ -69,6 +73,13 @@ def quantity(text: str) -> tuple[float, str] | None:
         return float(text), ""
     except ValueError:
         return _core.quantity(text)
+
+
+def told_apart(values: Sequence[str]) -> list[str]:
+    """Return values cut where they can still be told apart: a whole part of a policy can be one."""
+    different = set(values)
+    kept = next(n for n in count(WIDE) if len({one[:n] for one in different}) == len(different))
+    return [one if len(one) <= kept + 1 else f"{one[:kept]}…" for one in values]
 
 
 def column(groups: list[dict[str, Any]], key: str) -> tuple[str, list[str]]:

@@ -77,11 +77,13 @@ class Sweep:
         One chart for each combination of the others. `of` is a column of `classes` that parts are taken of.
         """
         from perhop.plot.comparisons import share_of
+        from perhop.quantity import told_apart
 
         against = self.against(against)
+        short = {path: told_apart([point.values[path] for point in self.points]) for path in self.parameters}
         groups: dict[str, list[tuple[str, Results]]] = {}
-        for point in self.points:
-            others = ", ".join(f"{path} = {value}" for path, value in point.values.items() if path != against)
+        for number, point in enumerate(self.points):
+            others = ", ".join(f"{path} = {short[path][number]}" for path in point.values if path != against)
             groups.setdefault(others, []).append((point.values[against], point.results))
         return [share_of(points, against, of=of, where=others) for others, points in groups.items()]
 

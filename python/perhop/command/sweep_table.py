@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import count
-
 from perhop.command.columns import Column, show
 from perhop.page.tables import sweep_table
+from perhop.quantity import WIDE, told_apart
 from perhop.sweeping import Sweep
-
-# What a path or a value may take of a terminal's width, in letters.
-_WIDE = 24
 
 
 def show_sweep(sweep: Sweep) -> None:
@@ -31,18 +26,9 @@ def _parameter(column: Column) -> Column:
     lines = [""]
     for part in column.name.split("."):
         longer = f"{lines[-1]}.{part}" if lines[-1] else part
-        if lines[-1] and len(longer) > _WIDE:
+        if lines[-1] and len(longer) > WIDE:
             lines[-1] += "."
             lines.append(part)
         else:
             lines[-1] = longer
-    return Column("\n".join(lines), _cut(column.cells), column.numeric)
-
-
-def _cut(values: Sequence[str]) -> list[str]:
-    """Return long values cut where they can still be told apart: a part of a policy can be a parameter."""
-    different = set(values)
-    kept = next(
-        length for length in count(_WIDE) if len({one[:length] for one in different}) == len(different)
-    )
-    return [one if len(one) <= kept + 1 else f"{one[:kept]}…" for one in values]
+    return Column("\n".join(lines), told_apart(column.cells), column.numeric)

@@ -12,7 +12,7 @@ from perhop.errors import InvalidInputError
 from perhop.plot.captions import caption
 from perhop.plot.chart import Axis, Chart, Line, Mark, Points
 from perhop.plot.palette import STROKES, of_classes
-from perhop.quantity import metric_words, quantity, scale
+from perhop.quantity import metric_words, quantity, scale, told_apart
 from perhop.results import Results
 
 if TYPE_CHECKING:
@@ -134,7 +134,9 @@ def _axis(parameter: str, texts: Sequence[str]) -> tuple[Axis, dict[str, float]]
     quantities = [quantity(text) for text in texts]
     units = {unit for _, unit in filter(None, quantities)}
     if None in quantities or len(units) != 1:
-        return Axis(parameter, categories=tuple(texts)), {text: float(at) for at, text in enumerate(texts)}
+        return Axis(parameter, categories=tuple(told_apart(texts))), {
+            text: float(at) for at, text in enumerate(texts)
+        }
     numbers = [value for value, _ in filter(None, quantities)]
     divisor, unit = scale(units.pop(), max(numbers))
     return Axis(parameter, unit), {text: value / divisor for text, value in zip(texts, numbers, strict=True)}
