@@ -189,6 +189,15 @@ def test_a_folder_of_results_with_a_file_that_cannot_be_read(
         assert not (tmp_path / "made.html").exists()
 
 
+@pytest.mark.parametrize("command", ["report {}", "plot share {}", "study show {}", "run {scenario} -o {}"])
+def test_a_folder_that_cannot_be_looked_into(perhop: Command, scenario: Path, command: str) -> None:
+    # Unlike one without permission, a name that no file system takes stops root, too.
+    name = 300 * "x"
+    ended = perhop(*command.replace("{scenario}", str(scenario)).replace("{}", name).split())
+    assert ended.code == 2
+    assert "File name too long" in ended.err
+
+
 _READS_A_FILE = """\
 perhop: 1
 name: Reads a file

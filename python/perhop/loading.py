@@ -26,6 +26,14 @@ def unreadable(file: Path, error: OSError) -> UnreadableFileError:
     return UnreadableFileError(f"cannot read `{file}`: {reason}")
 
 
+def is_file(file: Path) -> bool:
+    """Whether there is such a file; raises where that cannot be seen, as in a folder without permission."""
+    try:
+        return file.is_file()
+    except OSError as error:
+        raise unreadable(file, error) from error
+
+
 def read_json(file: Path, *, missing: InvalidInputError | None = None) -> Any:  # noqa: ANN401 - whatever it holds
     """Return what a file of a folder of results holds; raises `missing`, if given, where there is none."""
     try:

@@ -24,12 +24,17 @@ MANIFEST = "manifest.json"
 
 def check_target(target: Path) -> None:
     """Refuse a folder that could not be written in the end, before any time is spent on a run."""
-    if target.is_dir() and any(target.iterdir()) and not (target / MANIFEST).is_file():
+    try:
+        is_folder = target.is_dir()
+        is_strange = is_folder and any(target.iterdir()) and not (target / MANIFEST).is_file()
+    except OSError as error:
+        raise InvalidInputError(f"{target} cannot be looked into: {error.strerror}") from error
+    if is_strange:
         raise InvalidInputError(
             f"{target} is not empty and holds no earlier result of perhop",
             "choose a new or an empty folder",
         )
-    if target.exists() and not target.is_dir():
+    if target.exists() and not is_folder:
         raise InvalidInputError(f"{target} is a file", "give the name of a folder")
     above = target.absolute().parent
     while not above.exists():

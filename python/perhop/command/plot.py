@@ -37,6 +37,7 @@ def plot(
 
     """
     from perhop import plot as plots
+    from perhop.loading import is_file
     from perhop.plot.studies import STUDY_KINDS, study_charts
     from perhop.plot.writing import check_file, usual_suffix, write
     from perhop.results import Results
@@ -47,7 +48,7 @@ def plot(
     check_file(file)
     if kind in STUDY_KINDS:
         return _written(write([one for folder in folders for one in study_charts(folder, kind)], file))
-    if kind == "share" and len(folders) == 1 and (folders[0] / SWEEP).is_file():
+    if kind == "share" and len(folders) == 1 and is_file(folders[0] / SWEEP):
         return _written(write(Sweep.load(folders[0]).share(against=against), file))
     results = [Results.load(folder) for folder in folders]
     if kind == "share":

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from perhop.compare import FILE as COMPARISON
 from perhop.errors import InvalidInputError
+from perhop.loading import is_file
 from perhop.page import render
 from perhop.report.comparison import Compared
 from perhop.report.run import Run
@@ -50,17 +51,17 @@ def write(folders: Sequence[Path], file: Path) -> None:
 
 def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
     """Return what a folder holds: a study, a sweep, a comparison, a run, or folders of them."""
-    if (folder / "study.json").is_file():
+    if is_file(folder / "study.json"):
         return [Study(folder)]
-    if (folder / SWEEP).is_file():
+    if is_file(folder / SWEEP):
         return [Swept(folder)]
-    if (folder / COMPARISON).is_file():
+    if is_file(folder / COMPARISON):
         compared = Compared(folder)
         return [compared, Run(folder / compared.comparison.folders[0])]
-    if (folder / "summary.json").is_file():
+    if is_file(folder / "summary.json"):
         return [Run(folder)]
     inside = [one for one in sorted(folder.glob("*/")) if not one.name.startswith(".")]
-    within = [one for one in inside if any((one / name).is_file() for name in _KINDS)]
+    within = [one for one in inside if any(is_file(one / name) for name in _KINDS)]
     if not within:
         raise InvalidInputError(
             f"{folder} holds no results",

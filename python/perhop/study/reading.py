@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
-from perhop.loading import unreadable
+from perhop.loading import is_file, unreadable
 from perhop.study.checking import problems
 from perhop.study.definition import (
     Alternative,
@@ -39,9 +39,9 @@ def identifiers() -> list[str]:
 def find(id: str) -> Study:
     """Return the study `id`: one that comes with perhop, or a folder with a study.toml."""
     folder = _STUDIES / id
-    if not (folder / _FILE).is_file():
+    if not is_file(folder / _FILE):
         folder = Path(id)
-    if not (folder / _FILE).is_file():
+    if not is_file(folder / _FILE):
         near = get_close_matches(id, identifiers(), n=1)
         advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(identifiers()) or 'none'}"
         raise InvalidInputError(f"no study {id}", advice)
