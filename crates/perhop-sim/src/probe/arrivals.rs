@@ -65,7 +65,8 @@ impl Arrivals {
     /// Packet `number` of the flow, sent after the warm-up, of `length` IP bytes and of `color` as its codepoint
     /// says, took `delay`, which goes into `delays` with its IPDV: there is [room](Delays::has_room) for it. The
     /// answer is the IPDV in picoseconds, if it has one.
-    #[inline]
+    #[allow(clippy::inline_always)] // a part of what every packet does that arrives
+    #[inline(always)]
     pub(crate) fn deliver(
         &mut self,
         number: u32,

@@ -24,14 +24,15 @@ impl<W: Watch> World<W> {
     /// `packet` delivers the segment that it carries. Where that is answered the answer takes the place of `packet`, and
     /// leaves by the link that is returned.
     pub(crate) fn receive(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
-        self.count_delivery(now, packet, self.transport.segments.number(packet));
-        self.take_in(now, packet)
+        let held = packet.payload as u32;
+        let number = self.transport.segments.at(held).number;
+        self.count_delivery(now, packet, number);
+        self.take_in(now, held, packet)
     }
 
-    /// The segment that `packet` carries comes to its end.
+    /// The segment that `packet` carries, in the place `held`, comes to its end.
     #[inline(always)]
-    fn take_in(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
-        let held = packet.payload as u32;
+    fn take_in(&mut self, now: Time, held: u32, packet: &mut Packet) -> Option<LinkId> {
         let Transport { ends, segments, .. } = &mut self.transport;
         let carried = segments.at(held);
         let place = carried.end as usize;
@@ -42,7 +43,7 @@ impl<W: Watch> World<W> {
             return None;
         };
         if end.is_late(now) {
-            return self.receive_late(now, place, packet);
+            return self.receive_late(now, place, held, packet);
         }
         carried.segment.ecn = packet.ecn;
         end.connection.on_segment(now, &carried.segment);
@@ -66,13 +67,13 @@ impl<W: Watch> World<W> {
 
     /// The same, at an end that is ahead of the agenda: its timers expire first.
     #[inline(never)]
-    fn receive_late(&mut self, now: Time, end: usize, packet: &mut Packet) -> Option<LinkId> {
+    fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
         let next = |world: &Self| world.transport.ends[end].connection.next_timer();
         while let Some(expires) = Some(next(self)).filter(|expires| *expires < now) {
             self.transport.ends[end].connection.on_timer(expires);
             self.serve(expires, end);
         }
-        self.take_in(now, packet)
+        self.take_in(now, held, packet)
     }
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.

@@ -75,10 +75,6 @@ impl Segments {
         *self.at(place) = carried;
         place
     }
-    /// Which packet of its flow `packet`, which carries a segment, is.
-    pub(crate) fn number(&self, packet: &Packet) -> u32 {
-        self.carried[packet.payload as u32 as usize].number
-    }
     /// What `packet` carries, if that is a segment.
     pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
         (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
