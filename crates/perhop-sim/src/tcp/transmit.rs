@@ -38,23 +38,30 @@ impl Selected {
 
 impl Sender {
     /// The next piece where that follows from the windows alone: nothing is the matter, something is under way, more than a
-    /// segment's worth of the stream follows, and both windows have room for it. Otherwise nothing has changed, and
-    /// [`Sender::poll`] knows what is next.
+    /// segment's worth of the stream follows, of which nothing was ever sent, and both windows have room for it. Otherwise
+    /// nothing has changed, and [`Sender::poll`] knows what is next.
     #[allow(clippy::inline_always)] // most segments are sent here, and the compiler knows what that makes short
     #[inline(always)]
     pub(super) fn poll_foreseen(&mut self, now: Time) -> Option<Piece> {
         debug_assert!(!self.calm || self.is_calm());
-        let in_the_middle = self.written.saturating_sub(self.next) > self.payload;
-        if !(self.calm && self.highest > self.unacknowledged && in_the_middle) {
+        let (sequence, end) = (self.next, self.next + self.payload);
+        let is_foreseen = self.calm
+            && sequence == self.highest
+            && sequence > self.unacknowledged
+            && end < self.written
+            && end <= self.edge;
+        if !is_foreseen {
             return None;
         }
-        let room = self.room(0);
-        if room < self.payload || self.edge.saturating_sub(self.next) < self.payload {
-            return None;
-        }
-        let piece = self.full_piece();
-        let is_last = self.fills(room, piece);
-        Some(self.sent(now, Piece { is_last, ..piece }))
+        // Nothing inflates the window.
+        let left = self.bytes_in(self.window.segments).checked_sub(end - self.unacknowledged)?;
+        let is_last = !self.finishing && left < (self.written - end).min(self.payload);
+        self.limited |= is_last;
+        let piece = Piece { is_new: true, is_last, ..self.full_piece() };
+        self.send_first(now, end);
+        self.next = end;
+        self.highest = end;
+        Some(piece)
     }
 
     /// The next piece, if the windows let one out. Asked until there is none, and only where there
@@ -154,10 +161,14 @@ impl Sender {
     /// Bytes that the congestion window still lets out, where `arrived` of those below `next` do not count. It
     /// counts whole segments: RFC 9293 §3.8.6.2.1 would not send parts of them.
     fn room(&self, arrived: u64) -> u64 {
-        // The conversion cuts off fractions, takes what is below 0 for 0, and no receiver offers more than fits.
-        let window = ((self.window.segments + self.inflation) as u32).max(1);
         let flight = self.next - self.unacknowledged - arrived;
-        (u64::from(window) * self.payload).saturating_sub(flight)
+        self.bytes_in(self.window.segments + self.inflation).saturating_sub(flight)
+    }
+
+    /// Bytes of the whole segments in a window of so many, which is one at least.
+    fn bytes_in(&self, segments: f64) -> u64 {
+        // The conversion cuts off fractions, takes what is below 0 for 0, and no receiver offers more than fits.
+        u64::from((segments as u32).max(1)) * self.payload
     }
 
     /// `piece` as far as the receiver has room for it. RFC 9293 §3.8.6.2.1: a part of it only if that is
@@ -266,26 +277,21 @@ impl Sender {
     }
 
     /// Notes that `piece` goes out now: counters, round-trip timing, timer.
-    #[allow(clippy::inline_always)] // see above
-    #[inline(always)]
     fn sent(&mut self, now: Time, mut piece: Piece) -> Piece {
         let end = piece.end();
-        self.statistics.segments += 1;
-        if piece.sequence < self.highest {
+        piece.is_new = piece.sequence >= self.highest;
+        if piece.is_new {
+            self.send_first(now, end);
+        } else {
             self.statistics.retransmissions += 1;
             // Karn & Partridge 1987: an acknowledgment could be for either.
             self.timing = Timing::NONE;
-        } else {
-            piece.is_new = true;
-            if self.timing.end == u64::MAX {
-                self.timing = Timing { end, sent: now };
-            }
+            self.send_any(now);
         }
         if piece.sequence == self.next || piece.is_new {
             self.next = self.next.max(end);
         }
         self.highest = self.highest.max(end);
-        self.last_sent = now;
         if !self.calm {
             if piece.is_new && self.duplicates > 0 && self.phase == Phase::Open {
                 self.sent_early += end - piece.sequence;
@@ -293,9 +299,23 @@ impl Sender {
             self.probe_at = Time::MAX;
             self.probes = 0;
         }
+        piece
+    }
+    /// The same of any piece that goes up to `end` and was never sent.
+    #[inline]
+    fn send_first(&mut self, now: Time, end: u64) {
+        if self.timing.end == u64::MAX {
+            self.timing = Timing { end, sent: now };
+        }
+        self.send_any(now);
+    }
+    /// The same of any piece.
+    #[inline]
+    fn send_any(&mut self, now: Time) {
+        self.statistics.segments += 1;
+        self.last_sent = now;
         if self.deadline == Time::MAX {
             self.deadline = now + self.rtt.rto();
         }
-        piece
     }
 }
