@@ -17,10 +17,10 @@ use crate::world::Event;
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct End {
-    /// Which of the connections that had this place it is of.
-    pub(super) generation: u32,
     /// The place of the dialogue's other end.
     pub(super) peer: u32,
+    /// Which of the connections that had this place it is of.
+    pub(super) generation: u32,
     /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits for none.
     pub(super) armed: Time,
     pub(super) session: usize,
@@ -90,35 +90,52 @@ impl End {
     ) -> Served {
         *packet = self.template;
         let transmitted = self.connection.transmit(now, &mut carried.segment, &mut packet.length);
-        if transmitted != Transmitted::Nothing {
-            carried.end = self.peer;
-            carried.generation = self.generation;
-            carried.number = tally.next_sequence;
-            tally.next_sequence = tally.next_sequence.wrapping_add(1);
-            packet.sent_at = now;
-            packet.ecn = carried.segment.ecn;
-            if is_measured {
-                tally.offered.add(packet.length);
-            }
+        if transmitted == Transmitted::Nothing {
+            return Served { transmitted, heard: self.hear_of_anything(is_measured) };
         }
-        let is_silent = transmitted != Transmitted::Segment;
-        Served { transmitted, heard: if is_silent { self.hear(is_measured) } else { None } }
+        carried.end = self.peer;
+        carried.generation = self.generation;
+        carried.number = tally.next_sequence;
+        tally.next_sequence = tally.next_sequence.wrapping_add(1);
+        packet.sent_at = now;
+        packet.ecn = carried.segment.ecn;
+        if is_measured {
+            tally.offered.add(packet.length);
+        }
+        let is_last = transmitted == Transmitted::Last;
+        Served { transmitted, heard: if is_last { self.hear(is_measured) } else { None } }
     }
 
     /// What its application hears next and may act on. What arrives of a transaction before its last byte is only counted,
     /// as all that arrives while the run `is_measured`.
     #[inline(always)]
     fn hear(&mut self, is_measured: bool) -> Option<TcpEvent> {
+        if !self.connection.is_unchanged() {
+            return self.hear_of_anything(is_measured);
+        }
+        let bytes = self.connection.take_received();
+        (bytes > 0 && self.completes_with(bytes, is_measured)).then_some(TcpEvent::Received(bytes))
+    }
+
+    /// The same where there may be more to hear than that bytes arrived.
+    #[inline(never)]
+    fn hear_of_anything(&mut self, is_measured: bool) -> Option<TcpEvent> {
         loop {
             let event = self.connection.poll_event()?;
-            let TcpEvent::Received(bytes) = event else { return Some(event) };
-            if is_measured {
-                self.received += bytes;
-            }
-            self.arrived += bytes;
-            if self.arrived >= self.awaited {
-                return Some(event);
+            match event {
+                TcpEvent::Received(bytes) if !self.completes_with(bytes, is_measured) => {}
+                _ => return Some(event),
             }
         }
+    }
+
+    /// Counts `bytes` that arrived. Whether they are the last that the application waits for.
+    #[inline(always)]
+    fn completes_with(&mut self, bytes: u64, is_measured: bool) -> bool {
+        if is_measured {
+            self.received += bytes;
+        }
+        self.arrived += bytes;
+        self.arrived >= self.awaited
     }
 }

@@ -51,18 +51,32 @@ impl<W: Watch> World<W> {
         let tally = &mut self.tallies[flow_of(&end.template)];
         let Served { transmitted, heard } = end.serve(now, now >= self.warmup, carried, tally, packet);
         packet.payload |= u64::from(held);
-        let link = end.link;
+        if transmitted == Transmitted::Last && heard.is_none() {
+            end.arm(&mut self.agenda);
+            return Some(end.link);
+        }
         if transmitted == Transmitted::Nothing {
             segments.give_back(held);
         }
-        if transmitted == Transmitted::Segment || heard.is_some() {
-            if self.follow_up(now, place, packet, transmitted, heard) {
-                self.serve(now, place);
-            }
-            return None;
+        self.go_on_serving(now, place, packet, transmitted, heard);
+        None
+    }
+
+    /// An end has `transmitted` no segment, or may transmit another, or its application acts on what it `heard`.
+    #[inline(never)]
+    fn go_on_serving(
+        &mut self,
+        now: Time,
+        place: usize,
+        packet: &mut Packet,
+        transmitted: Transmitted,
+        heard: Option<TcpEvent>,
+    ) {
+        if transmitted != Transmitted::Segment && heard.is_none() {
+            self.transport.ends[place].arm(&mut self.agenda);
+        } else if self.follow_up(now, place, packet, transmitted, heard) {
+            self.serve(now, place);
         }
-        end.arm(&mut self.agenda);
-        (transmitted == Transmitted::Last).then_some(link)
     }
 
     /// The same, at an end that is ahead of the agenda: its timers expire first.

@@ -281,6 +281,14 @@ impl Connection {
         self.news.changes &= !first;
         Some(if first == PEER_CLOSED { Event::PeerClosed } else { Event::Closed })
     }
+    /// Whether there is nothing to hear but of bytes that arrived.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        self.news.changes == 0
+    }
+    /// The bytes of which the next [`Event::Received`] would tell; 0 if there are none.
+    pub(crate) fn take_received(&mut self) -> u64 {
+        std::mem::take(&mut self.news.received)
+    }
 
     /// When the peer can need no more answers: the end of TIME-WAIT, once both directions are closed.
     pub fn forgettable_at(&self) -> Option<Time> {
