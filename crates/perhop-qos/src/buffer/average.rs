@@ -79,9 +79,12 @@ pub(super) struct Motion {
     pub(super) smoothing: Smoothing,
     /// Whether a departure that leaves something of what an average counts moves that average.
     pub(super) samples_departures: bool,
-    idle: IdleConfig,
-    /// Mean packets that go by in an idle picosecond.
+    /// Mean packets that go by in an idle picosecond, as samples of an empty queue.
     idle_packets: f64,
+    /// Whether only whole ones of them count.
+    whole_idle_packets: bool,
+    /// Samples of an empty queue that the arrival is which ends the silence.
+    idle_samples: f64,
 }
 
 impl Motion {
@@ -97,24 +100,22 @@ impl Motion {
         let packet_bits = 8.0 * mean_packet.as_bytes() as f64;
         let packets_per_second = drain.as_bits_per_second() as f64 / packet_bits;
         let weight = averaging.weight().map_err(|error| error.within("averaging"))?;
+        let per_picosecond = packets_per_second / PICOSECONDS_PER_SECOND as f64;
         Ok(Motion {
             smoothing: Smoothing::new(weight),
             samples_departures: update == UpdateConfig::ArrivalsAndDepartures,
-            idle,
-            idle_packets: packets_per_second / PICOSECONDS_PER_SECOND as f64,
+            idle_packets: if idle == IdleConfig::None { 0.0 } else { per_picosecond },
+            whole_idle_packets: idle == IdleConfig::DecayWholeAndSample,
+            idle_samples: if idle == IdleConfig::Decay { 0.0 } else { 1.0 },
         })
     }
     /// Samples of an empty queue that `silence` is worth.
     #[inline]
     fn samples_in(&self, silence: Time) -> f64 {
         let gone_by = silence.as_picoseconds() as f64 * self.idle_packets;
-        match self.idle {
-            IdleConfig::Decay => gone_by,
-            IdleConfig::DecayAndSample => gone_by + 1.0,
-            // ns-2: `m = int(ptc * (now - idletime))`.
-            IdleConfig::DecayWholeAndSample => libm::floor(gone_by) + 1.0,
-            IdleConfig::None => 1.0,
-        }
+        // ns-2: `m = int(ptc * (now - idletime))`.
+        let gone_by = if self.whole_idle_packets { libm::floor(gone_by) } else { gone_by };
+        gone_by + self.idle_samples
     }
 }
 

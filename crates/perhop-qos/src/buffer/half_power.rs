@@ -18,7 +18,7 @@ const SERIES: [u64; 8] = series();
 pub(super) struct HalfPower {
     /// 2 to the fractional part of −x, in 2⁻⁶³.
     fraction: u64,
-    /// The whole part of x.
+    /// The whole part of x, below 64.
     halvings: u32,
 }
 
@@ -43,9 +43,10 @@ impl HalfPower {
     #[inline]
     pub(super) fn of(self, value: u128) -> u128 {
         let (high, low) = ((value >> 64) as u64, value as u64);
-        let product = ((u128::from(high) * u128::from(self.fraction)) << 1)
+        let product = u128::from(high << 1) * u128::from(self.fraction)
             + ((u128::from(low) * u128::from(self.fraction)) >> 63);
-        product >> self.halvings
+        // Which the compiler does not know.
+        product >> (self.halvings % u64::BITS)
     }
 }
 

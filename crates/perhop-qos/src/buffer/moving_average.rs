@@ -171,12 +171,14 @@ impl Average {
     /// As `samples` samples of an empty queue would: avg ← (1 − w)^samples avg. There may be fractions of a sample.
     #[inline]
     pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
+        // Which it always is below, but the compiler does not know: it would make more of shifts of 128 bits.
+        let shift = smoothing.shift % u64::BITS;
         // Less than a step does not decay.
-        if self.level >> smoothing.shift == 0 {
+        if self.level >> shift == 0 {
             return;
         }
-        let value = (u128::from(self.level) << 64 | u128::from(self.rest)) >> smoothing.shift;
-        let value = HalfPower::new(samples * smoothing.halvings).of(value) << smoothing.shift;
+        let value = (u128::from(self.level) << 64 | u128::from(self.rest)) >> shift;
+        let value = HalfPower::new(samples * smoothing.halvings).of(value) << shift;
         (self.level, self.rest) = ((value >> 64) as u64, value as u64);
     }
 }
