@@ -76,20 +76,20 @@ impl End {
         }
     }
 
-    /// Puts its next segment, if it has one to send, into `carried`, and all but that one's place into `packet`; `tally` is its
-    /// flow's. After the last its application hears what there is to hear. What leaves and arrives while the run
+    /// Puts its next segment, if it has one to send, into `carried`, which is in the place `held`, and its packet into
+    /// `packet`; `tally` is its flow's. After the last its application hears what there is to hear. What leaves and arrives while the run
     /// `is_measured` is counted.
     #[inline(always)]
     pub(super) fn serve(
         &mut self,
         now: Time,
         is_measured: bool,
+        held: u32,
         carried: &mut Carried,
         tally: &mut FlowCounters,
         packet: &mut Packet,
     ) -> Served {
-        *packet = self.template;
-        let transmitted = self.connection.transmit(now, &mut carried.segment, &mut packet.length);
+        let (transmitted, length) = self.connection.transmit(now, &mut carried.segment);
         if transmitted == Transmitted::Nothing {
             return Served { transmitted, heard: self.hear_of_anything(is_measured) };
         }
@@ -97,10 +97,13 @@ impl End {
         carried.generation = self.generation;
         carried.number = tally.next_sequence;
         tally.next_sequence = tally.next_sequence.wrapping_add(1);
+        *packet = self.template;
+        packet.payload |= u64::from(held);
+        packet.length = length;
         packet.sent_at = now;
         packet.ecn = carried.segment.ecn;
         if is_measured {
-            tally.offered.add(packet.length);
+            tally.offered.add(length);
         }
         let is_last = transmitted == Transmitted::Last;
         Served { transmitted, heard: if is_last { self.hear(is_measured) } else { None } }

@@ -49,8 +49,7 @@ impl<W: Watch> World<W> {
         end.connection.on_segment(now, &carried.segment);
         // The answer is written over it.
         let tally = &mut self.tallies[flow_of(&end.template)];
-        let Served { transmitted, heard } = end.serve(now, now >= self.warmup, carried, tally, packet);
-        packet.payload |= u64::from(held);
+        let Served { transmitted, heard } = end.serve(now, now >= self.warmup, held, carried, tally, packet);
         if transmitted == Transmitted::Last && heard.is_none() {
             end.arm(&mut self.agenda);
             return Some(end.link);
@@ -99,8 +98,7 @@ impl<W: Watch> World<W> {
             let (end, held) = (&mut ends[place], segments.take());
             let tally = &mut self.tallies[flow_of(&end.template)];
             let Served { transmitted, heard } =
-                end.serve(now, now >= self.warmup, segments.at(held), tally, &mut packet);
-            packet.payload |= u64::from(held);
+                end.serve(now, now >= self.warmup, held, segments.at(held), tally, &mut packet);
             if transmitted == Transmitted::Nothing {
                 segments.give_back(held);
             }

@@ -34,9 +34,12 @@ impl Sender {
     /// `segment` acknowledges something for the first time.
     #[inline(always)]
     fn heed_progress(&mut self, now: Time, segment: &Segment) {
+        let echoes = self.understands_mark(segment);
         self.learn(segment);
         self.open_to(segment);
-        let echoes = self.heed_mark(segment);
+        if echoes {
+            self.on_congestion_mark(segment.acknowledgment);
+        }
         self.on_new_data(now, segment, echoes);
     }
 
@@ -48,21 +51,19 @@ impl Sender {
         if segment.acknowledgment == self.unacknowledged {
             self.open_to(segment);
         }
-        self.heed_mark(segment);
+        if self.understands_mark(segment) {
+            self.on_congestion_mark(segment.acknowledgment);
+        }
         if is_duplicate {
             self.calm = false;
             self.on_duplicate(now, news);
         }
     }
 
-    /// Whether `segment` echoes congestion to a sender that understands it, and has slowed it down where it must.
+    /// Whether `segment` echoes congestion to a sender that understands it.
     #[inline]
-    fn heed_mark(&mut self, segment: &Segment) -> bool {
-        let echoes = segment.has(Flags::ECE) && self.ecn;
-        if echoes {
-            self.on_congestion_mark(segment.acknowledgment);
-        }
-        echoes
+    fn understands_mark(&self, segment: &Segment) -> bool {
+        segment.has(Flags::ECE) && self.ecn
     }
 
     /// Whether the blocks of `segment` say anything new to a sender that listens to them.

@@ -174,11 +174,12 @@ impl Connection {
     }
 
     /// The data and the FIN of `segment`.
-    #[inline]
+    #[allow(clippy::inline_always)] // see above
+    #[inline(always)]
     fn take_in(&mut self, now: Time, segment: &Segment) {
         let received = self.receiver.on_data(now, segment);
         match self.reading {
-            Reading::AtOnce => self.receiver.open_window(),
+            Reading::AtOnce => self.receiver.open_whole_window(),
             Reading::OnDemand => self.receiver.leave_unread(received),
         }
         self.news.received += received;
@@ -233,7 +234,7 @@ impl Connection {
     /// The next segment to send; to be asked until there is none, after every other call.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
-        (self.transmit(now, &mut segment, &mut 0) != Transmitted::Nothing).then_some(segment)
+        (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
     }
 
     /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.

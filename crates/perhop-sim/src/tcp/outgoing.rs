@@ -22,40 +22,40 @@ pub(crate) enum Transmitted {
 
 #[allow(clippy::inline_always)] // every segment takes them
 impl Connection {
-    /// Writes the next segment to send into `segment`, whatever that was before, and the IP bytes of its packet into
-    /// `length`, if there is one.
+    /// Writes the next segment to send into `segment`, whatever that was before, if there is one. The answer is what became
+    /// of it, and the IP bytes of its packet.
     ///
     /// Most are full segments of data in the middle of the stream, or acknowledgments of what arrived in order.
     #[inline(always)]
-    pub(crate) fn transmit(&mut self, now: Time, segment: &mut Segment, length: &mut u32) -> Transmitted {
+    pub(crate) fn transmit(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
         let due = self.receiver.due();
         if self.stage >= Stage::Open {
-            if !self.sender.has_work() {
-                if matches!(due, Due::Nothing | Due::Delayed) {
-                    return Transmitted::Nothing;
-                }
-                if !self.has_blocks() {
-                    self.write_acknowledgment(now, segment);
-                    *length = self.sender.parameters.plain_packet(0);
-                    return Transmitted::Last;
-                }
-            } else if due != Due::Alone
+            if self.sender.flight() > 0
+                && due != Due::Alone
                 && let Some(piece) = self.sender.poll_foreseen(now)
             {
                 self.write_data(now, piece, segment);
-                *length = self.sender.full_packet;
-                return if piece.is_last { Transmitted::Last } else { Transmitted::Segment };
+                let transmitted = if piece.is_last { Transmitted::Last } else { Transmitted::Segment };
+                return (transmitted, self.sender.full_packet);
+            }
+            if !self.sender.has_work() {
+                if matches!(due, Due::Nothing | Due::Delayed) {
+                    return (Transmitted::Nothing, 0);
+                }
+                if !self.has_blocks() {
+                    self.write_acknowledgment(now, segment);
+                    return (Transmitted::Last, self.sender.parameters.plain_packet(0));
+                }
             }
         }
-        self.transmit_any(now, segment, length)
+        self.transmit_any(now, segment)
     }
 
     /// The same whatever is to be sent.
     #[inline(never)]
-    fn transmit_any(&mut self, now: Time, segment: &mut Segment, length: &mut u32) -> Transmitted {
+    fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
         let transmitted = self.write_any(now, segment);
-        *length = self.sender.parameters.ip_length(segment);
-        transmitted
+        (transmitted, self.sender.parameters.ip_length(segment))
     }
 
     fn write_any(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
@@ -153,10 +153,10 @@ mod tests {
             let mut segment = segments.last().copied().unwrap_or_default();
             segment.sack.push(7, 9);
             let mut with_care = in_doubt(end);
-            let (mut length, mut careful_length) = (0, 0);
-            let transmitted = end.transmit(now, &mut segment, &mut length);
+            let (transmitted, length) = end.transmit(now, &mut segment);
             let mut careful = Segment::default();
-            assert_eq!(with_care.transmit_any(now, &mut careful, &mut careful_length), transmitted);
+            let (carefully, careful_length) = with_care.transmit_any(now, &mut careful);
+            assert_eq!(carefully, transmitted);
             assert_eq!(state_of(end), state_of(&with_care));
             if transmitted == Transmitted::Nothing {
                 break;
@@ -204,7 +204,7 @@ mod tests {
         if end.reading == Reading::AtOnce {
             assert_eq!(end.receiver.unread(), 0);
             let mut receiver = end.receiver.clone();
-            receiver.open_window();
+            receiver.open_whole_window();
             assert_eq!(format!("{receiver:?}"), format!("{:?}", end.receiver));
         }
     }

@@ -113,7 +113,9 @@ impl Receiver {
     #[inline(always)]
     pub(super) fn on_data(&mut self, now: Time, segment: &Segment) -> u64 {
         if self.expects(segment) {
-            return self.take_in_order(now, segment.sequence + u64::from(segment.length), segment.length);
+            self.next += u64::from(segment.length);
+            self.owe(now, segment.length);
+            return u64::from(segment.length);
         }
         self.on_unexpected_data(now, segment)
     }
@@ -164,8 +166,7 @@ impl Receiver {
         self.take_in_order(now, end, segment.length)
     }
 
-    #[allow(clippy::inline_always)] // see above
-    #[inline(always)]
+    /// Takes in data up to `end` that leave nothing out, and the FIN behind them.
     fn take_in_order(&mut self, now: Time, end: u64, length: u32) -> u64 {
         let before = self.next;
         let had_gap = !self.beyond.is_empty();
@@ -262,8 +263,17 @@ impl Receiver {
         }
     }
     /// RFC 9293 §3.8.6.2.2: the edge advances by a segment or half the buffer, never by less.
-    pub(super) fn open_window(&mut self) {
-        let edge = self.next + self.buffer.saturating_sub(self.unread);
+    fn open_window(&mut self) {
+        self.advance_to(self.next + self.buffer.saturating_sub(self.unread));
+    }
+    /// The same where the application has left nothing.
+    #[inline]
+    pub(super) fn open_whole_window(&mut self) {
+        debug_assert_eq!(self.unread, 0, "the application reads at once");
+        self.advance_to(self.next + self.buffer);
+    }
+    #[inline]
+    fn advance_to(&mut self, edge: u64) {
         if edge >= self.edge + self.least_advance {
             self.edge = edge;
         }

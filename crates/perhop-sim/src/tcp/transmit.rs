@@ -37,20 +37,15 @@ impl Selected {
 }
 
 impl Sender {
-    /// The next piece where that follows from the windows alone: nothing is the matter, something is under way, more than a
-    /// segment's worth of the stream follows, of which nothing was ever sent, and both windows have room for it. Otherwise
-    /// nothing has changed, and [`Sender::poll`] knows what is next.
+    /// The next piece, while something is under way, where that follows from the windows alone: nothing is the matter, more
+    /// than a segment's worth of the stream follows, of which nothing was ever sent, and both windows have room for it.
+    /// Otherwise nothing has changed, and [`Sender::poll`] knows what is next.
     #[allow(clippy::inline_always)] // most segments are sent here, and the compiler knows what that makes short
     #[inline(always)]
     pub(super) fn poll_foreseen(&mut self, now: Time) -> Option<Piece> {
-        debug_assert!(!self.calm || self.is_calm());
+        debug_assert!(self.flight() > 0 && (!self.calm || self.is_calm()));
         let (sequence, end) = (self.next, self.next + self.payload);
-        let is_foreseen = self.calm
-            && sequence == self.highest
-            && sequence > self.unacknowledged
-            && end < self.written
-            && end <= self.edge;
-        if !is_foreseen {
+        if !(self.calm && sequence == self.highest && end < self.written && end <= self.edge) {
             return None;
         }
         // Nothing inflates the window.
