@@ -3,7 +3,7 @@
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
-use super::{Session, Transport};
+use super::{CLIENT, Session, Transport, end_of};
 use crate::tcp::Flags;
 
 impl Session {
@@ -27,14 +27,35 @@ impl Transport {
         let Some(end) = self.ends.get(place).filter(|end| end.generation == carried.generation) else {
             return true;
         };
-        debug_assert_eq!(self.leads[end.session], self.sessions[end.session].leads());
-        arrives < self.leads[end.session][place % 2]
+        debug_assert_eq!(end.lead, self.sessions[end.session].leads()[place % 2]);
+        arrives < end.lead
             && !carried.segment.flags.intersects(Flags::SYN | Flags::FIN)
             && end.connection.is_only_open()
     }
-    /// `session` has opened or lost a connection, or its place on the agenda has changed.
+    /// `session` has opened the connection at `place`.
+    pub(super) fn note_open(&mut self, session: usize, place: usize) {
+        self.open_places.resize(self.sessions.len(), 0);
+        if self.sessions[session].open == 2 {
+            // No longer the only one.
+            self.set_leads(self.open_places[session], [Time::ZERO; 2]);
+        }
+        self.open_places[session] += place;
+        self.note_leads(session);
+    }
+    /// `session` has lost the connection at `place`.
+    pub(super) fn note_over(&mut self, session: usize, place: usize) {
+        self.open_places[session] -= place;
+        self.note_leads(session);
+    }
+    /// The place of `session` on the agenda has changed, or what it has open.
     pub(super) fn note_leads(&mut self, session: usize) {
-        self.leads.resize(self.sessions.len(), [Time::ZERO; 2]);
-        self.leads[session] = self.sessions[session].leads();
+        if self.sessions[session].open == 1 {
+            self.set_leads(self.open_places[session], self.sessions[session].leads());
+        }
+    }
+    fn set_leads(&mut self, place: usize, leads: [Time; 2]) {
+        for (end, lead) in self.ends[end_of(place, CLIENT)..].iter_mut().zip(leads) {
+            end.lead = lead;
+        }
     }
 }

@@ -23,7 +23,8 @@ pub(super) struct End {
     pub(super) generation: u32,
     /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits for none.
     pub(super) armed: Time,
-    pub(super) session: usize,
+    /// The instant before which it may be ahead of the agenda.
+    pub(super) lead: Time,
     /// Of the transaction under way: bytes that have arrived here, and as many as the application waits for.
     pub(super) arrived: u64,
     pub(super) awaited: u64,
@@ -34,6 +35,7 @@ pub(super) struct End {
     pub(super) link: LinkId,
     pub(super) connection: Connection,
     pub(super) slot: Slot,
+    pub(super) session: usize,
     pub(super) closed: bool,
 }
 
@@ -77,8 +79,8 @@ impl End {
     }
 
     /// Puts its next segment, if it has one to send, into `carried`, which is in the place `held`, and its packet into
-    /// `packet`; `tally` is its flow's. After the last its application hears what there is to hear. What leaves and arrives while the run
-    /// `is_measured` is counted.
+    /// `packet`; `tally` is its flow's. After the last its application hears what there is to hear. What leaves and arrives
+    /// while the run `is_measured` is counted.
     #[inline(always)]
     pub(super) fn serve(
         &mut self,

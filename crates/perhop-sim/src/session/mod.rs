@@ -38,8 +38,8 @@ pub(crate) const SERVER: usize = 1;
 #[derive(Debug, Default)]
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
-    /// [`Session::leads`] of each session, kept here because every segment reads it.
-    leads: Vec<[Time; 2]>,
+    /// Of each session, the sum of the places of its open dialogues: the place of the only one, where there is but one.
+    open_places: Vec<usize>,
     dialogues: Vec<Dialogue>,
     /// Their ends: those of the dialogue at a place stand at [twice that](end_of), the client's before the server's.
     ends: Vec<End>,
@@ -173,11 +173,11 @@ impl<W: Watch> World<W> {
             Connection::new(parameters, role, phase)
         };
         let connections = [end(Role::Active), end(Role::Passive)];
-        self.transport.note_leads(session);
         let place = self.transport.add(Dialogue { session, number: Some(number), began: now });
         for (end, connection) in (0..).zip(connections) {
             self.add_end(session, end_of(place, end), connection);
         }
+        self.transport.note_open(session, place);
         let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
         if let Some(Ledger(connections)) = &mut self.transport.ledger {
             let generation = self.transport.ends[client].generation;
@@ -202,6 +202,7 @@ impl<W: Watch> World<W> {
             link: self.paths[*path as usize],
             peer: place as u32 ^ 1,
             generation,
+            lead: Time::ZERO,
             slot,
             armed: Time::MAX,
             closed: false,
@@ -240,7 +241,7 @@ impl<W: Watch> World<W> {
             end.connection = Connection::new(parameters, Role::Passive, Time::ZERO);
         }
         free.push(place);
-        self.transport.note_leads(session);
+        self.transport.note_over(session, place);
     }
 
     /// The application at `end` hears of `event`.
