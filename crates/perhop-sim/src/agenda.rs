@@ -41,10 +41,12 @@ pub struct Agenda<E> {
     later: BinaryHeap<Reverse<Wakeup>>,
     /// The day from which on the first of `later` is less than a year ahead; [`u64::MAX`] where there is none.
     later_from: u64,
-    /// Wake-ups that were put down, and those of them that were taken.
+    /// Wake-ups that were put down, and those that will have been taken when the calendar is looked at next.
     scheduled: u64,
-    taken: u64,
-    /// When the event was taken at which the calendar was last looked at, picoseconds.
+    taken_then: u64,
+    /// Wake-ups to be taken until then.
+    until_look: u64,
+    /// When the event was taken at which it was last looked at, picoseconds.
     looked_at: u64,
 }
 
@@ -65,7 +67,8 @@ impl<E: Copy> Agenda<E> {
             later: BinaryHeap::new(),
             later_from: u64::MAX,
             scheduled: 0,
-            taken: 0,
+            taken_then: SAMPLE,
+            until_look: SAMPLE,
             looked_at: 0,
         }
     }
@@ -85,13 +88,14 @@ impl<E: Copy> Agenda<E> {
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
         let limit = limit.as_picoseconds();
-        let Wakeup { time, slot } = match self.today.last() {
-            Some(next) if next.time > limit => return None,
-            Some(_) => self.today.pop()?,
-            None => self.turn_to_next(limit)?,
+        // Most days have one wake-up, for which nothing is to be sorted.
+        let only = if self.today.is_empty() { self.year.take_only(self.later_from, limit) } else { None };
+        let Wakeup { time, slot } = match only {
+            Some(only) => only,
+            None => self.take_next(limit)?,
         };
-        self.taken += 1;
-        if self.taken.is_multiple_of(SAMPLE) {
+        self.until_look -= 1;
+        if self.until_look == 0 {
             self.look_at_pace(time);
         }
         Some((Time::from_picoseconds(time), self.registered[slot as usize]))
@@ -99,14 +103,13 @@ impl<E: Copy> Agenda<E> {
     /// When the next event happens; `None` where none will.
     pub fn next_at(&mut self) -> Option<Time> {
         if self.today.is_empty() {
-            let first = self.turn_to_next(u64::MAX)?;
-            self.today.push(first);
+            self.turn_to_next()?;
         }
         self.today.last().map(|wakeup| Time::from_picoseconds(wakeup.time))
     }
     /// How many wake-ups are pending.
     pub fn len(&self) -> usize {
-        (self.scheduled - self.taken) as usize
+        (self.scheduled - (self.taken_then - self.until_look)) as usize
     }
     /// Whether nothing will happen any more.
     pub fn is_empty(&self) -> bool {
@@ -136,45 +139,30 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Turns to the next day that has a wake-up, and takes the first of that day if it is no later than `limit`.
-    #[inline]
-    fn turn_to_next(&mut self, limit: u64) -> Option<Wakeup> {
-        match self.year.turn_within_week(self.later_from) {
-            // Most days have one wake-up, for which nothing is to be sorted.
-            Some((only, false)) if only.time <= limit => Some(only),
-            None => self.turn_further(limit),
-            one => self.begin_day(one, limit),
+    /// Takes the next wake-up, on whatever day, if it is no later than `limit`.
+    #[inline(never)]
+    fn take_next(&mut self, limit: u64) -> Option<Wakeup> {
+        if self.today.is_empty() {
+            self.turn_to_next()?;
         }
+        self.today.pop_if(|next| next.time <= limit)
     }
 
-    /// The same, where that day is further ahead, or some of the later ones are to be put down.
-    #[inline(never)]
-    fn turn_further(&mut self, limit: u64) -> Option<Wakeup> {
+    /// Turns to the next day that has a wake-up, and sorts what is put down on it; `None` where nothing is put down.
+    fn turn_to_next(&mut self) -> Option<()> {
         // Where nothing is put down this year, the next is the first of the later ones, if there is one.
         let next = self.year.next_day().or_else(|| self.later_day())?;
-        self.year.turn_to(next);
+        self.year.turn_to(next, |wakeup| self.today.push(wakeup));
         if next >= self.later_from {
             self.begin_later();
         }
-        let one = self.year.take_one();
-        self.begin_day(one, limit)
+        self.today.sort_unstable_by(|one, other| other.cmp(one));
+        Some(())
     }
 
     /// The day of the first of the later ones.
     fn later_day(&self) -> Option<u64> {
         self.later.peek().map(|Reverse(first)| self.year.day(first.time))
-    }
-
-    /// Sorts what is put down on the day that has just become today, of which `one` is taken off already, and takes the
-    /// first if it is no later than `limit`.
-    #[inline(never)]
-    fn begin_day(&mut self, mut one: Option<(Wakeup, bool)>, limit: u64) -> Option<Wakeup> {
-        while let Some((wakeup, are_others)) = one {
-            self.today.push(wakeup);
-            one = if are_others { self.year.take_one() } else { None };
-        }
-        self.today.sort_unstable_by(|one, other| other.cmp(one));
-        self.today.pop_if(|first| first.time <= limit)
     }
 
     /// Puts down those of the later wake-ups that are no longer more than a year ahead.
@@ -197,6 +185,8 @@ impl<E: Copy> Agenda<E> {
     fn look_at_pace(&mut self, now: u64) {
         let gap = (now - self.looked_at) / SAMPLE;
         self.looked_at = now;
+        self.taken_then += SAMPLE;
+        self.until_look = SAMPLE;
         let pending = self.len();
         if !self.year.suits(gap, pending) {
             let mut all: Vec<Wakeup> = Vec::with_capacity(pending);

@@ -14,6 +14,7 @@ const HALVINGS: u32 = 2;
 
 /// A wake-up, and the next of the same day.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(16))] // in one cache line
 struct Entry {
     time: u64,
     slot: u32,
@@ -21,6 +22,8 @@ struct Entry {
 }
 
 impl Entry {
+    const EMPTY: Entry = Entry { time: 0, slot: 0, next: NONE };
+
     #[inline]
     fn wakeup(&self) -> Wakeup {
         Wakeup { time: self.time, slot: self.slot }
@@ -32,11 +35,13 @@ impl Entry {
 struct Week {
     /// One bit for each day that has an entry.
     occupied: u64,
-    /// First entry of each day.
-    first: [u32; DAYS_OF_A_WEEK],
+    /// First entry of each day that has one.
+    first: [Entry; DAYS_OF_A_WEEK],
 }
 
 impl Week {
+    const EMPTY: Week = Week { occupied: 0, first: [Entry::EMPTY; DAYS_OF_A_WEEK] };
+
     /// How many days after `day`, which is in it, the first is that has an entry, as far as the week goes.
     #[inline]
     fn days_to_entry(&self, day: u64) -> Option<u64> {
@@ -46,18 +51,22 @@ impl Week {
     }
 }
 
-const EMPTY_WEEK: Week = Week { occupied: 0, first: [NONE; DAYS_OF_A_WEEK] };
-
 /// Days of equal length, numbered from the start of time, and what is put down on those after today, less than a year
 /// ahead: in no order within a day.
+///
+/// Few days have two wake-ups, so a day holds one itself, and the others are kept elsewhere.
 #[derive(Debug)]
 pub(super) struct Wheel {
     /// Length of a day: so many bits of a time in picoseconds.
     day_bits: u32,
-    today: u64,
+    /// The day after today.
+    tomorrow: u64,
+    /// Days of the year less one: bits of a day's number, which tell its place in the year.
+    place_bits: u64,
     weeks: Vec<Week>,
-    entries: Vec<Entry>,
-    /// The first of the entries that are not in use.
+    /// What is put down on days that have an entry already.
+    others: Vec<Entry>,
+    /// The first of the others that are not in use.
     free: u32,
 }
 
@@ -68,28 +77,24 @@ impl Wheel {
     }
     /// A year for `pending` events that are `gap` picoseconds apart, at `now`.
     pub(super) fn suiting(gap: u64, pending: usize, now: u64) -> Wheel {
-        let day_bits = day_bits(gap);
+        let (day_bits, days) = (day_bits(gap), days(pending));
         Wheel {
             day_bits,
-            today: now >> day_bits,
-            weeks: vec![EMPTY_WEEK; days(pending) / DAYS_OF_A_WEEK],
-            entries: Vec::with_capacity(pending),
+            tomorrow: (now >> day_bits) + 1,
+            place_bits: days as u64 - 1,
+            weeks: vec![Week::EMPTY; days / DAYS_OF_A_WEEK],
+            others: Vec::new(),
             free: NONE,
         }
     }
     /// Whether it is about as [`Wheel::suiting`] would make it.
     pub(super) fn suits(&self, gap: u64, pending: usize) -> bool {
-        let (own, days) = (self.days() as usize, days(pending));
+        let (own, days) = (self.place_bits as usize + 1, days(pending));
         day_bits(gap).abs_diff(self.day_bits) < 2 && days <= 2 * own && own <= 4 * days
     }
 
-    /// How many days the year has.
-    #[inline]
-    fn days(&self) -> u64 {
-        (self.weeks.len() * DAYS_OF_A_WEEK) as u64
-    }
     pub(super) fn today(&self) -> u64 {
-        self.today
+        self.tomorrow - 1
     }
     /// The day of a `time` in picoseconds.
     #[inline]
@@ -100,45 +105,48 @@ impl Wheel {
     #[inline]
     pub(super) fn is_ahead(&self, day: u64) -> bool {
         // In one comparison: of a day that is not after today the difference is past all others.
-        day.wrapping_sub(self.today + 1) < self.days() - 1
+        day.wrapping_sub(self.tomorrow) < self.place_bits
     }
     /// The first day on which `day` is less than a year ahead.
     pub(super) fn reached_from(&self, day: u64) -> u64 {
-        day.saturating_sub(self.days() - 1)
+        day.saturating_sub(self.place_bits)
     }
 
     /// The place of the week of `day`.
     #[inline]
     fn week(&self, day: u64) -> usize {
-        (day as usize / DAYS_OF_A_WEEK) & (self.weeks.len() - 1)
+        (day & self.place_bits) as usize / DAYS_OF_A_WEEK
     }
 
     /// Puts `wakeup` down on `day`, which [is ahead](Wheel::is_ahead).
     #[inline]
-    pub(super) fn put_down(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
-        let (week, day) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
+    pub(super) fn put_down(&mut self, day: u64, wakeup: Wakeup) {
+        let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
         let week = &mut self.weeks[week];
-        let index = self.free;
-        week.occupied |= 1 << day;
-        if let Some(unused) = self.entries.get_mut(index as usize) {
-            self.free = unused.next;
-            unused.time = time;
-            unused.slot = slot;
-            unused.next = std::mem::replace(&mut week.first[day], index);
-        } else {
-            let next = std::mem::replace(&mut week.first[day], self.entries.len() as u32);
-            self.add(Entry { time, slot, next });
+        if week.occupied & 1 << place != 0 {
+            return self.put_down_beside(day, wakeup);
         }
+        week.occupied |= 1 << place;
+        week.first[place] = Entry { time: wakeup.time, slot: wakeup.slot, next: NONE };
     }
-    #[cold]
+    /// The same where the day has an entry already.
     #[inline(never)]
-    fn add(&mut self, entry: Entry) {
-        self.entries.push(entry);
+    fn put_down_beside(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
+        let week = self.week(day);
+        let first = &mut self.weeks[week].first[day as usize % DAYS_OF_A_WEEK];
+        let entry = Entry { time, slot, next: first.next };
+        if let Some(unused) = self.others.get_mut(self.free as usize) {
+            first.next = std::mem::replace(&mut self.free, unused.next);
+            *unused = entry;
+        } else {
+            first.next = self.others.len() as u32;
+            self.others.push(entry);
+        }
     }
 
     /// The first day after today that has an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
-        let mut day = self.today + 1;
+        let mut day = self.tomorrow;
         // Round the year, to the days before tomorrow in its own week.
         for _ in 0..=self.weeks.len() {
             if let Some(days) = self.weeks[self.week(day)].days_to_entry(day) {
@@ -149,57 +157,44 @@ impl Wheel {
         None
     }
 
-    /// Makes `day` today. None of those between has an entry.
-    pub(super) fn turn_to(&mut self, day: u64) {
-        self.today = day;
-    }
-    /// Takes off one of the entries of the day that has just become today, and says whether there are others.
-    pub(super) fn take_one(&mut self) -> Option<(Wakeup, bool)> {
-        self.take_one_of(self.week(self.today))
-    }
-    /// Turns to the next day that has an entry and takes off one of them, as [`Wheel::take_one`] does, where that day is in
-    /// the week of tomorrow and before `limit`. Else everything remains.
+    /// Turns to the next day that has an entry and takes that off, where it is the only one of its day, no later than `limit`,
+    /// and its day in the week of tomorrow and before `end`. Else everything remains.
     #[inline]
-    pub(super) fn turn_within_week(&mut self, limit: u64) -> Option<(Wakeup, bool)> {
-        let tomorrow = self.today + 1;
-        let week = self.week(tomorrow);
-        let day = tomorrow + self.weeks[week].days_to_entry(tomorrow)?;
-        if day >= limit {
+    pub(super) fn take_only(&mut self, end: u64, limit: u64) -> Option<Wakeup> {
+        let week = self.week(self.tomorrow);
+        let week = &mut self.weeks[week];
+        let day = self.tomorrow + week.days_to_entry(self.tomorrow)?;
+        let place = day as usize % DAYS_OF_A_WEEK;
+        let only = week.first[place];
+        if day >= end || only.time > limit || only.next != NONE {
             return None;
         }
-        self.today = day;
-        self.take_one_of(week)
+        week.occupied &= !(1 << place);
+        self.tomorrow = day + 1;
+        Some(only.wakeup())
     }
-    /// Takes off one of today's entries; today is in `week`.
-    #[inline]
-    fn take_one_of(&mut self, week: usize) -> Option<(Wakeup, bool)> {
-        let day = self.today as usize % DAYS_OF_A_WEEK;
+    /// Turns to `day`, none of those before it having an entry, and takes off what is put down on it.
+    pub(super) fn turn_to(&mut self, day: u64, mut take: impl FnMut(Wakeup)) {
+        self.tomorrow = day + 1;
+        let (week, place) = (self.week(day), day as usize % DAYS_OF_A_WEEK);
         let week = &mut self.weeks[week];
-        let index = week.first[day];
-        let entry = self.entries.get_mut(index as usize)?;
-        let next = std::mem::replace(&mut entry.next, self.free);
-        self.free = index;
-        week.first[day] = next;
-        let is_last = next == NONE;
-        if is_last {
-            week.occupied &= !(1 << day);
+        if week.occupied & 1 << place == 0 {
+            return;
         }
-        Some((entry.wakeup(), !is_last))
+        week.occupied &= !(1 << place);
+        let Entry { mut next, .. } = week.first[place];
+        take(week.first[place].wakeup());
+        while let Some(other) = self.others.get_mut(next as usize) {
+            take(other.wakeup());
+            let freed = std::mem::replace(&mut self.free, next);
+            next = std::mem::replace(&mut other.next, freed);
+        }
     }
     /// Takes off everything.
     pub(super) fn drain(&mut self, mut take: impl FnMut(Wakeup)) {
-        for week in &mut self.weeks {
-            for first in week.first {
-                let mut index = first;
-                while let Some(entry) = self.entries.get(index as usize) {
-                    take(entry.wakeup());
-                    index = entry.next;
-                }
-            }
-            *week = EMPTY_WEEK;
+        while let Some(day) = self.next_day() {
+            self.turn_to(day, &mut take);
         }
-        self.entries.clear();
-        self.free = NONE;
     }
 }
 
