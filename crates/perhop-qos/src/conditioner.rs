@@ -195,7 +195,7 @@ impl Stage {
         }
         match &mut self.meter {
             None => {}
-            Some(StageMeter::Aggregate(meter)) => packet.color = meter.measure(now, packet),
+            Some(StageMeter::Aggregate(meter)) => packet.color = meter.measure_here(now, packet),
             Some(StageMeter::Flow(meters)) => packet.color = meters.measure(now, packet),
         }
         let color = packet.color.index();

@@ -4,7 +4,6 @@
 //! is a whole number of them, so nothing is ever rounded and "green ≤ rate·Δt + burst" holds on
 //! every interval to the last bit. 128 bits hold any rate, any time and any burst.
 
-use std::hint::select_unpredictable;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
@@ -171,13 +170,15 @@ struct Profile<W> {
     bucket: SharedProfile<W>,
     /// When it is full for certain.
     longest: Time,
-    excess: Color,
+    /// Of the packets that exceed it and of those that conform: looked up, as nobody can foretell which it is.
+    colors: [Color; 2],
 }
 
 impl<W: Word> SoleBucket<W> {
     fn full(config: &TokenBucketConfig) -> SoleBucket<W> {
         let bucket = SharedProfile::new(config.rate, config.burst);
-        let profile = Arc::new(Profile { bucket, longest: bucket.fills_in(), excess: config.excess });
+        let colors = [config.excess, Color::GREEN];
+        let profile = Arc::new(Profile { bucket, longest: bucket.fills_in(), colors });
         SoleBucket { profile, clock: Clock::default(), level: bucket.full() }
     }
 }
@@ -192,11 +193,11 @@ impl Meter for TokenBucket {
 impl<W: Word> Meter for SoleBucket<W> {
     #[inline]
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        let Profile { bucket, longest, excess } = &*self.profile;
+        let Profile { bucket, longest, colors } = &*self.profile;
         self.level.top_up(bucket.earned(self.clock.elapsed(now, *longest)), bucket);
         // RFC 3290 A.3, strict conformance: enough tokens for the entire packet; an excess packet takes none.
         let conforms = self.level.take(bucket.cost(packet.length));
-        select_unpredictable(conforms, Color::GREEN, *excess)
+        colors[usize::from(conforms)]
     }
 }
 
