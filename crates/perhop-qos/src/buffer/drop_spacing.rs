@@ -138,7 +138,8 @@ impl DropSpacing {
     /// Whether the packet is dropped; `since` counts it. Draws a number only where the answer is not certain, or once for each drop.
     ///
     /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is less than the numerator.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the most of a judgment, which is a function of its own")]
+    #[inline(always)]
     pub(super) fn drops(self, probability: Probability, mut since: SinceDrop, random: &mut Stream) -> bool {
         let Probability { part, whole } = probability;
         since.begin(self, whole, random);

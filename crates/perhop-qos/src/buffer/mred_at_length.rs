@@ -23,10 +23,9 @@ impl Mred {
         let profile = &*self.profile;
         let index = profile.index(precedence);
         if profile.is_coupled {
-            let held = lower_and_own(profile, index, queue);
-            // An average that counts something here leaves none above it empty.
-            if held > 0 && profile.unit.held(queue) <= LONGEST {
-                return self.admit_coupled(held, index, packet, queue);
+            // What the first average counts, all others count as well: where that is something, none is of an empty queue.
+            if profile.unit.held_by_precedence(queue)[0] > 0 && profile.unit.held(queue) <= LONGEST {
+                return self.admit_coupled(index, packet, queue);
             }
         } else if queue.packets.wrapping_sub(1) < profile.short_way_up_to {
             return self.admit_by_single(index, packet, queue);
@@ -45,8 +44,7 @@ impl Mred {
     /// What the single average says of a packet of precedence `index`, which fits.
     #[inline(never)]
     pub(super) fn judge_by_single(&mut self, index: usize, packet: &Packet) -> Verdict {
-        let outcome = self.judge_by(index, self.level);
-        self.profile.verdict(outcome, packet)
+        self.judge_fitting(index, self.level, packet)
     }
 
     /// The same, average by average.
@@ -54,42 +52,66 @@ impl Mred {
     fn admit_by_each(&mut self, now: Time, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
         self.for_each_average(index, queue, |average, held, motion| average.arrival(now, held, motion));
         let average = self.deciding_level(index, queue);
-        let outcome = if self.profile.asks_more {
-            self.judge_by_all(now, index, average, packet, queue)
-        } else {
-            self.judge_by(index, average)
-        };
-        self.verdict(outcome, index, packet, queue)
+        if self.profile.asks_more {
+            let outcome = self.judge_by_all(now, index, average, packet, queue);
+            return self.verdict(outcome, index, packet, queue);
+        }
+        self.judge_plainly(index, average, packet, queue)
     }
 
-    /// The same where coupled averages count something each, that of the packet `held`, and nothing but one of them decides.
+    /// The same where coupled averages count something each, and nothing but that of the packet decides.
     #[inline(never)]
-    fn admit_coupled(&mut self, held: u64, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
+    fn admit_coupled(&mut self, index: usize, packet: &Packet, queue: &Occupancy) -> Verdict {
         let profile = &*self.profile;
         let (last, smoothing) = (profile.last, &profile.motion.smoothing);
         let by_precedence = profile.unit.held_by_precedence(queue);
         let averages = &mut self.far.averages.0;
         averages[last].average.sample_by_multiplying(profile.unit.held(queue), smoothing);
-        let mut held = held;
-        for j in index..last {
-            averages[j].average.sample_by_multiplying(held, smoothing);
-            held += by_precedence[j + 1];
+        let mut held = 0;
+        for j in 0..last {
+            held += by_precedence[j];
+            if j >= index {
+                averages[j].average.sample_by_multiplying(held, smoothing);
+            }
         }
         let average = averages[index].average.level();
-        let outcome = self.judge_by(index, average);
-        self.verdict(outcome, index, packet, queue)
+        self.judge_plainly(index, average, packet, queue)
     }
 
-    /// What a packet's `average` says, where nothing else decides.
+    /// What a packet's `average` and the limit say, where nothing else decides.
     #[inline]
-    fn judge_by(&mut self, index: usize, average: u64) -> Outcome {
-        let Mred { profile, near, far, .. } = self;
-        let mut since = since(near, &mut far.counts, index);
-        if average < profile.tests.min(index) {
-            since.end();
-            return Outcome::Keep;
+    fn judge_plainly(&mut self, index: usize, average: u64, packet: &Packet, queue: &Occupancy) -> Verdict {
+        let profile = &*self.profile;
+        if profile.limit.is_some_and(|limit| !profile.fits(limit, index, packet, queue)) {
+            return self.judge_unfitting(index, average, packet);
         }
-        profile.judge(&profile.tests, index, since, Sight::plain(average), &mut far.random)
+        self.judge_fitting(index, average, packet)
+    }
+    /// The same of a packet that does not fit.
+    #[inline(never)]
+    fn judge_unfitting(&mut self, index: usize, average: u64, packet: &Packet) -> Verdict {
+        match self.judge_fitting(index, average, packet) {
+            dropped @ Verdict::Drop(_) => dropped,
+            _ => Verdict::Drop(DropCause::QueueFull),
+        }
+    }
+    /// The same of a packet that fits.
+    #[inline]
+    fn judge_fitting(&mut self, index: usize, average: u64, packet: &Packet) -> Verdict {
+        let Mred { profile, near, far, .. } = self;
+        if average < profile.tests.min(index) {
+            since(near, &mut far.counts, index).end();
+            return Verdict::Pass;
+        }
+        self.judge_above_min(index, average, packet)
+    }
+    /// The same where its average is at `min` or above.
+    #[inline(never)]
+    fn judge_above_min(&mut self, index: usize, average: u64, packet: &Packet) -> Verdict {
+        let Mred { profile, near, far, .. } = self;
+        let since = since(near, &mut far.counts, index);
+        let outcome = profile.judge(&profile.tests, index, since, Sight::plain(average), &mut far.random);
+        profile.verdict(outcome, packet)
     }
 
     /// Asks all tests about a packet that finds `average`.
@@ -218,16 +240,6 @@ impl Mred {
             _ => verdict,
         }
     }
-}
-
-/// What the queue holds of precedence `index` and the lower ones.
-#[inline]
-fn lower_and_own(profile: &Profile, index: usize, queue: &Occupancy) -> u64 {
-    // The last counts what is beyond it as well.
-    if index == profile.last {
-        return profile.unit.held(queue);
-    }
-    profile.unit.held_by_precedence(queue)[..=index].iter().sum()
 }
 
 /// Packets in the queue of those that the average of precedence `index` counts.

@@ -256,7 +256,11 @@ impl Profile {
     }
 
     /// Whether `tests` let a packet of precedence `index` pass that nothing spares, its average being at `min` or above.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "mostly in a function of its own, which knows what need not be looked at"
+    )]
+    #[inline(always)]
     pub(super) fn judge(
         &self,
         tests: &Tests,
