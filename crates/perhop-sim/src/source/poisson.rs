@@ -28,7 +28,6 @@ impl Poisson {
         source.next = start.saturating_add(source.gap());
         source
     }
-    #[inline(never)] // a logarithm: longer than what asks for it
     pub(super) fn next_packet(&mut self) -> Emission {
         let length = match self.sizes {
             SizeLaw::Fixed => self.packet.ip_length(),

@@ -17,7 +17,6 @@ impl Trace {
     pub fn new(entries: Vec<TraceEntry>, start: Time) -> Trace {
         Trace { entries: entries.into_iter(), start }
     }
-    #[inline(never)] // seldom asked for
     pub(super) fn next_packet(&mut self) -> Emission {
         let Some(TraceEntry { time, length, dscp }) = self.entries.next() else { return Emission::NEVER };
         Emission { at: self.start.saturating_add(time), length, dscp }
