@@ -88,11 +88,13 @@ impl<E: Copy> Agenda<E> {
     #[inline]
     pub fn pop_until(&mut self, limit: Time) -> Option<(Time, E)> {
         let limit = limit.as_picoseconds();
-        // Most days have one wake-up, for which nothing is to be sorted.
-        let only = if self.today.is_empty() { self.year.take_only(self.later_from, limit) } else { None };
-        let Wakeup { time, slot } = match only {
-            Some(only) => only,
-            None => self.take_next(limit)?,
+        let Wakeup { time, slot } = if !self.today.is_empty() {
+            self.today.pop_if(|next| next.time <= limit)?
+        } else if let Some(only) = self.year.take_only(self.later_from, limit) {
+            // Most days have one wake-up, for which nothing is to be sorted.
+            only
+        } else {
+            self.take_of_next_day(limit)?
         };
         self.until_look -= 1;
         if self.until_look == 0 {
@@ -139,12 +141,10 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Takes the next wake-up, on whatever day, if it is no later than `limit`.
+    /// Turns to the next day that has a wake-up, and takes the first of that day if it is no later than `limit`.
     #[inline(never)]
-    fn take_next(&mut self, limit: u64) -> Option<Wakeup> {
-        if self.today.is_empty() {
-            self.turn_to_next()?;
-        }
+    fn take_of_next_day(&mut self, limit: u64) -> Option<Wakeup> {
+        self.turn_to_next()?;
         self.today.pop_if(|next| next.time <= limit)
     }
 
