@@ -250,6 +250,16 @@ impl<W: Watch> World<W> {
     /// A datagram has arrived.
     #[inline(never)]
     fn count_datagram(&mut self, now: Time, packet: &Packet) {
+        // Without samples counting comes last, and nothing is kept for afterwards.
+        if self.samples.is_some() {
+            return self.count_sampled_datagram(now, packet);
+        }
+        self.count(now, packet, sequence_of(packet));
+    }
+
+    /// The same where a scenario asks for samples.
+    #[inline(never)]
+    fn count_sampled_datagram(&mut self, now: Time, packet: &Packet) {
         self.count_delivery(now, packet, sequence_of(packet));
     }
 
@@ -257,6 +267,17 @@ impl<W: Watch> World<W> {
     #[allow(clippy::inline_always)] // a part of what every segment does that arrives
     #[inline(always)]
     pub(crate) fn count_delivery(&mut self, now: Time, packet: &Packet, number: u32) {
+        if let Some(variation) = self.count(now, packet, number)
+            && self.samples.is_some()
+        {
+            self.sample_delivery(now, packet, number, variation);
+        }
+    }
+
+    /// The same, before samples see the packet. The answer is what they are told of it; `None` where they have seen to it.
+    #[allow(clippy::inline_always, clippy::option_option)] // see above; of a first packet there is no variation to tell
+    #[inline(always)]
+    fn count(&mut self, now: Time, packet: &Packet, number: u32) -> Option<Option<i64>> {
         let FlowCounters { arrivals, distribution, .. } = &mut self.tallies[flow_of(packet)];
         // All that a receiver knows of a packet's color is what its codepoint says.
         let color = packet.dscp.color();
@@ -265,19 +286,17 @@ impl<W: Watch> World<W> {
                 arrivals.take_early(packet.length, color);
                 self.sample_early(now, packet);
             }
-            return;
+            return None;
         }
         let (delays, delay) = (&mut self.delays[*distribution], now - packet.sent_at);
         if !delays.has_room(delay) {
-            return self.count_long_delay(now, packet, number);
+            self.count_long_delay(now, packet, number);
+            return None;
         }
-        let variation = arrivals.deliver(number, packet.length, color, delay, delays);
-        if self.samples.is_some() {
-            self.sample_delivery(now, packet, number, variation);
-        }
+        Some(arrivals.deliver(number, packet.length, color, delay, delays))
     }
 
-    /// The same, of a packet that took longer than any before.
+    /// [`World::count_delivery`] of a packet that took longer than any before.
     #[cold]
     fn count_long_delay(&mut self, now: Time, packet: &Packet, number: u32) {
         let distribution = self.tallies[flow_of(packet)].distribution;
