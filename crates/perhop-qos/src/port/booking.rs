@@ -73,10 +73,12 @@ impl Port {
         booked.let_go(now, queue, buffer);
         let place = Place { queue: QueueId(0), precedence: queue.precedence_of(packet) };
         let verdict = buffer.admit(now, packet, place.precedence, queue.occupancy());
-        if matches!(verdict, Verdict::Drop(_)) {
+        let passes = verdict == Verdict::Pass;
+        if !passes {
             observer.arrived(now, place, packet);
+            judge(now, place, packet, verdict, &mut observer).ok()?;
+            observer.enqueued(now, place, packet);
         }
-        judge(now, place, packet, verdict, &mut observer).ok()?;
         let starts = ring.free_at().max(now);
         if starts > now {
             booked.add(starts, packet.length, place.precedence, queue);
@@ -85,7 +87,11 @@ impl Port {
         }
         let departure = Departure { starts, ends: starts + pace.time(packet.length) };
         ring.push_alone(packet.length, departure.ends);
-        observer.booked(now, place, packet, departure);
+        if passes {
+            observer.booked(now, place, packet, departure);
+        } else {
+            observer.dequeued(starts, place, packet, departure);
+        }
         Some(departure)
     }
 }
