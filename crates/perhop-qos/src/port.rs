@@ -1,5 +1,6 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
+mod admission;
 mod booking;
 mod leaves;
 mod outcome;
@@ -12,7 +13,7 @@ use crate::observer::{Observer, Place};
 use crate::packet::{Ecn, Packet};
 use crate::policer::Policer;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
-use crate::queue::{Queue, QueueId, Room};
+use crate::queue::{Queue, QueueId};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
@@ -241,78 +242,6 @@ impl Port {
         Some(Place { queue, precedence: self.queues[queue.index()].precedence_of(packet) })
     }
 
-    /// The tail side: polices `packet`, which is to wait at `place`, and asks the buffer manager and the queue.
-    #[inline]
-    fn admit<O: Observer>(
-        &mut self,
-        now: Time,
-        place: Place,
-        packet: &mut Packet,
-        observer: &mut O,
-    ) -> Result<(Verdict, Joins), DropCause> {
-        observer.arrived(now, place, packet);
-        let index = place.queue.index();
-        let is_policed = index < self.policers.len() && self.polices(now, index, packet);
-        let queue = &self.queues[index];
-        let verdict = if is_policed {
-            Verdict::Drop(DropCause::Policed)
-        } else {
-            self.buffers[index].admit(now, packet, place.precedence, queue.occupancy())
-        };
-        judge(now, place, packet, verdict, observer)?;
-        let joins =
-            if queue.is_fifo() { Joins::AsOneMore } else { self.make_room(now, place, packet, observer)? };
-        observer.enqueued(now, place, packet);
-        Ok((verdict, joins))
-    }
-
-    /// Whether the policer of queue `index`, where there is one, drops `packet`.
-    #[inline(never)]
-    fn polices(&mut self, now: Time, index: usize, packet: &Packet) -> bool {
-        let Some(Some(policer)) = self.policers.get_mut(index) else { return false };
-        self.ring.advance(now);
-        let (backlog, ring) = (self.backlog, &self.ring);
-        !policer.admits(now, packet.length, || backlog > 0 || !ring.admits(packet.length))
-    }
-
-    /// Asks a queue that may give up another packet for this one.
-    #[inline(never)]
-    fn make_room<O: Observer>(
-        &mut self,
-        now: Time,
-        place: Place,
-        packet: &Packet,
-        observer: &mut O,
-    ) -> Result<Joins, DropCause> {
-        let queue = &mut self.queues[place.queue.index()];
-        match queue.make_room(packet) {
-            Room::Free => Ok(Joins::AsOneMore),
-            Room::Refused => {
-                observer.dropped(now, Some(place), packet, DropCause::QueueFull);
-                Err(DropCause::QueueFull)
-            }
-            Room::GivenUp(other) => {
-                let place = Place { precedence: queue.precedence_of(&other), ..place };
-                observer.dropped(now, Some(place), &other, DropCause::QueueFull);
-                Ok(Joins::InPlaceOfAnother)
-            }
-        }
-    }
-
-    #[inline]
-    fn join(&mut self, now: Time, place: Place, packet: &Packet, joins: Joins) {
-        let queue = &mut self.queues[place.queue.index()];
-        queue.push_as(place.precedence, packet);
-        self.shaped_until = None;
-        match joins {
-            Joins::AsOneMore => {
-                self.backlog += 1;
-                self.scheduler.enqueued(now, place.queue, packet.length, queue);
-            }
-            Joins::InPlaceOfAnother => self.scheduler.replaced(place.queue, queue),
-        }
-    }
-
     /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the ring.
     #[expect(
         clippy::inline_always,
@@ -375,13 +304,6 @@ impl Port {
     pub fn ring(&self) -> &TransmitRing {
         &self.ring
     }
-}
-
-/// How a packet joins a queue.
-#[derive(Clone, Copy)]
-enum Joins {
-    AsOneMore,
-    InPlaceOfAnother,
 }
 
 /// Carries out a buffer manager's verdict.

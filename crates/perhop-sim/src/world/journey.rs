@@ -55,27 +55,9 @@ impl<W: Watch> World<W> {
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
-        if !hop.link.books {
-            return self.pass_by_scheduler(now, link, packet);
-        }
-        hop.come(now, packet);
-        if !hop.link.output.is_empty()
-            && let Verdict::Drop(cause) = hop.link.output.condition(now, packet)
-        {
-            self.drop_unqueued(now, link, packet, cause, End::Output);
-            return None;
-        }
-        let departure = hop.book(now, packet)?;
-        hop.launch(packet, departure)
-    }
-
-    /// The same where a packet's departure is known when it leaves the queue.
-    #[inline(never)]
-    fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
-        let mut hop = self.hop(link);
         // Sources that run ahead are all that enters a link, and have seen to its port.
         if hop.link.port.backlog() > 0 && hop.link.feeders.is_empty() {
-            self.let_out_before(now, link);
+            self.let_out(now, link);
             hop = self.hop(link);
         }
         hop.come(now, packet);
@@ -85,6 +67,17 @@ impl<W: Watch> World<W> {
             self.drop_unqueued(now, link, packet, cause, End::Output);
             return None;
         }
+        if !hop.link.books {
+            return self.pass_by_scheduler(now, link, packet);
+        }
+        let departure = hop.book(now, packet)?;
+        hop.launch(packet, departure)
+    }
+
+    /// `packet`, which has passed the output conditioners, passes a port that says when it departs as late as it leaves its queue.
+    #[inline(never)]
+    fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
+        let mut hop = self.hop(link);
         match hop.send(now, packet) {
             Sent::Transmitted(departure) => hop.launch(packet, departure),
             Sent::Queued => {

@@ -94,13 +94,6 @@ impl<W: Watch> World<W> {
     /// Lets `link`'s port send what is due by `now`.
     #[inline(never)]
     pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
-        self.let_out_before(now, link);
-    }
-
-    /// The same, as a part of what comes next.
-    #[allow(clippy::inline_always)] // by a call, a packet that meets others took one twentieth longer
-    #[inline(always)]
-    pub(super) fn let_out_before(&mut self, now: Time, link: LinkId) {
         while let Some(due) = self.links[link.index()].port.poll_timeout().filter(|due| *due <= now) {
             self.let_out_at(due, link);
         }
