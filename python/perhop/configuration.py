@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop.loading import read_json, unreadable
+from perhop.loading import is_file, read_json, unreadable
 
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
 FILE = "configuration.json"
@@ -135,6 +135,6 @@ def kept(routers: Iterable[Path]) -> str | None:
 def configurations(folder: Path) -> list[Configuration]:
     """Return the configurations that were kept with results; none where there were none."""
     file = folder / FILE
-    if not file.exists():
+    if not is_file(file):
         return []
     return [Configuration(one["file"], one["lines"]) for one in read_json(file)]

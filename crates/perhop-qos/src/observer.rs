@@ -44,8 +44,8 @@ pub trait Observer {
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
-    /// `packet` arrived at a queue, which will give it to the transmit ring when its departure starts: three in one, of which the
-    /// last lies ahead.
+    /// `packet` arrived at a queue, which gives it to the transmit ring when its departure starts: three in one, of which the
+    /// last may lie ahead. A packet that is marked besides is told of step by step.
     fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);

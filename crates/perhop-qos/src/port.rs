@@ -32,7 +32,7 @@ use pace::Pace;
 #[repr(C)] // what a packet asks that passes straight through stands together
 pub struct Port {
     pace: Pace,
-    /// Packets in all queues.
+    /// Packets that all queues hold; what is [booked](Port::book) they only count.
     backlog: u64,
     ring: TransmitRing,
     /// A packet that finds its one queue empty meets nobody who would decide about it.
@@ -296,7 +296,7 @@ impl Port {
     pub fn buffers(&self) -> &[AnyBuffer] {
         &self.buffers
     }
-    /// Packets that wait in the queues; those in the ring are no longer counted.
+    /// Packets that the queues hold; those in the ring are no longer there, and those that are [booked](Port::book) never were.
     pub fn backlog(&self) -> u64 {
         self.backlog
     }

@@ -142,17 +142,16 @@ impl TransmitRing {
     /// Whether the smallest packet could enter.
     #[inline]
     pub fn has_room(&self) -> bool {
-        debug_assert!(self.alone.is_none(), "not brought up to date");
-        self.used < self.capacity
+        self.used() < self.capacity
     }
     /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty one.
     #[inline]
     pub fn admits(&self, length: u32) -> bool {
-        debug_assert!(self.alone.is_none(), "not brought up to date");
-        self.used == 0
+        let used = self.used();
+        used == 0
             || match self.admission {
-                RingAdmission::Strict => self.used + self.particles(length) <= self.capacity,
-                RingAdmission::Overshoot => self.used < self.capacity,
+                RingAdmission::Strict => used + self.particles(length) <= self.capacity,
+                RingAdmission::Overshoot => used < self.capacity,
             }
     }
     /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its predecessor's.
@@ -189,6 +188,12 @@ impl TransmitRing {
         if self.alone.is_some() { 1 } else { self.others.len() + usize::from(self.used > 0) }
     }
 
+    /// Particles in use when it was last brought up to date.
+    #[inline]
+    fn used(&self) -> u32 {
+        self.alone.map_or(self.used, |length| self.particles(length))
+    }
+    #[inline]
     fn particles(&self, length: u32) -> u32 {
         if self.particle == u32::MAX { 1 } else { length.div_ceil(self.particle).max(1) }
     }

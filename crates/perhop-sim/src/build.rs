@@ -115,7 +115,7 @@ struct Builder<'a> {
     base: &'a Path,
     streams: Streams,
     topology: Topology<'a>,
-    /// Where the world is watched, no packet may be settled, and no source run, ahead of time.
+    /// Where the world is watched, no packet may be settled, no departure booked, and no source run ahead of time.
     onlookers: Onlookers,
     /// An observer is told what happens at each port, in the order of time.
     is_observed: bool,

@@ -1,5 +1,6 @@
 //! What is not on the agenda gives the results of what is.
 //!
+//! Of a run that somebody watches everything is on the agenda, and no departure is booked.
 //! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead, or announce
 //! what finds the port idle. A queue probe at a port behind a link puts that link's packets on the agenda;
 //! without one they may be settled as soon as they are on the wire.
@@ -21,6 +22,25 @@ fn source(kind: u8, rate: u64, size: u64) -> Value {
     }
 }
 
+/// Who watches a network.
+#[derive(Clone, Copy, PartialEq)]
+enum Watch {
+    Nobody,
+    /// Queue probes at some ports.
+    Ports,
+    /// Somebody who looks at all of it while it runs.
+    All,
+}
+
+/// The tables of a run without those of the probes.
+fn run_with(scenario: Value, watch: Watch, seed: u64) -> Vec<String> {
+    let options = RunOptions { seed, replications: 1, threads: 1 };
+    let progress = if watch == Watch::All { Progress::watched() } else { Progress::new() };
+    let results =
+        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &progress).unwrap();
+    results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
+}
+
 /// Two hosts, each with its sources, which start within `start`, and a port with the given queueing before a wire that may lose, overload
 /// one bottleneck.
 fn tables(
@@ -28,7 +48,7 @@ fn tables(
     start: &str,
     queueing: &Value,
     loss: f64,
-    watched: bool,
+    watch: Watch,
     seed: u64,
 ) -> Vec<String> {
     let traffic: Vec<Value> = sources
@@ -41,7 +61,7 @@ fn tables(
         })
         .collect();
     let probe = |from: &str| json!({"from": from, "to": "r", "every": "7ms"});
-    let probes = if watched { vec![probe("a"), probe("b")] } else { Vec::new() };
+    let probes = if watch == Watch::Ports { vec![probe("a"), probe("b")] } else { Vec::new() };
     let access = |host: &str| {
         let mut link = json!({"between": [host, "r"], "rate": "2Mb/s", "delay": "3ms", "loss": loss});
         link["interfaces"] = json!({host: {"output": "host"}});
@@ -54,10 +74,7 @@ fn tables(
         "traffic": traffic,
         "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
     });
-    let options = RunOptions { seed, replications: 1, threads: 1 };
-    let results =
-        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
-    results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
+    run_with(scenario, watch, seed)
 }
 
 /// Tail drop, a shaper, priorities, and RED.
@@ -84,8 +101,9 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let policies = policies_of_a_port();
-        let ahead = tables(&sources, "50ms", &policies[policy], loss, false, seed);
-        prop_assert_eq!(ahead, tables(&sources, "50ms", &policies[policy], loss, true, seed));
+        let seen_by = |watch| tables(&sources, "50ms", &policies[policy], loss, watch, seed);
+        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::Ports));
+        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::All));
     }
 }
 
@@ -93,16 +111,9 @@ proptest! {
 #[test]
 fn what_is_announced_for_the_end_is_sent() {
     let policies = policies_of_a_port();
-    let ahead = tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, false, 1);
-    assert_eq!(ahead, tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, true, 1));
-}
-
-/// Who watches the ports of a network.
-#[derive(Clone, Copy, PartialEq)]
-enum Watch {
-    Nobody,
-    /// A queue probe at every port of the routers that packets leave by.
-    Routers,
+    let seen_by = |watch| tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, watch, 1);
+    assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::Ports));
+    assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::All));
 }
 
 /// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last and one at the second, with everything on
@@ -139,8 +150,8 @@ fn chain(
         ("r2", "u"),
     ];
     let probes: Vec<Value> = match watch {
-        Watch::Nobody => Vec::new(),
-        Watch::Routers => {
+        Watch::Nobody | Watch::All => Vec::new(),
+        Watch::Ports => {
             let ports = links.iter().filter(|(from, _)| !["a", "b", "c"].contains(from));
             ports.map(|(from, to)| json!({"from": from, "to": to, "every": "7ms"})).collect()
         }
@@ -171,10 +182,7 @@ fn chain(
         },
         "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
     });
-    let options = RunOptions { seed, replications: 1, threads: 1 };
-    let results =
-        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
-    results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
+    run_with(scenario, watch, seed)
 }
 
 proptest! {
@@ -188,8 +196,9 @@ proptest! {
     ) {
         let all = policies_of_a_port();
         let queueing = policies.map(|policy| &all[policy]);
-        let settled = chain(&sources, queueing, loss, Watch::Nobody, seed);
-        prop_assert_eq!(settled, chain(&sources, queueing, loss, Watch::Routers, seed));
+        let seen_by = |watch| chain(&sources, queueing, loss, watch, seed);
+        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::Ports));
+        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::All));
     }
 }
 
@@ -222,4 +231,22 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
         let expected = 0.0003 + last * (0.1 - 0.0001);
         assert!((of(metric) - expected).abs() < 1e-9, "{metric}: {} and not {expected}", of(metric));
     }
+}
+
+/// Before a wire of a bit per second the turn of the last packets comes after all times there are.
+#[test]
+fn a_queue_may_outlast_time() {
+    let scenario = json!({
+        "perhop": 1, "name": "slow", "duration": "40000s", "hosts": {"source": {}, "sink": {}}, "routers": {"r": {}},
+        "links": [
+            {"between": ["source", "r"], "rate": "100Mb/s", "delay": "1ms"},
+            {"between": ["r", "sink"], "rate": "1b/s", "delay": "1s", "interfaces": {"r": {"output": "deep"}}},
+        ],
+        "policies": {"deep": {"queueing": {"classes": [
+            {"name": "all", "buffer": {"tail-drop": {"limit": "10000 packets"}}},
+        ]}}},
+        "traffic": [{"name": "burst", "from": "source", "to": "sink", "stop": "1s",
+                     "source": {"cbr": {"rate": "24Mb/s", "packet": {"ip": "1500B"}}}}],
+    });
+    assert_eq!(run_with(scenario.clone(), Watch::Nobody, 1), run_with(scenario, Watch::All, 1));
 }

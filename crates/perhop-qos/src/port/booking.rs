@@ -29,14 +29,14 @@ impl Bookings {
             && starts <= now
         {
             self.0.drop_front();
-            queue.uncount(precedence, length);
+            queue.forget_booked(precedence, length);
             buffer.departed(starts, precedence, queue.occupancy());
         }
     }
     /// A packet of `length` IP bytes waits in `queue` until it `starts`.
     #[inline]
     fn add(&mut self, starts: Time, length: u32, precedence: Color, queue: &mut Queue) {
-        queue.count(precedence, length);
+        queue.count_booked(precedence, length);
         self.0.push_back(Booking { starts, length, precedence });
     }
 }
@@ -69,7 +69,7 @@ impl Port {
     ) -> Option<Departure> {
         debug_assert!(self.can_book() && self.backlog == 0);
         let Port { booked, queues, buffers, ring, pace, .. } = self;
-        let (queue, buffer) = (queues.first_mut()?, buffers.first_mut()?);
+        let (queue, buffer) = (&mut queues[0], &mut buffers[0]);
         booked.let_go(now, queue, buffer);
         let place = Place { queue: QueueId(0), precedence: queue.precedence_of(packet) };
         let verdict = buffer.admit(now, packet, place.precedence, queue.occupancy());
@@ -85,7 +85,7 @@ impl Port {
         } else {
             buffer.departed(now, place.precedence, queue.occupancy());
         }
-        let departure = Departure { starts, ends: starts + pace.time(packet.length) };
+        let departure = Departure { starts, ends: starts.saturating_add(pace.time(packet.length)) };
         ring.push_alone(packet.length, departure.ends);
         if passes {
             observer.booked(now, place, packet, departure);

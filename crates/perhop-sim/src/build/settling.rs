@@ -1,4 +1,4 @@
-//! Which links settle what becomes of a packet at their far end as soon as it is on their wire.
+//! Which links settle what becomes of a packet at their far end as soon as it is on their wire, and which ports book its departure.
 
 use perhop_qos::packet::Protocol;
 

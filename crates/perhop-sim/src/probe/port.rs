@@ -61,7 +61,7 @@ impl PortTally {
         let all = (0..self.queues).flat_map(of_queue);
         all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
     }
-    /// The counters of `queue` for packets of drop precedence `precedence`, with those that went straight through.
+    /// The counters of `queue` for packets of drop precedence `precedence`, with those that arrived and were sent in one.
     fn in_all(&self, queue: usize, precedence: usize) -> Tally {
         let mut tally = self.tallies.get(precedence * self.queues + queue).copied().unwrap_or_default();
         if queue == 0 {

@@ -78,7 +78,10 @@ impl<W: Watch> Hop<'_, W> {
     #[inline(always)]
     pub(super) fn book(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
-        port.book(now, packet, counters)
+        let Departure { starts, ends } = port.book(now, packet, counters)?;
+        // Before a slow wire a packet's turn may come after all times there are.
+        let latest = Time::MAX.saturating_sub(self.link.delay).saturating_sub(Time::from_picoseconds(1));
+        Some(Departure { starts, ends: ends.min(latest) })
     }
     /// [`Port::send`].
     #[inline(always)]

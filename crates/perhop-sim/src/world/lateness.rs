@@ -48,8 +48,8 @@ impl<W: Watch> World<W> {
     #[inline(always)]
     pub(super) fn send_announced(&mut self, arrives: Time, link: LinkId, sender: usize, packet: &mut Packet) {
         self.take_packet(sender, packet);
-        self.watch.comes(packet.sent_at, link.index(), packet);
         let mut hop = self.hop(link);
+        hop.come(packet.sent_at, packet);
         hop.link.announced = None;
         hop.link.transmitted += 1;
         let departure = Departure { starts: packet.sent_at, ends: arrives - hop.link.delay };
