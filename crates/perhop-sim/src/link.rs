@@ -51,7 +51,7 @@ pub(crate) struct Link {
     pub(crate) books: bool,
     /// Propagation delay.
     pub(crate) delay: Time,
-    /// Packets that went onto the wire since the start of the run, or have their departure booked before its end.
+    /// Packets that went into the transmit ring since the start of the run, or have that booked for before its end.
     pub(crate) transmitted: u64,
     /// When the head of `in_flight` arrives, or what is announced.
     pub(crate) arrival: Slot,

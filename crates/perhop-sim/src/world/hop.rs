@@ -96,11 +96,11 @@ impl<W: Watch> Hop<'_, W> {
         port.poll_transmit(now, packet, counters)
     }
 
-    /// `packet` arrives when its last bit does, which goes out as its `departure` ends. The answer is when, if what becomes
-    /// of it at the far end is known now; else the agenda will come to it.
+    /// `packet`, which `leaves` its queue then, arrives when its last bit does, which goes out as its `departure` ends. The answer is
+    /// when, if what becomes of it at the far end is known now; else the agenda will come to it.
     #[inline(always)]
-    pub(super) fn launch(&mut self, packet: &Packet, departure: Departure) -> Option<Time> {
-        self.link.transmitted += u64::from(departure.starts <= self.duration);
+    pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
+        self.link.transmitted += u64::from(leaves <= self.duration);
         let arrives = departure.ends + self.link.delay;
         if self.link.in_flight.is_empty() {
             if self.link.settles && self.is_settled(packet, arrives) {

@@ -46,7 +46,7 @@ impl<W: Watch> World<W> {
         {
             hop.come(now, packet);
             hop.pass(packet, departure);
-            return hop.launch(packet, departure);
+            return hop.launch(now, packet, departure);
         }
         self.pass_by_queue(now, link, packet)
     }
@@ -71,7 +71,7 @@ impl<W: Watch> World<W> {
             return self.pass_by_scheduler(now, link, packet);
         }
         let departure = hop.book(now, packet)?;
-        hop.launch(packet, departure)
+        hop.launch(departure.starts, packet, departure)
     }
 
     /// `packet`, which has passed the output conditioners, passes a port that says when it departs as late as it leaves its queue.
@@ -79,7 +79,7 @@ impl<W: Watch> World<W> {
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
         match hop.send(now, packet) {
-            Sent::Transmitted(departure) => hop.launch(packet, departure),
+            Sent::Transmitted(departure) => hop.launch(now, packet, departure),
             Sent::Queued => {
                 // Mostly the ring has none, and what was queued waits for that.
                 if hop.link.port.ring().has_room() {
@@ -107,7 +107,7 @@ impl<W: Watch> World<W> {
         loop {
             let mut hop = self.hop(link);
             let Some(departure) = hop.poll_transmit(now, &mut packet) else { return };
-            if let Some(arrives) = hop.launch(&packet, departure) {
+            if let Some(arrives) = hop.launch(now, &packet, departure) {
                 self.travel(arrives, link, &mut packet);
             }
             // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.
