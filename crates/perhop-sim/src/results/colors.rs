@@ -8,7 +8,7 @@ use crate::probe::{ColorTallies, ColorTally};
 use crate::world::World;
 
 /// The packets of one class that arrived in one color.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct ColorRow {
     replication: u64,
     class: String,
@@ -39,9 +39,8 @@ pub(super) fn color_rows(world: &World, replication: u64) -> Vec<ColorRow> {
 }
 
 /// The table.
-pub(super) fn color_table(rows: &[ColorRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+pub(super) fn color_table(rows: Rows<ColorRow>) -> Table {
+    rows.count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
         .text("color", |row| &row.color)
         .count("delivered_packets", "packets", |row| row.tally.delivered.packets)

@@ -8,7 +8,7 @@ use crate::measured::Conditioned;
 use crate::world::World;
 
 /// The packets to which one stage gave one color.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct ConditionerRow {
     replication: u64,
     node: String,
@@ -53,9 +53,8 @@ fn taken(conditioner: &TrafficConditioner) -> impl Iterator<Item = (&str, Color,
 }
 
 /// The table.
-pub(super) fn conditioner_table(rows: &[ConditionerRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+pub(super) fn conditioner_table(rows: Rows<ConditionerRow>) -> Table {
+    rows.count("replication", "", |row| row.replication)
         .text("node", |row| &row.node)
         .text("neighbor", |row| &row.neighbor)
         .text("side", |row| row.side)

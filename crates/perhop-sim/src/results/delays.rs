@@ -1,16 +1,19 @@
 //! The table `delays`: delay and delay variation of each class, interval by interval.
 
+use std::sync::Arc;
+
 use perhop_qos::units::Time;
 
+use super::series::shared;
 use super::table::{Rows, Table};
 use crate::probe::DelayStatistics;
 use crate::world::World;
 
 /// The packets of one class that arrived in one interval.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct DelayRow {
     replication: u64,
-    class: String,
+    class: Arc<str>,
     ends: Time,
     delay: DelayStatistics,
 }
@@ -19,21 +22,20 @@ pub(super) struct DelayRow {
 pub(super) fn delay_rows(world: &World, replication: u64) -> Vec<DelayRow> {
     let mut rows = Vec::new();
     let sampled = world.samples.iter().flat_map(|samples| &samples.delays);
-    for (class, samples) in world.class_names.iter().zip(sampled) {
+    for (class, samples) in shared(&world.class_names).into_iter().zip(sampled) {
         for (index, delay) in samples.intervals.iter().enumerate() {
             let ends = samples.begins + samples.every * (index as u64 + 1);
-            rows.push(DelayRow { replication, class: class.clone(), ends, delay: *delay });
+            rows.push(DelayRow { replication, class: Arc::clone(&class), ends, delay: *delay });
         }
     }
     rows
 }
 
 /// The table.
-pub(super) fn delay_table(rows: &[DelayRow]) -> Table {
+pub(super) fn delay_table(rows: Rows<DelayRow>) -> Table {
     let seconds = |present: u64, picoseconds: f64| if present == 0 { f64::NAN } else { picoseconds / 1e12 };
     let delay = |row: &DelayRow, time: Time| seconds(row.delay.packets, time.as_picoseconds() as f64);
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+    rows.count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
         .float("time_s", "s", |row| row.ends.as_seconds())
         .count("packets", "packets", |row| row.delay.packets)

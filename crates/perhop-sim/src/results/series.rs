@@ -1,5 +1,7 @@
 //! Tables over time and of distributions: `queues`, `throughput`, `histogram`.
 
+use std::sync::Arc;
+
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 
@@ -8,11 +10,11 @@ use super::tables::{ClassRow, FlowRow};
 use super::tcp::{TransactionRow, completion_histograms};
 use crate::world::World;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct QueueRow {
     replication: u64,
-    port: String,
-    queue: String,
+    port: Arc<str>,
+    queue: Arc<str>,
     time: Time,
     packets: u64,
     bytes: u64,
@@ -21,26 +23,26 @@ pub(super) struct QueueRow {
     deciding_average: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct ThroughputRow {
     replication: u64,
-    class: String,
+    class: Arc<str>,
     ends: Time,
     received: Count,
     interval: Time,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct PacketRow {
     replication: u64,
-    flow: String,
+    flow: Arc<str>,
     number: u32,
     sent: Time,
     bytes: u32,
     delay: Time,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct HistogramRow {
     replication: u64,
     class: String,
@@ -49,16 +51,22 @@ pub(super) struct HistogramRow {
     packets: u64,
 }
 
+/// Names that many rows hold.
+pub(super) fn shared(names: &[String]) -> Vec<Arc<str>> {
+    names.iter().map(|name| Arc::from(name.as_str())).collect()
+}
+
 pub(super) fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
     let mut rows = Vec::new();
     for probe in &world.queue_probes {
         let link = &world.links[probe.link.index()];
         let samples = &probe.samples;
+        let (port, queues) = (Arc::from(link.name.as_str()), shared(&link.queue_names));
         for index in 0..samples.time.len() {
             rows.push(QueueRow {
                 replication,
-                port: link.name.clone(),
-                queue: link.queue_names[samples.queue[index] as usize].clone(),
+                port: Arc::clone(&port),
+                queue: Arc::clone(&queues[samples.queue[index] as usize]),
                 time: samples.time[index],
                 packets: samples.packets[index],
                 bytes: samples.bytes[index],
@@ -74,11 +82,11 @@ pub(super) fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
 pub(super) fn throughput_rows(world: &World, replication: u64) -> Vec<ThroughputRow> {
     let samples = world.samples.as_ref().and_then(|samples| samples.throughput.as_ref());
     let Some(samples) = samples else { return Vec::new() };
-    let mut rows = Vec::new();
+    let (classes, mut rows) = (shared(&world.class_names), Vec::new());
     for (index, counts) in samples.received.iter().enumerate() {
         let ends = samples.begins + samples.every * (index as u64 + 1);
-        for (class, received) in world.class_names.iter().zip(counts) {
-            let (class, interval) = (class.clone(), samples.every);
+        for (class, received) in classes.iter().zip(counts) {
+            let (class, interval) = (Arc::clone(class), samples.every);
             rows.push(ThroughputRow { replication, class, ends, received: *received, interval });
         }
     }
@@ -107,9 +115,8 @@ pub(super) fn histogram_rows(
     rows.collect()
 }
 
-pub(super) fn queue_table(rows: &[QueueRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+pub(super) fn queue_table(rows: Rows<QueueRow>) -> Table {
+    rows.count("replication", "", |row| row.replication)
         .text("port", |row| &row.port)
         .text("queue", |row| &row.queue)
         .float("time_s", "s", |row| row.time.as_seconds())
@@ -125,9 +132,10 @@ pub(super) fn queue_table(rows: &[QueueRow]) -> Table {
 pub(super) fn packet_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<PacketRow> {
     let log = world.samples.as_ref().and_then(|samples| samples.packets.as_ref());
     let Some(log) = log else { return Vec::new() };
+    let names: Vec<Arc<str>> = flows.iter().map(|row| Arc::from(row.flow.as_str())).collect();
     let row = |index: usize| PacketRow {
         replication,
-        flow: flows[log.flow[index] as usize].flow.clone(),
+        flow: Arc::clone(&names[log.flow[index] as usize]),
         number: log.number[index],
         sent: log.sent[index],
         bytes: log.bytes[index],
@@ -139,9 +147,8 @@ pub(super) fn packet_rows(world: &World, replication: u64, flows: &[FlowRow]) ->
     order.into_iter().map(row).collect()
 }
 
-pub(super) fn packet_table(rows: &[PacketRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+pub(super) fn packet_table(rows: Rows<PacketRow>) -> Table {
+    rows.count("replication", "", |row| row.replication)
         .text("flow", |row| &row.flow)
         .count("number", "", |row| u64::from(row.number))
         .float("sent_s", "s", |row| row.sent.as_seconds())
@@ -150,9 +157,8 @@ pub(super) fn packet_table(rows: &[PacketRow]) -> Table {
         .table("packets")
 }
 
-pub(super) fn throughput_table(rows: &[ThroughputRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+pub(super) fn throughput_table(rows: Rows<ThroughputRow>) -> Table {
+    rows.count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
         .float("time_s", "s", |row| row.ends.as_seconds())
         .count("received_packets", "packets", |row| row.received.packets)
@@ -160,9 +166,8 @@ pub(super) fn throughput_table(rows: &[ThroughputRow]) -> Table {
         .table("throughput")
 }
 
-pub(super) fn histogram_table(rows: &[HistogramRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+pub(super) fn histogram_table(rows: Rows<HistogramRow>) -> Table {
+    rows.count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
         .text("quantity", |row| row.quantity)
         .float("up_to_s", "s", |row| row.up_to_nanoseconds as f64 / 1e9)

@@ -79,41 +79,36 @@ impl Table {
     }
 }
 
-/// Builds a column of `rows`, row by row.
+/// Builds columns from `rows`, which stay where they are: of samples there may be a million.
 pub(super) struct Rows<'a, R> {
-    pub(super) rows: &'a [R],
-    pub(super) columns: Vec<Column>,
+    rows: Vec<&'a R>,
+    columns: Vec<Column>,
 }
 
 impl<'a, R> Rows<'a, R> {
-    pub(super) fn new(rows: &'a [R]) -> Rows<'a, R> {
-        Rows { rows, columns: Vec::new() }
+    pub(super) fn new(rows: impl IntoIterator<Item = &'a R>) -> Rows<'a, R> {
+        Rows { rows: rows.into_iter().collect(), columns: Vec::new() }
     }
     pub(super) fn count(mut self, name: &'static str, unit: &'static str, value: impl Fn(&R) -> u64) -> Self {
-        let values = Values::Count(self.rows.iter().map(value).collect());
+        let values = Values::Count(self.rows.iter().copied().map(value).collect());
         self.columns.push(Column { name, unit, values });
         self
     }
     pub(super) fn float(mut self, name: &'static str, unit: &'static str, value: impl Fn(&R) -> f64) -> Self {
-        let values = Values::Float(self.rows.iter().map(value).collect());
+        let values = Values::Float(self.rows.iter().copied().map(value).collect());
         self.columns.push(Column { name, unit, values });
         self
     }
-    pub(super) fn text<'r>(mut self, name: &'static str, value: impl Fn(&'r R) -> &'r str) -> Self
-    where
-        'a: 'r,
-        R: 'r,
-    {
+    pub(super) fn text(mut self, name: &'static str, value: impl Fn(&'a R) -> &'a str) -> Self {
         let mut known: BTreeMap<&str, u32> = BTreeMap::new();
         let mut names = Vec::new();
-        let rows: &'r [R] = self.rows;
-        let mut code = |name: &'r str| {
+        let mut code = |name: &'a str| {
             *known.entry(name).or_insert_with(|| {
                 names.push(name.to_owned());
                 names.len() as u32 - 1
             })
         };
-        let codes = rows.iter().map(|row| code(value(row))).collect();
+        let codes = self.rows.iter().map(|row| code(value(row))).collect();
         self.columns.push(Column { name, unit: "", values: Values::Text { codes, names } });
         self
     }

@@ -37,14 +37,14 @@ pub(crate) struct Replication {
     run: RunRow,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct RunRow {
     replication: u64,
     packet_hops: u64,
     fairness: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct FlowRow {
     replication: u64,
     pub(super) flow: String,
@@ -59,7 +59,7 @@ pub(super) struct FlowRow {
     delay: Option<Histogram<u32>>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct ClassRow {
     replication: u64,
     pub(super) class: String,
@@ -74,7 +74,7 @@ pub(super) struct ClassRow {
     fairness: f64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct PortRow {
     replication: u64,
     port: String,
@@ -227,28 +227,24 @@ fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
 
 /// All tables of a run.
 pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
-    fn all<'r, R: Clone + 'r>(
-        replications: &'r [Replication],
-        rows: impl Fn(&'r Replication) -> &'r [R],
-    ) -> Vec<R> {
-        replications.iter().flat_map(|replication| rows(replication).iter().cloned()).collect()
+    fn all<'r, R>(replications: &'r [Replication], rows: impl Fn(&'r Replication) -> &'r [R]) -> Rows<'r, R> {
+        Rows::new(replications.iter().flat_map(rows))
     }
-    let runs: Vec<RunRow> = replications.iter().map(|replication| replication.run.clone()).collect();
     vec![
-        class_table(&all(replications, |r| &r.classes)),
-        flow_table(&all(replications, |r| &r.flows)),
-        port_table(&all(replications, |r| &r.ports)),
-        conditioner_table(&all(replications, |r| &r.conditioners)),
-        queue_table(&all(replications, |r| &r.queues)),
-        throughput_table(&all(replications, |r| &r.throughput)),
-        packet_table(&all(replications, |r| &r.packets)),
-        delay_table(&all(replications, |r| &r.delays)),
-        histogram_table(&all(replications, |r| &r.histogram)),
-        tcp::tcp_table(&all(replications, |r| &r.tcp)),
-        tcp::transaction_table(&all(replications, |r| &r.transactions)),
-        tcp::connection_table(&all(replications, |r| &r.connections)),
-        color_table(&all(replications, |r| &r.colors)),
-        Rows::new(&runs)
+        class_table(all(replications, |r| &r.classes)),
+        flow_table(all(replications, |r| &r.flows)),
+        port_table(all(replications, |r| &r.ports)),
+        conditioner_table(all(replications, |r| &r.conditioners)),
+        queue_table(all(replications, |r| &r.queues)),
+        throughput_table(all(replications, |r| &r.throughput)),
+        packet_table(all(replications, |r| &r.packets)),
+        delay_table(all(replications, |r| &r.delays)),
+        histogram_table(all(replications, |r| &r.histogram)),
+        tcp::tcp_table(all(replications, |r| &r.tcp)),
+        tcp::transaction_table(all(replications, |r| &r.transactions)),
+        tcp::connection_table(all(replications, |r| &r.connections)),
+        color_table(all(replications, |r| &r.colors)),
+        Rows::new(replications.iter().map(|replication| &replication.run))
             .count("replication", "", |run| run.replication)
             .count("packet_hops", "packets", |run| run.packet_hops)
             .float("fairness", "", |run| run.fairness)
@@ -304,8 +300,8 @@ fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
 
-fn flow_table(rows: &[FlowRow]) -> Table {
-    let keys = Rows::new(rows)
+fn flow_table(rows: Rows<FlowRow>) -> Table {
+    let keys = rows
         .count("replication", "", |row| row.replication)
         .text("flow", |row| &row.flow)
         .text("class", |row| &row.class)
@@ -333,11 +329,12 @@ fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
 
-fn class_table(rows: &[ClassRow]) -> Table {
-    let keys = Rows::new(rows)
-        .count("replication", "", |row| row.replication)
-        .text("class", |row| &row.class)
-        .count("flows", "", |row| row.flows);
+fn class_table(rows: Rows<ClassRow>) -> Table {
+    let keys = rows.count("replication", "", |row| row.replication).text("class", |row| &row.class).count(
+        "flows",
+        "",
+        |row| row.flows,
+    );
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.variation, quantile);
     // RFC 5481 §4.2: PDV is of one stream. Of a class it is known where each of its flows is known.
@@ -364,9 +361,9 @@ fn class_table(rows: &[ClassRow]) -> Table {
         .table("classes")
 }
 
-fn port_table(rows: &[PortRow]) -> Table {
+fn port_table(rows: Rows<PortRow>) -> Table {
     let dropped = |row: &PortRow| row.tally.dropped.iter().map(|count| count.packets).sum();
-    let mut table = Rows::new(rows)
+    let mut table = rows
         .count("replication", "", |row| row.replication)
         .text("port", |row| &row.port)
         .text("queue", |row| &row.queue)

@@ -1,5 +1,7 @@
 //! The tables about TCP: per flow, transactions per class, connections over time.
 
+use std::sync::Arc;
+
 use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 
@@ -11,7 +13,7 @@ use crate::session::{CLIENT, ConnectionProbe, ConnectionSample, SERVER, Session,
 use crate::tcp::Statistics;
 use crate::world::World;
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct TcpRow {
     replication: u64,
     flow: String,
@@ -23,7 +25,7 @@ pub(super) struct TcpRow {
     measured: Time,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct TransactionRow {
     replication: u64,
     class: String,
@@ -37,10 +39,10 @@ pub(super) struct TransactionRow {
 }
 
 /// One end of a connection at one instant.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct ConnectionRow {
     replication: u64,
-    flow: String,
+    flow: Arc<str>,
     end: &'static str,
     sample: ConnectionSample,
 }
@@ -94,14 +96,13 @@ pub(super) fn transaction_rows(world: &World, replication: u64) -> Vec<Transacti
 }
 
 pub(super) fn connection_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<ConnectionRow> {
-    let row = |probe: &ConnectionProbe, sample: &ConnectionSample| {
-        let session = &world.transport.sessions[sample.session];
-        ConnectionRow {
-            replication,
-            flow: flow_name(&scenario.traffic[session.traffic], session.number),
-            end: if probe.end == CLIENT { "client" } else { "server" },
-            sample: *sample,
-        }
+    let name = |session: &Session| flow_name(&scenario.traffic[session.traffic], session.number).into();
+    let names: Vec<Arc<str>> = world.transport.sessions.iter().map(name).collect();
+    let row = |probe: &ConnectionProbe, sample: &ConnectionSample| ConnectionRow {
+        replication,
+        flow: Arc::clone(&names[sample.session]),
+        end: if probe.end == CLIENT { "client" } else { "server" },
+        sample: *sample,
     };
     let probes = world.transport.probes.iter();
     probes.flat_map(|probe| probe.samples.iter().map(move |sample| row(probe, sample))).collect()
@@ -132,8 +133,8 @@ fn sender_columns<R>(rows: Rows<R>, sent: impl Fn(&R) -> &Statistics + Copy) -> 
         .count("congestion_marks", "", |row| sent(row).congestion_marks)
 }
 
-pub(super) fn tcp_table(rows: &[TcpRow]) -> Table {
-    let rows = Rows::new(rows)
+pub(super) fn tcp_table(rows: Rows<TcpRow>) -> Table {
+    let rows = rows
         .count("replication", "", |row| row.replication)
         .text("flow", |row| &row.flow)
         .text("class", |row| &row.class)
@@ -149,9 +150,9 @@ pub(super) fn tcp_table(rows: &[TcpRow]) -> Table {
     sender_columns(rows, |row| &row.sent).table("tcp")
 }
 
-pub(super) fn transaction_table(rows: &[TransactionRow]) -> Table {
+pub(super) fn transaction_table(rows: Rows<TransactionRow>) -> Table {
     let quantile = |quantile: f64| move |row: &TransactionRow| quantile_seconds(&row.times, quantile);
-    let rows = Rows::new(rows)
+    let rows = rows
         .count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
         .count("transactions", "", |row| row.transactions)
@@ -165,9 +166,8 @@ pub(super) fn transaction_table(rows: &[TransactionRow]) -> Table {
     sender_columns(rows, |row| &row.sent).table("transactions")
 }
 
-pub(super) fn connection_table(rows: &[ConnectionRow]) -> Table {
-    Rows::new(rows)
-        .count("replication", "", |row| row.replication)
+pub(super) fn connection_table(rows: Rows<ConnectionRow>) -> Table {
+    rows.count("replication", "", |row| row.replication)
         .text("flow", |row| &row.flow)
         .text("end", |row| row.end)
         .count("connection", "", |row| u64::from(row.sample.connection))
