@@ -47,7 +47,7 @@ pub(crate) struct Link {
     pub(crate) uneventful: bool,
     /// The far end is a host without input conditioners: nobody there asks what a node knows of its packets.
     pub(crate) ends_plainly: bool,
-    /// Its port [books](Port::book) departures: what becomes of a packet there is known when it comes, and nobody looks.
+    /// Its port [books](Port::book) departures: what becomes of a packet there is known when it comes, and nobody is told in the order of time.
     pub(crate) books: bool,
     /// Propagation delay.
     pub(crate) delay: Time,

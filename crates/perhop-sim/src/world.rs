@@ -324,7 +324,9 @@ impl<W: Watch> World<W> {
     fn sample_queues(&mut self, now: Time, probe: usize) {
         self.catch_up(now, self.queue_probes[probe].link);
         let QueueProbe { link, every, slot, samples } = &mut self.queue_probes[probe];
-        samples.sample(now, &self.links[link.index()].port);
+        let port = &mut self.links[link.index()].port;
+        port.let_go(now);
+        samples.sample(now, port);
         self.agenda.schedule(*slot, now + *every);
     }
 

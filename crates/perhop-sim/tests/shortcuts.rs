@@ -3,10 +3,11 @@
 //! Of a run that somebody watches everything is on the agenda, and no departure is booked.
 //! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead, or announce
 //! what finds the port idle. A queue probe at a port behind a link puts that link's packets on the agenda;
-//! without one they may be settled as soon as they are on the wire.
+//! without one they may be settled as soon as they are on the wire. A probe sees the same whether the port books or not.
 
 use std::path::Path;
 
+use perhop_sim::results::Table;
 use perhop_sim::{Progress, RunOptions, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -30,15 +31,42 @@ enum Watch {
     Ports,
     /// Somebody who looks at all of it while it runs.
     All,
+    /// The same, with the probes.
+    AllAndPorts,
 }
 
-/// The tables of a run without those of the probes.
-fn run_with(scenario: Value, watch: Watch, seed: u64) -> Vec<String> {
+impl Watch {
+    fn probes(self) -> bool {
+        matches!(self, Watch::Ports | Watch::AllAndPorts)
+    }
+}
+
+/// The tables of a run, written out.
+#[derive(Debug, PartialEq)]
+struct Tables {
+    /// What the probes found.
+    probed: Vec<String>,
+    others: Vec<String>,
+}
+
+fn run_with(scenario: Value, watch: Watch, seed: u64) -> Tables {
     let options = RunOptions { seed, replications: 1, threads: 1 };
-    let progress = if watch == Watch::All { Progress::watched() } else { Progress::new() };
+    let is_looked_at = matches!(watch, Watch::All | Watch::AllAndPorts);
+    let progress = if is_looked_at { Progress::watched() } else { Progress::new() };
     let results =
         run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &progress).unwrap();
-    results.tables.iter().filter(|table| table.name != "queues").map(|table| format!("{table:?}")).collect()
+    let (probed, others): (Vec<_>, Vec<_>) = results.tables.iter().partition(|table| table.name == "queues");
+    let written = |tables: Vec<&Table>| tables.iter().map(|table| format!("{table:?}")).collect();
+    Tables { probed: written(probed), others: written(others) }
+}
+
+/// Holds that nobody changes what happens by looking, and that probes see the same where nothing is booked.
+fn assert_watching_changes_nothing(seen_by: impl Fn(Watch) -> Tables) -> Result<(), TestCaseError> {
+    let (nobody, ports) = (seen_by(Watch::Nobody), seen_by(Watch::Ports));
+    prop_assert_eq!(&nobody.others, &ports.others);
+    prop_assert_eq!(&nobody.others, &seen_by(Watch::All).others);
+    prop_assert_eq!(ports, seen_by(Watch::AllAndPorts));
+    Ok(())
 }
 
 /// Two hosts, each with its sources, which start within `start`, and a port with the given queueing before a wire that may lose, overload
@@ -50,7 +78,7 @@ fn tables(
     loss: f64,
     watch: Watch,
     seed: u64,
-) -> Vec<String> {
+) -> Tables {
     let traffic: Vec<Value> = sources
         .iter()
         .enumerate()
@@ -61,7 +89,7 @@ fn tables(
         })
         .collect();
     let probe = |from: &str| json!({"from": from, "to": "r", "every": "7ms"});
-    let probes = if watch == Watch::Ports { vec![probe("a"), probe("b")] } else { Vec::new() };
+    let probes = if watch.probes() { vec![probe("a"), probe("b")] } else { Vec::new() };
     let access = |host: &str| {
         let mut link = json!({"between": [host, "r"], "rate": "2Mb/s", "delay": "3ms", "loss": loss});
         link["interfaces"] = json!({host: {"output": "host"}});
@@ -101,9 +129,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let policies = policies_of_a_port();
-        let seen_by = |watch| tables(&sources, "50ms", &policies[policy], loss, watch, seed);
-        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::Ports));
-        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::All));
+        assert_watching_changes_nothing(|watch| tables(&sources, "50ms", &policies[policy], loss, watch, seed))?;
     }
 }
 
@@ -112,19 +138,12 @@ proptest! {
 fn what_is_announced_for_the_end_is_sent() {
     let policies = policies_of_a_port();
     let seen_by = |watch| tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, watch, 1);
-    assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::Ports));
-    assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::All));
+    assert_watching_changes_nothing(seen_by).unwrap();
 }
 
 /// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last and one at the second, with everything on
-/// the way that may happen to a packet: the tables without those of the probes.
-fn chain(
-    sources: &[(u8, u64, u64)],
-    queueing: [&Value; 2],
-    loss: f64,
-    watch: Watch,
-    seed: u64,
-) -> Vec<String> {
+/// the way that may happen to a packet.
+fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, watch: Watch, seed: u64) -> Tables {
     let traffic: Vec<Value> = sources
         .iter()
         .enumerate()
@@ -149,13 +168,9 @@ fn chain(
         ("r3", "t"),
         ("r2", "u"),
     ];
-    let probes: Vec<Value> = match watch {
-        Watch::Nobody | Watch::All => Vec::new(),
-        Watch::Ports => {
-            let ports = links.iter().filter(|(from, _)| !["a", "b", "c"].contains(from));
-            ports.map(|(from, to)| json!({"from": from, "to": to, "every": "7ms"})).collect()
-        }
-    };
+    let probed = links.iter().filter(|(from, _)| watch.probes() && !["a", "b", "c"].contains(from));
+    let probes: Vec<Value> =
+        probed.map(|(from, to)| json!({"from": from, "to": to, "every": "7ms"})).collect();
     let links: Vec<Value> = links
         .iter()
         .map(|&(from, to)| match (from, to) {
@@ -196,9 +211,7 @@ proptest! {
     ) {
         let all = policies_of_a_port();
         let queueing = policies.map(|policy| &all[policy]);
-        let seen_by = |watch| chain(&sources, queueing, loss, watch, seed);
-        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::Ports));
-        prop_assert_eq!(seen_by(Watch::Nobody), seen_by(Watch::All));
+        assert_watching_changes_nothing(|watch| chain(&sources, queueing, loss, watch, seed))?;
     }
 }
 
@@ -231,6 +244,32 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
         let expected = 0.0003 + last * (0.1 - 0.0001);
         assert!((of(metric) - expected).abs() < 1e-9, "{metric}: {} and not {expected}", of(metric));
     }
+}
+
+/// A packet each millisecond over wires that take one or two for it: whatever arrives, leaves or is looked at does so in the
+/// same instants.
+#[test]
+fn a_probe_may_look_when_packets_come_and_go() {
+    let seen_by = |watch: Watch| {
+        let probes =
+            [("r1", "r2"), ("r2", "sink")].map(|(from, to)| json!({"from": from, "to": to, "every": "1ms"}));
+        let probes = if watch.probes() { probes.to_vec() } else { Vec::new() };
+        let scenario = json!({
+            "perhop": 1, "name": "in step", "duration": "100ms",
+            "hosts": {"source": {}, "sink": {}}, "routers": {"r1": {}, "r2": {}},
+            "links": [
+                {"between": ["source", "r1"], "rate": "8Mb/s", "delay": "1ms", "framing": "raw"},
+                {"between": ["r1", "r2"], "rate": "4Mb/s", "delay": "0s", "framing": "raw", "interfaces": {"r1": {"output": "red"}}},
+                {"between": ["r2", "sink"], "rate": "4Mb/s", "delay": "0s", "framing": "raw", "interfaces": {"r2": {"output": "red"}}},
+            ],
+            "policies": {"red": {"queueing": policies_of_a_port()[3]}},
+            "traffic": [{"name": "cbr", "from": "source", "to": "sink", "start-within": "0s",
+                         "source": {"cbr": {"rate": "8Mb/s", "packet": {"ip": "1000B"}}}}],
+            "measure": {"queues": probes},
+        });
+        run_with(scenario, watch, 1)
+    };
+    assert_watching_changes_nothing(seen_by).unwrap();
 }
 
 /// Before a wire of a bit per second the turn of the last packets comes after all times there are.

@@ -42,8 +42,14 @@ impl Bookings {
 }
 
 impl Port {
+    /// Packets that were booked and have left by `now` no longer wait: what there is to do before somebody looks at the queue
+    /// of a port that [can book](Port::can_book), and at its averages.
+    pub fn let_go(&mut self, now: Time) {
+        self.booked.let_go(now, &mut self.queues[0], &mut self.buffers[0]);
+    }
+
     /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of one packet, with
-    /// a buffer manager that decides on arrival, and nobody who asks whether packets wait.
+    /// a buffer manager that decides on arrival.
     pub fn can_book(&self) -> bool {
         self.policers.is_empty()
             && self.classifier.is_single()

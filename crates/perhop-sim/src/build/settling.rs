@@ -48,10 +48,8 @@ impl Builder<'_> {
 
     /// Finds the ports that book departures ([`crate::link::Link::books`]).
     pub(super) fn book(&mut self) {
-        for index in 0..self.world.links.len() {
-            let watched = is_watched(&self.world, LinkId(index as u32));
-            let link = &mut self.world.links[index];
-            link.books = link.port.can_book() && !watched && !self.is_observed;
+        for link in &mut self.world.links {
+            link.books = link.port.can_book() && !self.is_observed;
         }
     }
 
