@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::moving_average::{Average, Smoothing};
+use super::moving_average::{Average, LEAST_WEIGHT, Smoothing};
 use crate::error::ConfigError;
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -12,7 +12,7 @@ use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AveragingConfig {
-    /// The weight of one sample, above 0 and at most 1: average ← average + weight · (queue − average).
+    /// The weight of one sample, from 2⁻³⁰ to 1: average ← average + weight · (queue − average).
     Weight(f64),
     /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, the way routers write it: a larger n is a longer memory.
     Exponent(u32),
@@ -29,12 +29,12 @@ impl AveragingConfig {
     /// The weight of one sample.
     ///
     /// # Errors
-    /// Where the weight is not above 0 and at most 1, or the exponent is above 30.
+    /// Where the weight is not from 2⁻³⁰ to 1, or the exponent is above 30: averages have no more digits.
     pub fn weight(self) -> Result<f64, ConfigError> {
         match self {
-            AveragingConfig::Weight(weight) if weight > 0.0 && weight <= 1.0 => Ok(weight),
+            AveragingConfig::Weight(weight) if (LEAST_WEIGHT..=1.0).contains(&weight) => Ok(weight),
             AveragingConfig::Weight(weight) => {
-                Err(ConfigError::new("weight", format!("a weight of {weight} is not above 0 and at most 1"))
+                Err(ConfigError::new("weight", format!("a weight of {weight} is not from 2⁻³⁰ to 1"))
                     .help("0.002 remembers about 500 samples"))
             }
             AveragingConfig::Exponent(n @ 0..=30) => Ok(1.0 / f64::from(1u32 << n)),
@@ -245,10 +245,16 @@ mod tests {
             AveragingConfig::Weight(0.0),
             AveragingConfig::Weight(1.5),
             AveragingConfig::Weight(f64::NAN),
+            AveragingConfig::Weight(9e-10),
             AveragingConfig::Exponent(31),
         ] {
             assert!(averaging.weight().is_err(), "{averaging:?}");
         }
         assert_eq!(AveragingConfig::Exponent(9).weight(), Ok(1.0 / 512.0));
+        let least = AveragingConfig::Exponent(30).weight();
+        assert_eq!(
+            (AveragingConfig::Weight(LEAST_WEIGHT).weight(), least),
+            (Ok(LEAST_WEIGHT), Ok(LEAST_WEIGHT))
+        );
     }
 }

@@ -9,6 +9,8 @@ use super::half_power::HalfPower;
 pub(super) const LONGEST: u64 = (1 << 33) - 1;
 /// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
 const FRACTION_BITS: u32 = 30;
+/// With less, an average of the longest queue would outgrow its digits.
+pub(super) const LEAST_WEIGHT: f64 = 1.0 / (1_u64 << FRACTION_BITS) as f64;
 /// 2⁶⁴.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
@@ -33,13 +35,13 @@ pub(super) struct Smoothing {
 }
 
 impl Smoothing {
-    /// For a weight above 0 and at most 1. Its digits beyond 2⁻⁶⁴ do not count: none for powers of two, nor from 2⁻¹² on.
+    /// For a weight from [`LEAST_WEIGHT`] to 1. Its digits beyond 2⁻⁶⁴ do not count: none for powers of two, nor from 2⁻¹² on.
     pub(super) fn new(weight: f64) -> Smoothing {
-        let weight = ((weight * WHOLE) as u128).max(1);
+        let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
         // 2⁻ⁿ ≤ weight < 2¹⁻ⁿ: the longest queue's average takes at most 63 bits.
         let exponent = libm::ilogb(fraction).unsigned_abs();
-        let per_one = 1 << FRACTION_BITS.saturating_sub(exponent);
+        let per_one = 1 << (FRACTION_BITS - exponent);
         Smoothing {
             shift: 0,
             keep: ((1_u128 << 64) - weight) as u64,
@@ -73,10 +75,6 @@ impl Smoothing {
     /// A longer queue, in packets or bytes, counts as one of this length.
     pub(super) fn longest(&self) -> u64 {
         self.longest
-    }
-    /// Whether no average of queues up to [`LONGEST`] ever outgrows its digits: for weights from 2⁻³⁰ on.
-    pub(super) fn is_bounded(&self) -> bool {
-        self.step >= 1.0 / (1_u64 << FRACTION_BITS) as f64
     }
     /// The first level that stands for `count` packets or bytes or more.
     pub(super) fn reaching(&self, count: u64) -> u64 {
@@ -139,8 +137,8 @@ impl Average {
         self.level
     }
 
-    /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q, of a queue that is at most [`Smoothing::longest`] under a
-    /// smoothing that is bounded. Returns the level.
+    /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q, of a queue that is at most [`Smoothing::longest`].
+    /// Returns the level.
     #[inline]
     pub(super) fn sample_bounded(&mut self, held: u64, smoothing: &Smoothing) -> u64 {
         if smoothing.shift == 0 {
@@ -159,13 +157,10 @@ impl Average {
         self.level
     }
 
-    /// The same of any queue. An average that outgrows its digits stays at their end.
+    /// The same of any queue.
     #[inline]
     pub(super) fn sample(&mut self, held: u64, smoothing: &Smoothing) {
-        let level = self.sample_bounded(held.min(smoothing.longest), smoothing);
-        if smoothing.shift == 0 {
-            self.level = level.min(i64::MAX.unsigned_abs());
-        }
+        self.sample_bounded(held.min(smoothing.longest), smoothing);
     }
 
     /// As `samples` samples of an empty queue would: avg ← (1 − w)^samples avg. There may be fractions of a sample.
@@ -218,7 +213,7 @@ mod tests {
         #[test]
         fn no_sequence_of_samples_leads_a_step_astray(weight in weights(), queues in queues()) {
             let smoothing = Smoothing::new(weight);
-            prop_assert!(smoothing.is_bounded() && smoothing.step <= 2.0 / f64::from(1u32 << FRACTION_BITS));
+            prop_assert!((LEAST_WEIGHT..=2.0 * LEAST_WEIGHT).contains(&smoothing.step));
             let (mut average, mut exact) = (Average::default(), Exact(0, 0));
             for (length, spread, count) in queues {
                 for n in 0..count as u64 {
@@ -286,7 +281,7 @@ mod tests {
     fn only_powers_of_two_that_leave_digits_over_shift() {
         let shift = |weight, highest| Smoothing::new(weight).shifting(highest).shift;
         for (weight, highest) in
-            [(1.0, 0), (0.002, 0), (0.75, 0), (1.0 / 131_072.0, 0), (0.5, u64::MAX), (1e-300, 0)]
+            [(1.0, 0), (0.002, 0), (0.75, 0), (1.0 / 131_072.0, 0), (0.5, u64::MAX), (LEAST_WEIGHT, 0)]
         {
             assert_eq!(shift(weight, highest), 0, "{weight} {highest}");
         }
@@ -308,16 +303,17 @@ mod tests {
         assert_eq!(smoothing.value(average.level), 0.0);
     }
 
+    /// Where an average of the longest queue is in the end it stays, with a digit to spare.
     #[test]
     fn the_least_weights_and_the_longest_queues_do_not_overflow() {
-        for weight in [f64::MIN_POSITIVE, 1e-300, 1e-18, 1e-12, 0.5f64.powi(31)] {
+        for weight in [LEAST_WEIGHT, LEAST_WEIGHT * 1.999, 0.002, 0.999] {
             let smoothing = Smoothing::new(weight);
-            assert!(!smoothing.is_bounded());
             assert_eq!(smoothing.reaching(u64::MAX), u64::MAX);
-            let mut average = Average { level: i64::MAX.unsigned_abs() - 1, rest: u64::MAX };
-            for _ in 0..4 {
+            let mut average = Average { level: smoothing.reaching(LONGEST), rest: u64::MAX };
+            for _ in 0..1_000 {
                 average.sample(u64::MAX, &smoothing);
-                assert_eq!(average.level, i64::MAX.unsigned_abs());
+                assert!(average.level <= i64::MAX.unsigned_abs());
+                assert!((smoothing.value(average.level) - LONGEST as f64).abs() < 1e-5);
             }
         }
     }

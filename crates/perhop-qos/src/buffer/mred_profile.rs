@@ -189,19 +189,19 @@ impl Profile {
     }
     /// The same, knowing where it may go the short ways: that depends on all the rest.
     fn with_short_ways(self) -> Profile {
-        let (smoothing, short_way_up_to) = (self.motion.smoothing, self.short_way());
-        let counts_at_hand = smoothing.shifts() && self.last < Near::COUNT;
+        let short_way_up_to = self.short_way();
+        let counts_at_hand = self.motion.smoothing.shifts() && self.last < Near::COUNT;
         Profile {
             short_way_up_to,
             shortest_way_up_to: if counts_at_hand { short_way_up_to } else { 0 },
-            is_coupled: self.averages == Averages::Coupled && !self.asks_more && smoothing.is_bounded(),
+            is_coupled: self.averages == Averages::Coupled && !self.asks_more,
             ..self
         }
     }
     /// As [`Profile::short_way_up_to`].
     fn short_way(&self) -> u64 {
         let (smoothing, single) = (&self.motion.smoothing, self.averages == Averages::Single);
-        let is_plain = single && !self.asks_more && smoothing.is_bounded();
+        let is_plain = single && !self.asks_more;
         match (self.unit, self.limit) {
             (Unit::Packets, None) if is_plain => smoothing.longest(),
             // With one packet fewer there is room for one more.
