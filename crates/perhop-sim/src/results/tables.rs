@@ -330,11 +330,8 @@ fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
 }
 
 fn class_table(rows: Rows<ClassRow>) -> Table {
-    let keys = rows.count("replication", "", |row| row.replication).text("class", |row| &row.class).count(
-        "flows",
-        "",
-        |row| row.flows,
-    );
+    let rows = rows.count("replication", "", |row| row.replication).text("class", |row| &row.class);
+    let keys = rows.count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.variation, quantile);
     // RFC 5481 §4.2: PDV is of one stream. Of a class it is known where each of its flows is known.
