@@ -40,6 +40,7 @@ pub(super) struct End {
 }
 
 /// What came of serving an end once.
+#[derive(Clone, Copy)]
 pub(super) struct Served {
     pub(super) transmitted: Transmitted,
     /// What its application heard after the last segment, and may act on.

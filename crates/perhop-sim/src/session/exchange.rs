@@ -49,33 +49,18 @@ impl<W: Watch> World<W> {
         end.connection.on_segment(now, &carried.segment);
         // The answer is written over it.
         let tally = &mut self.tallies[flow_of(&end.template)];
-        let Served { transmitted, heard } = end.serve(now, now >= self.warmup, held, carried, tally, packet);
-        if transmitted == Transmitted::Last && heard.is_none() {
+        let served = end.serve(now, now >= self.warmup, held, carried, tally, packet);
+        if served.transmitted == Transmitted::Last && served.heard.is_none() {
             end.arm(&mut self.agenda);
             return Some(end.link);
         }
-        if transmitted == Transmitted::Nothing {
+        if served.transmitted == Transmitted::Nothing {
             segments.give_back(held);
         }
-        self.go_on_serving(now, place, packet, transmitted, heard);
-        None
-    }
-
-    /// An end has `transmitted` no segment, or may transmit another, or its application acts on what it `heard`.
-    #[inline(never)]
-    fn go_on_serving(
-        &mut self,
-        now: Time,
-        place: usize,
-        packet: &mut Packet,
-        transmitted: Transmitted,
-        heard: Option<TcpEvent>,
-    ) {
-        if transmitted != Transmitted::Segment && heard.is_none() {
-            self.transport.ends[place].arm(&mut self.agenda);
-        } else if self.follow_up(now, place, packet, transmitted, heard) {
+        if self.follow_up(now, place, packet, served) {
             self.serve(now, place);
         }
+        None
     }
 
     /// The same, at an end that is ahead of the agenda: its timers expire first.
@@ -97,32 +82,26 @@ impl<W: Watch> World<W> {
             let Transport { ends, segments, .. } = &mut self.transport;
             let (end, held) = (&mut ends[place], segments.take());
             let tally = &mut self.tallies[flow_of(&end.template)];
-            let Served { transmitted, heard } =
-                end.serve(now, now >= self.warmup, held, segments.at(held), tally, &mut packet);
-            if transmitted == Transmitted::Nothing {
+            let served = end.serve(now, now >= self.warmup, held, segments.at(held), tally, &mut packet);
+            if served.transmitted == Transmitted::Nothing {
                 segments.give_back(held);
             }
-            if transmitted != Transmitted::Segment && heard.is_none() {
-                end.arm(&mut self.agenda);
-            }
-            if !self.follow_up(now, place, &mut packet, transmitted, heard) {
+            if !self.follow_up(now, place, &mut packet, served) {
                 return;
             }
         }
     }
 
-    /// What an end has `transmitted` leaves, and its application acts on what it `heard`. Whether there may be more to send
-    /// or to hear.
+    /// What an end has transmitted leaves, and its application acts on what it heard; where there is neither more to send nor to
+    /// hear, its timer is armed. Whether there may be.
     #[inline(never)]
-    fn follow_up(
-        &mut self,
-        now: Time,
-        place: usize,
-        packet: &mut Packet,
-        transmitted: Transmitted,
-        heard: Option<TcpEvent>,
-    ) -> bool {
-        let link = self.transport.ends[place].link;
+    fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
+        let Served { transmitted, heard } = served;
+        let end = &mut self.transport.ends[place];
+        let link = end.link;
+        if transmitted != Transmitted::Segment && heard.is_none() {
+            end.arm(&mut self.agenda);
+        }
         if transmitted != Transmitted::Nothing {
             self.forward(now, link, packet);
         }
