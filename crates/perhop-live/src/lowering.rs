@@ -10,10 +10,10 @@ use std::path::Path;
 use perhop_qos::classifier::Prefix;
 use perhop_qos::error::ConfigError;
 use perhop_qos::policy::PolicyConfig;
-use perhop_sim::scenario::{
+use perhop_scenario::topology::Topology;
+use perhop_scenario::{
     InterfaceConfig, LinkConfig, Scenario, SizeLaw, SourceConfig, TrafficConfig, read_trace,
 };
-use perhop_sim::topology::Topology;
 use serde::Serialize;
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, RouteConfig};
@@ -86,7 +86,7 @@ const FRAME_HEADERS: u32 = 64;
 /// Memory that the slots of one forwarder may come to take, bytes.
 const SLOT_MEMORY: u32 = 1 << 28;
 
-/// The plan of `scenario`, whose policies are all in place ([`Loaded::resolved`](perhop_sim::scenario::Loaded)):
+/// The plan of `scenario`, whose policies are all in place ([`Loaded::resolved`](perhop_scenario::Loaded)):
 /// the repetition `replication` of the experiment with `seed`. Trace files are looked for relative to `base`.
 ///
 /// # Errors

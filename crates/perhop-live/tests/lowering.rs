@@ -4,7 +4,7 @@ use std::path::Path;
 
 use perhop_live::lowering::{Plan, plan};
 use perhop_live::{Forwarder, TestWire};
-use perhop_sim::scenario::{Scenario, load_json};
+use perhop_scenario::{Scenario, load_json};
 use serde_json::{Value, json};
 
 fn scenario(value: Value) -> Scenario {

@@ -17,8 +17,8 @@ use perhop_qos::packet::{Color, Dscp, Ecn, FlowKey, InterfaceId, Packet};
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
+use perhop_scenario::{PacketSize, Scenario, SizeLaw, SourceConfig, TrafficConfig};
 use perhop_sim::build::build_world_seen_by;
-use perhop_sim::scenario::{PacketSize, Scenario, SizeLaw, SourceConfig, TrafficConfig};
 use serde_json::{Value, json};
 
 /// What happened to a packet.
@@ -365,7 +365,7 @@ fn everything_else() -> Value {
 
 #[test]
 fn what_the_examples_leave_out_is_decided_alike() {
-    let loaded = perhop_sim::scenario::load_json(everything_else(), ".");
+    let loaded = perhop_scenario::load_json(everything_else(), ".");
     let scenario = loaded.unwrap_or_else(|found| panic!("{found:?}")).resolved;
     for seed in 1..=3 {
         let mut events = BTreeSet::new();

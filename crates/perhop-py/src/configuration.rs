@@ -1,10 +1,10 @@
-//! Routers' configurations in a scenario: `perhop-ios` reads them, `perhop-sim` puts them in place.
+//! Routers' configurations in a scenario: `perhop-ios` reads them, `perhop-scenario` puts them in place.
 
 use perhop_ios::{LineState, Platform, Severity};
 use perhop_qos::ConfigError;
 use perhop_qos::framing::Framing;
 use perhop_qos::units::Rate;
-use perhop_sim::scenario::{
+use perhop_scenario::{
     self, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, Loader, PlatformConfig,
 };
 
@@ -23,8 +23,8 @@ impl ConfigurationLanguage for Ios {
         let mut configuration = perhop_ios::parse(text);
         let router = perhop_ios::convert(&mut configuration, &platform);
         let severity = |severity| match severity {
-            Severity::Error => scenario::Severity::Error,
-            Severity::Warning => scenario::Severity::Warning,
+            Severity::Error => perhop_scenario::Severity::Error,
+            Severity::Warning => perhop_scenario::Severity::Warning,
         };
         let mut findings: Vec<Finding> = configuration
             .diagnostics
@@ -80,7 +80,7 @@ fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
         count => format!(" and {count} other lines"),
     };
     Some(Finding {
-        severity: scenario::Severity::Warning,
+        severity: perhop_scenario::Severity::Warning,
         line: first.number,
         message: format!("`{}`{others}: not simulated", first.text.trim()),
         help: "`perhop check` of the configuration lists what became of every line".to_owned(),

@@ -1,7 +1,7 @@
 //! Diagnostics as a Python exception.
 
 use perhop_qos::ConfigError;
-use perhop_sim::scenario::{Coloring, Diagnostic, Diagnostics, Severity, ValuePath};
+use perhop_scenario::{Coloring, Diagnostic, Diagnostics, Severity, ValuePath};
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;

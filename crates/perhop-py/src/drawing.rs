@@ -2,8 +2,9 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use perhop_qos::units::{QueueSize, Rate, Time};
-use perhop_sim::scenario::Scenario;
-use perhop_sim::{downsample, drop_curves as curves};
+use perhop_scenario::Scenario;
+use perhop_scenario::drop_curves as curves;
+use perhop_sim::downsample;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

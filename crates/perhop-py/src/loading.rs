@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use perhop_sim::scenario::{self, Checked, Coloring, Diagnostic, Document};
+use perhop_scenario::{Checked, Coloring, Diagnostic, Document};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -50,17 +50,17 @@ impl Warnings {
     /// All of them as text for a terminal.
     #[getter]
     fn colored(&self) -> String {
-        scenario::render(&self.0, Coloring::Ansi)
+        perhop_scenario::render(&self.0, Coloring::Ansi)
     }
     fn __str__(&self) -> String {
-        scenario::render(&self.0, Coloring::Plain)
+        perhop_scenario::render(&self.0, Coloring::Plain)
     }
     fn __len__(&self) -> usize {
         self.0.len()
     }
 }
 
-fn loaded(py: Python<'_>, loaded: scenario::Loaded) -> PyResult<Loaded> {
+fn loaded(py: Python<'_>, loaded: perhop_scenario::Loaded) -> PyResult<Loaded> {
     let json = to_text(&loaded.scenario, serde_json::to_string)?;
     let embedded = to_text(&loaded.embedded(), serde_json::to_string)?;
     let resolved = to_text(&loaded.resolved, serde_json::to_string)?;
@@ -110,7 +110,7 @@ pub(crate) fn parse(
     json: &str,
     base: &Path,
     overrides: &[(String, String)],
-) -> PyResult<scenario::Loaded> {
+) -> PyResult<perhop_scenario::Loaded> {
     let value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let mut document = Document::from_json(value);
     for (path, text) in overrides {
@@ -132,5 +132,5 @@ pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Wa
 /// The JSON Schema of scenario files, as text.
 #[pyfunction]
 pub(crate) fn schema() -> PyResult<String> {
-    to_text(&scenario::scenario_schema(), serde_json::to_string_pretty)
+    to_text(&perhop_scenario::scenario_schema(), serde_json::to_string_pretty)
 }

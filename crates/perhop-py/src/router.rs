@@ -30,7 +30,7 @@ pub(crate) fn check_router(py: Python<'_>, text: &str) -> String {
 /// The text of a router's configuration in a file.
 #[pyfunction]
 pub(crate) fn router_text(bytes: &[u8]) -> String {
-    perhop_sim::scenario::configuration_text(bytes)
+    perhop_scenario::configuration_text(bytes)
 }
 
 /// Whether a text looks like a router's configuration.

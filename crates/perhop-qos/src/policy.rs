@@ -42,6 +42,24 @@ pub struct QueueingConfig {
     pub classes: Vec<ClassConfig>,
 }
 
+impl QueueingConfig {
+    /// The names of its queues in results: their classes' names from the outermost in, joined by `/`.
+    pub fn queue_names(&self) -> Vec<String> {
+        let name_of = |class: &ClassConfig| match &class.queueing {
+            Some(inner) => {
+                inner.queue_names().into_iter().map(|name| format!("{}/{name}", class.name)).collect()
+            }
+            None => vec![class.name.clone()],
+        };
+        self.classes.iter().flat_map(name_of).collect()
+    }
+}
+
+/// The names in results of the queues of a port with `queueing`: `fifo` where it has none.
+pub fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
+    queueing.map_or_else(|| vec!["fifo".to_owned()], QueueingConfig::queue_names)
+}
+
 /// One class of a port: a queue, or a scheduler with classes of its own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

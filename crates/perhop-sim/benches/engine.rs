@@ -8,7 +8,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use perhop_sim::scenario::Scenario;
+use perhop_scenario::Scenario;
 use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
 

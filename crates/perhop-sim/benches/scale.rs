@@ -9,8 +9,8 @@ use std::path::Path;
 use perhop_qos::meter::{FlowMeters, Meter, MeterConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::{FlowKey, Packet, Time};
+use perhop_scenario::Scenario;
 use perhop_sim::build::build_world;
-use perhop_sim::scenario::Scenario;
 use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Map, Value, json};
 

@@ -12,7 +12,7 @@ use std::path::Path;
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::Watch;
-use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
+use perhop_qos::policy::{PolicyConfig, WireConfig, queue_names};
 use perhop_qos::port::Port;
 use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Streams;
@@ -21,21 +21,20 @@ use perhop_qos::units::Time;
 use crate::agenda::Agenda;
 use crate::link::{Feeders, Link, Loss};
 use crate::probe::PortTally;
-use crate::routing::LinkId;
-use crate::scenario::{InterfaceConfig, LinkConfig, Scenario};
 use crate::session::Transport;
-use crate::topology::Topology;
 use crate::world::{Event, Sender, World};
+use perhop_scenario::routing::LinkId;
+use perhop_scenario::topology::Topology;
+use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
 
 pub(crate) use captures::captured;
-pub use traffic::flow_start;
 
 /// The world of `scenario` for one replication, every random stream derived from `seed` and
 /// `replication`. Trace files and captures are looked for relative to `base`.
 ///
 /// # Errors
 /// Whatever of the scenario cannot be built; a scenario that passed the checks of
-/// [`crate::scenario`] builds.
+/// [`perhop_scenario`] builds.
 pub fn build_world(
     scenario: &Scenario,
     base: &Path,
@@ -342,21 +341,4 @@ impl<W: Watch> World<W> {
 
 fn in_policy(error: ConfigError, policy: &str) -> ConfigError {
     error.within(policy).within("policies")
-}
-
-/// The names of a port's queues: their classes' names from the outermost in, joined by `/`.
-pub fn queue_names(queueing: Option<&QueueingConfig>) -> Vec<String> {
-    fn collect(config: &QueueingConfig, prefix: &str, names: &mut Vec<String>) {
-        for class in &config.classes {
-            let name = format!("{prefix}{}", class.name);
-            match &class.queueing {
-                Some(inner) => collect(inner, &format!("{name}/"), names),
-                None => names.push(name),
-            }
-        }
-    }
-    let Some(config) = queueing else { return vec!["fifo".to_owned()] };
-    let mut names = Vec::new();
-    collect(config, "", &mut names);
-    names
 }

@@ -1,33 +1,27 @@
-//! The discrete-event simulator around `perhop-qos`: agenda, links, hosts, sources, probes, scenarios.
+//! The discrete-event simulator around `perhop-qos`: agenda, links, hosts, sources, probes.
 //!
 //! ```text
 //! source → host's port → wire → [input conditioner → route → output conditioner → port → wire]* → receiving host
 //! ```
 //!
-//! Reading order: [`scenario`] (what a user writes), [`topology`] (who is connected to whom), [`build`] (how it
-//! becomes a [`World`](world::World)), [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side
+//! Reading order: [`perhop_scenario`] (what a user writes), [`build`] (how it becomes a [`World`](world::World)), [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side
 //! by side), [`results`]; [`measured`] makes the same results of what was measured on real packets.
 
 pub mod agenda;
 pub mod build;
 pub mod capture;
 pub mod downsample;
-pub mod drop_curves;
 mod link;
 pub mod measured;
 pub mod probe;
 pub mod results;
-pub mod routing;
 pub mod run;
-pub mod scenario;
 mod session;
 pub mod snapshot;
 pub mod source;
 pub mod statistics;
 pub mod tcp;
-pub mod topology;
 pub mod world;
 
 pub use results::Results;
 pub use run::{Progress, RunError, RunOptions, run, run_captured};
-pub use session::{Beginning, Connections, Plan, Request};

@@ -14,8 +14,8 @@ use perhop_qos::verdict::DropCause;
 use crate::agenda::Slot;
 use crate::capture::{End, Fate};
 use crate::probe::{FlowCounters, PortTally, Tally};
-use crate::routing::LinkId;
 use crate::session::Segments;
+use perhop_scenario::routing::LinkId;
 
 /// A packet that has left the scheduler's hands and has not arrived yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

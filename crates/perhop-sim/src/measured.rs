@@ -17,11 +17,12 @@ use crate::build::build_still_world;
 use crate::probe::PortTally;
 use crate::results::{ConditionerRow, Replication, Results};
 use crate::run::RunOptions;
-use crate::scenario::Scenario;
-use crate::session::{CLIENT, ConnectionSample, Plan, SERVER};
+use crate::session::{CLIENT, ConnectionSample, SERVER};
 use crate::tcp::Statistics;
-use crate::topology::host_addresses;
 use crate::world::World;
+use perhop_scenario::Scenario;
+use perhop_scenario::plan::Plan;
+use perhop_scenario::topology::host_addresses;
 
 /// One flow of a scenario. TCP traffic has two for each of its sessions: the client's packets and the server's.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,7 +18,7 @@ pub use table::{Column, Table, Values};
 pub(crate) use tables::Replication;
 
 use crate::run::RunOptions;
-use crate::scenario::Scenario;
+use perhop_scenario::Scenario;
 
 /// Everything a run found.
 #[derive(Clone, Debug)]

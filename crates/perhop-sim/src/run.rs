@@ -10,8 +10,8 @@ use rayon::prelude::*;
 use crate::build::{Onlookers, build_world_for, captured};
 use crate::capture::{Captured, Captures, Files};
 use crate::results::{Replication, Results};
-use crate::scenario::Scenario;
 use crate::snapshot::{Snapshot, Viewing};
+use perhop_scenario::Scenario;
 
 /// How a scenario is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

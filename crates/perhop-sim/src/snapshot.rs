@@ -5,8 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use perhop_qos::units::Time;
 
-use crate::routing::LinkId;
 use crate::world::World;
+use perhop_scenario::routing::LinkId;
 
 /// What waits in every queue, and what each class received so far.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use perhop_qos::units::Time;
 use crate::agenda::{Agenda, Slot};
 use crate::link::{Link, flow_of, payload, sequence_of};
 use crate::probe::{Delays, FlowCounters, QueueSamples, Samples};
-use crate::routing::LinkId;
 use crate::session::{Carried, Transport};
 use crate::source::{Due, Emission, Replay, Source};
+use perhop_scenario::routing::LinkId;
 
 /// What can happen, in eight bytes: the agenda looks up each before anything else is known of it.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use perhop_sim::scenario::Scenario;
+use perhop_scenario::Scenario;
 use perhop_sim::{Progress, Results, RunOptions, run};
 use serde_json::json;
 

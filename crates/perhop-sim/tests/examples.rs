@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use perhop_scenario::{Coloring, load, render};
 use perhop_sim::run::{Progress, RunOptions, run};
-use perhop_sim::scenario::{Coloring, load, render};
 
 /// All but those with a router's own configuration: there is no language for it here, and `tests/test_examples.py`
 /// runs every one.

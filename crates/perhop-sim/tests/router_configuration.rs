@@ -9,7 +9,7 @@ use perhop_qos::framing::Framing;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::Rate;
-use perhop_sim::scenario::{
+use perhop_scenario::{
     Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
     PlatformConfig, Severity, configuration_text, load_document,
 };

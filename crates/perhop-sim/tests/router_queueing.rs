@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use perhop_sim::scenario::load;
+use perhop_scenario::load;
 use perhop_sim::{Progress, Results, RunOptions, run};
 
 fn results(example: &str, overrides: &[(String, String)]) -> Results {

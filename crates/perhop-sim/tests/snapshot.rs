@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use perhop_sim::scenario::Scenario;
+use perhop_scenario::Scenario;
 use perhop_sim::snapshot::Snapshot;
 use perhop_sim::{Progress, Results, RunOptions, run};
 use serde_json::{Value, json};

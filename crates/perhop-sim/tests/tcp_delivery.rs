@@ -5,10 +5,10 @@ mod pair;
 use pair::{CLIENT, Pair, SERVER};
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
-use perhop_sim::tcp::{
-    Acknowledgment, CongestionControl, Connection, Event, FastRetransmit, Flags, Profile, Reading, Recovery,
-    State, TcpConfig,
+use perhop_scenario::tcp::{
+    Acknowledgment, CongestionControl, FastRetransmit, Flags, Profile, Recovery, TcpConfig,
 };
+use perhop_sim::tcp::{Connection, Event, Reading, State};
 use proptest::prelude::*;
 
 fn ms(ms: u64) -> Time {

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
-use perhop_sim::tcp::{Connection, Flags, Reading, Role, Segment, TcpConfig};
+use perhop_scenario::tcp::{Flags, TcpConfig};
+use perhop_sim::tcp::{Connection, Reading, Role, Segment};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 

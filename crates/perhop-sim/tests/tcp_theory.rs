@@ -6,7 +6,7 @@ use pair::{CLIENT, Pair, SERVER};
 use perhop_qos::QueueSize;
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
-use perhop_sim::tcp::{
+use perhop_scenario::tcp::{
     Acknowledgment, CongestionControl, Handshake, InitialWindow, Profile, Recovery, TcpConfig,
 };
 
@@ -70,7 +70,7 @@ fn mathis_with_delayed_acknowledgments() {
     for loss in [0.001, 0.003, 0.01] {
         let tcp = TcpConfig {
             acknowledgment: Some(Acknowledgment::Delayed { timeout: Time::from_milliseconds(100), quick: 0 }),
-            counting: Some(perhop_sim::tcp::Counting::Acknowledgments),
+            counting: Some(perhop_scenario::tcp::Counting::Acknowledgments),
             ..long_lived(Recovery::Sack)
         };
         let (rate, _) = throughput(&tcp, loss, seconds_for(loss));

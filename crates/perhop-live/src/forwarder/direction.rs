@@ -7,12 +7,12 @@ use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{InterfaceId, Packet};
 use perhop_qos::policy::WireConfig;
+use perhop_qos::policy::queue_names;
 use perhop_qos::port::Port;
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_sim::agenda::{Agenda, Slot};
-use perhop_sim::build::queue_names;
 use perhop_sim::probe::PortTally;
 
 use super::Event;

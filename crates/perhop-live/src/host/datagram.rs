@@ -9,8 +9,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use hdrhistogram::Histogram;
 use perhop_qos::packet::{Address, FlowKey, Protocol};
 use perhop_qos::units::Time;
-use perhop_sim::build::flow_start;
-use perhop_sim::scenario::{SourceConfig, TrafficConfig, read_trace};
+use perhop_scenario::{SourceConfig, TrafficConfig, read_trace};
 use perhop_sim::source::{Emission, Source};
 
 use super::flows::Flows;
@@ -68,7 +67,7 @@ impl Sender {
             if config.from != run.host || id.key.protocol != Protocol::UDP {
                 continue;
             }
-            let (streams, start) = flow_start(config, id.number, &run.streams());
+            let (streams, start) = config.flow_start(id.number, &run.streams());
             let trace = trace_of(run, config)?;
             let stops = config.stop.unwrap_or(Time::MAX).min(run.scenario.duration);
             let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
@@ -174,10 +173,7 @@ fn wait_for(due: u64) -> u64 {
     now
 }
 
-fn trace_of(
-    run: &HostRun,
-    config: &TrafficConfig,
-) -> Result<Vec<perhop_sim::scenario::TraceEntry>, HostError> {
+fn trace_of(run: &HostRun, config: &TrafficConfig) -> Result<Vec<perhop_scenario::TraceEntry>, HostError> {
     match &config.source {
         SourceConfig::Trace(trace) => {
             let read = read_trace(run.base, &trace.file);

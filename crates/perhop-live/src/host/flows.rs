@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 
 use perhop_qos::packet::{Address, FlowKey, Protocol};
+use perhop_scenario::Scenario;
+use perhop_scenario::plan::{Connections, Plan};
 use perhop_sim::measured::{FlowId, flows};
-use perhop_sim::scenario::Scenario;
-use perhop_sim::{Connections, Plan};
 
 /// The ports of connections after a session's first: below those that scenarios give by default, above the
 /// well-known ones.

@@ -25,7 +25,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::Address;
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
-use perhop_sim::scenario::Scenario;
+use perhop_scenario::Scenario;
 
 pub use flows::Flows;
 pub use record::{Record, Recorder, read_records};
@@ -117,7 +117,7 @@ impl HostRun<'_> {
     /// The host's address.
     fn address(&self) -> Option<IpAddr> {
         let place = self.scenario.hosts.keys().position(|name| name == self.host)?;
-        perhop_sim::topology::host_addresses(self.scenario).get(place).copied()
+        perhop_scenario::topology::host_addresses(self.scenario).get(place).copied()
     }
     /// The random streams of this repetition.
     fn streams(&self) -> Streams {

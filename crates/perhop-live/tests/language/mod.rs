@@ -4,7 +4,7 @@ use std::path::Path;
 
 use perhop_ios::Platform;
 use perhop_qos::ConfigError;
-use perhop_sim::scenario::{
+use perhop_scenario::{
     ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Loaded, Loader, PlatformConfig,
 };
 

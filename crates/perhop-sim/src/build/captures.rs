@@ -2,9 +2,9 @@
 
 use super::Builder;
 use crate::capture::Tap;
-use crate::scenario::{LinkConfig, Scenario};
 use crate::session::Ledger;
 use crate::world::World;
+use perhop_scenario::{LinkConfig, Scenario};
 
 /// The ends of the directions of links that `scenario` captures: those it names, else both directions of every
 /// link with a policy at one of its ends, else all.

@@ -5,10 +5,10 @@ use perhop_qos::units::Time;
 
 use super::Builder;
 use crate::probe::{DelaySamples, PacketLog, QueueSamples, Samples, ThroughputSamples};
-use crate::routing::LinkId;
-use crate::scenario::{ConnectionEnd, ConnectionProbeConfig};
 use crate::session::{CLIENT, ConnectionProbe, SERVER, Session};
 use crate::world::{Event, Flow, QueueProbe};
+use perhop_scenario::routing::LinkId;
+use perhop_scenario::{ConnectionEnd, ConnectionProbeConfig};
 
 impl Builder<'_> {
     /// Puts the probes of queues on the agenda, and makes room for throughput and delay over time.

@@ -4,11 +4,11 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 
-use super::{Builder, flow_start};
-use crate::routing::LinkId;
-use crate::scenario::{Recording, TrafficConfig};
+use super::Builder;
 use crate::source::Replay;
 use crate::world::{Event, Flow};
+use perhop_scenario::routing::LinkId;
+use perhop_scenario::{Recording, TrafficConfig};
 
 impl<'a> Builder<'a> {
     /// The flows of `recording`, the source of `config`, which go along `path`.
@@ -34,7 +34,7 @@ impl<'a> Builder<'a> {
             };
             self.add_flow(flow, path);
         }
-        let (_, start) = flow_start(config, 0, &self.streams);
+        let (_, start) = config.flow_start(0, &self.streams);
         let times = [start, config.stop.unwrap_or(Time::MAX)];
         let slot = self.world.agenda.register(Event::Replay(self.world.replays.len() as u32));
         let replay = Replay::new(recording.packets, first, times, slot);

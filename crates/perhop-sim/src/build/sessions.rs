@@ -4,13 +4,14 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Dscp, FlowKey, Packet, Protocol};
 use perhop_qos::units::Time;
 
-use super::{Builder, flow_start};
+use super::Builder;
 use crate::probe::Delays;
-use crate::routing::LinkId;
-use crate::scenario::TrafficConfig;
-use crate::session::{CLIENT, Plan, SERVER, Session, SessionTally};
-use crate::tcp::Parameters;
+use crate::session::{CLIENT, SERVER, Session, SessionTally};
 use crate::world::{Event, Flow, World};
+use perhop_scenario::TrafficConfig;
+use perhop_scenario::plan::Plan;
+use perhop_scenario::routing::LinkId;
+use perhop_scenario::tcp::Parameters;
 
 impl<'a> Builder<'a> {
     /// The flows and sessions of TCP traffic; `ways` lead to the server and back, `class` is the client's.
@@ -40,7 +41,7 @@ impl<'a> Builder<'a> {
                 };
                 self.add_flow(flow, ways[end])
             });
-            let (streams, start) = flow_start(config, number, &self.streams);
+            let (streams, start) = config.flow_start(number, &self.streams);
             let slot =
                 self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len() as u32));
             self.world.agenda.schedule(slot, start);

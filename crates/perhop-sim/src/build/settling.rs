@@ -3,9 +3,9 @@
 use perhop_qos::packet::Protocol;
 
 use super::Builder;
-use crate::routing::LinkId;
 use crate::session::{CLIENT, SERVER};
 use crate::world::{Flow, World};
+use perhop_scenario::routing::LinkId;
 
 /// Over which link packets come to the node where they leave by another.
 #[derive(Clone, Copy, PartialEq, Eq)]

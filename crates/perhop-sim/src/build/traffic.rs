@@ -2,17 +2,16 @@
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{FlowKey, Protocol};
-use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
 use super::{Builder, sessions};
 use crate::link::Link;
 use crate::probe::{Delays, FlowCounters};
-use crate::routing::LinkId;
-use crate::scenario::{DelayScope, SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
-use crate::session::Plan;
 use crate::source::Source;
 use crate::world::{Flow, Sender, World};
+use perhop_scenario::plan::Plan;
+use perhop_scenario::routing::LinkId;
+use perhop_scenario::{DelayScope, SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
 
 impl<'a> Builder<'a> {
     /// The flows of `config`, the entry of the scenario's traffic with index `index`, and who sends on them.
@@ -87,7 +86,7 @@ impl<'a> Builder<'a> {
     }
 
     fn add_sender(&mut self, flow: usize, number: u32, config: &TrafficConfig, trace: Vec<TraceEntry>) {
-        let (streams, start) = flow_start(config, number, &self.streams);
+        let (streams, start) = config.flow_start(number, &self.streams);
         let stops = config.stop.unwrap_or(Time::MAX);
         let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         let Some(mut source) = source else { return };
@@ -120,13 +119,4 @@ impl<'a> Builder<'a> {
         delays.push(Delays::default());
         delays.len() - 1
     }
-}
-
-/// The streams of flow `number` of `config`, and when it starts: at `start`, and a random part of
-/// `start_within` later. Its source draws from the child `source`, its application from `session`.
-pub fn flow_start(config: &TrafficConfig, number: u32, streams: &Streams) -> (Streams, Time) {
-    let streams = streams.child("traffic").child(&config.name).child(number.to_string());
-    let spread = config.start_within.as_seconds() * streams.child("start").stream().uniform();
-    let start = config.start + Time::from_seconds_f64(spread);
-    (streams, start)
 }

@@ -9,10 +9,10 @@ use perhop_qos::units::Time;
 use super::tap::Record;
 use super::{Captured, Captures, End, Fate, Tap, tcp};
 use crate::link::{Link, flow_of};
-use crate::routing::LinkId;
-use crate::scenario::Scenario;
 use crate::session::Carried;
 use crate::world::World;
+use perhop_scenario::Scenario;
+use perhop_scenario::routing::LinkId;
 
 /// One file for each link: what a capture on either of its ends would show, and so a whole conversation.
 pub(crate) struct Files<'a> {

@@ -7,7 +7,9 @@ use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
 use crate::session::Carried;
-use crate::tcp::{Flags, Parameters, Segment};
+use crate::tcp::Segment;
+use perhop_scenario::tcp::Flags;
+use perhop_scenario::tcp::Parameters;
 
 /// By how much the first sequence numbers of a session's connections differ.
 const SPACING: u32 = 1 << 20;

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::table::{Table, Values};
 use crate::run::RunOptions;
-use crate::scenario::Scenario;
 use crate::statistics::confidence_95;
+use perhop_scenario::Scenario;
 
 /// Version of the summary's and the tables' layout.
 const SCHEMA_VERSION: u32 = 1;

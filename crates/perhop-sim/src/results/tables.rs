@@ -14,9 +14,9 @@ use super::series::{
 use super::table::{Rows, Table};
 use super::tcp::{self, ConnectionRow, TcpRow, TransactionRow};
 use crate::probe::{DelayStatistics, Delays, FlowTally, Tally, above_least, least_seconds, quantile_seconds};
-use crate::scenario::{DelayScope, Scenario, TrafficConfig};
 use crate::statistics::fairness;
 use crate::world::World;
+use perhop_scenario::{DelayScope, Scenario, TrafficConfig};
 
 /// What one replication found: the rows it adds to each table.
 #[derive(Debug)]

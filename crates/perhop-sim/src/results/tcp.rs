@@ -8,10 +8,10 @@ use perhop_qos::units::Time;
 use super::table::{Rows, Table};
 use super::tables::flow_name;
 use crate::probe::{Delays, quantile_seconds};
-use crate::scenario::Scenario;
 use crate::session::{CLIENT, ConnectionProbe, ConnectionSample, SERVER, Session, SessionTally};
 use crate::tcp::Statistics;
 use crate::world::World;
+use perhop_scenario::Scenario;
 
 #[derive(Debug)]
 pub(super) struct TcpRow {

@@ -4,7 +4,7 @@ use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
 use super::{CLIENT, Session, Transport, end_of};
-use crate::tcp::Flags;
+use perhop_scenario::tcp::Flags;
 
 impl Session {
     /// The instants before which its client and its server may be ahead of the agenda: earlier, the agenda holds nothing that

@@ -6,9 +6,9 @@ use perhop_qos::units::Time;
 use super::Carried;
 use crate::agenda::{Agenda, Slot};
 use crate::probe::FlowCounters;
-use crate::routing::LinkId;
 use crate::tcp::{Connection, Event as TcpEvent, Transmitted};
 use crate::world::Event;
+use perhop_scenario::routing::LinkId;
 
 /// One end of a dialogue.
 ///

@@ -8,9 +8,9 @@ use perhop_qos::units::Time;
 use super::Transport;
 use super::end::Served;
 use crate::link::flow_of;
-use crate::routing::LinkId;
 use crate::tcp::{Event as TcpEvent, Transmitted};
 use crate::world::World;
+use perhop_scenario::routing::LinkId;
 
 #[allow(clippy::inline_always)] // parts of `receive`, which every segment takes
 impl<W: Watch> World<W> {

@@ -7,7 +7,7 @@
 mod ahead;
 mod end;
 mod exchange;
-mod plan;
+
 mod segments;
 mod watch;
 
@@ -19,16 +19,18 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
 use end::End;
-pub use plan::{Beginning, Connections, Plan, Request};
+
 pub(crate) use segments::{Carried, Segments};
 pub(crate) use watch::{ConnectionProbe, ConnectionSample};
 
 use crate::agenda::Slot;
 use crate::link::payload;
 use crate::probe::Delays;
-use crate::scenario::Closing;
-use crate::tcp::{Connection, Event as TcpEvent, Parameters, Role, Statistics};
+use crate::tcp::{Connection, Event as TcpEvent, Role, Statistics};
 use crate::world::{Event, Flow, World};
+use perhop_scenario::Closing;
+use perhop_scenario::plan::{Beginning, Connections, Plan};
+use perhop_scenario::tcp::Parameters;
 
 /// The two ends of a dialogue, and the flows that lead away from them.
 pub(crate) const CLIENT: usize = 0;

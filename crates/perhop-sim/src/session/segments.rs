@@ -3,8 +3,8 @@
 use perhop_qos::packet::{Packet, Protocol};
 
 use super::SERVER;
-use crate::scenario::{Recorded, TcpNumbers};
 use crate::tcp::Segment;
+use perhop_scenario::{Recorded, TcpNumbers};
 
 /// A segment under way, and whose it is.
 #[derive(Clone, Copy, Debug, Default)]

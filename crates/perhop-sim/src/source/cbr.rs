@@ -4,7 +4,7 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
 use super::{Emission, spacing::Spacing};
-use crate::scenario::CbrConfig;
+use perhop_scenario::CbrConfig;
 
 /// One packet of fixed size every so often.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ mod tests {
     use perhop_qos::units::{ByteSize, Rate};
 
     use super::*;
-    use crate::scenario::PacketSize;
+    use perhop_scenario::PacketSize;
 
     #[test]
     fn a_rate_may_count_the_whole_ethernet() {

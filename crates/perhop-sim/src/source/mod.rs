@@ -17,10 +17,7 @@ pub use poisson::Poisson;
 pub(crate) use replay::{Due, Replay};
 pub use trace::Trace;
 
-use crate::scenario::{PacketSize, SourceConfig, TraceEntry};
-
-/// IPv4 and UDP header, bytes (RFC 791, RFC 768).
-pub const UDP_IP_HEADER: u64 = 28;
+use perhop_scenario::{SourceConfig, TraceEntry};
 
 /// One packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,21 +82,5 @@ impl Source {
     #[inline(always)]
     pub(crate) fn put_next_packet(&mut self, place: &mut Emission) {
         *place = if let Source::Cbr(source) = self { source.next_packet() } else { self.next_packet() };
-    }
-}
-
-impl PacketSize {
-    /// IP bytes of a packet of this size.
-    pub fn ip_length(self) -> u32 {
-        match self {
-            PacketSize::Payload(payload) => (payload.as_bytes() + UDP_IP_HEADER) as u32,
-            PacketSize::Ip(length) => length.as_bytes() as u32,
-        }
-    }
-    /// The bytes of it that the source's rate counts.
-    pub fn counted(self) -> u64 {
-        match self {
-            PacketSize::Payload(bytes) | PacketSize::Ip(bytes) => bytes.as_bytes(),
-        }
     }
 }

@@ -4,7 +4,7 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
 use super::{Emission, spacing::Spacing};
-use crate::scenario::{OnOffConfig, PeriodLaw};
+use perhop_scenario::{OnOffConfig, PeriodLaw};
 
 /// Bursts at a constant rate with silence between them. A packet is sent at the first instant of a
 /// burst and then at every gap that begins inside the burst.

@@ -4,7 +4,7 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::{Rate, Time};
 
 use super::Emission;
-use crate::scenario::{PacketSize, PoissonConfig, SizeLaw};
+use perhop_scenario::{PacketSize, PoissonConfig, SizeLaw};
 
 /// A Poisson process of packets.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use perhop_qos::units::Time;
 
 use crate::agenda::Slot;
-use crate::scenario::Recorded;
+use perhop_scenario::Recorded;
 
 /// Replays the packets of a recording once; they belong to several flows.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use perhop_qos::units::Time;
 
 use super::Emission;
-use crate::scenario::TraceEntry;
+use perhop_scenario::TraceEntry;
 
 /// Replays the entries of a trace once.
 #[derive(Clone, Debug)]

@@ -2,9 +2,10 @@
 
 use perhop_qos::units::Time;
 
-use super::parameters::{Counting, Growth, Recovery};
-use super::segment::{Flags, Segment, Timestamps};
+use super::segment::{Segment, Timestamps};
 use super::sender::{Phase, Sender, Timing};
+use perhop_scenario::tcp::Flags;
+use perhop_scenario::tcp::{Counting, Growth, Recovery};
 
 #[allow(clippy::inline_always)] // what most segments do that acknowledge something
 impl Sender {

@@ -3,10 +3,11 @@
 use perhop_qos::units::Time;
 
 use super::outgoing::Transmitted;
-use super::parameters::{Handshake, Parameters};
 use super::receiver::Receiver;
-use super::segment::{Flags, Segment};
+use super::segment::Segment;
 use super::sender::{Sender, Statistics};
+use perhop_scenario::tcp::Flags;
+use perhop_scenario::tcp::{Handshake, Parameters};
 
 /// Which end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

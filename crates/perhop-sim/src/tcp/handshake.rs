@@ -4,8 +4,9 @@ use perhop_qos::units::Time;
 
 use super::connection::{CONNECTED, Connection, Stage};
 use super::outgoing::Transmitted;
-use super::parameters::HandshakeTiming;
-use super::segment::{Flags, Segment};
+use super::segment::Segment;
+use perhop_scenario::tcp::Flags;
+use perhop_scenario::tcp::HandshakeTiming;
 
 impl Connection {
     /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.

@@ -3,8 +3,8 @@
 //! Time is an argument and nothing is sent: whoever drives a [`Connection`] hands it segments and
 //! timer calls, and takes out of it segments, events and the instant of its next timer.
 //!
-//! Reading order: [`Segment`] (what travels), [`TcpConfig`] and [`Profile`] (what a user may choose),
-//! [`Parameters`] (what that comes to), [`Connection`] (teardown, events), `handshake` and `outgoing` (what it
+//! Reading order: [`Segment`] (what travels), [`perhop_scenario::tcp`] (what a user may choose),
+//! [`Connection`] (teardown, events), `handshake` and `outgoing` (what it
 //! sends next), then its two halves `receiver` and `sender`, and what the sender is made of: `acknowledged`, `transmit`,
 //! `rtt`, `congestion`, `recovery`.
 //!
@@ -18,13 +18,10 @@
 //! no RST, no urgent data, no path MTU discovery, no Nagle algorithm and no limit on retransmissions.
 
 mod acknowledged;
-mod config;
 mod congestion;
 mod connection;
 mod handshake;
 mod outgoing;
-mod parameters;
-mod profile;
 mod receiver;
 mod recovery;
 mod rtt;
@@ -33,14 +30,7 @@ mod segment;
 mod sender;
 mod transmit;
 
-pub use config::TcpConfig;
-pub use congestion::CongestionControl;
 pub use connection::{Connection, Event, Reading, Role, State};
 pub(crate) use outgoing::Transmitted;
-pub use parameters::{
-    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
-    InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
-};
-pub use profile::Profile;
-pub use segment::{Flags, SackBlocks, Segment, Timestamps};
+pub use segment::{SackBlocks, Segment, Timestamps};
 pub use sender::Statistics;

@@ -4,10 +4,11 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::connection::{Connection, Stage};
-use super::parameters::Recovery;
 use super::receiver::Due;
-use super::segment::{Flags, SackBlocks, Segment, Timestamps};
+use super::segment::{SackBlocks, Segment, Timestamps};
 use super::transmit::Piece;
+use perhop_scenario::tcp::Flags;
+use perhop_scenario::tcp::Recovery;
 
 /// What became of asking for the next segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl Connection {
                 }
                 if !self.has_blocks() {
                     self.write_acknowledgment(now, segment);
-                    return (Transmitted::Last, self.sender.parameters.plain_packet(0));
+                    return (Transmitted::Last, Segment::plain_packet(&self.sender.parameters, 0));
                 }
             }
         }
@@ -55,7 +56,7 @@ impl Connection {
     #[inline(never)]
     fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
         let transmitted = self.write_any(now, segment);
-        (transmitted, self.sender.parameters.ip_length(segment))
+        (transmitted, segment.counted_length(&self.sender.parameters))
     }
 
     fn write_any(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
@@ -130,7 +131,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tcp::{Event, Growth, Handshake, Parameters, Profile, Reading, Role, TcpConfig};
+    use crate::tcp::{Event, Reading, Role};
+    use perhop_scenario::tcp::{Growth, Handshake, Parameters, Profile, TcpConfig};
 
     /// All there is to know of an end, apart from what it remembers to be spared a look.
     fn state_of(end: &Connection) -> String {

@@ -3,9 +3,11 @@
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
-use super::parameters::{Acknowledgment, Parameters};
 use super::rtt::Clock;
-use super::segment::{Flags, Range, SackBlocks, Segment};
+use super::segment::{Range, SackBlocks, Segment};
+use perhop_scenario::tcp::Flags;
+use perhop_scenario::tcp::LONGEST_DELAY;
+use perhop_scenario::tcp::{Acknowledgment, Parameters};
 
 /// Whether an acknowledgment is owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +22,6 @@ pub(super) enum Due {
     Alone,
 }
 
-/// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
-pub(super) const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 /// Longest time for a segment that is taken for the last of something. Linux 2.0 and 2.2: HZ/50.
 const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
 

@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::parameters::{Parameters, RtoRule};
+use perhop_scenario::tcp::{Parameters, RtoRule};
 
 /// The gains' binary logarithms: RFC 6298 §2 has alpha = 1/8 and beta = 1/4.
 const SMOOTHED_SHIFT: u32 = 3;
@@ -153,7 +153,7 @@ impl RttEstimator {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::{Profile, TcpConfig};
+    use perhop_scenario::tcp::{Profile, TcpConfig};
 
     fn estimator(profile: Profile) -> RttEstimator {
         RttEstimator::new(&TcpConfig::new(profile).build().unwrap(), Time::ZERO)

@@ -1,48 +1,10 @@
 //! [`Segment`]: what travels between the two ends of a connection.
 
 use std::fmt;
-use std::ops::{BitOr, BitOrAssign};
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
-
-/// The control bits of a TCP header that are modeled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(u8);
-
-impl Flags {
-    /// Opens a connection.
-    pub const SYN: Flags = Flags(1);
-    /// The acknowledgment number is valid.
-    pub const ACK: Flags = Flags(2);
-    /// The sender has no more data.
-    pub const FIN: Flags = Flags(4);
-    /// The receiver has seen congestion (RFC 3168).
-    pub const ECE: Flags = Flags(8);
-    /// The sender has reduced its window (RFC 3168).
-    pub const CWR: Flags = Flags(16);
-
-    /// Whether every bit of `other` is set.
-    pub const fn contains(self, other: Flags) -> bool {
-        self.0 & other.0 == other.0
-    }
-    /// Whether any bit of `other` is set.
-    pub const fn intersects(self, other: Flags) -> bool {
-        self.0 & other.0 != 0
-    }
-}
-
-impl BitOr for Flags {
-    type Output = Flags;
-    fn bitor(self, other: Flags) -> Flags {
-        Flags(self.0 | other.0)
-    }
-}
-impl BitOrAssign for Flags {
-    fn bitor_assign(&mut self, other: Flags) {
-        self.0 |= other.0;
-    }
-}
+use perhop_scenario::tcp::{Flags, HEADERS, Headers, Parameters, TIMESTAMPS_OPTION};
 
 /// Offsets from `start` up to but not including `end`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,12 +83,6 @@ pub struct Segment {
     pub sack: SackBlocks,
 }
 
-/// An IP packet's and a TCP segment's header without options, bytes (RFC 791, RFC 9293).
-pub(super) const HEADERS: u32 = 40;
-/// A TCP header without options, bytes (RFC 9293 §3.1).
-pub(super) const TCP_HEADER: u32 = 20;
-/// Bytes that the timestamps option takes, padding included (RFC 7323 appendix A).
-pub(super) const TIMESTAMPS_OPTION: u32 = 12;
 /// Bytes of the maximum-segment-size option in a SYN (RFC 9293 §3.2).
 const SEGMENT_SIZE_OPTION: u32 = 4;
 
@@ -148,6 +104,19 @@ impl Segment {
         let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
         let has_rare_options = !self.sack.is_empty() || self.has(Flags::SYN);
         HEADERS + self.length + timestamps + if has_rare_options { self.rare_options() } else { 0 }
+    }
+    /// IP bytes of its packet, as `parameters` count them.
+    pub fn counted_length(&self, parameters: &Parameters) -> u32 {
+        match parameters.headers {
+            Headers::Included if self.length > 0 => self.length,
+            Headers::Added | Headers::Included => self.ip_length(),
+        }
+    }
+    /// IP bytes, as `parameters` count them, of a packet with `payload` bytes of an open connection and no
+    /// selective acknowledgment.
+    pub(super) fn plain_packet(parameters: &Parameters, payload: u32) -> u32 {
+        let timestamps = parameters.timestamps.then(Timestamps::default);
+        Segment { length: payload, timestamps, ..Segment::default() }.counted_length(parameters)
     }
     /// Bytes of the options that most segments do without.
     #[inline(never)]

@@ -3,9 +3,10 @@
 use perhop_qos::units::Time;
 
 use super::congestion::{Congestion, CongestionWindow};
-use super::parameters::{Handshake, Parameters, Reduction, RepeatedTimeout};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::segment::Segment;
+use perhop_scenario::tcp::{Handshake, Parameters, Reduction, RepeatedTimeout};
 
 /// What was counted of one sender since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +146,7 @@ impl Sender {
         Sender {
             parameters: *parameters,
             payload: u64::from(parameters.payload()),
-            full_packet: parameters.plain_packet(parameters.payload()),
+            full_packet: Segment::plain_packet(parameters, parameters.payload()),
             unacknowledged: 0,
             next: 0,
             highest: 0,

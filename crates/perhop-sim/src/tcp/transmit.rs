@@ -2,8 +2,8 @@
 
 use perhop_qos::units::Time;
 
-use super::parameters::{Fin, Recovery};
 use super::sender::{Phase, Sender, Timing};
+use perhop_scenario::tcp::{Fin, Recovery};
 
 /// A piece of the stream to be sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

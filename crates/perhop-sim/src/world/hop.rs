@@ -9,8 +9,8 @@ use super::{Event, World};
 use crate::agenda::Agenda;
 use crate::link::{Counters, Flight, Link};
 use crate::probe::FlowCounters;
-use crate::routing::LinkId;
 use crate::session::Transport;
+use perhop_scenario::routing::LinkId;
 
 /// One link of a world, looked up once for all that is done there.
 pub(super) struct Hop<'w, W> {

@@ -9,7 +9,7 @@ use perhop_qos::verdict::{DropCause, Verdict};
 use super::World;
 use crate::capture::{End, Fate};
 use crate::link::{Flight, Link, Loss, flow_of};
-use crate::routing::LinkId;
+use perhop_scenario::routing::LinkId;
 
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
 impl<W: Watch> World<W> {

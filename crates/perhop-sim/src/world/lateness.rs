@@ -7,8 +7,8 @@ use perhop_qos::units::Time;
 
 use super::World;
 use crate::link::{Feeder, Flight, Link};
-use crate::routing::LinkId;
 use crate::source::Emission;
+use perhop_scenario::routing::LinkId;
 
 impl<W: Watch> World<W> {
     /// Lets every port send what has become due by `now`, wherever nothing on the agenda has asked for it yet.

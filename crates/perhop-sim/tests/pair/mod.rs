@@ -6,7 +6,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use perhop_qos::units::Time;
-use perhop_sim::tcp::{Connection, Event, Parameters, Role, Segment};
+use perhop_scenario::tcp::Parameters;
+use perhop_sim::tcp::{Connection, Event, Role, Segment};
 
 /// Which end.
 pub(crate) const CLIENT: usize = 0;

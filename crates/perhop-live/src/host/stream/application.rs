@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use perhop_sim::scenario::Closing;
-use perhop_sim::{Beginning, Connections};
+use perhop_scenario::Closing;
+use perhop_scenario::plan::{Beginning, Connections};
 
 use super::connection::Connection;
 use super::session::{End, Session};

@@ -5,9 +5,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
 
-use perhop_sim::scenario::Scenario;
-use perhop_sim::tcp::{CongestionControl, Parameters, Recovery};
-use perhop_sim::{Connections, Plan};
+use perhop_scenario::Scenario;
+use perhop_scenario::plan::{Connections, Plan};
+use perhop_scenario::tcp::{CongestionControl, Parameters, Recovery};
 
 use super::super::system;
 

@@ -1,7 +1,7 @@
 //! TCP applications on the kernel's own TCP, all of one host in one thread.
 //!
 //! [`Exchange`] waits for sockets and for instants, once `opening` has prepared it; what an application does when it hears something is in
-//! `application`, and follows the same [`Plan`](perhop_sim::Plan) as the simulator's.
+//! `application`, and follows the same [`Plan`](perhop_scenario::plan::Plan) as the simulator's.
 
 mod application;
 mod connection;
@@ -17,8 +17,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use perhop_qos::packet::{FlowKey, Protocol};
 use perhop_qos::units::Time;
-use perhop_sim::Request;
-use perhop_sim::scenario::ConnectionEnd;
+use perhop_scenario::ConnectionEnd;
+use perhop_scenario::plan::Request;
 
 use super::flows::Flows;
 use super::report::{ClientConnection, Sample, SessionReport};

@@ -7,9 +7,8 @@ use std::net::SocketAddr;
 use std::os::fd::AsFd;
 
 use perhop_qos::units::Time;
-use perhop_sim::Plan;
-use perhop_sim::build::flow_start;
-use perhop_sim::tcp::Parameters;
+use perhop_scenario::plan::Plan;
+use perhop_scenario::tcp::Parameters;
 
 use super::session::{End, Session, Tally};
 use super::{Exchange, LISTENER, Task, kernel, nanoseconds};
@@ -72,7 +71,7 @@ impl Exchange {
         let parameters = tcp.build().map_err(HostError::Config)?;
         let congestion = self.congestion(run, &parameters)?;
         let tcp = kernel::Tcp::new(&parameters, &plan, dscp.value() << 2, congestion);
-        let (streams, start) = flow_start(config, id.number, &run.streams());
+        let (streams, start) = config.flow_start(id.number, &run.streams());
         let place = self.sessions.len();
         let stops = nanoseconds(config.stop.unwrap_or(Time::MAX).min(run.scenario.duration));
         if end == End::Client {

@@ -1,7 +1,7 @@
 //! [`Session`]: one end of an application between two hosts, and what is counted of it.
 
 use perhop_qos::random::Stream;
-use perhop_sim::Plan;
+use perhop_scenario::plan::Plan;
 
 use super::super::report::{ClientConnection, Sample, SessionReport};
 use super::kernel::{Counted, Tcp};

@@ -4,21 +4,10 @@ mod cubic;
 mod reno;
 
 use perhop_qos::units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use perhop_scenario::tcp::CongestionControl;
 
 use cubic::Cubic;
 use reno::Reno;
-
-/// How the congestion window grows and shrinks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum CongestionControl {
-    /// One segment per round trip, half after congestion (RFC 5681).
-    Reno,
-    /// A cubic function of the time since the last congestion, 0.7 after congestion (RFC 9438).
-    Cubic,
-}
 
 /// The congestion window and the slow-start threshold, segments.
 #[derive(Clone, Copy, Debug, PartialEq)]

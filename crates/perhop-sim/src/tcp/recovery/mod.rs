@@ -9,8 +9,8 @@ mod tahoe;
 
 use perhop_qos::units::Time;
 
-use super::parameters::{FastRetransmit, Recovery};
 use super::sender::{Phase, Sender, Timing};
+use perhop_scenario::tcp::{FastRetransmit, Recovery};
 
 impl Sender {
     /// A duplicate acknowledgment arrived; `news` tells whether its SACK blocks say anything new.

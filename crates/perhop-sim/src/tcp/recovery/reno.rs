@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use perhop_qos::units::Time;
 
-use crate::tcp::parameters::Growth;
 use crate::tcp::sender::{Phase, Sender};
+use perhop_scenario::tcp::Growth;
 
 impl Sender {
     pub(super) fn reno_duplicate(&mut self, now: Time) {

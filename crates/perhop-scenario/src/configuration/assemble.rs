@@ -10,23 +10,23 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
 
 use super::{ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, RouterConfiguration};
-use crate::scenario::diagnostic::{Diagnostic, Severity};
-use crate::scenario::document::Document;
-use crate::scenario::nearest::suggest;
-use crate::scenario::path::ValuePath;
-use crate::scenario::position::Excerpt;
-use crate::scenario::{InterfaceConfig, Scenario};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::document::Document;
+use crate::nearest::suggest;
+use crate::path::ValuePath;
+use crate::position::Excerpt;
+use crate::{InterfaceConfig, Scenario};
 
 /// A scenario whose routers' configurations have become policies.
-pub(in crate::scenario) struct Assembled {
-    pub(in crate::scenario) scenario: Scenario,
+pub(crate) struct Assembled {
+    pub(crate) scenario: Scenario,
     /// What was found on the way.
-    pub(in crate::scenario) found: Vec<Diagnostic>,
+    pub(crate) found: Vec<Diagnostic>,
 }
 
 /// Puts the configurations of `scenario`'s routers in place, read by `language`; `document` says where
 /// what stands.
-pub(in crate::scenario) fn assemble(
+pub(crate) fn assemble(
     document: &Document,
     scenario: &Scenario,
     base: &Path,

@@ -10,13 +10,13 @@ use perhop_qos::units::{Rate, Time};
 
 use super::topology::{Network, links_of};
 use super::{Findings, application};
-use crate::scenario::nearest::suggest;
-use crate::scenario::path::ValuePath;
-use crate::scenario::trace::read_trace;
-use crate::scenario::{
+use crate::nearest::suggest;
+use crate::path::ValuePath;
+use crate::plan::Plan;
+use crate::trace::read_trace;
+use crate::{
     PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig, read_recording,
 };
-use crate::session::Plan;
 
 /// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
 const IP_AND_UDP_HEADERS: u64 = 28;

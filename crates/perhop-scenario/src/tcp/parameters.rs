@@ -4,8 +4,7 @@ use perhop_qos::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::congestion::CongestionControl;
-use super::segment::{HEADERS, Segment, TCP_HEADER, TIMESTAMPS_OPTION, Timestamps};
+use super::header::{HEADERS, TCP_HEADER, TIMESTAMPS_OPTION};
 
 /// A TCP, complete and checked: what [`super::TcpConfig::build`] returns. Both ends have the same.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,29 +73,17 @@ impl Parameters {
         self.mss - self.options()
     }
     /// Bytes of options that every segment carries.
-    pub(super) fn options(&self) -> u32 {
+    pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
-    }
-    /// Bytes of the IP packet around `segment`.
-    pub fn ip_length(&self, segment: &Segment) -> u32 {
-        match self.headers {
-            Headers::Included if segment.length > 0 => segment.length,
-            Headers::Added | Headers::Included => segment.ip_length(),
-        }
-    }
-    /// The same around a segment with `payload` bytes of an open connection, of which nothing is missing.
-    pub(super) fn plain_packet(&self, payload: u32) -> u32 {
-        let timestamps = self.timestamps.then(Timestamps::default);
-        self.ip_length(&Segment { length: payload, timestamps, ..Segment::default() })
     }
     /// Bytes by which the payload of a full segment on the wire, behind an IP header of `ip_header` bytes, falls
     /// short of what the sender counts: none but where headers are not added, or are those of IPv6.
-    pub(crate) fn uncounted(&self, ip_header: u32) -> u32 {
+    pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = if self.headers == Headers::Added { HEADERS + self.options() } else { 0 };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
     /// The congestion window at the start, segments.
-    pub(super) fn initial_segments(&self) -> f64 {
+    pub fn initial_segments(&self) -> f64 {
         match self.initial_window {
             InitialWindow::Segments(segments) => f64::from(segments),
             // RFC 5681 §3.1: IW = 2 segments above 2190 bytes, 3 above 1095, else 4.
@@ -106,9 +93,19 @@ impl Parameters {
         }
     }
     /// Bytes of the IP packet of a full segment.
-    pub(super) fn largest_packet(&self) -> u32 {
+    pub fn largest_packet(&self) -> u32 {
         self.mss.saturating_add(if self.headers == Headers::Added { HEADERS } else { 0 })
     }
+}
+
+/// How the congestion window grows and shrinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CongestionControl {
+    /// One segment per round trip, half after congestion (RFC 5681).
+    Reno,
+    /// A cubic function of the time since the last congestion, 0.7 after congestion (RFC 9438).
+    Cubic,
 }
 
 /// What the headers add to a packet.

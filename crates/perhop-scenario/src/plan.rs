@@ -4,8 +4,8 @@ use perhop_qos::random::Stream;
 
 use perhop_qos::units::Time;
 
-use crate::scenario::{Closing, FileConnection, SourceConfig};
 use crate::tcp::TcpConfig;
+use crate::{Closing, FileConnection, SourceConfig};
 
 /// What the client sends in one transaction.
 #[derive(Clone, Copy, Debug, PartialEq)]

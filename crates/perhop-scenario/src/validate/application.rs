@@ -3,9 +3,9 @@
 use perhop_qos::units::{ByteSize, Time};
 
 use super::Findings;
-use crate::scenario::SourceConfig;
-use crate::scenario::path::ValuePath;
-use crate::session::{Connections, Plan};
+use crate::SourceConfig;
+use crate::path::ValuePath;
+use crate::plan::{Connections, Plan};
 use crate::tcp::{Handshake, TcpConfig};
 
 /// Checks `source`, which stands at `path`; datagrams are none of its business.

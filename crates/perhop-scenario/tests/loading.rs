@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use perhop_sim::scenario::{Checked, Diagnostics, Severity, check, load, load_json};
+use perhop_scenario::{Checked, Diagnostics, Severity, check, load, load_json};
 use serde_json::json;
 
 fn example(name: &str) -> PathBuf {

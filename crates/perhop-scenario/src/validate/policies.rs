@@ -11,8 +11,8 @@ use perhop_qos::units::Rate;
 
 use super::Findings;
 use super::topology::Network;
-use crate::scenario::path::ValuePath;
-use crate::scenario::{InterfaceConfig, Scenario};
+use crate::path::ValuePath;
+use crate::{InterfaceConfig, Scenario};
 
 /// The wire under a policy that stands at no interface: faster than any rate that a policy names.
 const NOMINAL: WireConfig = WireConfig {

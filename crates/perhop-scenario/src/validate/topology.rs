@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use super::Findings;
-use crate::scenario::nearest::{listed, suggest};
-use crate::scenario::path::ValuePath;
-use crate::scenario::{LinkConfig, Scenario};
+use crate::nearest::{listed, suggest};
+use crate::path::ValuePath;
+use crate::{LinkConfig, Scenario};
 
 /// Who is whose neighbor.
 pub(super) struct Network<'a> {
@@ -161,7 +161,7 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
 fn policy_names(
     scenario: &Scenario,
     path: &ValuePath,
-    interface: &crate::scenario::InterfaceConfig,
+    interface: &crate::InterfaceConfig,
     findings: &mut Findings,
 ) {
     for (side, name) in [("input", &interface.input), ("output", &interface.output)] {

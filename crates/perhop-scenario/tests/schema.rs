@@ -1,10 +1,10 @@
 //! The published JSON Schema is the one that the types give.
 
-use perhop_sim::scenario::scenario_schema;
+use perhop_scenario::scenario_schema;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/perhop-scenario.schema.json");
 
-/// After a change of the scenario's types: `BLESS=1 cargo test -p perhop-sim --test schema`.
+/// After a change of the scenario's types: `BLESS=1 cargo test -p perhop-scenario --test schema`.
 #[test]
 fn the_published_schema_is_up_to_date() {
     let schema = serde_json::to_string_pretty(&scenario_schema()).unwrap() + "\n";
@@ -15,7 +15,7 @@ fn the_published_schema_is_up_to_date() {
     assert!(
         published == schema,
         "schema/perhop-scenario.schema.json is not what the types say; \
-         write it anew with BLESS=1 cargo test -p perhop-sim --test schema"
+         write it anew with BLESS=1 cargo test -p perhop-scenario --test schema"
     );
 }
 

@@ -5,7 +5,7 @@ use perhop_qos::policy::QueueingConfig;
 use perhop_qos::units::QueueSize;
 use serde_json::{Value, json};
 
-use crate::scenario::Scenario;
+use crate::Scenario;
 
 /// The curves of every queue of every port that drops early, in the order of the scenario's links:
 /// `[{"port", "queue", "unit": "packets" or "bytes", "precedences": [{"shared": [[average, probability], …],

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::framing::Framing;
 use perhop_qos::packet::{Dscp, FlowKey, Protocol};
+use perhop_qos::random::Streams;
 use perhop_qos::units::{ByteSize, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,12 +57,7 @@ pub struct TrafficConfig {
 
 impl TrafficConfig {
     /// What tells flow `number`, between the hosts with these addresses, from every other.
-    pub(crate) fn flow_key(
-        &self,
-        [source, destination]: [IpAddr; 2],
-        number: u32,
-        protocol: Protocol,
-    ) -> FlowKey {
+    pub fn flow_key(&self, [source, destination]: [IpAddr; 2], number: u32, protocol: Protocol) -> FlowKey {
         FlowKey {
             source: source.into(),
             destination: destination.into(),
@@ -69,6 +65,15 @@ impl TrafficConfig {
             destination_port: self.destination_port,
             protocol,
         }
+    }
+
+    /// The random streams of flow `number`, and when it starts: at `start`, and a random part of `start_within`
+    /// later. Its source draws from the child stream `source`, its application from `session`.
+    pub fn flow_start(&self, number: u32, streams: &Streams) -> (Streams, Time) {
+        let streams = streams.child("traffic").child(&self.name).child(number.to_string());
+        let spread = self.start_within.as_seconds() * streams.child("start").stream().uniform();
+        let start = self.start + Time::from_seconds_f64(spread);
+        (streams, start)
     }
 }
 
@@ -116,6 +121,25 @@ pub enum PacketSize {
     Payload(ByteSize),
     /// IP bytes, headers included. The rate counts IP bytes.
     Ip(ByteSize),
+}
+
+/// IPv4 and UDP header, bytes (RFC 791, RFC 768).
+const UDP_IP_HEADER: u64 = 28;
+
+impl PacketSize {
+    /// IP bytes of a packet of this size.
+    pub fn ip_length(self) -> u32 {
+        match self {
+            PacketSize::Payload(payload) => (payload.as_bytes() + UDP_IP_HEADER) as u32,
+            PacketSize::Ip(length) => length.as_bytes() as u32,
+        }
+    }
+    /// The bytes of it that the source's rate counts.
+    pub fn counted(self) -> u64 {
+        match self {
+            PacketSize::Payload(bytes) | PacketSize::Ip(bytes) => bytes.as_bytes(),
+        }
+    }
 }
 
 /// Constant bit rate.

@@ -4,10 +4,10 @@ use perhop_qos::units::Time;
 
 use super::Findings;
 use super::topology::{Network, links_of};
-use crate::scenario::nearest::suggest;
-use crate::scenario::path::ValuePath;
-use crate::scenario::{CaptureConfig, ConnectionProbeConfig, QueueProbeConfig, Scenario, TrafficConfig};
-use crate::session::Plan;
+use crate::nearest::suggest;
+use crate::path::ValuePath;
+use crate::plan::Plan;
+use crate::{CaptureConfig, ConnectionProbeConfig, QueueProbeConfig, Scenario, TrafficConfig};
 
 /// Samples that one probe may take in a replication: they are all kept in memory.
 const MOST_SAMPLES: u64 = 10_000_000;

@@ -7,7 +7,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::packet::InterfaceId;
 
 use crate::routing::{LinkId, NodeId, Routes};
-use crate::scenario::{HostConfig, LinkConfig, Scenario};
+use crate::{HostConfig, LinkConfig, Scenario};
 
 /// Who is connected to whom. Nodes are the hosts, then the routers, each in order of names; the directions of the
 /// scenario's link `i` are 2`i`, from its first end to its second, and 2`i` + 1.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use perhop_sim::scenario::{Coloring, Diagnostics, Document, Loaded, load_document, load_json};
+use perhop_scenario::{Coloring, Diagnostics, Document, Loaded, load_document, load_json};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,28 +1,34 @@
-//! [`Scenario`]: topology, policies, traffic, duration and measurements, as written in a scenario file.
+//! The scenario language: what a user writes, and what follows from it before anything runs.
 //!
-//! These types are the one definition of the scenario language: the JSON Schema, the editor's
-//! completion, the reference documentation and the Python objects are all generated from them.
-
+//! These types are the one definition of the language: the JSON Schema, the editor's completion, the reference
+//! documentation and the Python objects are generated from them. No engine is needed to read, check or draw a
+//! scenario.
 //!
-//! Reading order: the types here, in `topology` and in `traffic`; then the way from a file to a
-//! checked scenario: [`Document`] (values and their places), `decode` (types), `validate` (meaning),
-//! and [`load`], which does all of it. [`Diagnostic`] is what any of them says about a mistake.
+//! Reading order: [`Scenario`] with the types in `nodes` and `traffic`; then the way from a file to a checked
+//! scenario: [`Document`] (values and their places), `decode` (types), `validate` (meaning), and [`load`], which
+//! does all of it. [`Diagnostic`] is what any of them says about a mistake. What every engine derives from a
+//! scenario: [`topology`] and [`routing`], [`plan`] (what an application does), [`tcp`] (its parameters).
 
 mod application;
 mod configuration;
 mod decode;
 mod diagnostic;
 mod document;
+pub mod drop_curves;
 mod load;
 mod measure;
 mod message;
 mod nearest;
+mod nodes;
 mod overrides;
 mod path;
+pub mod plan;
 mod position;
 mod recording;
+pub mod routing;
 mod schema;
-mod topology;
+pub mod tcp;
+pub mod topology;
 mod trace;
 mod traffic;
 mod validate;
@@ -48,10 +54,10 @@ pub use load::{Checked, Loaded, Loader, PolicySet, check, load, load_document, l
 pub use measure::{
     CaptureConfig, ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig,
 };
+pub use nodes::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use path::ValuePath;
 pub use recording::{Recorded, Recording, TcpNumbers, read_recording};
 pub use schema::scenario_schema;
-pub use topology::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use trace::{TraceEntry, read_trace};
 pub use traffic::{
     CbrConfig, OnOffConfig, PacketSize, PcapConfig, PeriodLaw, PoissonConfig, ReplayedFlows, SizeLaw,

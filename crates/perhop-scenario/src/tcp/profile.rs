@@ -4,10 +4,9 @@ use perhop_qos::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::congestion::CongestionControl;
 use super::parameters::{
-    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
-    InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming,
+    Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 
 /// A TCP of an era: the values of all parameters that a scenario does not set itself.

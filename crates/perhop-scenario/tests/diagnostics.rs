@@ -1,12 +1,12 @@
 //! Every kind of mistake in a scenario, and what is said about it: golden texts that a reader can dispute.
 //!
 //! A case is `tests/diagnostics/NAME.yaml`; a line `# --set PATH=VALUE` in it is an override. What is
-//! expected stands in `NAME.txt`. After a deliberate change: `BLESS=1 cargo test -p perhop-sim --test
+//! expected stands in `NAME.txt`. After a deliberate change: `BLESS=1 cargo test -p perhop-scenario --test
 //! diagnostics` rewrites the texts, and the difference belongs into the review.
 
 use std::path::{Path, PathBuf};
 
-use perhop_sim::scenario::{Coloring, load, render};
+use perhop_scenario::{Coloring, load, render};
 
 const CASES: &str = "tests/diagnostics";
 

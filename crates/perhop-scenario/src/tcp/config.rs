@@ -5,13 +5,14 @@ use perhop_qos::units::{ByteSize, QueueSize, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::congestion::CongestionControl;
 use super::parameters::{
-    Acknowledgment, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming, Headers,
-    InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming,
+    Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 use super::profile::{DefaultWindow, Profile};
-use super::receiver::LONGEST_DELAY;
+
+/// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
+pub const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 
 /// A TCP: a profile, and what differs from it. Both ends of a connection have the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
