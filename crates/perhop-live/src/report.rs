@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
+use perhop_measure::counters::Tally;
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Color, FlowKey};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
-use perhop_sim::probe::Tally;
 use serde::Serialize;
 
 use crate::forwarder::Totals;

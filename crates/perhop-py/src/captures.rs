@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use perhop_capture::SnapLength;
+use perhop_measure::results::Results;
 use perhop_scenario::Scenario;
 use perhop_sim::capture::{Captured, Captures, MOST_PACKETS};
-use perhop_sim::results::Results;
 use perhop_sim::run::{Progress, RunError, RunOptions, run_captured};
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Result tables as `NumPy` arrays: the memory Rust filled becomes the array's, nothing is copied.
 
 use numpy::PyArray1;
-use perhop_sim::results::{Table, Values};
+use perhop_measure::results::{Table, Values};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 

@@ -1,10 +1,10 @@
 //! What drawing needs to know: configured curves, quantities as numbers, lines with fewer points.
 
 use numpy::{PyArray1, PyReadonlyArray1};
+use perhop_measure::downsample;
 use perhop_qos::units::{QueueSize, Rate, Time};
 use perhop_scenario::Scenario;
 use perhop_scenario::drop_curves as curves;
-use perhop_sim::downsample;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

@@ -54,7 +54,7 @@ pub(crate) fn live_results<'py>(
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
     let runs: Vec<RunFiles> =
         serde_json::from_str(runs_json).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let results = py.detach(|| measured_results(&loaded.resolved, &base, seed, &runs));
+    let results = py.detach(|| measured_results(&loaded.resolved, seed, &runs));
     to_python(py, results.map_err(|error| raised(py, error))?)
 }
 

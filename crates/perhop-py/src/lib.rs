@@ -16,7 +16,7 @@ mod loading;
 mod router;
 mod running;
 
-use perhop_sim::statistics;
+use perhop_measure::statistics;
 use pyo3::prelude::*;
 
 /// Mean and 95 % confidence interval of the mean of independent samples, by Student's t:

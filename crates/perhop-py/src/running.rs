@@ -6,8 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use perhop_measure::results::Results;
 use perhop_sim::capture::Captured;
-use perhop_sim::results::Results;
 use perhop_sim::run::{self, Progress, RunError, RunOptions};
 use perhop_sim::snapshot::Snapshot;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};

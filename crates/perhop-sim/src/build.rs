@@ -18,11 +18,12 @@ use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 
-use crate::agenda::Agenda;
 use crate::link::{Feeders, Link, Loss};
-use crate::probe::PortTally;
 use crate::session::Transport;
 use crate::world::{Event, Sender, World};
+use perhop_measure::Measurements;
+use perhop_measure::counters::PortTally;
+use perhop_net::agenda::Agenda;
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
@@ -84,13 +85,6 @@ pub fn build_world_seen_by<W: Watch>(
     Builder { is_observed: true, ..builder }.build(watch)
 }
 
-/// The world of `scenario` before anything happens in it, for counting what happened elsewhere.
-pub(crate) fn build_still_world(scenario: &Scenario, base: &Path) -> Result<World, ConfigError> {
-    let mut builder = Builder::new(scenario, base, Streams::new(scenario.seed, 0))?;
-    builder.assemble()?;
-    Ok(builder.world)
-}
-
 /// Errors of policies already lead from the scenario's root.
 fn rooted(error: ConfigError, list: &str, index: usize) -> ConfigError {
     if error.path.first().is_some_and(|first| first == "policies") {
@@ -139,20 +133,15 @@ impl<'a> Builder<'a> {
         let world = World {
             agenda: Agenda::new(),
             links: Vec::with_capacity(2 * scenario.links.len()),
-            flows: Vec::new(),
-            ways: Vec::new(),
+            flow_paths: Vec::new(),
+            templates: Vec::new(),
             paths: Vec::new(),
-            tallies: Vec::new(),
+            measurements: Measurements::new(scenario),
             senders: Vec::new(),
             replays: Vec::new(),
             transport: Transport::default(),
-            class_names: Vec::new(),
-            delays: Vec::new(),
             queue_probes: Vec::new(),
-            samples: None,
             horizon: Time::MAX,
-            warmup: scenario.measure.warmup,
-            duration: scenario.duration,
             watch: (),
         };
         Ok(Builder {
@@ -249,8 +238,8 @@ impl<'a> Builder<'a> {
                 built.map_err(|error| in_policy(error, policy))?
             }
         };
-        output.count_from(self.world.warmup);
-        input.count_from(self.world.warmup);
+        output.count_from(self.world.measurements.warmup);
+        input.count_from(self.world.measurements.warmup);
         let loss = (config.loss > 0.0)
             .then(|| Loss { probability: config.loss, stream: streams.child("loss").stream() });
         Ok(Direction { name, output, port, queue_names, loss, input })
@@ -287,6 +276,7 @@ impl<'a> Builder<'a> {
             port,
             tally,
             poll_at: None,
+            tap: None,
             loss,
             reacts: false,
             name,

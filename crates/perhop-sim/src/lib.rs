@@ -7,21 +7,13 @@
 //! Reading order: [`perhop_scenario`] (what a user writes), [`build`] (how it becomes a [`World`](world::World)), [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side
 //! by side), [`results`]; [`measured`] makes the same results of what was measured on real packets.
 
-pub mod agenda;
 pub mod build;
 pub mod capture;
-pub mod downsample;
 mod link;
-pub mod measured;
-pub mod probe;
-pub mod results;
 pub mod run;
 mod session;
 pub mod snapshot;
-pub mod source;
-pub mod statistics;
 pub mod tcp;
 pub mod world;
 
-pub use results::Results;
 pub use run::{Progress, RunError, RunOptions, run, run_captured};

@@ -11,10 +11,10 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
-use crate::agenda::Slot;
-use crate::capture::{End, Fate};
-use crate::probe::{FlowCounters, PortTally, Tally};
+use crate::capture::{End, Fate, Tap};
 use crate::session::Segments;
+use perhop_measure::counters::{FlowCounters, PortTally, Tally};
+use perhop_net::agenda::Slot;
 use perhop_scenario::routing::LinkId;
 
 /// A packet that has left the scheduler's hands and has not arrived yet.
@@ -86,6 +86,8 @@ pub(crate) struct Link {
     pub(crate) poll_at: Option<Time>,
     /// What the wire loses; `None` where it loses nothing.
     pub(crate) loss: Option<Loss>,
+    /// Where it is captured: what came by.
+    pub(crate) tap: Option<Box<Tap>>,
     /// TCP sends by it: what enters it depends on what arrives elsewhere.
     pub(crate) reacts: bool,
     /// Name of the port that feeds it, in results: `C1->E3`.
@@ -182,6 +184,8 @@ impl Loss {
 /// Counts what happens at one port, and the drops of the flows that cross it.
 pub(crate) struct Counters<'a, O> {
     pub(crate) port: &'a mut PortTally,
+    /// Who captures here.
+    pub(crate) tap: &'a mut Option<Box<Tap>>,
     pub(crate) flows: &'a mut [FlowCounters],
     pub(crate) segments: &'a mut Segments,
     pub(crate) warmup: Time,
@@ -201,7 +205,7 @@ impl<O> Counters<'_, O> {
     /// Shows a dropped packet to whoever captures here.
     #[cold]
     fn record(&mut self, now: Time, packet: &Packet, fate: Fate) {
-        if let Some(tap) = &mut self.port.tap {
+        if let Some(tap) = self.tap {
             tap.dropped(now, packet, self.segments.of(packet), fate);
         }
     }
@@ -219,7 +223,7 @@ impl<O: Observer> Observer for Counters<'_, O> {
     }
     fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
         self.flows[flow_of(packet)].drop(packet, cause, self.warmup);
-        if self.port.tap.is_some() {
+        if self.tap.is_some() {
             self.record(now, packet, Fate { cause, end: End::Port(place) });
         }
         self.segments.release(packet);

@@ -9,8 +9,8 @@ use rayon::prelude::*;
 
 use crate::build::{Onlookers, build_world_for, captured};
 use crate::capture::{Captured, Captures, Files};
-use crate::results::{Replication, Results};
 use crate::snapshot::{Snapshot, Viewing};
+use perhop_measure::results::{Replication, Results};
 use perhop_scenario::Scenario;
 
 /// How a scenario is run.
@@ -159,7 +159,7 @@ fn run_all(
         Err(_) => (0..options.replications).map(one).collect::<Result<_, _>>()?,
     };
     let (replications, files): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
-    Ok((Results::new(scenario, options, &replications), files.into_iter().flatten().collect()))
+    Ok((Results::new(scenario, options.seed, &replications), files.into_iter().flatten().collect()))
 }
 
 fn run_one(
@@ -199,11 +199,8 @@ fn run_one(
     }
     world.finish();
     progress.advance(Time::ZERO, world.packet_hops() - hops);
-    if cfg!(debug_assertions) {
-        world.assert_conservation();
-    }
     let files = files.map(|files| files.finish(&mut world)).transpose().map_err(|error| unwritten(&error))?;
-    Ok((Replication::new(scenario, &world, number), files.unwrap_or_default()))
+    Ok((Replication::new(scenario, &world.measure(), number), files.unwrap_or_default()))
 }
 
 fn unwritten(error: &std::io::Error) -> RunError {

@@ -98,11 +98,12 @@ impl World {
                 });
             }
         }
-        let mut received = vec![0; self.class_names.len()];
-        for (flow, counters) in self.flows.iter().zip(&self.tallies) {
+        let measurements = &self.measurements;
+        let mut received = vec![0; measurements.class_names.len()];
+        for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
             received[flow.class] += counters.arrivals.received().bytes;
         }
-        let classes = self.class_names.iter().zip(received);
+        let classes = measurements.class_names.iter().zip(received);
         let state =
             |(class, received_bytes): (&String, u64)| ClassState { class: class.clone(), received_bytes };
         Snapshot { time: now, queues, classes: classes.map(state).collect() }

@@ -9,11 +9,12 @@ use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 
-use crate::agenda::{Agenda, Slot};
 use crate::link::{Link, flow_of, payload, sequence_of};
-use crate::probe::{Delays, FlowCounters, QueueSamples, Samples};
 use crate::session::{Carried, Transport};
-use crate::source::{Due, Emission, Replay, Source};
+use perhop_measure::counters::QueueSamples;
+use perhop_measure::{Conditioned, Measurements, PortMeasurements, QueueSeries};
+use perhop_net::agenda::{Agenda, Slot};
+use perhop_net::source::{Due, Emission, Replay, Source};
 use perhop_scenario::routing::LinkId;
 
 /// What can happen, in eight bytes: the agenda looks up each before anything else is known of it.
@@ -40,23 +41,6 @@ pub(crate) enum Event {
 }
 
 const _: () = assert!(size_of::<Event>() == 8);
-
-/// One flow: its way through the network and what was counted of it.
-#[derive(Debug)]
-pub(crate) struct Flow {
-    /// Index of its entry in the scenario's traffic.
-    pub(crate) traffic: usize,
-    /// Which of that entry's flows it is, from 0.
-    pub(crate) number: u32,
-    /// Index of its class in results.
-    pub(crate) class: usize,
-    /// Whether it leads back, from the server of TCP traffic to its client.
-    pub(crate) answers: bool,
-    /// Where its path begins in [`World::paths`].
-    pub(crate) path: u32,
-    /// All its packets have in common.
-    pub(crate) template: Packet,
-}
 
 /// A source and the packet it sends next.
 #[derive(Debug)]
@@ -87,24 +71,20 @@ pub(crate) struct QueueProbe {
 pub struct World<W = ()> {
     pub(crate) agenda: Agenda<Event>,
     pub(crate) links: Vec<Link>,
-    pub(crate) flows: Vec<Flow>,
-    /// Where the path of each flow begins in `paths`: [`Flow::path`], once more in one dense table, because every packet reads it.
-    pub(crate) ways: Vec<u32>,
+    /// Where the path of each flow begins in `paths`.
+    pub(crate) flow_paths: Vec<u32>,
+    /// What all packets of each flow have in common.
+    pub(crate) templates: Vec<Packet>,
     /// The links that each flow takes, in order, one path after the other.
     pub(crate) paths: Vec<LinkId>,
-    pub(crate) tallies: Vec<FlowCounters>,
+    /// What is counted.
+    pub(crate) measurements: Measurements,
     pub(crate) senders: Vec<Sender>,
     pub(crate) replays: Vec<Replay>,
     pub(crate) transport: Transport,
-    pub(crate) class_names: Vec<String>,
-    pub(crate) delays: Vec<Delays>,
     pub(crate) queue_probes: Vec<QueueProbe>,
-    /// Where deliveries are sampled.
-    pub(crate) samples: Option<Box<Samples>>,
     /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read.
     pub(crate) horizon: Time,
-    pub(crate) warmup: Time,
-    pub(crate) duration: Time,
     pub(crate) watch: W,
 }
 
@@ -114,20 +94,15 @@ impl World {
         World {
             agenda: self.agenda,
             links: self.links,
-            flows: self.flows,
-            ways: self.ways,
+            flow_paths: self.flow_paths,
+            templates: self.templates,
             paths: self.paths,
-            tallies: self.tallies,
+            measurements: self.measurements,
             senders: self.senders,
             replays: self.replays,
             transport: self.transport,
-            class_names: self.class_names,
-            delays: self.delays,
             queue_probes: self.queue_probes,
-            samples: self.samples,
             horizon: self.horizon,
-            warmup: self.warmup,
-            duration: self.duration,
             watch,
         }
     }
@@ -155,12 +130,12 @@ impl<W: Watch> World<W> {
     }
     /// Lets happen whatever happens in the whole run.
     pub fn finish(&mut self) {
-        self.run_until(self.duration);
-        self.catch_up_everywhere(self.duration);
+        self.run_until(self.measurements.duration);
+        self.catch_up_everywhere(self.measurements.duration);
     }
     /// Simulated time at which the run ends.
     pub fn duration(&self) -> Time {
-        self.duration
+        self.measurements.duration
     }
     /// Who sees what happens at its ports, which are numbered in the order of the scenario's links, both directions of each.
     pub fn watch(&mut self) -> &mut W {
@@ -192,16 +167,16 @@ impl<W: Watch> World<W> {
         if let Some(due) = replay.due_at() {
             self.agenda.schedule(replay.slot, due);
         }
-        let tally = &mut self.tallies[flow];
+        let tally = &mut self.measurements.counters[flow];
         let number = tally.next_sequence;
         tally.next_sequence = number.wrapping_add(1);
-        let mut packet = self.flows[flow].template;
+        let mut packet = self.templates[flow];
         packet.length = recorded.length;
         packet.sent_at = now;
         packet.dscp = recorded.dscp;
         packet.ecn = recorded.ecn;
         packet.color = packet.dscp.color();
-        if now >= self.warmup {
+        if now >= self.measurements.warmup {
             tally.offered.add(packet.length);
         }
         let carries_segment = packet.protocol == Protocol::TCP;
@@ -219,7 +194,7 @@ impl<W: Watch> World<W> {
     #[inline(always)]
     fn take_packet(&mut self, sender: usize, packet: &mut Packet) {
         let Sender { source, flow, due, stops, .. } = &mut self.senders[sender];
-        let tally = &mut self.tallies[*flow];
+        let tally = &mut self.measurements.counters[*flow];
         packet.length = due.length;
         packet.sent_at = due.at;
         if let Some(dscp) = due.dscp {
@@ -228,7 +203,7 @@ impl<W: Watch> World<W> {
         }
         packet.payload = payload(*flow, tally.next_sequence);
         tally.next_sequence = tally.next_sequence.wrapping_add(1);
-        if due.at >= self.warmup {
+        if due.at >= self.measurements.warmup {
             tally.offered.add(packet.length);
         }
         source.put_next_packet(due);
@@ -251,74 +226,16 @@ impl<W: Watch> World<W> {
     #[inline(never)]
     fn count_datagram(&mut self, now: Time, packet: &Packet) {
         // Without samples counting comes last, and nothing is kept for afterwards.
-        if self.samples.is_some() {
+        if self.measurements.samples.is_some() {
             return self.count_sampled_datagram(now, packet);
         }
-        self.count(now, packet, sequence_of(packet));
+        self.measurements.count(now, flow_of(packet), packet, sequence_of(packet));
     }
 
-    /// The same where a scenario asks for samples.
+    /// A datagram has arrived, and the scenario asks for samples.
     #[inline(never)]
     fn count_sampled_datagram(&mut self, now: Time, packet: &Packet) {
-        self.count_delivery(now, packet, sequence_of(packet));
-    }
-
-    /// Packet `number` of its flow has arrived.
-    #[allow(clippy::inline_always)] // a part of what every segment does that arrives
-    #[inline(always)]
-    pub(crate) fn count_delivery(&mut self, now: Time, packet: &Packet, number: u32) {
-        if let Some(variation) = self.count(now, packet, number)
-            && self.samples.is_some()
-        {
-            self.sample_delivery(now, packet, number, variation);
-        }
-    }
-
-    /// The same, before samples see the packet. The answer is what they are told of it; `None` where they have seen to it.
-    #[allow(clippy::inline_always, clippy::option_option)] // see above; of a first packet there is no variation to tell
-    #[inline(always)]
-    fn count(&mut self, now: Time, packet: &Packet, number: u32) -> Option<Option<i64>> {
-        let FlowCounters { arrivals, distribution, .. } = &mut self.tallies[flow_of(packet)];
-        // All that a receiver knows of a packet's color is what its codepoint says.
-        let color = packet.dscp.color();
-        if packet.sent_at < self.warmup {
-            if now >= self.warmup {
-                arrivals.take_early(packet.length, color);
-                self.sample_early(now, packet);
-            }
-            return None;
-        }
-        let (delays, delay) = (&mut self.delays[*distribution], now - packet.sent_at);
-        if !delays.has_room(delay) {
-            self.count_long_delay(now, packet, number);
-            return None;
-        }
-        Some(arrivals.deliver(number, packet.length, color, delay, delays))
-    }
-
-    /// [`World::count_delivery`] of a packet that took longer than any before.
-    #[cold]
-    fn count_long_delay(&mut self, now: Time, packet: &Packet, number: u32) {
-        let distribution = self.tallies[flow_of(packet)].distribution;
-        self.delays[distribution].make_room(now - packet.sent_at);
-        self.count_delivery(now, packet, number);
-    }
-
-    /// Shows an arrived packet to the samples that a scenario asks for.
-    #[inline(never)]
-    fn sample_delivery(&mut self, now: Time, packet: &Packet, number: u32, variation: Option<i64>) {
-        let flow = flow_of(packet);
-        if let Some(samples) = &mut self.samples {
-            samples.deliver(now, [self.flows[flow].class, flow], number, packet, variation);
-        }
-    }
-
-    /// The same, of a packet that was sent during the warm-up.
-    #[cold]
-    fn sample_early(&mut self, now: Time, packet: &Packet) {
-        if let Some(samples) = &mut self.samples {
-            samples.receive(now, self.flows[flow_of(packet)].class, packet.length);
-        }
+        self.measurements.deliver(now, flow_of(packet), packet, sequence_of(packet));
     }
 
     fn sample_queues(&mut self, now: Time, probe: usize) {
@@ -330,34 +247,45 @@ impl<W: Watch> World<W> {
         self.agenda.schedule(*slot, now + *every);
     }
 
-    /// Packets of each flow that are still queued or in flight, those of the warm-up left out.
-    pub(crate) fn in_network(&self) -> Vec<u64> {
-        let mut packets = vec![0; self.flows.len()];
-        for packet in self.packets() {
-            packets[flow_of(packet)] += u64::from(packet.sent_at >= self.warmup);
+    /// All that was counted of a run that is over.
+    pub(crate) fn measure(mut self) -> Measurements {
+        let mut measurements = self.measurements;
+        measurements.packet_hops = self.links.iter().map(|link| link.transmitted).sum();
+        measurements.in_network = vec![0; measurements.flows.len()];
+        for packet in packets(&self.links) {
+            measurements.in_network[flow_of(packet)] += u64::from(packet.sent_at >= measurements.warmup);
         }
-        packets
+        for Link { ends: [from, to], output, input, .. } in &self.links {
+            measurements.conditioners.extend(Conditioned::by(output, [from, to], "output"));
+            measurements.conditioners.extend(Conditioned::by(input, [to, from], "input"));
+        }
+        let series = |probe: QueueProbe| QueueSeries { port: probe.link.index(), samples: probe.samples };
+        measurements.queues = self.queue_probes.into_iter().map(series).collect();
+        self.transport.measure(&mut measurements.tcp);
+        if cfg!(debug_assertions) {
+            measurements.assert_conservation();
+            let is_tcp = |packet: &&Packet| packet.protocol == Protocol::TCP;
+            let carrying = packets(&self.links).filter(is_tcp).count();
+            assert_eq!(
+                carrying,
+                self.transport.segments.len(),
+                "TCP segments under way and packets for them"
+            );
+        }
+        let port = |link: Link| PortMeasurements {
+            name: link.name,
+            queue_names: link.queue_names,
+            tally: link.tally,
+        };
+        measurements.ports = self.links.into_iter().map(port).collect();
+        measurements
     }
-    /// All packets that are queued or in flight.
-    fn packets(&self) -> impl Iterator<Item = &Packet> {
-        self.links.iter().flat_map(|link| {
-            let queued = link.port.queues().iter().flat_map(perhop_qos::queue::Queue::iter);
-            link.in_flight.iter().map(|flight| &flight.packet).chain(queued)
-        })
-    }
+}
 
-    /// Every packet is somewhere: offered = delivered + dropped + in the network, for every flow.
-    ///
-    /// # Panics
-    /// Where a packet was lost or invented: a bug of the simulator.
-    pub(crate) fn assert_conservation(&self) {
-        for (flow, (counters, in_network)) in self.tallies.iter().zip(self.in_network()).enumerate() {
-            let tally = counters.tally();
-            let accounted = tally.delivered.packets + tally.dropped_in_all().packets + in_network;
-            assert_eq!(tally.offered.packets, accounted, "flow {flow}: packets offered and accounted for");
-        }
-        let is_tcp = |packet: &&Packet| packet.protocol == Protocol::TCP;
-        let carrying = self.packets().filter(is_tcp).count();
-        assert_eq!(carrying, self.transport.segments.len(), "TCP segments under way and packets for them");
-    }
+/// All packets that are queued at `links` or in flight on them.
+fn packets(links: &[Link]) -> impl Iterator<Item = &Packet> {
+    links.iter().flat_map(|link| {
+        let queued = link.port.queues().iter().flat_map(perhop_qos::queue::Queue::iter);
+        link.in_flight.iter().map(|flight| &flight.packet).chain(queued)
+    })
 }

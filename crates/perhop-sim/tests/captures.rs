@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use perhop_capture::SnapLength;
 use perhop_capture::reader::{Capture, read};
+use perhop_measure::results::{Results, Values};
 use perhop_qos::packet::Ecn;
 use perhop_scenario::Scenario;
 use perhop_sim::capture::{Captured, Captures, MOST_PACKETS};
-use perhop_sim::results::{Results, Values};
 use perhop_sim::{Progress, RunOptions, run, run_captured};
 use proptest::prelude::*;
 use serde_json::{Value, json};

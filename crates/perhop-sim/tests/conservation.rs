@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use perhop_measure::Results;
 use perhop_scenario::Scenario;
-use perhop_sim::{Progress, Results, RunOptions, run};
+use perhop_sim::{Progress, RunOptions, run};
 use serde_json::json;
 
 /// Two senders overload a bottleneck of 1 Mb/s by half; one of them is bursty and random.

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use perhop_sim::results::Values;
-use perhop_sim::{Progress, Results, RunOptions, run};
+use perhop_measure::Results;
+use perhop_measure::results::Values;
+use perhop_sim::{Progress, RunOptions, run};
 use serde_json::json;
 
 fn results(loss: f64) -> Results {

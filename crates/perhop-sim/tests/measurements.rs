@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use perhop_sim::results::{Table, Values};
-use perhop_sim::{Progress, Results, RunOptions, run};
+use perhop_measure::Results;
+use perhop_measure::results::{Table, Values};
+use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 fn results(scenario: &Value) -> Results {

@@ -6,9 +6,10 @@
 use std::path::Path;
 use std::process::Command;
 
-use perhop_sim::results::Values;
-use perhop_sim::statistics::confidence_95;
-use perhop_sim::{Progress, Results, RunOptions, run};
+use perhop_measure::Results;
+use perhop_measure::results::Values;
+use perhop_measure::statistics::confidence_95;
+use perhop_sim::{Progress, RunOptions, run};
 use serde_json::json;
 
 const REPLICATIONS: u32 = 10;

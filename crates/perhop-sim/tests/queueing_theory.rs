@@ -4,7 +4,8 @@
 
 use std::path::Path;
 
-use perhop_sim::{Progress, Results, RunOptions, run};
+use perhop_measure::Results;
+use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 /// Service rate in packets per second: packets of 1000 IP bytes on average at 10 Mb/s.

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use perhop_measure::Results;
 use perhop_scenario::load;
-use perhop_sim::{Progress, Results, RunOptions, run};
+use perhop_sim::{Progress, RunOptions, run};
 
 fn results(example: &str, overrides: &[(String, String)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);

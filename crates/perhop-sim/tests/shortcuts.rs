@@ -7,7 +7,7 @@
 
 use std::path::Path;
 
-use perhop_sim::results::Table;
+use perhop_measure::results::Table;
 use perhop_sim::{Progress, RunOptions, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use perhop_measure::Results;
 use perhop_scenario::Scenario;
 use perhop_sim::snapshot::Snapshot;
-use perhop_sim::{Progress, Results, RunOptions, run};
+use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 /// Two sources share a link of 1 Mb/s by weights 3 to 1, behind a shaper of 800 kb/s; a host sends to another directly.

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use hdrhistogram::Histogram;
+use perhop_net::agenda::Agenda;
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::Watch;
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
-use perhop_sim::agenda::Agenda;
 
 use super::counters::{Books, Totals};
 use super::direction::{Direction, Input};

@@ -1,11 +1,11 @@
 //! What is counted: [`Totals`] of all frames since the start, and what happens at one port.
 
+use perhop_measure::counters::{PortTally, Tally};
 use perhop_qos::observer::{Observer, Place, Watch};
 use perhop_qos::packet::Packet;
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
-use perhop_sim::probe::{PortTally, Tally};
 
 use super::flows::FlowDrops;
 use super::slots::{SlotId, Slots};

@@ -3,6 +3,8 @@
 
 use std::collections::VecDeque;
 
+use perhop_measure::counters::PortTally;
+use perhop_net::agenda::{Agenda, Slot};
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{InterfaceId, Packet};
@@ -12,8 +14,6 @@ use perhop_qos::port::Port;
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
-use perhop_sim::agenda::{Agenda, Slot};
-use perhop_sim::probe::PortTally;
 
 use super::Event;
 use crate::config::{DirectionConfig, InputConfig};

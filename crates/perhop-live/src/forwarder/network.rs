@@ -3,12 +3,12 @@
 //! Everything happens at its own instant, however late anybody looks: what a port lets out at 5 ms is on the
 //! wire from 5 ms on, so that neither pacing nor the order of events depends on the machine's mood.
 
+use perhop_net::agenda::Agenda;
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Dscp, Ecn, Packet};
 use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
-use perhop_sim::agenda::Agenda;
 
 use super::Event;
 use super::counters::Books;

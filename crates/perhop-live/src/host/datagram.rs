@@ -7,10 +7,10 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, OwnedFd};
 
 use hdrhistogram::Histogram;
+use perhop_net::source::{Emission, Source};
 use perhop_qos::packet::{Address, FlowKey, Protocol};
 use perhop_qos::units::Time;
 use perhop_scenario::{SourceConfig, TrafficConfig, read_trace};
-use perhop_sim::source::{Emission, Source};
 
 use super::flows::Flows;
 use super::record::Record;

@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 
+use perhop_measure::{FlowId, flows};
 use perhop_qos::packet::{Address, FlowKey, Protocol};
 use perhop_scenario::Scenario;
 use perhop_scenario::plan::{Connections, Plan};
-use perhop_sim::measured::{FlowId, flows};
 
 /// The ports of connections after a session's first: below those that scenarios give by default, above the
 /// well-known ones.

@@ -5,14 +5,13 @@ use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use perhop_measure::tcp::{ConnectionSample, SenderStatistics, SessionTally};
+use perhop_measure::{Conditioned, Measurements, PortMeasurements, Replication, Results};
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::{Dscp, FlowKey, Protocol};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
-use perhop_sim::measured::{Conditioned, ConnectionState, Measured, SessionCounts, results};
-use perhop_sim::tcp::Statistics;
-use perhop_sim::{Results, RunOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -45,37 +44,26 @@ struct Account {
     missing: u64,
 }
 
-/// The results of `runs` of `scenario`, each a replication; trace files are looked for relative to `base`. The
+/// The results of `runs` of `scenario`, each a replication. The
 /// summary says under `live` what the runs were like.
 ///
 /// # Errors
 /// Where a file cannot be read, or the scenario cannot be built.
-pub fn measured_results(
-    scenario: &Scenario,
-    base: &Path,
-    seed: u64,
-    runs: &[RunFiles],
-) -> Result<Results, HostError> {
+pub fn measured_results(scenario: &Scenario, seed: u64, runs: &[RunFiles]) -> Result<Results, HostError> {
     let flows = Flows::new(scenario);
-    let (mut measured, mut live) = (Vec::new(), Vec::new());
-    for run in runs {
-        let (one, said) = measure(scenario, base, &flows, run)?;
-        measured.push(one);
-        live.push(said);
+    let (mut replications, mut live) = (Vec::new(), Vec::new());
+    for (number, run) in (0..).zip(runs) {
+        let (measured, account) = measure(scenario, &flows, run)?;
+        replications.push(Replication::new(scenario, &measured, number));
+        live.push(account);
     }
-    let options = RunOptions { seed, replications: runs.len() as u32, threads: 1 };
-    let mut results = results(scenario, &options, &mut measured);
+    let mut results = Results::new(scenario, seed, &replications);
     results.summary.tell_of_live_runs(live);
     Ok(results)
 }
 
-fn measure(
-    scenario: &Scenario,
-    base: &Path,
-    flows: &Flows,
-    run: &RunFiles,
-) -> Result<(Measured, Value), HostError> {
-    let mut measured = Measured::new(scenario, base).map_err(HostError::Config)?;
+fn measure(scenario: &Scenario, flows: &Flows, run: &RunFiles) -> Result<(Measurements, Value), HostError> {
+    let mut measured = Measurements::of(scenario).map_err(HostError::Config)?;
     let hosts: Vec<HostReport> = run.hosts.iter().map(|path| read_json(path)).collect::<Result<_, _>>()?;
     let reports: Vec<Value> = run.forwarders.iter().map(|path| read_json(path)).collect::<Result<_, _>>()?;
     let mut account = take_packets(&mut measured, &run.hosts)?;
@@ -87,8 +75,11 @@ fn measure(
         )?;
         forwarder.take(&mut measured, flows);
     }
-    let unaccounted: u64 = measured.unaccounted().iter().sum();
-    account.missing = unaccounted.saturating_sub(account.late);
+    for series in &mut measured.tcp.series {
+        series.samples.sort_by_key(|sample| (sample.time, sample.session, sample.connection));
+    }
+    measured.in_network = measured.unaccounted();
+    account.missing = measured.in_network.iter().sum::<u64>().saturating_sub(account.late);
     let hosts: Vec<Value> = hosts.iter().map(host_summary).collect();
     let forwarders: Vec<Value> = reports.iter().map(forwarder_summary).collect();
     Ok((measured, json!({ "packets": account, "hosts": hosts, "forwarders": forwarders })))
@@ -100,7 +91,7 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, HostError> 
 }
 
 /// Counts the packets of all flows, as sent and as arrived.
-fn take_packets(measured: &mut Measured, hosts: &[PathBuf]) -> Result<Account, HostError> {
+fn take_packets(measured: &mut Measurements, hosts: &[PathBuf]) -> Result<Account, HostError> {
     let mut account = Account::default();
     for (sent, arrived) in [("sent", "arrived"), ("tcp-sent", "tcp-arrived")] {
         let (mut sent, arrived) = (records(hosts, sent)?, records(hosts, arrived)?);
@@ -122,17 +113,22 @@ fn records(hosts: &[PathBuf], kind: &str) -> Result<Vec<Record>, HostError> {
 }
 
 /// Finds for every packet that arrived the one that was sent.
-fn match_packets(measured: &mut Measured, sent: &[Record], mut arrived: Vec<Record>, account: &mut Account) {
+fn match_packets(
+    measured: &mut Measurements,
+    sent: &[Record],
+    mut arrived: Vec<Record>,
+    account: &mut Account,
+) {
     let mut under_way: BTreeMap<(u32, u64), VecDeque<(u32, u64)>> = BTreeMap::new();
     let (mut flow, mut number) = (u32::MAX, 0);
     for record in sent {
         number = if record.flow == flow { number + 1 } else { 0 };
         flow = record.flow;
-        measured.send(flow as usize, Time::from_nanoseconds(record.at), record.length);
+        measured.record_sent(flow as usize, Time::from_nanoseconds(record.at), record.length);
         under_way.entry((flow, record.identity)).or_default().push_back((number, record.at));
     }
     arrived.sort_by_key(|record| record.at);
-    let ends = measured.duration();
+    let ends = measured.duration;
     for record in arrived {
         let sent = under_way.get_mut(&(record.flow, record.identity)).and_then(VecDeque::pop_front);
         let Some((number, sent_at)) = sent else {
@@ -141,63 +137,71 @@ fn match_packets(measured: &mut Measured, sent: &[Record], mut arrived: Vec<Reco
         };
         let (sent_at, at) = (Time::from_nanoseconds(sent_at), Time::from_nanoseconds(record.at));
         let dscp = Dscp::new(record.class >> 2).unwrap_or_default();
-        measured.arrive(record.flow as usize, number, record.length, sent_at, at, dscp);
+        measured.record_arrived(record.flow as usize, number, record.length, sent_at, at, dscp);
         *(if at > ends { &mut account.late } else { &mut account.arrived }) += 1;
     }
 }
 
 /// Counts what the two ends of each session did.
-fn take_sessions(measured: &mut Measured, hosts: &[HostReport]) {
+fn take_sessions(measured: &mut Measurements, hosts: &[HostReport]) {
     let all: Vec<&SessionReport> = hosts.iter().flat_map(|host| &host.sessions).collect();
     for session in &all {
-        let end = usize::from(!session.is_client);
-        let mut counts = SessionCounts {
-            connections: session.connections,
-            transactions: session.transactions + session.completions.len() as u64,
-            completions: session.completions.iter().map(|ns| Time::from_nanoseconds(*ns)).collect(),
-            sent: Statistics {
-                segments: session.segments,
-                retransmissions: session.retransmissions,
-                timeouts: session.timeouts,
-                ..Statistics::default()
-            },
-            ..SessionCounts::default()
-        };
-        counts.received[end] = session.received;
+        let Some(place) = measured.tcp.position(session.traffic, session.number) else { continue };
+        let mut completions: Vec<Time> =
+            session.completions.iter().map(|nanoseconds| Time::from_nanoseconds(*nanoseconds)).collect();
+        let mut received = [0; 2];
+        received[usize::from(!session.is_client)] = session.received;
         if !session.is_client {
-            let same = |other: &&&SessionReport| {
+            let is_its_client = |other: &&&SessionReport| {
                 other.is_client && (other.traffic, other.number) == (session.traffic, session.number)
             };
-            if let Some(client) = all.iter().find(same) {
-                add_transfers(&mut counts, client, session, measured.warmup());
+            if let Some(client) = all.iter().find(is_its_client) {
+                completions.extend(transfers(client, session, measured.warmup));
             }
         }
-        measured.session(session.traffic, session.number, &counts);
+        let sent = SenderStatistics {
+            segments: session.segments,
+            retransmissions: session.retransmissions,
+            timeouts: session.timeouts,
+            ..SenderStatistics::default()
+        };
+        let transactions = session.transactions + completions.len() as u64;
+        let connections = session.connections;
+        let counted = SessionTally { connections, transactions, received, sent, ..SessionTally::default() };
+        measured.tcp.sessions[place].tally.merge(&counted);
+        for time in completions {
+            measured.tcp.complete(place, time);
+        }
         for sample in &session.samples {
-            measured.sample(sample.probe, session.traffic, session.number, &state(sample));
+            if let Some(series) = measured.tcp.series.get_mut(sample.probe) {
+                series.samples.push(connection_sample(place, sample));
+            }
         }
     }
 }
 
-/// Adds transfers that one end began and whose whole length the other saw arrive.
-fn add_transfers(counts: &mut SessionCounts, client: &SessionReport, server: &SessionReport, warmup: Time) {
+/// How long the transfers took that the client began and whose whole length the server saw arrive after the
+/// `warmup`.
+fn transfers(client: &SessionReport, server: &SessionReport, warmup: Time) -> Vec<Time> {
     let mut begun: BTreeMap<u16, VecDeque<u64>> = BTreeMap::new();
     for transfer in &client.transfers {
         begun.entry(transfer.port).or_default().push_back(transfer.at);
     }
+    let mut took = Vec::new();
     for transfer in &server.transfers {
         let began = begun.get_mut(&transfer.port).and_then(VecDeque::pop_front);
         let ended = Time::from_nanoseconds(transfer.at);
         if let Some(began) = began.filter(|_| ended >= warmup) {
-            counts.transactions += 1;
-            counts.completions.push(ended.saturating_sub(Time::from_nanoseconds(began)));
+            took.push(ended.saturating_sub(Time::from_nanoseconds(began)));
         }
     }
+    took
 }
 
-fn state(sample: &Sample) -> ConnectionState {
-    ConnectionState {
+fn connection_sample(session: usize, sample: &Sample) -> ConnectionSample {
+    ConnectionSample {
         time: Time::from_nanoseconds(sample.at),
+        session,
         connection: sample.connection,
         window: f64::from(sample.window),
         threshold: f64::from(sample.threshold),
@@ -287,14 +291,14 @@ fn causes(dropped: &ByCause) -> impl Iterator<Item = (DropCause, Count)> {
 }
 
 impl ForwarderReport {
-    fn take(self, measured: &mut Measured, flows: &Flows) {
+    fn take(self, measured: &mut Measurements, flows: &Flows) {
         for direction in self.directions {
             direction.take(measured);
         }
         for InputReport { name, input, dropped } in self.inputs {
             take_stages(measured, &name, "input", input);
             if let Some(port) = measured.port(&name) {
-                causes(&dropped).for_each(|(cause, count)| port.beyond[cause.index()].merge(count));
+                causes(&dropped).for_each(|(cause, count)| port.tally.beyond[cause.index()].merge(count));
             }
         }
         for flow in self.flows {
@@ -306,26 +310,25 @@ impl ForwarderReport {
                 protocol: Protocol(flow.protocol),
             };
             if let Some(place) = flows.of(&key) {
-                causes(&flow.dropped).for_each(|(cause, count)| measured.drop(place, cause, count));
+                let dropped = &mut measured.counters[place].dropped;
+                causes(&flow.dropped).for_each(|(cause, count)| dropped[cause.index()].merge(count));
             }
         }
     }
 }
 
 impl DirectionReport {
-    fn take(self, measured: &mut Measured) {
-        let sent: u64 = self.queues.iter().map(|queue| queue.sent.packets).sum();
-        measured.transmit(&self.name, sent);
-        for queue in &self.queues {
-            let Some(place) = measured.queue(&self.name, &queue.queue) else { continue };
-            let Some(port) = measured.port(&self.name) else { continue };
-            let tally = port.of(place, queue.precedence);
-            tally.arrived.merge(queue.arrived.into());
-            tally.sent.merge(queue.sent.into());
-            tally.marked.merge(queue.marked.into());
-            causes(&queue.dropped).for_each(|(cause, count)| tally.dropped[cause.index()].merge(count));
-        }
-        if let Some(port) = measured.port(&self.name) {
+    fn take(self, measured: &mut Measurements) {
+        measured.packet_hops += self.queues.iter().map(|queue| queue.sent.packets).sum::<u64>();
+        if let Some(PortMeasurements { queue_names, tally: port, .. }) = measured.port(&self.name) {
+            for queue in &self.queues {
+                let Some(place) = queue_names.iter().position(|name| *name == queue.queue) else { continue };
+                let tally = port.of(place, queue.precedence);
+                tally.arrived.merge(queue.arrived.into());
+                tally.sent.merge(queue.sent.into());
+                tally.marked.merge(queue.marked.into());
+                causes(&queue.dropped).for_each(|(cause, count)| tally.dropped[cause.index()].merge(count));
+            }
             causes(&self.unqueued).for_each(|(cause, count)| port.unqueued[cause.index()].merge(count));
             causes(&self.beyond).for_each(|(cause, count)| port.beyond[cause.index()].merge(count));
         }
@@ -335,12 +338,12 @@ impl DirectionReport {
 }
 
 /// Counts what the stages on one `side` of the link called `name` took.
-fn take_stages(measured: &mut Measured, name: &str, side: &'static str, stages: Vec<StageReport>) {
+fn take_stages(measured: &mut Measurements, name: &str, side: &'static str, stages: Vec<StageReport>) {
     let Some((from, to)) = name.split_once("->") else { return };
     let (node, neighbor) = if side == "output" { (from, to) } else { (to, from) };
     for StageReport { conditioner, colors } in stages {
         for (color, taken) in colors {
-            measured.condition(Conditioned {
+            measured.conditioners.push(Conditioned {
                 node: node.to_owned(),
                 neighbor: neighbor.to_owned(),
                 side,

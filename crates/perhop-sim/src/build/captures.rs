@@ -37,7 +37,7 @@ impl Builder<'_> {
                 .find(|config| link.ends.iter().all(|end| config.between.contains(end)));
             let Some(config) = config else { continue };
             let rate = config.interfaces.get(&link.ends[0]).and_then(|near| near.rate).unwrap_or(config.rate);
-            link.tally.tap = Some(Box::new(Tap::new(rate, config.framing(), link.delay)));
+            link.tap = Some(Box::new(Tap::new(rate, config.framing(), link.delay)));
             link.uneventful = false;
             transport.ledger = Some(Ledger::default());
         }

@@ -4,9 +4,10 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::probe::{DelaySamples, PacketLog, QueueSamples, Samples, ThroughputSamples};
-use crate::session::{CLIENT, ConnectionProbe, SERVER, Session};
-use crate::world::{Event, Flow, QueueProbe};
+use crate::session::{ConnectionProbe, Session};
+use crate::world::{Event, QueueProbe};
+use perhop_measure::counters::QueueSamples;
+use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::{ConnectionEnd, ConnectionProbeConfig};
 
@@ -36,26 +37,8 @@ impl Builder<'_> {
                 samples,
             });
         }
-        if let Some(every) = measure.throughput_every.filter(|every| *every > Time::ZERO) {
-            let classes = self.world.class_names.len();
-            let samples = ThroughputSamples::new(measure.warmup, self.scenario.duration, every, classes);
-            self.samples().throughput = Some(samples);
-        }
-        if !measure.packets.is_empty() {
-            let named = |flow: &Flow| measure.packets.contains(&self.scenario.traffic[flow.traffic].name);
-            let kept = self.world.flows.iter().map(named).collect();
-            self.samples().packets = Some(PacketLog { kept, ..PacketLog::default() });
-        }
-        if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
-            let samples = DelaySamples::new(measure.warmup, self.scenario.duration, every);
-            self.samples().delays = vec![samples; self.world.class_names.len()];
-        }
+        self.world.measurements.add_samples(self.scenario);
         Ok(())
-    }
-
-    /// The samples of what arrives.
-    fn samples(&mut self) -> &mut Samples {
-        self.world.samples.get_or_insert_default()
     }
 
     /// Puts the probes of TCP connections on the agenda.

@@ -1,12 +1,13 @@
 //! Recordings: from their packets to flows and a place on the agenda.
 
+use perhop_measure::Flow;
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::source::Replay;
-use crate::world::{Event, Flow};
+use crate::world::Event;
+use perhop_net::source::Replay;
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::{Recording, TrafficConfig};
 
@@ -21,18 +22,13 @@ impl<'a> Builder<'a> {
         recording: Recording,
     ) -> Result<(), ConfigError> {
         let place = self.add_reactive_path(path);
-        let first = self.world.flows.len();
+        let first = self.world.templates.len();
         for (number, key) in (0..).zip(&recording.flows) {
             let key = key.map_or_else(|| self.flow_key(config, number, Protocol::UDP), Ok)?;
-            let flow = Flow {
-                traffic: index,
-                number,
-                class,
-                answers: false,
-                path: place,
-                template: Packet::new(key, 0),
-            };
-            self.add_flow(flow, path);
+            let number =
+                self.world.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
+            debug_assert_eq!(number, self.world.templates.len());
+            self.add_way(place, Packet::new(key, 0), path);
         }
         let (_, start) = config.flow_start(0, &self.streams);
         let times = [start, config.stop.unwrap_or(Time::MAX)];

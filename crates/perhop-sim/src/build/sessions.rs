@@ -5,9 +5,10 @@ use perhop_qos::packet::{Dscp, FlowKey, Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::probe::Delays;
-use crate::session::{CLIENT, SERVER, Session, SessionTally};
-use crate::world::{Event, Flow, World};
+use crate::session::Session;
+use crate::world::{Event, World};
+use perhop_measure::Measurements;
+use perhop_measure::tcp::{CLIENT, SERVER, SenderStatistics};
 use perhop_scenario::TrafficConfig;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
@@ -24,30 +25,21 @@ impl<'a> Builder<'a> {
         plan: Plan,
         parameters: Parameters,
     ) -> Result<(), ConfigError> {
-        let classes = [class, self.class(&format!("{} (back)", self.world.class_names[class]))];
+        let classes = [class, self.world.measurements.class_of_answers(class)];
         let dscps = [config.dscp, config.reply_dscp.unwrap_or(config.dscp)];
-        let completions = self.completions(class);
         let paths = ways.map(|way| self.add_reactive_path(way));
         for number in 0..config.count {
             let keys = self.flow_key(config, number, Protocol::TCP).map(|key| [key, key.reversed()])?;
-            let flows = [CLIENT, SERVER].map(|end| {
-                let flow = Flow {
-                    traffic: index,
-                    number,
-                    class: classes[end],
-                    answers: end == SERVER,
-                    path: paths[end],
-                    template: template(dscps[end], keys[end]),
-                };
-                self.add_flow(flow, ways[end])
-            });
+            let flows = self.world.measurements.add_session(index, number, classes);
+            for end in [CLIENT, SERVER] {
+                self.add_way(paths[end], template(dscps[end], keys[end]), ways[end]);
+            }
             let (streams, start) = config.flow_start(number, &self.streams);
             let slot =
                 self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len() as u32));
             self.world.agenda.schedule(slot, start);
             self.world.transport.sessions.push(Session {
                 traffic: index,
-                number,
                 flows,
                 parameters,
                 plan,
@@ -59,20 +51,11 @@ impl<'a> Builder<'a> {
                 open: 0,
                 started: false,
                 begun: 0,
-                completions,
-                tally: SessionTally::default(),
+                over: SenderStatistics::default(),
+                before: SenderStatistics::default(),
             });
         }
         Ok(())
-    }
-
-    /// The place of `class` among the distributions of completion times.
-    fn completions(&mut self, class: usize) -> usize {
-        let all = &mut self.world.transport.completions;
-        all.iter().position(|(known, _)| *known == class).unwrap_or_else(|| {
-            all.push((class, Delays::default()));
-            all.len() - 1
-        })
     }
 
     /// The place of `way` among the paths. What enters its first link is on the agenda, as TCP is, which answers
@@ -86,7 +69,8 @@ impl<'a> Builder<'a> {
 
     /// The senders of TCP count from the start; what they counted in the warm-up is subtracted.
     pub(super) fn await_warmup(&mut self) {
-        let World { transport, agenda, warmup, horizon, .. } = &mut self.world;
+        let World { transport, agenda, measurements: Measurements { warmup, .. }, horizon, .. } =
+            &mut self.world;
         if !transport.sessions.is_empty() && *warmup > Time::ZERO {
             let slot = agenda.register(Event::WarmupEnds);
             agenda.schedule(slot, *warmup);

@@ -1,10 +1,10 @@
 //! Which links settle what becomes of a packet at their far end as soon as it is on their wire, and which ports book its departure.
 
+use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_qos::packet::Protocol;
 
 use super::Builder;
-use crate::session::{CLIENT, SERVER};
-use crate::world::{Flow, World};
+use crate::world::World;
 use perhop_scenario::routing::LinkId;
 
 /// Over which link packets come to the node where they leave by another.
@@ -27,9 +27,9 @@ impl Builder<'_> {
         let world = &mut self.world;
         let feeding = feeding(world);
         let mut settles = vec![true; world.links.len()];
-        for flow in &world.flows {
+        for flow in 0..world.flow_paths.len() {
             let way: Vec<LinkId> = way(world, flow).collect();
-            let is_tcp = flow.template.protocol == Protocol::TCP;
+            let is_tcp = world.templates[flow].protocol == Protocol::TCP;
             for (place, link) in way.iter().enumerate() {
                 let leads_away = place == 0 && (way.len() > 1 || is_tcp);
                 settles[link.index()] &= !leads_away
@@ -57,7 +57,7 @@ impl Builder<'_> {
     pub(super) fn find_ways_on(&mut self) {
         let world = &mut self.world;
         let mut found = vec![None; world.links.len()];
-        for flow in &world.flows {
+        for flow in 0..world.flow_paths.len() {
             let way: Vec<LinkId> = way(world, flow).collect();
             for pair in way.windows(2) {
                 let known = found[pair[0].index()].get_or_insert(Some(pair[1]));
@@ -75,7 +75,7 @@ fn settle_away_from_hosts(world: &mut World, feeding: &[Feeding]) {
     /// Of a link away from a host: the links up to the first that does not settle, where all is as it must be.
     type Stretch = Option<Vec<LinkId>>;
     let mut stretches: Vec<Option<Stretch>> = vec![None; world.links.len()];
-    for flow in &world.flows {
+    for flow in 0..world.flow_paths.len() {
         let way: Vec<LinkId> = way(world, flow).collect();
         let halt = way[1..].iter().position(|link| !world.links[link.index()].settles);
         let is_alone =
@@ -106,15 +106,15 @@ pub(super) fn is_watched<W>(world: &World<W>, link: LinkId) -> bool {
 /// leave, and nobody looks at that link's queues, or at connections.
 fn find_who_may_be_ahead(world: &mut World) {
     let mut senders = vec![0u32; world.links.len()];
-    for flow in &world.flows {
-        senders[world.paths[flow.path as usize].index()] += 1;
+    for flow in 0..world.flow_paths.len() {
+        senders[world.paths[world.flow_paths[flow] as usize].index()] += 1;
     }
     let looked_at = !world.transport.probes.is_empty();
     for session in 0..world.transport.sessions.len() {
         for end in [CLIENT, SERVER] {
             let flows = world.transport.sessions[session].flows;
-            let leaves = world.paths[world.flows[flows[end]].path as usize];
-            let arrives = way(world, &world.flows[flows[1 - end]]).last();
+            let leaves = world.link_of(flows[end], 0);
+            let arrives = way(world, flows[1 - end]).last();
             let may = !looked_at && senders[leaves.index()] == 1 && !is_watched(world, leaves);
             world.transport.sessions[session].may_be_ahead[end] = may;
             if let Some(arrives) = arrives {
@@ -133,8 +133,8 @@ fn find_the_punctual(world: &mut World) {
     }
     let mut found = true;
     while std::mem::take(&mut found) {
-        for flow in 0..world.flows.len() {
-            let way: Vec<LinkId> = way(world, &world.flows[flow]).collect();
+        for flow in 0..world.flow_paths.len() {
+            let way: Vec<LinkId> = way(world, flow).collect();
             for hop in way.windows(2) {
                 let [link, next] = [hop[0].index(), hop[1].index()];
                 let awaited = !world.links[next].settles || world.links[next].punctual;
@@ -149,7 +149,7 @@ fn find_the_punctual(world: &mut World) {
 /// What feeds each link.
 fn feeding(world: &World) -> Vec<Feeding> {
     let mut feeding = vec![Feeding::Unused; world.links.len()];
-    for flow in &world.flows {
+    for flow in 0..world.flow_paths.len() {
         let mut before = Feeding::Mixed;
         for link in way(world, flow) {
             let known = &mut feeding[link.index()];
@@ -165,9 +165,9 @@ fn feeding(world: &World) -> Vec<Feeding> {
 }
 
 /// The links that `flow` takes.
-fn way<'w>(world: &'w World, flow: &Flow) -> impl Iterator<Item = LinkId> + 'w {
+fn way(world: &World, flow: usize) -> impl Iterator<Item = LinkId> + '_ {
     let mut ended = false;
-    world.paths[flow.path as usize..]
+    world.paths[world.flow_paths[flow] as usize..]
         .iter()
         .copied()
         .take_while(move |link| !std::mem::replace(&mut ended, world.links[link.index()].leads_to_host))

@@ -1,17 +1,17 @@
 //! Traffic: from its entry in a scenario to flows, their paths and whoever sends on them.
 
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{FlowKey, Protocol};
+use perhop_qos::packet::{FlowKey, Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::{Builder, sessions};
 use crate::link::Link;
-use crate::probe::{Delays, FlowCounters};
-use crate::source::Source;
-use crate::world::{Flow, Sender, World};
+use crate::world::Sender;
+use perhop_measure::Flow;
+use perhop_net::source::Source;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
-use perhop_scenario::{DelayScope, SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
+use perhop_scenario::{SourceConfig, TraceEntry, TrafficConfig, read_recording, read_trace};
 
 impl<'a> Builder<'a> {
     /// The flows of `config`, the entry of the scenario's traffic with index `index`, and who sends on them.
@@ -30,7 +30,7 @@ impl<'a> Builder<'a> {
                 .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
             _ => Vec::new(),
         };
-        let class = self.class(config.class.as_ref().unwrap_or(&config.name));
+        let class = self.world.measurements.class_of(config);
         if let Some((plan, tcp)) = Plan::of(&config.source) {
             let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
             let back = self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
@@ -45,8 +45,9 @@ impl<'a> Builder<'a> {
         for number in 0..config.count {
             let key = self.flow_key(config, number, Protocol::UDP)?;
             let template = sessions::template(config.dscp, key);
-            let flow = Flow { traffic: index, number, class, answers: false, path: first, template };
-            let flow = self.add_flow(flow, &path);
+            let flow =
+                self.world.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
+            self.add_way(first, template, &path);
             self.add_sender(flow, number, config, trace.clone());
         }
         Ok(())
@@ -63,19 +64,17 @@ impl<'a> Builder<'a> {
         Ok(config.flow_key(ends, number, protocol))
     }
 
-    /// Adds `flow`, and tells the conditioners on its `way` that it will come by.
-    pub(super) fn add_flow(&mut self, flow: Flow, way: &[LinkId]) -> usize {
-        let key = flow.template.flow_key();
-        for link in way {
+    /// Adds the way of the flow that was added to the measurements last: its `path`, among the world's paths, along
+    /// `links`, whose conditioners are told that it will come by, and the `template` of its packets.
+    pub(super) fn add_way(&mut self, path: u32, template: Packet, links: &[LinkId]) {
+        let key = template.flow_key();
+        for link in links {
             let Link { output, input, .. } = &mut self.world.links[link.index()];
             output.announce(&key);
             input.announce(&key);
         }
-        let distribution = self.distribution(flow.class);
-        self.world.ways.push(flow.path);
-        self.world.flows.push(flow);
-        self.world.tallies.push(FlowCounters::new(distribution));
-        self.world.flows.len() - 1
+        self.world.flow_paths.push(path);
+        self.world.templates.push(template);
     }
 
     /// The place of `way` among the paths.
@@ -91,32 +90,9 @@ impl<'a> Builder<'a> {
         let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         let Some(mut source) = source else { return };
         let due = source.next_packet();
-        let template = self.world.flows[flow].template;
+        let template = self.world.templates[flow];
         if due.at < stops {
             self.world.senders.push(Sender { template, due, stops, flow, slot: None, source });
         }
-    }
-
-    /// The index of the class called `name`.
-    pub(super) fn class(&mut self, name: &str) -> usize {
-        let names = &mut self.world.class_names;
-        names.iter().position(|known| known == name).unwrap_or_else(|| {
-            names.push(name.to_owned());
-            names.len() - 1
-        })
-    }
-
-    /// The place among the distributions of delay of the flow of `class` that is added next.
-    fn distribution(&mut self, class: usize) -> usize {
-        let World { flows, tallies, delays, .. } = &mut self.world;
-        let shared = match self.scenario.measure.delays {
-            DelayScope::PerClass => flows.iter().position(|flow| flow.class == class),
-            DelayScope::PerFlow => None,
-        };
-        if let Some(flow) = shared {
-            return tallies[flow].distribution;
-        }
-        delays.push(Delays::default());
-        delays.len() - 1
     }
 }

@@ -11,6 +11,7 @@ use super::{Captured, Captures, End, Fate, Tap, tcp};
 use crate::link::{Link, flow_of};
 use crate::session::Carried;
 use crate::world::World;
+use perhop_measure::Measurements;
 use perhop_scenario::Scenario;
 use perhop_scenario::routing::LinkId;
 
@@ -81,9 +82,9 @@ impl<'a> Files<'a> {
 
     /// Writes the rest: what is on a wire at the end of the run has not arrived, but was sent.
     pub(crate) fn finish(mut self, world: &mut World) -> io::Result<Vec<Captured>> {
-        let World { links, transport, duration, .. } = world;
-        for Link { tally, in_flight, .. } in links {
-            let Some(tap) = &mut tally.tap else { continue };
+        let World { links, transport, measurements: Measurements { duration, .. }, .. } = world;
+        for Link { tap, in_flight, .. } in links {
+            let Some(tap) = tap else { continue };
             for flight in in_flight.iter() {
                 if tap.began(flight.arrives, &flight.packet) <= *duration {
                     tap.crossed(flight.arrives, &flight.packet, transport.segments.of(&flight.packet));
@@ -112,7 +113,7 @@ impl File {
             is_due(&time).then_some((time, interface))
         };
         let (_, interface) = self.directions.iter().enumerate().filter_map(due).min()?;
-        let tap = world.links[self.directions[interface].index()].tally.tap.as_mut()?;
+        let tap = world.links[self.directions[interface].index()].tap.as_mut()?;
         Some((interface, tap.take()?))
     }
 
@@ -149,7 +150,7 @@ impl File {
 }
 
 fn tap(link: &Link) -> Option<&Tap> {
-    link.tally.tap.as_deref()
+    link.tap.as_deref()
 }
 
 /// The TCP header in `packet`, whose ports become those of the connection.
@@ -164,7 +165,7 @@ fn segment(scenario: &Scenario, world: &World, carried: &Carried, packet: &mut P
     let Some((session, number)) = ledger.and_then(|ledger| ledger.connection_of(carried)) else {
         return Transport::Plain;
     };
-    let flow = &world.flows[flow_of(packet)];
+    let flow = &world.measurements.flows[flow_of(packet)];
     let config = &scenario.traffic[flow.traffic];
     let above = u64::from(flow.number) + u64::from(number) * u64::from(config.count);
     let port = config.source_port + (above % (0x1_0000 - u64::from(config.source_port))) as u16;

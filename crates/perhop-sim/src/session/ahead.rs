@@ -3,7 +3,9 @@
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
-use super::{CLIENT, Session, Transport, end_of};
+use perhop_measure::tcp::CLIENT;
+
+use super::{Session, Transport, end_of};
 use perhop_scenario::tcp::Flags;
 
 impl Session {

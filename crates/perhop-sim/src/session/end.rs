@@ -4,10 +4,10 @@ use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
 use super::Carried;
-use crate::agenda::{Agenda, Slot};
-use crate::probe::FlowCounters;
 use crate::tcp::{Connection, Event as TcpEvent, Transmitted};
 use crate::world::Event;
+use perhop_measure::counters::FlowCounters;
+use perhop_net::agenda::{Agenda, Slot};
 use perhop_scenario::routing::LinkId;
 
 /// One end of a dialogue.

@@ -26,7 +26,7 @@ impl<W: Watch> World<W> {
     pub(crate) fn receive(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let held = packet.payload as u32;
         let number = self.transport.segments.at(held).number;
-        self.count_delivery(now, packet, number);
+        self.measurements.deliver(now, flow_of(packet), packet, number);
         self.take_in(now, held, packet)
     }
 
@@ -48,8 +48,8 @@ impl<W: Watch> World<W> {
         carried.segment.ecn = packet.ecn;
         end.connection.on_segment(now, &carried.segment);
         // The answer is written over it.
-        let tally = &mut self.tallies[flow_of(&end.template)];
-        let served = end.serve(now, now >= self.warmup, held, carried, tally, packet);
+        let tally = &mut self.measurements.counters[flow_of(&end.template)];
+        let served = end.serve(now, now >= self.measurements.warmup, held, carried, tally, packet);
         if served.transmitted == Transmitted::Last && served.heard.is_none() {
             end.arm(&mut self.agenda);
             return Some(end.link);
@@ -81,8 +81,9 @@ impl<W: Watch> World<W> {
         loop {
             let Transport { ends, segments, .. } = &mut self.transport;
             let (end, held) = (&mut ends[place], segments.take());
-            let tally = &mut self.tallies[flow_of(&end.template)];
-            let served = end.serve(now, now >= self.warmup, held, segments.at(held), tally, &mut packet);
+            let tally = &mut self.measurements.counters[flow_of(&end.template)];
+            let served =
+                end.serve(now, now >= self.measurements.warmup, held, segments.at(held), tally, &mut packet);
             if served.transmitted == Transmitted::Nothing {
                 segments.give_back(held);
             }

@@ -21,20 +21,16 @@ use perhop_qos::units::Time;
 use end::End;
 
 pub(crate) use segments::{Carried, Segments};
-pub(crate) use watch::{ConnectionProbe, ConnectionSample};
+pub(crate) use watch::ConnectionProbe;
 
-use crate::agenda::Slot;
 use crate::link::payload;
-use crate::probe::Delays;
-use crate::tcp::{Connection, Event as TcpEvent, Role, Statistics};
-use crate::world::{Event, Flow, World};
+use crate::tcp::{Connection, Event as TcpEvent, Role};
+use crate::world::{Event, World};
+use perhop_measure::tcp::{CLIENT, ConnectionSeries, SERVER, SenderStatistics, TcpMeasurements};
+use perhop_net::agenda::Slot;
 use perhop_scenario::Closing;
 use perhop_scenario::plan::{Beginning, Connections, Plan};
 use perhop_scenario::tcp::Parameters;
-
-/// The two ends of a dialogue, and the flows that lead away from them.
-pub(crate) const CLIENT: usize = 0;
-pub(crate) const SERVER: usize = 1;
 
 /// All that is TCP in a world.
 #[derive(Debug, Default)]
@@ -48,8 +44,6 @@ pub(crate) struct Transport {
     /// Places in `dialogues` whose connection is over.
     free: Vec<usize>,
     pub(crate) segments: Segments,
-    /// Completion times of transactions, by class: (class, distribution).
-    pub(crate) completions: Vec<(usize, Delays)>,
     pub(crate) probes: Vec<ConnectionProbe>,
     /// Where something is captured: every connection there was.
     pub(crate) ledger: Option<Ledger>,
@@ -69,9 +63,8 @@ impl Ledger {
 /// An application between two hosts.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// Index of its entry in the scenario's traffic, and which of that entry's flows it is.
+    /// Index of its entry in the scenario's traffic.
     pub(crate) traffic: usize,
-    pub(crate) number: u32,
     /// The flows whose packets the client and the server send.
     pub(crate) flows: [usize; 2],
     pub(crate) parameters: Parameters,
@@ -89,26 +82,10 @@ pub(crate) struct Session {
     pub(crate) started: bool,
     /// Connections begun since the start of the run.
     pub(crate) begun: u32,
-    /// Its class's place in [`Transport::completions`].
-    pub(crate) completions: usize,
-    pub(crate) tally: SessionTally,
-}
-
-/// What is counted of a session after the warm-up.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct SessionTally {
-    pub(crate) connections: u64,
-    pub(crate) transactions: u64,
-    /// Sum of completion times, picoseconds, of the transactions that have one.
-    pub(crate) completion: u128,
-    pub(crate) completed: u64,
-    /// Payload bytes that arrived in order, at the client and at the server, in dialogues that are over; [`Transport::tallies`] adds
-    /// those of the others.
-    pub(crate) received: [u64; 2],
-    /// Of dialogues that are over, from the start of the run.
-    pub(crate) over: Statistics,
-    /// All by the end of the warm-up.
-    before: Statistics,
+    /// What the senders of connections that are over did.
+    pub(crate) over: SenderStatistics,
+    /// What all its senders had done by the end of the warm-up.
+    pub(crate) before: SenderStatistics,
 }
 
 /// One connection: what its ends have in common.
@@ -135,7 +112,7 @@ impl<W: Watch> World<W> {
         let gap = if is_over { None } else { plan.gap(stream) };
         *due = match gap {
             Some(gap) => now.saturating_add(gap).min(*stops),
-            None if !is_over && *stops < self.duration => *stops,
+            None if !is_over && *stops < self.measurements.duration => *stops,
             None => Time::MAX,
         };
         if *due < Time::MAX {
@@ -164,9 +141,10 @@ impl<W: Watch> World<W> {
 
     /// A new connection of `session`.
     fn connect(&mut self, now: Time, session: usize) {
-        let Session { parameters, stream, tally, begun, open, .. } = &mut self.transport.sessions[session];
+        let Session { parameters, stream, begun, open, .. } = &mut self.transport.sessions[session];
         *open += 1;
-        tally.connections += u64::from(now >= self.warmup);
+        let tally = &mut self.measurements.tcp.sessions[session].tally;
+        tally.connections += u64::from(now >= self.measurements.warmup);
         let number = *begun;
         *begun = begun.wrapping_add(1);
         let tick = parameters.clock.as_seconds();
@@ -191,17 +169,19 @@ impl<W: Watch> World<W> {
 
     /// `connection` is the end at `place`, client or server of `session`.
     fn add_end(&mut self, session: usize, place: usize, connection: Connection) {
-        let Transport { sessions, ends, .. } = &mut self.transport;
-        let (Session { flows, plan, .. }, side) = (&sessions[session], place % 2);
-        let Flow { template, path, .. } = &self.flows[flows[side]];
+        let side = place % 2;
+        let Session { flows, plan, .. } = &self.transport.sessions[session];
+        let (flow, response) = (flows[side], plan.response);
+        let link = self.link_of(flow, 0);
+        let ends = &mut self.transport.ends;
         let used = ends.get(place).map(|end| (end.slot, end.generation));
         let (slot, generation) =
             used.unwrap_or_else(|| (self.agenda.register(Event::ConnectionTimer(place as u32)), 0));
         let end = End {
             connection,
             session,
-            template: Packet { payload: payload(flows[side], 0), ..*template },
-            link: self.paths[*path as usize],
+            template: Packet { payload: payload(flow, 0), ..self.templates[flow] },
+            link,
             peer: place as u32 ^ 1,
             generation,
             lead: Time::ZERO,
@@ -209,7 +189,7 @@ impl<W: Watch> World<W> {
             armed: Time::MAX,
             closed: false,
             arrived: 0,
-            awaited: if side == CLIENT { plan.response } else { u64::MAX },
+            awaited: if side == CLIENT { response } else { u64::MAX },
             received: 0,
         };
         match ends.get_mut(place) {
@@ -230,11 +210,12 @@ impl<W: Watch> World<W> {
         }
         let Dialogue { session, number, .. } = &mut dialogues[place];
         let session = *session;
-        let Session { tally, open, parameters, .. } = &mut sessions[session];
+        let Session { over, open, parameters, .. } = &mut sessions[session];
+        let tally = &mut self.measurements.tcp.sessions[session].tally;
         *open -= 1;
         *number = None;
         for (end, received) in ends.iter_mut().zip(&mut tally.received) {
-            tally.over.merge(&end.connection.statistics());
+            over.merge(&end.connection.statistics());
             *received += std::mem::take(&mut end.received);
             // Whatever still comes for it is for none.
             end.generation = end.generation.wrapping_add(1);
@@ -291,7 +272,8 @@ impl<W: Watch> World<W> {
     /// Requests have arrived at the server's `end`: each is answered.
     fn answer_requests(&mut self, now: Time, end: usize) {
         let End { connection, session, arrived, awaited, .. } = &mut self.transport.ends[end];
-        let Session { plan, tally, .. } = &mut self.transport.sessions[*session];
+        let Session { plan, .. } = &mut self.transport.sessions[*session];
+        let tally = &mut self.measurements.tcp.sessions[*session].tally;
         while *arrived >= *awaited {
             *arrived -= *awaited;
             connection.send(plan.response);
@@ -299,7 +281,7 @@ impl<W: Watch> World<W> {
                 connection.close();
             }
             if plan.is_continuous() {
-                tally.transactions += u64::from(now >= self.warmup);
+                tally.transactions += u64::from(now >= self.measurements.warmup);
             }
         }
     }
@@ -337,15 +319,12 @@ impl<W: Watch> World<W> {
 
     /// A transaction of `session` that began at `began` is over.
     fn complete(&mut self, now: Time, session: usize, began: Time) {
-        if now < self.warmup {
+        if now < self.measurements.warmup {
             return;
         }
-        let Session { tally, completions, .. } = &mut self.transport.sessions[session];
-        let time = now - began;
-        tally.transactions += 1;
-        tally.completed += 1;
-        tally.completion += u128::from(time.as_picoseconds());
-        self.transport.completions[*completions].1.record(time, None);
+        let tcp = &mut self.measurements.tcp;
+        tcp.sessions[session].tally.transactions += 1;
+        tcp.complete(session, now - began);
     }
 }
 
@@ -360,28 +339,27 @@ impl Transport {
         place
     }
     /// What the senders of both ends of each session counted since the start of the run.
-    fn sent(&self) -> Vec<Statistics> {
-        let mut sums: Vec<Statistics> = self.sessions.iter().map(|session| session.tally.over).collect();
+    fn sent(&self) -> Vec<SenderStatistics> {
+        let mut sums: Vec<SenderStatistics> = self.sessions.iter().map(|session| session.over).collect();
         self.ends.iter().for_each(|end| sums[end.session].merge(&end.connection.statistics()));
         sums
     }
     /// The warm-up is over: what the senders counted before does not count.
     pub(crate) fn end_warmup(&mut self) {
         for (session, before) in (0..).zip(self.sent()) {
-            self.sessions[session].tally.before = before;
+            self.sessions[session].before = before;
         }
     }
-    /// What was counted of each session after the warm-up.
-    pub(crate) fn tallies(&self) -> Vec<SessionTally> {
-        let mut tallies: Vec<SessionTally> = self.sessions.iter().map(|session| session.tally).collect();
-        for (place, end) in self.ends.iter().enumerate() {
-            tallies[end.session].received[place % 2] += end.received;
-        }
-        tallies
-    }
-    /// What the senders of each session counted after the warm-up.
-    pub(crate) fn measured(&self) -> Vec<Statistics> {
+    /// Adds to `tcp` what is known of each session at the end of the run.
+    pub(crate) fn measure(&mut self, tcp: &mut TcpMeasurements) {
         let sums = self.sent().into_iter().zip(&self.sessions);
-        sums.map(|(sum, session)| sum.since(&session.tally.before)).collect()
+        for (measured, (sum, session)) in tcp.sessions.iter_mut().zip(sums) {
+            measured.tally.sent = sum.since(&session.before);
+        }
+        for (place, end) in self.ends.iter().enumerate() {
+            tcp.sessions[end.session].tally.received[place % 2] += end.received;
+        }
+        let series = |probe: ConnectionProbe| ConnectionSeries { end: probe.end, samples: probe.samples };
+        tcp.series = self.probes.drain(..).map(series).collect();
     }
 }

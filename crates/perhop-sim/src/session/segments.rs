@@ -2,8 +2,8 @@
 
 use perhop_qos::packet::{Packet, Protocol};
 
-use super::SERVER;
 use crate::tcp::Segment;
+use perhop_measure::tcp::SERVER;
 use perhop_scenario::{Recorded, TcpNumbers};
 
 /// A segment under way, and whose it is.

@@ -6,7 +6,9 @@ use perhop_qos::observer::Watch;
 use perhop_qos::units::Time;
 
 use super::Transport;
-use crate::agenda::Slot;
+use perhop_measure::tcp::ConnectionSample;
+use perhop_net::agenda::Slot;
+
 use crate::world::World;
 
 /// A probe of the connections of some sessions.
@@ -18,24 +20,6 @@ pub(crate) struct ConnectionProbe {
     pub(crate) every: Time,
     pub(crate) slot: Slot,
     pub(crate) samples: Vec<ConnectionSample>,
-}
-
-/// One end of a connection at one instant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct ConnectionSample {
-    pub(crate) time: Time,
-    pub(crate) session: usize,
-    /// Which of its session's connections it is, from 0.
-    pub(crate) connection: u32,
-    /// Congestion window and slow-start threshold, segments.
-    pub(crate) window: f64,
-    pub(crate) threshold: f64,
-    /// Payload bytes sent and not acknowledged.
-    pub(crate) in_flight: u64,
-    /// The smoothed round-trip time, once one was measured.
-    pub(crate) round_trip: Option<Time>,
-    /// The retransmission timeout, back-off included.
-    pub(crate) timeout: Time,
 }
 
 impl<W: Watch> World<W> {

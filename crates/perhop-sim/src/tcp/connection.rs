@@ -2,10 +2,12 @@
 
 use perhop_qos::units::Time;
 
+use perhop_measure::tcp::SenderStatistics;
+
 use super::outgoing::Transmitted;
 use super::receiver::Receiver;
 use super::segment::Segment;
-use super::sender::{Sender, Statistics};
+use super::sender::Sender;
 use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::{Handshake, Parameters};
 
@@ -347,7 +349,7 @@ impl Connection {
         self.sender.flight()
     }
     /// What the sender has counted.
-    pub fn statistics(&self) -> Statistics {
+    pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics
     }
     /// The parameters it was made with.

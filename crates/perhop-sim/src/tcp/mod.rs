@@ -33,4 +33,3 @@ mod transmit;
 pub use connection::{Connection, Event, Reading, Role, State};
 pub(crate) use outgoing::Transmitted;
 pub use segment::{SackBlocks, Segment, Timestamps};
-pub use sender::Statistics;

@@ -5,48 +5,10 @@ use perhop_qos::units::Time;
 use super::congestion::{Congestion, CongestionWindow};
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use perhop_measure::tcp::SenderStatistics;
+
 use super::segment::Segment;
 use perhop_scenario::tcp::{Handshake, Parameters, Reduction, RepeatedTimeout};
-
-/// What was counted of one sender since it was made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Statistics {
-    /// Segments with payload or FIN, retransmissions among them.
-    pub segments: u64,
-    /// Segments sent again: all, or from an offset that had been sent before.
-    pub retransmissions: u64,
-    /// Expirations of the retransmission timer.
-    pub timeouts: u64,
-    /// Losses noticed by duplicate or selective acknowledgments.
-    pub fast_retransmits: u64,
-    /// Reductions of the window because of ECN.
-    pub congestion_marks: u64,
-    /// Probes of a closed window.
-    pub probes: u64,
-}
-
-impl Statistics {
-    /// What was counted since `earlier`.
-    pub fn since(&self, earlier: &Statistics) -> Statistics {
-        Statistics {
-            segments: self.segments - earlier.segments,
-            retransmissions: self.retransmissions - earlier.retransmissions,
-            timeouts: self.timeouts - earlier.timeouts,
-            fast_retransmits: self.fast_retransmits - earlier.fast_retransmits,
-            congestion_marks: self.congestion_marks - earlier.congestion_marks,
-            probes: self.probes - earlier.probes,
-        }
-    }
-    /// Adds what another sender counted.
-    pub fn merge(&mut self, other: &Statistics) {
-        self.segments += other.segments;
-        self.retransmissions += other.retransmissions;
-        self.timeouts += other.timeouts;
-        self.fast_retransmits += other.fast_retransmits;
-        self.congestion_marks += other.congestion_marks;
-        self.probes += other.probes;
-    }
-}
 
 /// Where the sender stands with regard to loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,7 +71,7 @@ pub(super) struct Sender {
     pub(super) inflation: f64,
     pub(super) timing: Timing,
     pub(super) last_sent: Time,
-    pub(super) statistics: Statistics,
+    pub(super) statistics: SenderStatistics,
     pub(super) rtt: RttEstimator,
     pub(super) parameters: Parameters,
     pub(super) congestion: Congestion,
@@ -183,7 +145,7 @@ impl Sender {
             announce_reduction: false,
             limited: false,
             last_sent: Time::ZERO,
-            statistics: Statistics::default(),
+            statistics: SenderStatistics::default(),
         }
     }
 

@@ -5,11 +5,13 @@ use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::port::{Departure, Port, Sent};
 use perhop_qos::units::Time;
 
+use perhop_measure::Measurements;
+
 use super::{Event, World};
-use crate::agenda::Agenda;
 use crate::link::{Counters, Flight, Link};
-use crate::probe::FlowCounters;
 use crate::session::Transport;
+use perhop_measure::counters::FlowCounters;
+use perhop_net::agenda::Agenda;
 use perhop_scenario::routing::LinkId;
 
 /// One link of a world, looked up once for all that is done there.
@@ -31,12 +33,13 @@ impl<W> World<W> {
     #[allow(clippy::inline_always)] // a part of what every packet does on every hop
     #[inline(always)]
     pub(super) fn hop(&mut self, link: LinkId) -> Hop<'_, W> {
-        let World { links, tallies, transport, agenda, horizon, warmup, duration, watch, .. } = self;
+        let World { links, measurements, transport, agenda, horizon, watch, .. } = self;
+        let Measurements { counters, warmup, duration, .. } = measurements;
         let (index, horizon, warmup, duration) = (link.index(), *horizon, *warmup, *duration);
         Hop {
             link: &mut links[index],
             index,
-            flows: tallies,
+            flows: counters,
             transport,
             agenda,
             horizon,
@@ -54,6 +57,7 @@ impl<W: Watch> Hop<'_, W> {
     fn port(&mut self) -> (&mut Port, Counters<'_, W::Observer<'_>>) {
         let counters = Counters {
             port: &mut self.link.tally,
+            tap: &mut self.link.tap,
             flows: self.flows,
             segments: &mut self.transport.segments,
             warmup: self.warmup,

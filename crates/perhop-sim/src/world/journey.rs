@@ -206,8 +206,8 @@ impl<W: Watch> World<W> {
     /// Whether `packet` reaches the far end of a `link` that loses packets, or that is captured.
     #[inline(never)]
     fn survives_the_wire(&mut self, now: Time, link: LinkId, packet: &Packet) -> bool {
-        let Link { loss, tally, .. } = &mut self.links[link.index()];
-        if let Some(tap) = &mut tally.tap {
+        let Link { loss, tap, .. } = &mut self.links[link.index()];
+        if let Some(tap) = tap {
             tap.crossed(now, packet, self.transport.segments.of(packet));
         }
         let lost = loss.as_mut().is_some_and(Loss::strikes);
@@ -220,20 +220,20 @@ impl<W: Watch> World<W> {
     /// The link by which packets of `flow` leave the node that they reach after `hops` links.
     #[inline]
     pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
-        self.paths[self.ways[flow] as usize + usize::from(hops)]
+        self.paths[self.flow_paths[flow] as usize + usize::from(hops)]
     }
 
     /// `packet` ends at `link` outside its queues, at `end`: counted for its flow and by the port.
     #[cold]
     fn drop_unqueued(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, end: End) {
         self.watch.ends(now, link.index(), packet, cause);
-        self.tallies[flow_of(packet)].drop(packet, cause, self.warmup);
-        let tally = &mut self.links[link.index()].tally;
-        if let Some(tap) = &mut tally.tap {
+        self.measurements.counters[flow_of(packet)].drop(packet, cause, self.measurements.warmup);
+        let Link { tally, tap, .. } = &mut self.links[link.index()];
+        if let Some(tap) = tap {
             tap.dropped(now, packet, self.transport.segments.of(packet), Fate { cause, end });
         }
         self.transport.segments.release(packet);
-        if now >= self.warmup {
+        if now >= self.measurements.warmup {
             let counters = if end.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
             counters[cause.index()].add(packet.length);
         }

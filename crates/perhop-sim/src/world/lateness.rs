@@ -5,9 +5,11 @@ use perhop_qos::packet::Packet;
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 
+use perhop_measure::Measurements;
+
 use super::World;
 use crate::link::{Feeder, Flight, Link};
-use crate::source::Emission;
+use perhop_net::source::Emission;
 use perhop_scenario::routing::LinkId;
 
 impl<W: Watch> World<W> {
@@ -26,7 +28,7 @@ impl<W: Watch> World<W> {
     #[allow(clippy::inline_always)] // a part of the arrival before
     #[inline(always)]
     pub(crate) fn go_ahead(&mut self, now: Time, link: LinkId) {
-        let World { links, senders, agenda, duration, .. } = self;
+        let World { links, senders, agenda, measurements: Measurements { duration, .. }, .. } = self;
         let hop = &mut links[link.index()];
         if hop.announces && hop.in_flight.is_empty() {
             let first = hop.feeders.first_by(|sender| senders[sender].due.at);
@@ -127,7 +129,9 @@ impl<W: Watch> World<W> {
             let emission = self.senders[sender].due.at;
             let timeout = port.poll_timeout().unwrap_or(Time::MAX);
             let next = emission.min(timeout);
-            if next > now && (next > self.duration || !self.links[halt.index()].in_flight.is_empty()) {
+            if next > now
+                && (next > self.measurements.duration || !self.links[halt.index()].in_flight.is_empty())
+            {
                 return;
             }
             if timeout <= emission {

@@ -6,8 +6,8 @@ use perhop_qos::units::Time;
 
 use super::series::shared;
 use super::table::{Rows, Table};
-use crate::probe::DelayStatistics;
-use crate::world::World;
+use crate::Measurements;
+use crate::counters::DelayStatistics;
 
 /// The packets of one class that arrived in one interval.
 #[derive(Debug)]
@@ -19,10 +19,10 @@ pub(super) struct DelayRow {
 }
 
 /// The rows of one replication.
-pub(super) fn delay_rows(world: &World, replication: u64) -> Vec<DelayRow> {
+pub(super) fn delay_rows(measurements: &Measurements, replication: u64) -> Vec<DelayRow> {
     let mut rows = Vec::new();
-    let sampled = world.samples.iter().flat_map(|samples| &samples.delays);
-    for (class, samples) in shared(&world.class_names).into_iter().zip(sampled) {
+    let sampled = measurements.samples.iter().flat_map(|samples| &samples.delays);
+    for (class, samples) in shared(&measurements.class_names).into_iter().zip(sampled) {
         for (index, delay) in samples.intervals.iter().enumerate() {
             let ends = samples.begins + samples.every * (index as u64 + 1);
             rows.push(DelayRow { replication, class: Arc::clone(&class), ends, delay: *delay });

@@ -10,21 +10,22 @@ use super::{Arrivals, DelayStatistics};
 /// What is counted of one flow while packets travel.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))] // what departures add to and what arrivals add to in few cache lines each
-pub(crate) struct FlowCounters {
-    pub(crate) arrivals: Arrivals,
-    /// Its place in [`World::delays`](crate::world::World), which it may share with the flows of its class.
-    pub(crate) distribution: usize,
+pub struct FlowCounters {
+    /// What arrived.
+    pub arrivals: Arrivals,
+    /// Its place in [`Measurements::delays`](crate::Measurements), which it may share with the flows of its class.
+    pub distribution: usize,
     /// Handed to the sender's port.
-    pub(crate) offered: Count,
+    pub offered: Count,
     /// The next packet's number.
-    pub(crate) next_sequence: u32,
+    pub next_sequence: u32,
     /// Dropped on the way, by cause.
-    pub(crate) dropped: [Count; DropCause::COUNT],
+    pub dropped: [Count; DropCause::COUNT],
 }
 
 impl FlowCounters {
     /// Nothing counted yet of a flow whose delays go into `distribution`.
-    pub(crate) fn new(distribution: usize) -> FlowCounters {
+    pub fn new(distribution: usize) -> FlowCounters {
         FlowCounters {
             arrivals: Arrivals::default(),
             distribution,
@@ -34,13 +35,13 @@ impl FlowCounters {
         }
     }
     /// `packet` was dropped because of `cause`.
-    pub(crate) fn drop(&mut self, packet: &Packet, cause: DropCause, warmup: Time) {
+    pub fn drop(&mut self, packet: &Packet, cause: DropCause, warmup: Time) {
         if packet.sent_at >= warmup {
             self.dropped[cause.index()].add(packet.length);
         }
     }
     /// What was counted.
-    pub(crate) fn tally(&self) -> FlowTally {
+    pub fn tally(&self) -> FlowTally {
         FlowTally {
             offered: self.offered,
             delivered: self.arrivals.delivered(),

@@ -7,40 +7,37 @@ use perhop_scenario::Recorded;
 
 /// Replays the packets of a recording once; they belong to several flows.
 #[derive(Debug)]
-pub(crate) struct Replay {
+pub struct Replay {
     packets: std::vec::IntoIter<Recorded>,
     /// Index of the recording's first flow.
     first_flow: usize,
     start: Time,
     stops: Time,
     /// Its place on the agenda.
-    pub(crate) slot: Slot,
+    pub slot: Slot,
 }
 
 /// A packet that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Due {
-    pub(crate) flow: usize,
-    pub(crate) recorded: Recorded,
+pub struct Due {
+    /// Index of its flow.
+    pub flow: usize,
+    /// The packet.
+    pub recorded: Recorded,
 }
 
 impl Replay {
     /// Replays `packets`, whose times count from `start` and whose flows from `first_flow`, until `stops`.
-    pub(crate) fn new(
-        packets: Vec<Recorded>,
-        first_flow: usize,
-        [start, stops]: [Time; 2],
-        slot: Slot,
-    ) -> Replay {
+    pub fn new(packets: Vec<Recorded>, first_flow: usize, [start, stops]: [Time; 2], slot: Slot) -> Replay {
         Replay { packets: packets.into_iter(), first_flow, start, stops, slot }
     }
     /// When its next packet is due, if there is one.
-    pub(crate) fn due_at(&self) -> Option<Time> {
+    pub fn due_at(&self) -> Option<Time> {
         let next = self.packets.as_slice().first()?;
         Some(self.start.saturating_add(next.time)).filter(|time| *time < self.stops)
     }
     /// The packet that is due.
-    pub(crate) fn next_packet(&mut self) -> Option<Due> {
+    pub fn next_packet(&mut self) -> Option<Due> {
         let recorded = self.packets.next()?;
         Some(Due { flow: self.first_flow + recorded.flow as usize, recorded })
     }

@@ -4,8 +4,6 @@ use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
 use perhop_qos::verdict::DropCause;
 
-use crate::capture::Tap;
-
 /// What became of the packets of one drop precedence that arrived at one queue after the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
@@ -24,7 +22,7 @@ pub struct Tally {
 #[repr(C, align(64))] // what most packets add to lies in one cache line
 pub struct PortTally {
     /// Went through a port of one queue, by drop precedence: arrived and sent.
-    pub(crate) passed: [Count; Color::COUNT],
+    pub passed: [Count; Color::COUNT],
     queues: usize,
     /// By drop precedence as far as one was seen, then by queue.
     tallies: Vec<Tally>,
@@ -32,8 +30,6 @@ pub struct PortTally {
     pub unqueued: [Count; DropCause::COUNT],
     /// Dropped after they were sent, by cause: lost on the link, or refused by the input conditioners at its far end.
     pub beyond: [Count; DropCause::COUNT],
-    /// Where this direction of the link is captured: what came by.
-    pub(crate) tap: Option<Box<Tap>>,
 }
 
 impl PortTally {
@@ -47,7 +43,7 @@ impl PortTally {
         let index = precedence * self.queues + queue;
         if index < self.tallies.len() { &mut self.tallies[index] } else { self.first_of(queue, precedence) }
     }
-    /// The same of a drop precedence that was not seen before.
+    /// The counters of `queue` for a drop precedence that was not seen before.
     #[cold]
     fn first_of(&mut self, queue: usize, precedence: usize) -> &mut Tally {
         self.tallies.resize_with((precedence + 1) * self.queues, Tally::default);

@@ -14,7 +14,7 @@ use perhop_qos::units::Time;
 pub use cbr::Cbr;
 pub use on_off::OnOff;
 pub use poisson::Poisson;
-pub(crate) use replay::{Due, Replay};
+pub use replay::{Due, Replay};
 pub use trace::Trace;
 
 use perhop_scenario::{SourceConfig, TraceEntry};
@@ -80,7 +80,7 @@ impl Source {
     /// The same, put in the place of the one before.
     #[allow(clippy::inline_always)] // a part of what every packet begins with, and short for the commonest source
     #[inline(always)]
-    pub(crate) fn put_next_packet(&mut self, place: &mut Emission) {
+    pub fn put_next_packet(&mut self, place: &mut Emission) {
         *place = if let Source::Cbr(source) = self { source.next_packet() } else { self.next_packet() };
     }
 }

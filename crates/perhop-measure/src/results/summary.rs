@@ -7,7 +7,6 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::table::{Table, Values};
-use crate::run::RunOptions;
 use crate::statistics::confidence_95;
 use perhop_scenario::Scenario;
 
@@ -71,7 +70,7 @@ impl Serialize for Group {
 }
 
 impl Summary {
-    pub(super) fn new(scenario: &Scenario, options: &RunOptions, tables: &[Table]) -> Summary {
+    pub(super) fn new(scenario: &Scenario, seed: u64, replications: u32, tables: &[Table]) -> Summary {
         let of = |name: &str, keys: &[&'static str]| {
             tables.iter().find(|table| table.name == name).map(|table| groups(table, keys))
         };
@@ -79,8 +78,8 @@ impl Summary {
             schema_version: SCHEMA_VERSION,
             perhop: env!("CARGO_PKG_VERSION"),
             scenario: json!(scenario.name),
-            seed: options.seed,
-            replications: options.replications,
+            seed,
+            replications,
             duration_s: scenario.duration.as_seconds(),
             warmup_s: scenario.measure.warmup.as_seconds(),
             classes: of("classes", &["class"]),

@@ -8,7 +8,7 @@ use perhop_qos::units::Time;
 use super::table::{Rows, Table};
 use super::tables::{ClassRow, FlowRow};
 use super::tcp::{TransactionRow, completion_histograms};
-use crate::world::World;
+use crate::Measurements;
 
 #[derive(Debug)]
 pub(super) struct QueueRow {
@@ -56,12 +56,12 @@ pub(super) fn shared(names: &[String]) -> Vec<Arc<str>> {
     names.iter().map(|name| Arc::from(name.as_str())).collect()
 }
 
-pub(super) fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
+pub(super) fn queue_rows(measurements: &Measurements, replication: u64) -> Vec<QueueRow> {
     let mut rows = Vec::new();
-    for probe in &world.queue_probes {
-        let link = &world.links[probe.link.index()];
+    for probe in &measurements.queues {
+        let port = &measurements.ports[probe.port];
         let samples = &probe.samples;
-        let (port, queues) = (Arc::from(link.name.as_str()), shared(&link.queue_names));
+        let (port, queues) = (Arc::from(port.name.as_str()), shared(&port.queue_names));
         for index in 0..samples.time.len() {
             rows.push(QueueRow {
                 replication,
@@ -79,10 +79,10 @@ pub(super) fn queue_rows(world: &World, replication: u64) -> Vec<QueueRow> {
     rows
 }
 
-pub(super) fn throughput_rows(world: &World, replication: u64) -> Vec<ThroughputRow> {
-    let samples = world.samples.as_ref().and_then(|samples| samples.throughput.as_ref());
+pub(super) fn throughput_rows(measurements: &Measurements, replication: u64) -> Vec<ThroughputRow> {
+    let samples = measurements.samples.as_ref().and_then(|samples| samples.throughput.as_ref());
     let Some(samples) = samples else { return Vec::new() };
-    let (classes, mut rows) = (shared(&world.class_names), Vec::new());
+    let (classes, mut rows) = (shared(&measurements.class_names), Vec::new());
     for (index, counts) in samples.received.iter().enumerate() {
         let ends = samples.begins + samples.every * (index as u64 + 1);
         for (class, received) in classes.iter().zip(counts) {
@@ -129,8 +129,12 @@ pub(super) fn queue_table(rows: Rows<QueueRow>) -> Table {
 }
 
 /// The packets that the run kept one by one, in the order in which they arrived; `flows` are in the order of the world's.
-pub(super) fn packet_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<PacketRow> {
-    let log = world.samples.as_ref().and_then(|samples| samples.packets.as_ref());
+pub(super) fn packet_rows(
+    measurements: &Measurements,
+    replication: u64,
+    flows: &[FlowRow],
+) -> Vec<PacketRow> {
+    let log = measurements.samples.as_ref().and_then(|samples| samples.packets.as_ref());
     let Some(log) = log else { return Vec::new() };
     let names: Vec<Arc<str>> = flows.iter().map(|row| Arc::from(row.flow.as_str())).collect();
     let row = |index: usize| PacketRow {

@@ -104,23 +104,25 @@ impl DelaySamples {
 
 /// What a scenario asks for beyond the counters of what arrives.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Samples {
-    pub(crate) throughput: Option<ThroughputSamples>,
-    pub(crate) packets: Option<PacketLog>,
-    /// By class; empty where nothing is sampled.
-    pub(crate) delays: Vec<DelaySamples>,
+pub struct Samples {
+    /// What each class received, interval by interval.
+    pub throughput: Option<ThroughputSamples>,
+    /// Packets one by one.
+    pub packets: Option<PacketLog>,
+    /// Delays by class, interval by interval; empty where nothing is sampled.
+    pub delays: Vec<DelaySamples>,
 }
 
 impl Samples {
     /// A packet of `length` IP bytes of `class` arrived at `now`.
-    pub(crate) fn receive(&mut self, now: Time, class: usize, length: u32) {
+    pub fn receive(&mut self, now: Time, class: usize, length: u32) {
         if let Some(throughput) = &mut self.throughput {
             throughput.add(now, class, length);
         }
     }
     /// Packet `number` of `flow`, which is one of `class`, arrived at `now`, sent after the warm-up; `variation`
     /// is its IPDV in picoseconds, if it has one.
-    pub(crate) fn deliver(
+    pub fn deliver(
         &mut self,
         now: Time,
         [class, flow]: [usize; 2],

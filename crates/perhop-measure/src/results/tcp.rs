@@ -7,10 +7,11 @@ use perhop_qos::units::Time;
 
 use super::table::{Rows, Table};
 use super::tables::flow_name;
-use crate::probe::{Delays, quantile_seconds};
-use crate::session::{CLIENT, ConnectionProbe, ConnectionSample, SERVER, Session, SessionTally};
-use crate::tcp::Statistics;
-use crate::world::World;
+use crate::Measurements;
+use crate::counters::{Delays, quantile_seconds};
+use crate::tcp::{
+    CLIENT, ConnectionSample, ConnectionSeries, SERVER, SenderStatistics, SessionMeasurements, SessionTally,
+};
 use perhop_scenario::Scenario;
 
 #[derive(Debug)]
@@ -21,7 +22,6 @@ pub(super) struct TcpRow {
     from: String,
     to: String,
     tally: SessionTally,
-    sent: Statistics,
     measured: Time,
 }
 
@@ -29,11 +29,7 @@ pub(super) struct TcpRow {
 pub(super) struct TransactionRow {
     replication: u64,
     class: String,
-    transactions: u64,
-    completed: u64,
-    completion: u128,
-    received: [u64; 2],
-    sent: Statistics,
+    tally: SessionTally,
     times: Histogram<u32>,
     measured: Time,
 }
@@ -47,65 +43,57 @@ pub(super) struct ConnectionRow {
     sample: ConnectionSample,
 }
 
-pub(super) fn tcp_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<TcpRow> {
-    let measured = world.duration.saturating_sub(world.warmup);
-    let counted = world.transport.tallies().into_iter().zip(world.transport.measured());
-    let row = |(session, (tally, sent)): (&Session, (SessionTally, Statistics))| {
+pub(super) fn tcp_rows(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Vec<TcpRow> {
+    let measured = measurements.duration.saturating_sub(measurements.warmup);
+    let row = |session: &SessionMeasurements| {
         let traffic = &scenario.traffic[session.traffic];
         TcpRow {
             replication,
             flow: flow_name(traffic, session.number),
-            class: world.class_names[world.flows[session.flows[CLIENT]].class].clone(),
+            class: measurements.class_names[session.class].clone(),
             from: traffic.from.clone(),
             to: traffic.to.clone(),
-            tally,
-            sent,
+            tally: session.tally,
             measured,
         }
     };
-    world.transport.sessions.iter().zip(counted).map(row).collect()
+    measurements.tcp.sessions.iter().map(row).collect()
 }
 
-pub(super) fn transaction_rows(world: &World, replication: u64) -> Vec<TransactionRow> {
-    let measured = world.duration.saturating_sub(world.warmup);
-    let counted: Vec<_> = world.transport.tallies().into_iter().zip(world.transport.measured()).collect();
+pub(super) fn transaction_rows(measurements: &Measurements, replication: u64) -> Vec<TransactionRow> {
+    let measured = measurements.duration.saturating_sub(measurements.warmup);
     let row = |(place, (class, times)): (usize, &(usize, Delays))| {
-        let sessions = world.transport.sessions.iter().zip(&counted);
-        let of_class = sessions.filter(|(session, _)| session.completions == place);
         let mut row = TransactionRow {
             replication,
-            class: world.class_names[*class].clone(),
-            transactions: 0,
-            completed: 0,
-            completion: 0,
-            received: [0, 0],
-            sent: Statistics::default(),
+            class: measurements.class_names[*class].clone(),
+            tally: SessionTally::default(),
             times: times.delay.histogram(),
             measured,
         };
-        for (_, (tally, sent)) in of_class {
-            row.transactions += tally.transactions;
-            row.completed += tally.completed;
-            row.completion += tally.completion;
-            row.received.iter_mut().zip(tally.received).for_each(|(sum, bytes)| *sum += bytes);
-            row.sent.merge(sent);
+        for session in measurements.tcp.sessions.iter().filter(|session| session.completions == place) {
+            row.tally.merge(&session.tally);
         }
         row
     };
-    world.transport.completions.iter().enumerate().map(row).collect()
+    measurements.tcp.completions.iter().enumerate().map(row).collect()
 }
 
-pub(super) fn connection_rows(scenario: &Scenario, world: &World, replication: u64) -> Vec<ConnectionRow> {
-    let name = |session: &Session| flow_name(&scenario.traffic[session.traffic], session.number).into();
-    let names: Vec<Arc<str>> = world.transport.sessions.iter().map(name).collect();
-    let row = |probe: &ConnectionProbe, sample: &ConnectionSample| ConnectionRow {
+pub(super) fn connection_rows(
+    scenario: &Scenario,
+    measurements: &Measurements,
+    replication: u64,
+) -> Vec<ConnectionRow> {
+    let name =
+        |session: &SessionMeasurements| flow_name(&scenario.traffic[session.traffic], session.number).into();
+    let names: Vec<Arc<str>> = measurements.tcp.sessions.iter().map(name).collect();
+    let row = |series: &ConnectionSeries, sample: &ConnectionSample| ConnectionRow {
         replication,
         flow: Arc::clone(&names[sample.session]),
-        end: if probe.end == CLIENT { "client" } else { "server" },
+        end: if series.end == CLIENT { "client" } else { "server" },
         sample: *sample,
     };
-    let probes = world.transport.probes.iter();
-    probes.flat_map(|probe| probe.samples.iter().map(move |sample| row(probe, sample))).collect()
+    let all = measurements.tcp.series.iter();
+    all.flat_map(|series| series.samples.iter().map(move |sample| row(series, sample))).collect()
 }
 
 /// The completion times of each class, as part of the table `histogram`.
@@ -125,7 +113,7 @@ fn rate(bytes: u64, measured: Time) -> f64 {
 }
 
 /// What the senders did about loss and marks.
-fn sender_columns<R>(rows: Rows<R>, sent: impl Fn(&R) -> &Statistics + Copy) -> Rows<R> {
+fn sender_columns<R>(rows: Rows<R>, sent: impl Fn(&R) -> &SenderStatistics + Copy) -> Rows<R> {
     rows.count("segments", "", |row| sent(row).segments)
         .count("retransmissions", "", |row| sent(row).retransmissions)
         .count("fast_retransmits", "", |row| sent(row).fast_retransmits)
@@ -147,7 +135,7 @@ pub(super) fn tcp_table(rows: Rows<TcpRow>) -> Table {
         .count("reply_bytes", "bytes", |row| row.tally.received[CLIENT])
         .float("goodput_bps", "b/s", |row| rate(row.tally.received[SERVER], row.measured))
         .float("reply_goodput_bps", "b/s", |row| rate(row.tally.received[CLIENT], row.measured));
-    sender_columns(rows, |row| &row.sent).table("tcp")
+    sender_columns(rows, |row| &row.tally.sent).table("tcp")
 }
 
 pub(super) fn transaction_table(rows: Rows<TransactionRow>) -> Table {
@@ -155,15 +143,15 @@ pub(super) fn transaction_table(rows: Rows<TransactionRow>) -> Table {
     let rows = rows
         .count("replication", "", |row| row.replication)
         .text("class", |row| &row.class)
-        .count("transactions", "", |row| row.transactions)
-        .float("transactions_per_s", "1/s", |row| row.transactions as f64 / row.measured.as_seconds())
-        .float("completion_mean_s", "s", |row| mean_seconds(row.completion, row.completed))
+        .count("transactions", "", |row| row.tally.transactions)
+        .float("transactions_per_s", "1/s", |row| row.tally.transactions as f64 / row.measured.as_seconds())
+        .float("completion_mean_s", "s", |row| mean_seconds(row.tally.completion, row.tally.completed))
         .float("completion_p50_s", "s", quantile(0.5))
         .float("completion_p95_s", "s", quantile(0.95))
         .float("completion_p99_s", "s", quantile(0.99))
-        .float("goodput_bps", "b/s", |row| rate(row.received[SERVER], row.measured))
-        .float("reply_goodput_bps", "b/s", |row| rate(row.received[CLIENT], row.measured));
-    sender_columns(rows, |row| &row.sent).table("transactions")
+        .float("goodput_bps", "b/s", |row| rate(row.tally.received[SERVER], row.measured))
+        .float("reply_goodput_bps", "b/s", |row| rate(row.tally.received[CLIENT], row.measured));
+    sender_columns(rows, |row| &row.tally.sent).table("transactions")
 }
 
 pub(super) fn connection_table(rows: Rows<ConnectionRow>) -> Table {

@@ -4,8 +4,8 @@ use perhop_qos::packet::Color;
 use perhop_qos::units::Time;
 
 use super::table::{Rows, Table};
-use crate::probe::{ColorTallies, ColorTally};
-use crate::world::World;
+use crate::Measurements;
+use crate::counters::{ColorTallies, ColorTally};
 
 /// The packets of one class that arrived in one color.
 #[derive(Debug)]
@@ -18,13 +18,13 @@ pub(super) struct ColorRow {
 }
 
 /// The rows of one replication: every color that arrived.
-pub(super) fn color_rows(world: &World, replication: u64) -> Vec<ColorRow> {
-    let measured = world.duration.saturating_sub(world.warmup);
-    let mut tallies = vec![ColorTallies::default(); world.class_names.len()];
-    for (flow, counters) in world.flows.iter().zip(&world.tallies) {
+pub(super) fn color_rows(measurements: &Measurements, replication: u64) -> Vec<ColorRow> {
+    let measured = measurements.duration.saturating_sub(measurements.warmup);
+    let mut tallies = vec![ColorTallies::default(); measurements.class_names.len()];
+    for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
         counters.arrivals.add_to(&mut tallies[flow.class]);
     }
-    let classes = world.class_names.iter().zip(tallies);
+    let classes = measurements.class_names.iter().zip(tallies);
     let rows = classes.flat_map(|(class, colors)| {
         let arrived = colors.into_iter().enumerate().filter(|(_, tally)| tally.received.packets > 0);
         arrived.map(move |(color, tally)| ColorRow {

@@ -1,4 +1,4 @@
-//! The tables of a run, made from the worlds of its replications.
+//! The tables of a run, made of the measurements of its replications.
 
 use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
@@ -13,14 +13,16 @@ use super::series::{
 };
 use super::table::{Rows, Table};
 use super::tcp::{self, ConnectionRow, TcpRow, TransactionRow};
-use crate::probe::{DelayStatistics, Delays, FlowTally, Tally, above_least, least_seconds, quantile_seconds};
+use crate::counters::{
+    DelayStatistics, Delays, FlowTally, Tally, above_least, least_seconds, quantile_seconds,
+};
 use crate::statistics::fairness;
-use crate::world::World;
+use crate::{Flow, Measurements};
 use perhop_scenario::{DelayScope, Scenario, TrafficConfig};
 
 /// What one replication found: the rows it adds to each table.
 #[derive(Debug)]
-pub(crate) struct Replication {
+pub struct Replication {
     flows: Vec<FlowRow>,
     classes: Vec<ClassRow>,
     ports: Vec<PortRow>,
@@ -84,43 +86,31 @@ struct PortRow {
 }
 
 impl Replication {
-    /// What `world` found by the end of its run as replication `number`.
-    pub(crate) fn new(scenario: &Scenario, world: &World, number: u32) -> Replication {
-        let conditioners = conditioner_rows(world, u64::from(number));
-        Replication::measured(scenario, world, number, &world.in_network(), conditioners)
-    }
-    /// What was measured into the counters of `world` as replication `number`. Packets of each flow that are
-    /// `in_network` and what `conditioners` took do not follow from them where nothing passed through the world.
-    pub(crate) fn measured(
-        scenario: &Scenario,
-        world: &World,
-        number: u32,
-        in_network: &[u64],
-        conditioners: Vec<ConditionerRow>,
-    ) -> Replication {
+    /// What `measurements` of a run of `scenario` say, as replication `number`.
+    pub fn new(scenario: &Scenario, measurements: &Measurements, number: u32) -> Replication {
         let replication = u64::from(number);
-        let flows = flow_rows(scenario, world, replication, in_network);
-        let classes = class_rows(world, replication, &flows);
-        let transactions = tcp::transaction_rows(world, replication);
+        let flows = flow_rows(scenario, measurements, replication);
+        let classes = class_rows(measurements, replication, &flows);
+        let transactions = tcp::transaction_rows(measurements, replication);
         let histogram = histogram_rows(replication, &classes, &transactions);
-        let packets = packet_rows(world, replication, &flows);
+        let packets = packet_rows(measurements, replication, &flows);
         let rates = flows.iter().filter(|flow| !flow.answers).map(FlowRow::throughput);
-        let run = RunRow { replication, packet_hops: world.packet_hops(), fairness: fairness(rates) };
+        let run = RunRow { replication, packet_hops: measurements.packet_hops, fairness: fairness(rates) };
         Replication {
             classes,
             histogram,
             run,
             flows,
-            ports: port_rows(world, replication),
-            conditioners,
-            queues: queue_rows(world, replication),
-            throughput: throughput_rows(world, replication),
+            ports: port_rows(measurements, replication),
+            conditioners: conditioner_rows(measurements, replication),
+            queues: queue_rows(measurements, replication),
+            throughput: throughput_rows(measurements, replication),
             packets,
-            delays: delay_rows(world, replication),
-            tcp: tcp::tcp_rows(scenario, world, replication),
+            delays: delay_rows(measurements, replication),
+            tcp: tcp::tcp_rows(scenario, measurements, replication),
             transactions,
-            connections: tcp::connection_rows(scenario, world, replication),
-            colors: color_rows(world, replication),
+            connections: tcp::connection_rows(scenario, measurements, replication),
+            colors: color_rows(measurements, replication),
         }
     }
 }
@@ -137,10 +127,10 @@ pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
     if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
 
-fn flow_rows(scenario: &Scenario, world: &World, replication: u64, in_network: &[u64]) -> Vec<FlowRow> {
+fn flow_rows(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Vec<FlowRow> {
     let per_flow = scenario.measure.delays == DelayScope::PerFlow;
-    let measured = world.duration.saturating_sub(world.warmup);
-    let row = |(index, flow): (usize, &crate::world::Flow)| {
+    let measured = measurements.duration.saturating_sub(measurements.warmup);
+    let row = |(index, flow): (usize, &Flow)| {
         let traffic = &scenario.traffic[flow.traffic];
         let name = flow_name(traffic, flow.number);
         let (name, from, to) = if flow.answers {
@@ -151,27 +141,28 @@ fn flow_rows(scenario: &Scenario, world: &World, replication: u64, in_network: &
         FlowRow {
             replication,
             flow: name,
-            class: world.class_names[flow.class].clone(),
+            class: measurements.class_names[flow.class].clone(),
             from: from.clone(),
             to: to.clone(),
-            tally: world.tallies[index].tally(),
-            in_network: in_network[index],
+            tally: measurements.counters[index].tally(),
+            in_network: measurements.in_network[index],
             measured,
             answers: flow.answers,
-            delay: per_flow.then(|| world.delays[world.tallies[index].distribution].delay.histogram()),
+            delay: per_flow
+                .then(|| measurements.delays[measurements.counters[index].distribution].delay.histogram()),
         }
     };
-    world.flows.iter().enumerate().map(row).collect()
+    measurements.flows.iter().enumerate().map(row).collect()
 }
 
-fn class_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<ClassRow> {
+fn class_rows(measurements: &Measurements, replication: u64, flows: &[FlowRow]) -> Vec<ClassRow> {
     let of_class = |(index, class): (usize, &String)| {
         let members: Vec<&FlowRow> = flows.iter().filter(|flow| flow.class == *class).collect();
         let mut tally = FlowTally::default();
         for flow in &members {
             tally.merge(&flow.tally);
         }
-        let Delays { delay, variation, .. } = delays_of_class(world, index);
+        let Delays { delay, variation, .. } = delays_of_class(measurements, index);
         let own: Vec<&Histogram<u32>> = members.iter().filter_map(|flow| flow.delay.as_ref()).collect();
         ClassRow {
             replication,
@@ -179,38 +170,38 @@ fn class_rows(world: &World, replication: u64, flows: &[FlowRow]) -> Vec<ClassRo
             flows: members.len() as u64,
             tally,
             in_network: members.iter().map(|flow| flow.in_network).sum(),
-            measured: world.duration.saturating_sub(world.warmup),
+            measured: measurements.duration.saturating_sub(measurements.warmup),
             delay: delay.histogram(),
             variation: variation.histogram(),
             above_least: (!own.is_empty()).then(|| above_least(own)),
             fairness: fairness(members.iter().map(|flow| flow.throughput())),
         }
     };
-    world.class_names.iter().enumerate().map(of_class).collect()
+    measurements.class_names.iter().enumerate().map(of_class).collect()
 }
 
 /// What the flows of `class` measured, which share their distributions or have one each.
-fn delays_of_class(world: &World, class: usize) -> Delays {
-    let flows = world.flows.iter().zip(&world.tallies).filter(|(flow, _)| flow.class == class);
+fn delays_of_class(measurements: &Measurements, class: usize) -> Delays {
+    let flows = measurements.flows.iter().zip(&measurements.counters).filter(|(flow, _)| flow.class == class);
     let mut places: Vec<usize> = flows.map(|(_, counters)| counters.distribution).collect();
     places.dedup();
     let mut delays = Delays::default();
     for place in places {
-        delays.merge(&world.delays[place]);
+        delays.merge(&measurements.delays[place]);
     }
     delays
 }
 
-fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
+fn port_rows(measurements: &Measurements, replication: u64) -> Vec<PortRow> {
     let mut rows = Vec::new();
-    for link in &world.links {
-        for (queue, precedence, tally) in link.tally.iter() {
-            let (port, queue) = (link.name.clone(), link.queue_names[queue].clone());
+    for port in &measurements.ports {
+        for (queue, precedence, tally) in port.tally.iter() {
+            let (port, queue) = (port.name.clone(), port.queue_names[queue].clone());
             rows.push(PortRow { replication, port, queue, precedence: precedence as u64, tally });
         }
         // Conditioners and classifiers drop before a queue is chosen: rows of their own, so that the
         // drops of a port add up.
-        for (queue, dropped) in [("(none)", link.tally.unqueued), ("(beyond)", link.tally.beyond)] {
+        for (queue, dropped) in [("(none)", port.tally.unqueued), ("(beyond)", port.tally.beyond)] {
             if dropped.iter().all(|count| count.packets == 0) {
                 continue;
             }
@@ -218,7 +209,7 @@ fn port_rows(world: &World, replication: u64) -> Vec<PortRow> {
             for count in dropped {
                 tally.arrived.merge(count);
             }
-            let (port, queue) = (link.name.clone(), queue.to_owned());
+            let (port, queue) = (port.name.clone(), queue.to_owned());
             rows.push(PortRow { replication, port, queue, precedence: 0, tally });
         }
     }

@@ -12,12 +12,10 @@ mod table;
 mod tables;
 mod tcp;
 
-pub(crate) use conditioners::ConditionerRow;
 pub use summary::Summary;
 pub use table::{Column, Table, Values};
-pub(crate) use tables::Replication;
+pub use tables::Replication;
 
-use crate::run::RunOptions;
 use perhop_scenario::Scenario;
 
 /// Everything a run found.
@@ -30,9 +28,10 @@ pub struct Results {
 }
 
 impl Results {
-    pub(crate) fn new(scenario: &Scenario, options: &RunOptions, replications: &[Replication]) -> Results {
+    /// The results of `replications` of `scenario`, whose random streams are derived from `seed`.
+    pub fn new(scenario: &Scenario, seed: u64, replications: &[Replication]) -> Results {
         let tables = tables::tables(replications);
-        Results { summary: Summary::new(scenario, options, &tables), tables }
+        Results { summary: Summary::new(scenario, seed, replications.len() as u32, &tables), tables }
     }
     /// The table called `name`.
     pub fn table(&self, name: &str) -> Option<&Table> {

@@ -13,7 +13,7 @@ use super::{ColorTallies, DelayStatistics, Delays};
 /// differences between the delays of a run add up to its last delay less its first.
 #[derive(Clone, Debug)]
 #[repr(C)] // in the first cache line what every packet asks, then the colors
-pub(crate) struct Arrivals {
+pub struct Arrivals {
     /// Number of the packet that continues the run; none has it before the first arrival.
     continues: u64,
     /// Delay of the last packet, 0 before the first arrival.
@@ -67,7 +67,7 @@ impl Arrivals {
     /// answer is the IPDV in picoseconds, if it has one.
     #[allow(clippy::inline_always)] // a part of what every packet does that arrives
     #[inline(always)]
-    pub(crate) fn deliver(
+    pub fn deliver(
         &mut self,
         number: u32,
         length: u32,
@@ -105,24 +105,24 @@ impl Arrivals {
         Some(variation)
     }
     /// A packet that was sent during the warm-up, of `length` IP bytes and of `color`, arrived after it.
-    pub(crate) fn take_early(&mut self, length: u32, color: Color) {
+    pub fn take_early(&mut self, length: u32, color: Color) {
         self.early[color.index()].add(length);
     }
 
     /// Sent after the warm-up, and arrived.
-    pub(crate) fn delivered(&self) -> Count {
+    pub fn delivered(&self) -> Count {
         let mut sum = Count::default();
         self.colors.iter().for_each(|color| sum.merge(color.count));
         sum
     }
     /// Arrived after the warm-up, whenever they were sent.
-    pub(crate) fn received(&self) -> Count {
+    pub fn received(&self) -> Count {
         let mut sum = self.delivered();
         self.early.iter().for_each(|count| sum.merge(*count));
         sum
     }
     /// Delay of the delivered packets.
-    pub(crate) fn delay(&self) -> DelayStatistics {
+    pub fn delay(&self) -> DelayStatistics {
         let packets = self.delivered().packets;
         DelayStatistics {
             packets,
@@ -137,7 +137,7 @@ impl Arrivals {
         }
     }
     /// Adds what arrived to the counters of a class.
-    pub(crate) fn add_to(&self, class: &mut ColorTallies) {
+    pub fn add_to(&self, class: &mut ColorTallies) {
         for (tally, (Delivered { count, delay }, early)) in
             class.iter_mut().zip(self.colors.iter().zip(&self.early))
         {

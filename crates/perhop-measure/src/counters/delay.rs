@@ -113,11 +113,11 @@ impl Delays {
     }
     /// Whether a delay of `delay` has a bin, and with it every difference between it and others that have one.
     #[inline]
-    pub(crate) fn has_room(&self, delay: Time) -> bool {
+    pub fn has_room(&self, delay: Time) -> bool {
         delay < self.room
     }
     /// Makes bins for delays up to `delay`, and for the differences between them.
-    pub(crate) fn make_room(&mut self, delay: Time) {
+    pub fn make_room(&mut self, delay: Time) {
         let Delays { delay: delays, variation, room } = self;
         delays.make_room(delay.as_picoseconds());
         variation.make_room(delay.as_picoseconds());
@@ -131,7 +131,7 @@ impl Delays {
 }
 
 /// PDV (RFC 5481 §4.2) over several flows: every packet's delay less the least of its own flow.
-pub(crate) fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>>) -> Histogram<u32> {
+pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>>) -> Histogram<u32> {
     let mut above = Distribution::default().histogram();
     for delay in flows {
         // As the values of a histogram are read: equal ones differ by 0.
@@ -147,12 +147,12 @@ pub(crate) fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>
 }
 
 /// The `quantile` (0 to 1) of `histogram` in seconds; NaN where nothing was recorded.
-pub(crate) fn quantile_seconds(histogram: &Histogram<u32>, quantile: f64) -> f64 {
+pub fn quantile_seconds(histogram: &Histogram<u32>, quantile: f64) -> f64 {
     if histogram.is_empty() { f64::NAN } else { histogram.value_at_quantile(quantile) as f64 / 1e9 }
 }
 
 /// The least value of `histogram` in seconds, as its quantiles give equal values; NaN where nothing was recorded.
-pub(crate) fn least_seconds(histogram: &Histogram<u32>) -> f64 {
+pub fn least_seconds(histogram: &Histogram<u32>) -> f64 {
     if histogram.is_empty() { f64::NAN } else { histogram.highest_equivalent(histogram.min()) as f64 / 1e9 }
 }
 

@@ -1,0 +1,15 @@
+//! What is counted of a run, and the tables made of it: for the simulator and for the live path alike.
+//!
+//! Reading order: [`Measurements`] (all that one run counted; an engine or a live run fills it), [`counters`] (what
+//! it is made of), [`tcp`] (what is counted of sessions), then [`results`] (the tables) and [`statistics`]
+//! (confidence intervals). Nothing here moves a packet or reads a clock.
+
+pub mod counters;
+pub mod downsample;
+mod measurements;
+pub mod results;
+pub mod statistics;
+pub mod tcp;
+
+pub use measurements::{Conditioned, Flow, FlowId, Measurements, PortMeasurements, QueueSeries, flows};
+pub use results::{Replication, Results};

@@ -1,0 +1,400 @@
+//! [`Measurements`]: all that one run counted. A simulator, or whoever merges the reports of a live run, fills it;
+//! every table is made of it.
+
+use std::net::IpAddr;
+
+use perhop_qos::conditioner::{Count, TrafficConditioner};
+use perhop_qos::error::ConfigError;
+use perhop_qos::packet::{Color, Dscp, FlowKey, Packet, Protocol};
+use perhop_qos::policy::queue_names;
+use perhop_qos::units::Time;
+use perhop_scenario::plan::Plan;
+use perhop_scenario::topology::host_addresses;
+use perhop_scenario::{ConnectionEnd, DelayScope, Scenario, TrafficConfig};
+
+use crate::counters::{
+    DelaySamples, Delays, FlowCounters, PacketLog, PortTally, QueueSamples, Samples, ThroughputSamples,
+};
+use crate::tcp::{CLIENT, ConnectionSeries, SERVER, SessionMeasurements, SessionTally, TcpMeasurements};
+
+/// One flow, as results know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Index of its entry in the scenario's traffic.
+    pub traffic: usize,
+    /// Which of that entry's flows it is, from 0.
+    pub number: u32,
+    /// Index of its class in results.
+    pub class: usize,
+    /// Whether it leads back, from the server of TCP traffic to its client.
+    pub answers: bool,
+}
+
+/// What was counted at one port: the sending side of one direction of a link.
+#[derive(Clone, Debug)]
+pub struct PortMeasurements {
+    /// Its name in results: `C1->E3`.
+    pub name: String,
+    /// Names of its queues in results.
+    pub queue_names: Vec<String>,
+    /// What was counted.
+    pub tally: PortTally,
+}
+
+/// The queues of one port over time.
+#[derive(Clone, Debug)]
+pub struct QueueSeries {
+    /// Index of the port.
+    pub port: usize,
+    /// What was sampled.
+    pub samples: QueueSamples,
+}
+
+/// The packets to which one stage of conditioning gave one color.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conditioned {
+    /// The node whose policy it is, and the neighbor at the other end of the link.
+    pub node: String,
+    /// The neighbor at the other end of the link.
+    pub neighbor: String,
+    /// `input` or `output`.
+    pub side: &'static str,
+    /// Name of the stage.
+    pub stage: String,
+    /// Name of the color.
+    pub color: String,
+    /// Packets and IP bytes.
+    pub taken: Count,
+}
+
+impl Conditioned {
+    /// What every stage of `conditioner`, on this `side` of `node` towards `neighbor`, took, by the color it gave.
+    pub fn by<'c>(
+        conditioner: &'c TrafficConditioner,
+        [node, neighbor]: [&'c str; 2],
+        side: &'static str,
+    ) -> impl Iterator<Item = Conditioned> + 'c {
+        conditioner.counted().flat_map(move |(stage, counted)| {
+            let colors = counted.iter().enumerate().filter(|(_, count)| count.packets > 0);
+            colors.map(move |(color, count)| Conditioned {
+                node: node.to_owned(),
+                neighbor: neighbor.to_owned(),
+                side,
+                stage: stage.to_owned(),
+                color: Color::new(color).to_string(),
+                taken: *count,
+            })
+        })
+    }
+}
+
+/// One flow of a scenario. TCP traffic has two for each of its sessions: the client's packets and the server's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowId {
+    /// Index of its entry in the scenario's traffic.
+    pub traffic: usize,
+    /// Which of that entry's flows it is, from 0.
+    pub number: u32,
+    /// Whether it leads back, from the server of TCP traffic to its client.
+    pub answers: bool,
+    /// Addresses, ports and protocol, as the scenario gives them.
+    pub key: FlowKey,
+}
+
+/// The flows of `scenario`, in the order in which [`Measured`] counts them.
+pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
+    let names: Vec<&String> = scenario.hosts.keys().collect();
+    let addresses = host_addresses(scenario);
+    let address = |host: &str| {
+        let place = names.iter().position(|name| *name == host);
+        place.map_or(IpAddr::V4(std::net::Ipv4Addr::UNSPECIFIED), |place| addresses[place])
+    };
+    let mut flows = Vec::new();
+    for (traffic, config) in scenario.traffic.iter().enumerate() {
+        let is_tcp = Plan::of(&config.source).is_some();
+        let protocol = if is_tcp { Protocol::TCP } else { Protocol::UDP };
+        let ends = [address(&config.from), address(&config.to)];
+        for number in 0..config.count {
+            let key = config.flow_key(ends, number, protocol);
+            flows.push(FlowId { traffic, number, answers: false, key });
+            if is_tcp {
+                flows.push(FlowId { traffic, number, answers: true, key: key.reversed() });
+            }
+        }
+    }
+    flows
+}
+
+/// All that one run counted.
+///
+/// What packets do on their way is counted while the run goes on (`counters`, `delays`, `samples`); the rest is
+/// filled in when it is over.
+#[derive(Clone, Debug)]
+pub struct Measurements {
+    /// Until when nothing is counted.
+    pub warmup: Time,
+    /// When the run ends.
+    pub duration: Time,
+    /// Names of the classes in results.
+    pub class_names: Vec<String>,
+    /// The flows.
+    pub flows: Vec<Flow>,
+    /// What was counted of each flow.
+    pub counters: Vec<FlowCounters>,
+    /// Distributions of delay, of a class or of a flow: [`FlowCounters::distribution`] is a place among them.
+    pub delays: Vec<Delays>,
+    /// What the scenario asks for beyond counters of what arrives.
+    pub samples: Option<Box<Samples>>,
+    /// The ports, in the order of the scenario's links, both directions of each.
+    pub ports: Vec<PortMeasurements>,
+    /// What stages of conditioning took.
+    pub conditioners: Vec<Conditioned>,
+    /// In the order of the scenario's `measure.queues`.
+    pub queues: Vec<QueueSeries>,
+    /// Of TCP.
+    pub tcp: TcpMeasurements,
+    /// Packets of each flow that were under way at the end, those sent during the warm-up left out.
+    pub in_network: Vec<u64>,
+    /// Packets times the links whose wire they entered.
+    pub packet_hops: u64,
+    scope: DelayScope,
+}
+
+impl Measurements {
+    /// Nothing counted yet, and no flow known, of a run of `scenario`.
+    pub fn new(scenario: &Scenario) -> Measurements {
+        Measurements {
+            warmup: scenario.measure.warmup,
+            duration: scenario.duration,
+            class_names: Vec::new(),
+            flows: Vec::new(),
+            counters: Vec::new(),
+            delays: Vec::new(),
+            samples: None,
+            ports: Vec::new(),
+            conditioners: Vec::new(),
+            queues: Vec::new(),
+            tcp: TcpMeasurements::default(),
+            in_network: Vec::new(),
+            packet_hops: 0,
+            scope: scenario.measure.delays,
+        }
+    }
+
+    /// Nothing counted yet of the flows, sessions and ports that `scenario` names; its flows are in the order of
+    /// [`flows`].
+    ///
+    /// # Errors
+    /// A queueing policy that does not exist.
+    pub fn of(scenario: &Scenario) -> Result<Measurements, ConfigError> {
+        let mut measurements = Measurements::new(scenario);
+        for (traffic, config) in scenario.traffic.iter().enumerate() {
+            let class = measurements.class_of(config);
+            if Plan::of(&config.source).is_some() {
+                let classes = [class, measurements.class_of_answers(class)];
+                for number in 0..config.count {
+                    measurements.add_session(traffic, number, classes);
+                }
+            } else {
+                for number in 0..config.count {
+                    measurements.add_flow(Flow { traffic, number, class, answers: false });
+                }
+            }
+        }
+        for link in &scenario.links {
+            let [a, b] = &link.between;
+            for (from, to) in [(a, b), (b, a)] {
+                let output = link.interfaces.get(from).and_then(|interface| interface.output.as_ref());
+                let policy = output.map(|name| {
+                    let missing =
+                        || ConfigError::new("policies", format!("there is no policy called {name}"));
+                    scenario.policies.get(name).ok_or_else(missing)
+                });
+                let names = queue_names(policy.transpose()?.and_then(|policy| policy.queueing.as_ref()));
+                measurements.ports.push(PortMeasurements {
+                    name: format!("{from}->{to}"),
+                    tally: PortTally::new(names.len()),
+                    queue_names: names,
+                });
+            }
+        }
+        measurements.add_samples(scenario);
+        for probe in &scenario.measure.connections {
+            let end = match probe.end {
+                ConnectionEnd::Client => CLIENT,
+                ConnectionEnd::Server => SERVER,
+            };
+            measurements.tcp.series.push(ConnectionSeries { end, samples: Vec::new() });
+        }
+        Ok(measurements)
+    }
+
+    /// The index of the class of `traffic`.
+    pub fn class_of(&mut self, traffic: &TrafficConfig) -> usize {
+        self.class(traffic.class.as_ref().unwrap_or(&traffic.name))
+    }
+    /// The index of the class of what servers answer to clients of `class`.
+    pub fn class_of_answers(&mut self, class: usize) -> usize {
+        self.class(&format!("{} (back)", self.class_names[class]))
+    }
+    fn class(&mut self, name: &str) -> usize {
+        let names = &mut self.class_names;
+        names.iter().position(|known| known == name).unwrap_or_else(|| {
+            names.push(name.to_owned());
+            names.len() - 1
+        })
+    }
+    /// Adds `flow`; its index.
+    pub fn add_flow(&mut self, flow: Flow) -> usize {
+        let shared = match self.scope {
+            DelayScope::PerClass => self.flows.iter().position(|known| known.class == flow.class),
+            DelayScope::PerFlow => None,
+        };
+        let distribution = shared.map_or_else(
+            || {
+                self.delays.push(Delays::default());
+                self.delays.len() - 1
+            },
+            |known| self.counters[known].distribution,
+        );
+        self.flows.push(flow);
+        self.counters.push(FlowCounters::new(distribution));
+        self.flows.len() - 1
+    }
+    /// Adds session `number` of entry `traffic`; the indices of its flows, the client's and the server's, which
+    /// are of these `classes`.
+    pub fn add_session(&mut self, traffic: usize, number: u32, classes: [usize; 2]) -> [usize; 2] {
+        let completions = self.tcp.completions_of(classes[CLIENT]);
+        let tally = SessionTally::default();
+        let class = classes[CLIENT];
+        self.tcp.sessions.push(SessionMeasurements { traffic, number, class, completions, tally });
+        [CLIENT, SERVER]
+            .map(|end| self.add_flow(Flow { traffic, number, class: classes[end], answers: end == SERVER }))
+    }
+    /// Makes room for throughput and delay over time, and for packets that are kept one by one, as `scenario` asks.
+    pub fn add_samples(&mut self, scenario: &Scenario) {
+        let measure = &scenario.measure;
+        let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
+        if let Some(every) = measure.throughput_every.filter(|every| *every > Time::ZERO) {
+            self.samples().throughput = Some(ThroughputSamples::new(begins, ends, every, classes));
+        }
+        if !measure.packets.is_empty() {
+            let named = |flow: &Flow| measure.packets.contains(&scenario.traffic[flow.traffic].name);
+            let kept = self.flows.iter().map(named).collect();
+            self.samples().packets = Some(PacketLog { kept, ..PacketLog::default() });
+        }
+        if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
+            self.samples().delays = vec![DelaySamples::new(begins, ends, every); classes];
+        }
+    }
+    fn samples(&mut self) -> &mut Samples {
+        self.samples.get_or_insert_default()
+    }
+
+    /// Packet `number` of `flow` has arrived at its receiver.
+    #[allow(clippy::inline_always)] // a part of what every segment does that arrives
+    #[inline(always)]
+    pub fn deliver(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) {
+        if let Some(variation) = self.count(now, flow, packet, number)
+            && self.samples.is_some()
+        {
+            self.sample(now, flow, packet, number, variation);
+        }
+    }
+
+    /// Counts packet `number` of `flow`, before samples see it. The answer is its delay variation for the samples,
+    /// where the packet has one; `None` where the samples have seen to it or need not see it.
+    #[allow(clippy::inline_always, clippy::option_option)] // see above; a first packet has no variation
+    #[inline(always)]
+    pub fn count(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) -> Option<Option<i64>> {
+        let FlowCounters { arrivals, distribution, .. } = &mut self.counters[flow];
+        // All that a receiver knows of a packet's color is what its codepoint says.
+        let color = packet.dscp.color();
+        if packet.sent_at < self.warmup {
+            if now >= self.warmup {
+                arrivals.take_early(packet.length, color);
+                self.sample_early(now, flow, packet);
+            }
+            return None;
+        }
+        let (delays, delay) = (&mut self.delays[*distribution], now - packet.sent_at);
+        if !delays.has_room(delay) {
+            self.count_long_delay(now, flow, packet, number);
+            return None;
+        }
+        Some(arrivals.deliver(number, packet.length, color, delay, delays))
+    }
+
+    /// [`Measurements::deliver`] of a packet that took longer than any before.
+    #[cold]
+    fn count_long_delay(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) {
+        let distribution = self.counters[flow].distribution;
+        self.delays[distribution].make_room(now - packet.sent_at);
+        self.deliver(now, flow, packet, number);
+    }
+
+    /// Shows an arrived packet to the samples that a scenario asks for.
+    #[inline(never)]
+    fn sample(&mut self, now: Time, flow: usize, packet: &Packet, number: u32, variation: Option<i64>) {
+        if let Some(samples) = &mut self.samples {
+            samples.deliver(now, [self.flows[flow].class, flow], number, packet, variation);
+        }
+    }
+
+    /// Shows an arrived packet that was sent during the warm-up to the samples that a scenario asks for.
+    #[cold]
+    fn sample_early(&mut self, now: Time, flow: usize, packet: &Packet) {
+        if let Some(samples) = &mut self.samples {
+            samples.receive(now, self.flows[flow].class, packet.length);
+        }
+    }
+
+    /// `flow` sent a packet of `length` IP bytes at `at`, as a live host wrote it down.
+    pub fn record_sent(&mut self, flow: usize, at: Time, length: u32) {
+        if at >= self.warmup && at <= self.duration {
+            self.counters[flow].offered.add(length);
+        }
+    }
+    /// Packet `number` of `flow`, of `length` IP bytes, sent at `sent`, arrived at `at` with codepoint `dscp`, as a
+    /// live host wrote it down. Packets that arrive after the end of the run are still in the network then.
+    pub fn record_arrived(
+        &mut self,
+        flow: usize,
+        number: u32,
+        length: u32,
+        sent: Time,
+        at: Time,
+        dscp: Dscp,
+    ) {
+        if at <= self.duration {
+            let packet = Packet { sent_at: sent, dscp, ..Packet::new(FlowKey::default(), length) };
+            self.deliver(at.max(sent), flow, &packet, number);
+        }
+    }
+    /// Packets of each flow that were sent and of which neither arrival nor drop is known: under way at the end, or
+    /// lost where nobody counts.
+    pub fn unaccounted(&self) -> Vec<u64> {
+        let rest = |counters: &FlowCounters| {
+            let tally = counters.tally();
+            let accounted = tally.delivered.packets + tally.dropped_in_all().packets;
+            tally.offered.packets.saturating_sub(accounted)
+        };
+        self.counters.iter().map(rest).collect()
+    }
+    /// The counters of the port called `name` (`C1->E3`), if the scenario has it.
+    pub fn port(&mut self, name: &str) -> Option<&mut PortMeasurements> {
+        self.ports.iter_mut().find(|port| port.name == name)
+    }
+
+    /// Every packet is somewhere: offered = delivered + dropped + in the network, for every flow.
+    ///
+    /// # Panics
+    /// Where a packet was lost or invented: a bug of the engine that filled these measurements.
+    pub fn assert_conservation(&self) {
+        for (flow, (counters, in_network)) in self.counters.iter().zip(&self.in_network).enumerate() {
+            let tally = counters.tally();
+            let accounted = tally.delivered.packets + tally.dropped_in_all().packets + in_network;
+            assert_eq!(tally.offered.packets, accounted, "flow {flow}: packets offered and accounted for");
+        }
+    }
+}

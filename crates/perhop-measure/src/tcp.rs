@@ -1,0 +1,156 @@
+//! What is counted of TCP: by sessions, by senders, and of connections over time.
+
+use perhop_qos::units::Time;
+
+use crate::counters::Delays;
+
+/// The ends of a session: the index of whatever is counted at either.
+pub const CLIENT: usize = 0;
+/// See [`CLIENT`].
+pub const SERVER: usize = 1;
+
+/// What senders did since they were made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderStatistics {
+    /// Segments with payload or FIN, retransmissions among them.
+    pub segments: u64,
+    /// Segments retransmitted: all, or from an offset that had been sent before.
+    pub retransmissions: u64,
+    /// Expirations of the retransmission timer.
+    pub timeouts: u64,
+    /// Losses noticed by duplicate or selective acknowledgments.
+    pub fast_retransmits: u64,
+    /// Reductions of the window because of ECN.
+    pub congestion_marks: u64,
+    /// Probes of a closed window.
+    pub probes: u64,
+}
+
+impl SenderStatistics {
+    /// What was counted since `earlier`.
+    pub fn since(&self, earlier: &SenderStatistics) -> SenderStatistics {
+        SenderStatistics {
+            segments: self.segments - earlier.segments,
+            retransmissions: self.retransmissions - earlier.retransmissions,
+            timeouts: self.timeouts - earlier.timeouts,
+            fast_retransmits: self.fast_retransmits - earlier.fast_retransmits,
+            congestion_marks: self.congestion_marks - earlier.congestion_marks,
+            probes: self.probes - earlier.probes,
+        }
+    }
+    /// Adds what another sender counted.
+    pub fn merge(&mut self, other: &SenderStatistics) {
+        self.segments += other.segments;
+        self.retransmissions += other.retransmissions;
+        self.timeouts += other.timeouts;
+        self.fast_retransmits += other.fast_retransmits;
+        self.congestion_marks += other.congestion_marks;
+        self.probes += other.probes;
+    }
+}
+
+/// What one session did after the warm-up.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SessionTally {
+    /// Connections begun.
+    pub connections: u64,
+    /// Transactions that are over.
+    pub transactions: u64,
+    /// Sum of completion times, picoseconds, of the transactions that have one.
+    pub completion: u128,
+    /// Transactions that have a completion time.
+    pub completed: u64,
+    /// Payload bytes that arrived in order, at the client and at the server.
+    pub received: [u64; 2],
+    /// What the senders of both ends did.
+    pub sent: SenderStatistics,
+}
+
+impl SessionTally {
+    /// Adds what another session did.
+    pub fn merge(&mut self, other: &SessionTally) {
+        self.connections += other.connections;
+        self.transactions += other.transactions;
+        self.completion += other.completion;
+        self.completed += other.completed;
+        self.received.iter_mut().zip(other.received).for_each(|(sum, bytes)| *sum += bytes);
+        self.sent.merge(&other.sent);
+    }
+}
+
+/// One session of a scenario's TCP traffic.
+#[derive(Clone, Debug)]
+pub struct SessionMeasurements {
+    /// Index of its entry in the scenario's traffic.
+    pub traffic: usize,
+    /// Which of that entry's flows it is, from 0.
+    pub number: u32,
+    /// Index of its client's class.
+    pub class: usize,
+    /// Place of its class in [`TcpMeasurements::completions`].
+    pub completions: usize,
+    /// What it did.
+    pub tally: SessionTally,
+}
+
+/// One end of a connection at one instant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConnectionSample {
+    /// When.
+    pub time: Time,
+    /// Index of its session.
+    pub session: usize,
+    /// Which of its session's connections it is, from 0.
+    pub connection: u32,
+    /// Congestion window, segments.
+    pub window: f64,
+    /// Slow-start threshold, segments.
+    pub threshold: f64,
+    /// Payload bytes sent and not acknowledged.
+    pub in_flight: u64,
+    /// Smoothed round-trip time, once one was measured.
+    pub round_trip: Option<Time>,
+    /// Retransmission timeout, back-off included.
+    pub timeout: Time,
+}
+
+/// What one probe of connections saw.
+#[derive(Clone, Debug)]
+pub struct ConnectionSeries {
+    /// The end it looks at: [`CLIENT`] or [`SERVER`].
+    pub end: usize,
+    /// In order of time.
+    pub samples: Vec<ConnectionSample>,
+}
+
+/// All that is counted of TCP in one run.
+#[derive(Clone, Debug, Default)]
+pub struct TcpMeasurements {
+    /// In the order of the scenario's traffic.
+    pub sessions: Vec<SessionMeasurements>,
+    /// Completion times of transactions: index of the class, and their distribution.
+    pub completions: Vec<(usize, Delays)>,
+    /// In the order of the scenario's `measure.connections`.
+    pub series: Vec<ConnectionSeries>,
+}
+
+impl TcpMeasurements {
+    /// The place of `class` among the distributions of completion times.
+    pub fn completions_of(&mut self, class: usize) -> usize {
+        self.completions.iter().position(|(known, _)| *known == class).unwrap_or_else(|| {
+            self.completions.push((class, Delays::default()));
+            self.completions.len() - 1
+        })
+    }
+    /// The place of session `number` of entry `traffic`.
+    pub fn position(&self, traffic: usize, number: u32) -> Option<usize> {
+        self.sessions.iter().position(|session| session.traffic == traffic && session.number == number)
+    }
+    /// A transaction of the session at `place` took `time`.
+    pub fn complete(&mut self, place: usize, time: Time) {
+        let SessionMeasurements { tally, completions, .. } = &mut self.sessions[place];
+        tally.completed += 1;
+        tally.completion += u128::from(time.as_picoseconds());
+        self.completions[*completions].1.record(time, None);
+    }
+}
