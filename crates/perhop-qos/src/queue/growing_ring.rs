@@ -18,6 +18,10 @@ impl<T: Copy + Default> GrowingRing<T> {
     pub fn is_empty(&self) -> bool {
         self.held == 0
     }
+    /// How many it holds.
+    pub fn len(&self) -> usize {
+        self.held
+    }
     /// What came first.
     #[inline]
     pub fn front(&self) -> Option<&T> {

@@ -1,0 +1,114 @@
+//! [`PortCounters`]: what is counted at the port of one direction, and who hears of the packets that end there.
+
+use perhop_measure::counters::{PortTally, Tally};
+use perhop_qos::observer::{Observer, Place};
+use perhop_qos::packet::Packet;
+use perhop_qos::port::Departure;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
+use perhop_scenario::routing::LinkId;
+
+/// Where at a link a packet ends, in the order in which it comes by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropPoint {
+    /// At the output conditioners.
+    Output,
+    /// At the port: in which queue, if one was chosen.
+    Port(Option<Place>),
+    /// On the wire.
+    Wire,
+    /// At the far end's input conditioners.
+    Input,
+}
+
+impl DropPoint {
+    /// Whether the packet had been on the wire.
+    pub fn is_beyond_port(self) -> bool {
+        matches!(self, DropPoint::Wire | DropPoint::Input)
+    }
+}
+
+/// Hears of packets that end inside the network.
+pub trait DropSink {
+    /// `packet` was dropped at `point` of `link`.
+    fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint);
+}
+
+/// Counts what happens at one port from the end of the warm-up on, and passes drops on.
+pub struct PortCounters<'a, S, O> {
+    /// The port's counters.
+    pub tally: &'a mut PortTally,
+    /// Hears of drops.
+    pub sink: &'a mut S,
+    /// The direction that the port feeds.
+    pub link: LinkId,
+    /// From when on the port is counted.
+    pub counts_from: Time,
+    /// The end of the run: what departs later is not counted as sent.
+    pub ends: Time,
+    /// Who else observes the port.
+    pub observer: O,
+}
+
+impl<S, O> PortCounters<'_, S, O> {
+    #[inline]
+    fn tally(&mut self, now: Time, place: Place) -> Option<&mut Tally> {
+        (now >= self.counts_from).then(|| self.tally.of(place.queue.index(), place.precedence.index()))
+    }
+}
+
+impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
+    fn arrived(&mut self, now: Time, place: Place, packet: &Packet) {
+        if let Some(tally) = self.tally(now, place) {
+            tally.arrived.add(packet.length);
+        }
+        self.observer.arrived(now, place, packet);
+    }
+    fn enqueued(&mut self, now: Time, place: Place, packet: &Packet) {
+        self.observer.enqueued(now, place, packet);
+    }
+    fn dropped(&mut self, now: Time, place: Option<Place>, packet: &Packet, cause: DropCause) {
+        self.sink.dropped(now, self.link, packet, cause, DropPoint::Port(place));
+        match place {
+            Some(place) => {
+                if let Some(tally) = self.tally(now, place) {
+                    tally.dropped[cause.index()].add(packet.length);
+                }
+            }
+            None if now >= self.counts_from => self.tally.unqueued[cause.index()].add(packet.length),
+            None => {}
+        }
+        self.observer.dropped(now, place, packet, cause);
+    }
+    fn marked(&mut self, now: Time, place: Place, packet: &Packet) {
+        if let Some(tally) = self.tally(now, place) {
+            tally.marked.add(packet.length);
+        }
+        self.observer.marked(now, place, packet);
+    }
+    fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        if now <= self.ends
+            && let Some(tally) = self.tally(now, place)
+        {
+            tally.sent.add(packet.length);
+        }
+        self.observer.dequeued(now, place, packet, departure);
+    }
+    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        if now >= self.counts_from {
+            self.tally.passed[place.precedence.index()].add(packet.length);
+        }
+        self.observer.passed(now, place, packet, departure);
+    }
+    fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        // Of nearly all packets both arrival and departure are counted, or neither is.
+        if now >= self.counts_from && departure.starts <= self.ends {
+            self.tally.passed[place.precedence.index()].add(packet.length);
+            self.observer.booked(now, place, packet, departure);
+        } else {
+            self.arrived(now, place, packet);
+            self.enqueued(now, place, packet);
+            self.dequeued(departure.starts, place, packet, departure);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! [`Direction`]: one direction of a link, from the output side of one interface to the input side of the next.
+
+use std::mem::offset_of;
+
+use perhop_measure::counters::PortTally;
+use perhop_qos::conditioner::TrafficConditioner;
+use perhop_qos::packet::{InterfaceId, Packet};
+use perhop_qos::port::Port;
+use perhop_qos::queue::GrowingRing;
+use perhop_qos::random::Stream;
+use perhop_qos::units::Time;
+
+use crate::agenda::Slot;
+
+/// A packet that has left its port's queues and has not arrived yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flight {
+    /// When its last bit reaches the far end.
+    pub arrives: Time,
+    /// The packet.
+    pub packet: Packet,
+}
+
+/// A wire that loses packets, each with the same probability.
+#[derive(Debug)]
+pub struct Loss {
+    /// Of each packet.
+    pub probability: f64,
+    /// Where the draws come from.
+    pub stream: Stream,
+}
+
+impl Loss {
+    /// Whether the next packet is lost.
+    pub fn strikes(&mut self) -> bool {
+        self.stream.uniform() < self.probability
+    }
+}
+
+/// One direction of a link.
+///
+/// In this order: what most packets ask lies in few cache lines, of many directions in turn.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Direction {
+    /// Propagation delay.
+    pub delay: Time,
+    /// Packets whose first bit went onto the wire since the start of the run.
+    pub transmitted: u64,
+    /// The far end's name for this interface.
+    pub far_interface: InterfaceId,
+    /// When the head of `in_flight` arrives.
+    pub arrival: Slot,
+    /// In order of arrival: a wire never reorders, so one wake-up serves them all.
+    pub in_flight: GrowingRing<Flight>,
+    /// Conditioners of the far end's input policy.
+    pub input: TrafficConditioner,
+    /// Conditioners of the output policy.
+    pub output: TrafficConditioner,
+    /// When the port is polled next, at `poll_at`.
+    pub poll: Slot,
+    /// The instant for which a poll is asked; `None` where none is.
+    pub poll_at: Option<Time>,
+    /// Queues, scheduler, transmit ring and pace.
+    pub port: Port,
+    /// What is counted at the port.
+    pub tally: PortTally,
+    /// What the wire loses; `None` where it loses nothing.
+    pub loss: Option<Loss>,
+    /// Name of the port in results: `C1->E3`.
+    pub name: String,
+    /// Names of the port's queues in results.
+    pub queue_names: Vec<String>,
+}
+
+impl Direction {
+    /// Where in it the port stands, bytes: for whoever lays out what contains it.
+    pub const PORT: usize = offset_of!(Direction, port);
+
+    /// Packets that are queued here or in flight.
+    pub fn held(&self) -> u64 {
+        self.port.backlog() + self.in_flight.len() as u64
+    }
+    /// All packets that are queued here or in flight.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        let queued = self.port.queues().iter().flat_map(perhop_qos::queue::Queue::iter);
+        self.in_flight.iter().map(|flight| &flight.packet).chain(queued)
+    }
+}

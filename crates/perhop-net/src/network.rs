@@ -1,0 +1,177 @@
+//! [`Network`]: the plain engine. The whole way of a packet from edge to edge stands in this file.
+
+use perhop_qos::observer::Watch;
+use perhop_qos::packet::Packet;
+use perhop_qos::port::Departure;
+use perhop_qos::units::Time;
+use perhop_qos::verdict::{DropCause, Verdict};
+use perhop_scenario::routing::LinkId;
+
+use crate::agenda::Agenda;
+use crate::counters::{DropPoint, DropSink, PortCounters};
+use crate::direction::{Direction, Flight, Loss};
+
+/// What can happen; `X` is what can happen at the edge.
+#[derive(Clone, Copy, Debug)]
+pub enum Event<X> {
+    /// The packet at the head of a direction's flight reaches the far end.
+    Arrival(LinkId),
+    /// A direction's port may have something to send.
+    Poll(LinkId),
+    /// Something at the edge.
+    Edge(X),
+}
+
+/// Who sends and receives: simulated hosts, or devices of the operating system. It hears of every packet that a
+/// network drops ([`DropSink`]).
+pub trait Edge: DropSink + Sized {
+    /// What can happen there by itself.
+    type Event: Copy;
+
+    /// `event` happens.
+    fn happen<W: Watch>(network: &mut Network<Self, W>, now: Time, event: Self::Event);
+
+    /// `packet` has passed the input conditioners at the far end of `link`: it is for whoever is there, or goes on
+    /// ([`Network::forward`]).
+    fn receive<W: Watch>(network: &mut Network<Self, W>, now: Time, link: LinkId, packet: &mut Packet);
+}
+
+/// Directions of links between the edges of a network, in motion; `W` observes its ports.
+#[derive(Debug)]
+pub struct Network<E: Edge, W = ()> {
+    /// What happens next.
+    pub agenda: Agenda<Event<E::Event>>,
+    /// The directions of links, by [`LinkId`].
+    pub directions: Vec<Direction>,
+    /// Who sends and receives.
+    pub edge: E,
+    /// Who observes the ports, which are numbered as the directions are.
+    pub watch: W,
+    /// From when on ports are counted.
+    pub counts_from: Time,
+}
+
+impl<E: Edge, W: Watch> Network<E, W> {
+    /// Lets happen whatever happens no later than `limit`; when that was, of the last event.
+    pub fn run_until(&mut self, limit: Time) -> Option<Time> {
+        let mut last = None;
+        while let Some((now, event)) = self.agenda.pop_until(limit) {
+            last = Some(now);
+            match event {
+                Event::Arrival(link) => self.arrive(now, link),
+                Event::Poll(link) => self.poll(now, link),
+                Event::Edge(event) => E::happen(self, now, event),
+            }
+        }
+        last
+    }
+
+    /// `packet` leaves a node by `link`: it passes the output conditioners and joins a queue of the port, or ends.
+    pub fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        self.catch_up(now, link);
+        self.watch.comes(now, link.index(), packet);
+        let Direction { output, .. } = &mut self.directions[link.index()];
+        if !output.is_empty()
+            && let Verdict::Drop(cause) = output.condition(now, packet)
+        {
+            return self.drop(now, link, packet, cause, DropPoint::Output);
+        }
+        let (port, counters) = self.port(link);
+        port.enqueue(now, packet, counters);
+        self.transmit(now, link);
+    }
+
+    /// Lets what is due at the port of `link` at `now` leave before anything else comes there at that instant.
+    pub fn catch_up(&mut self, now: Time, link: LinkId) {
+        let timeout = self.directions[link.index()].port.poll_timeout();
+        if timeout.is_some_and(|due| due <= now) {
+            self.transmit(now, link);
+        }
+    }
+
+    /// Puts on the wire of `link` whatever its port lets out at `now`, and asks for the next poll.
+    fn transmit(&mut self, now: Time, link: LinkId) {
+        let mut packet = Packet::default();
+        loop {
+            let (port, counters) = self.port(link);
+            let Some(departure) = port.poll_transmit(now, &mut packet, counters) else { break };
+            self.launch(link, &packet, departure);
+        }
+        let Direction { port, poll, poll_at, .. } = &mut self.directions[link.index()];
+        let Some(timeout) = port.poll_timeout() else { return };
+        // A wake-up cannot be taken back: one that comes too early costs a look and is asked for again.
+        if poll_at.is_none_or(|pending| timeout < pending) {
+            self.agenda.schedule(*poll, timeout);
+            *poll_at = Some(timeout);
+        }
+    }
+
+    /// The port of `link` asked to be polled at `now`, unless an earlier poll has taken this one's place.
+    fn poll(&mut self, now: Time, link: LinkId) {
+        let pending = &mut self.directions[link.index()].poll_at;
+        if *pending == Some(now) {
+            *pending = None;
+            self.transmit(now, link);
+        }
+    }
+
+    /// `packet` is on the wire of `link` as its `departure` says: it arrives when its last bit does.
+    fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
+        let Direction { delay, in_flight, arrival, transmitted, .. } = &mut self.directions[link.index()];
+        let arrives = departure.ends.saturating_add(*delay);
+        *transmitted += 1;
+        if in_flight.is_empty() {
+            self.agenda.schedule(*arrival, arrives);
+        }
+        in_flight.push_back(Flight { arrives, packet: *packet });
+    }
+
+    /// The packet at the head of `link`'s flight reaches the far end: it is lost on the way, ends at the input
+    /// conditioners, or is received.
+    fn arrive(&mut self, now: Time, link: LinkId) {
+        let Direction { in_flight, arrival, loss, input, far_interface, .. } =
+            &mut self.directions[link.index()];
+        let Some(&Flight { mut packet, .. }) = in_flight.front() else { return };
+        in_flight.drop_front();
+        if let Some(next) = in_flight.front() {
+            self.agenda.schedule(*arrival, next.arrives);
+        }
+        if loss.as_mut().is_some_and(Loss::strikes) {
+            return self.drop(now, link, &packet, DropCause::Lost, DropPoint::Wire);
+        }
+        packet.arrive(*far_interface);
+        if !input.is_empty()
+            && let Verdict::Drop(cause) = input.condition(now, &mut packet)
+        {
+            return self.drop(now, link, &packet, cause, DropPoint::Input);
+        }
+        packet.hops += 1;
+        E::receive(self, now, link, &mut packet);
+    }
+
+    /// `packet` ends at `link` outside the queues of its port, at `point`.
+    #[cold]
+    fn drop(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
+        self.watch.ends(now, link.index(), packet, cause);
+        self.edge.dropped(now, link, packet, cause, point);
+        if now >= self.counts_from {
+            let tally = &mut self.directions[link.index()].tally;
+            let counters = if point.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
+            counters[cause.index()].add(packet.length);
+        }
+    }
+
+    /// The port of `link`, and who counts what happens there.
+    fn port(&mut self, link: LinkId) -> (&mut perhop_qos::Port, PortCounters<'_, E, W::Observer<'_>>) {
+        let Direction { port, tally, .. } = &mut self.directions[link.index()];
+        let counters = PortCounters {
+            tally,
+            sink: &mut self.edge,
+            link,
+            counts_from: self.counts_from,
+            ends: Time::MAX,
+            observer: self.watch.at(link.index()),
+        };
+        (port, counters)
+    }
+}
