@@ -18,7 +18,9 @@ use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::{PacketSize, Scenario, SizeLaw, SourceConfig, TrafficConfig};
-use perhop_sim::build::build_world_seen_by;
+use perhop_sim::Engine;
+use perhop_sim::build::set_up;
+use perhop_sim::fast::World;
 use serde_json::{Value, json};
 
 /// What happened to a packet.
@@ -142,7 +144,8 @@ impl Observer for PortLog<'_> {
 
 /// What the simulator logged.
 fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
-    let mut world = build_world_seen_by(Log::default(), scenario, base, scenario.seed, 0).unwrap();
+    let setup = set_up(scenario, base, scenario.seed, 0, &[]).unwrap();
+    let mut world = World::new(setup, Log::default());
     world.finish();
     let mut log = std::mem::take(world.watch());
     log.named(|port| world.port_name(port).unwrap().to_owned())

@@ -9,8 +9,10 @@ use perhop_qos::port::Port;
 use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
 
 use crate::agenda::Slot;
+use crate::counters::DropPoint;
 
 /// A packet that has left its port's queues and has not arrived yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,14 +47,14 @@ impl Loss {
 pub struct Direction {
     /// Propagation delay.
     pub delay: Time,
-    /// Packets whose first bit went onto the wire since the start of the run.
-    pub transmitted: u64,
-    /// The far end's name for this interface.
-    pub far_interface: InterfaceId,
-    /// When the head of `in_flight` arrives.
-    pub arrival: Slot,
     /// In order of arrival: a wire never reorders, so one wake-up serves them all.
     pub in_flight: GrowingRing<Flight>,
+    /// Packets whose first bit went onto the wire since the start of the run.
+    pub transmitted: u64,
+    /// When the head of `in_flight` arrives.
+    pub arrival: Slot,
+    /// The far end's name for this interface.
+    pub far_interface: InterfaceId,
     /// Conditioners of the far end's input policy.
     pub input: TrafficConditioner,
     /// Conditioners of the output policy.
@@ -61,14 +63,14 @@ pub struct Direction {
     pub poll: Slot,
     /// The instant for which a poll is asked; `None` where none is.
     pub poll_at: Option<Time>,
+    /// What the wire loses; `None` where it loses nothing.
+    pub loss: Option<Box<Loss>>,
+    /// Name of the port in results: `C1->E3`.
+    pub name: String,
     /// Queues, scheduler, transmit ring and pace.
     pub port: Port,
     /// What is counted at the port.
     pub tally: PortTally,
-    /// What the wire loses; `None` where it loses nothing.
-    pub loss: Option<Loss>,
-    /// Name of the port in results: `C1->E3`.
-    pub name: String,
     /// Names of the port's queues in results.
     pub queue_names: Vec<String>,
 }
@@ -77,6 +79,12 @@ impl Direction {
     /// Where in it the port stands, bytes: for whoever lays out what contains it.
     pub const PORT: usize = offset_of!(Direction, port);
 
+    /// Counts `packet`, which was dropped outside the queues of the port, at `point`.
+    pub fn count_drop(&mut self, packet: &Packet, cause: DropCause, point: DropPoint) {
+        let PortTally { beyond, unqueued, .. } = &mut self.tally;
+        let counters = if point.is_beyond_port() { beyond } else { unqueued };
+        counters[cause.index()].add(packet.length);
+    }
     /// Packets that are queued here or in flight.
     pub fn held(&self) -> u64 {
         self.port.backlog() + self.in_flight.len() as u64

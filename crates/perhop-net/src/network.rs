@@ -9,7 +9,7 @@ use perhop_scenario::routing::LinkId;
 
 use crate::agenda::Agenda;
 use crate::counters::{DropPoint, DropSink, PortCounters};
-use crate::direction::{Direction, Flight, Loss};
+use crate::direction::{Direction, Flight};
 
 /// What can happen; `X` is what can happen at the edge.
 #[derive(Clone, Copy, Debug)]
@@ -136,7 +136,7 @@ impl<E: Edge, W: Watch> Network<E, W> {
         if let Some(next) = in_flight.front() {
             self.agenda.schedule(*arrival, next.arrives);
         }
-        if loss.as_mut().is_some_and(Loss::strikes) {
+        if loss.as_mut().is_some_and(|loss| loss.strikes()) {
             return self.drop(now, link, &packet, DropCause::Lost, DropPoint::Wire);
         }
         packet.arrive(*far_interface);
@@ -155,9 +155,7 @@ impl<E: Edge, W: Watch> Network<E, W> {
         self.watch.ends(now, link.index(), packet, cause);
         self.edge.dropped(now, link, packet, cause, point);
         if now >= self.counts_from {
-            let tally = &mut self.directions[link.index()].tally;
-            let counters = if point.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
-            counters[cause.index()].add(packet.length);
+            self.directions[link.index()].count_drop(packet, cause, point);
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use perhop_measure::results::Results;
 use perhop_sim::capture::Captured;
-use perhop_sim::run::{self, Progress, RunError, RunOptions};
+use perhop_sim::run::{self, EngineChoice, Progress, RunError, RunOptions};
 use perhop_sim::snapshot::Snapshot;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
@@ -137,10 +137,10 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
 }
 
-/// Starts a simulation in a thread of its own; `watched` where its snapshots will be asked for. Captures go into the
+/// Starts a simulation in a thread of its own by the `fast` or the `plain` engine; `watched` where its snapshots will be asked for. Captures go into the
 /// folder `captures`, `snap_length` bytes of each frame or the headers, and end after `most_packets` packets in a file.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, base, seed, replications, threads, *, watched = false, captures = None, snap_length = None, most_packets = None))]
+#[pyo3(signature = (scenario_json, base, seed, replications, threads, *, engine = "fast", watched = false, captures = None, snap_length = None, most_packets = None))]
 #[allow(clippy::too_many_arguments)] // the seam between two languages
 pub(crate) fn start(
     py: Python<'_>,
@@ -149,13 +149,19 @@ pub(crate) fn start(
     seed: u64,
     replications: u32,
     threads: usize,
+    engine: &str,
     watched: bool,
     captures: Option<PathBuf>,
     snap_length: Option<u32>,
     most_packets: Option<u64>,
 ) -> PyResult<Run> {
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
-    let options = RunOptions { seed, replications, threads };
+    let engine = match engine {
+        "fast" => EngineChoice::Fast,
+        "plain" => EngineChoice::Plain,
+        other => return Err(PyValueError::new_err(format!("engine must be fast or plain, got {other}"))),
+    };
+    let options = RunOptions { seed, replications, threads, engine };
     let progress = Arc::new(if watched { Progress::watched() } else { Progress::new() });
     let end = Arc::new(End::default());
     let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };

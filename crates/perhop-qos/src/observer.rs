@@ -92,6 +92,10 @@ impl<O: Observer> Observer for &mut O {
 ///
 /// The default sees nothing, and costs nothing.
 pub trait Watch {
+    /// Whether its observers must hear of the events of a port in the order of time. Where an engine computes departures
+    /// on arrival, an observer that need not hears of each packet's events at once.
+    const TIME_ORDERED: bool = true;
+
     /// The observer of one port.
     type Observer<'w>: Observer
     where
@@ -111,6 +115,7 @@ pub trait Watch {
 
 /// The one that sees nothing.
 impl Watch for () {
+    const TIME_ORDERED: bool = false;
     type Observer<'w> = ();
     fn at(&mut self, _: usize) {}
 }

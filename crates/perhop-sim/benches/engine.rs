@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use perhop_scenario::Scenario;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 /// A scenario of so many pairs of hosts.
@@ -36,7 +36,7 @@ fn main() {
 /// Wall time from the scenario's text to the results, and the packet-hops simulated.
 #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
 fn time(scenario: Value) -> (f64, u64) {
-    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
     let progress = Progress::new();
     let start = Instant::now();
     let scenario: Scenario = serde_json::from_value(scenario).expect("the benchmark's scenario is valid");

@@ -10,8 +10,9 @@ use perhop_qos::meter::{FlowMeters, Meter, MeterConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::{FlowKey, Packet, Time};
 use perhop_scenario::Scenario;
-use perhop_sim::build::build_world;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::build::set_up;
+use perhop_sim::fast::World;
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Map, Value, json};
 
 /// How far to go.
@@ -55,10 +56,13 @@ fn simulate(scenario: &Value, stage: Stage) -> u64 {
     }
     let scenario = serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
     if stage == Stage::SetUp {
-        build_world(&scenario, Path::new("."), 1, 0).expect("the benchmark's scenario can be built");
+        let setup =
+            set_up(&scenario, Path::new("."), 1, 0, &[]).expect("the benchmark's scenario can be built");
+        World::new(setup, ());
         return 0;
     }
-    let (progress, options) = (Progress::new(), RunOptions { seed: 1, replications: 1, threads: 1 });
+    let (progress, options) =
+        (Progress::new(), RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast });
     run(&scenario, Path::new("."), &options, &progress).expect("the benchmark's scenario runs");
     progress.packet_hops()
 }

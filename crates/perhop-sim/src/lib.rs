@@ -1,19 +1,30 @@
-//! The discrete-event simulator around `perhop-qos`: agenda, links, hosts, sources, probes.
+//! The discrete-event simulator: hosts, and two engines that carry their packets.
 //!
 //! ```text
 //! source → host's port → wire → [input conditioner → route → output conditioner → port → wire]* → receiving host
 //! ```
 //!
-//! Reading order: [`perhop_scenario`] (what a user writes), [`build`] (how it becomes a [`World`](world::World)), [`world`] (what happens), [`agenda`] (when), [`mod@run`] (replications side
-//! by side), [`results`]; [`measured`] makes the same results of what was measured on real packets.
+//! Reading order: [`perhop_scenario`] (what a user writes), [`build`] (how it becomes a [`Setup`]), [`perhop_net`] (the
+//! plain engine: what happens to a packet), [`Hosts`] (who sends and receives) with `session` and [`tcp`], [`fast`] (the
+//! fast engine), [`mod@run`] (replications side by side); [`perhop_measure`] holds what is counted and makes the tables.
 
 pub mod build;
 pub mod capture;
-mod link;
+mod engine;
+mod event;
+pub mod fast;
+mod flow;
+mod host_events;
+mod hosts;
+mod plain;
 pub mod run;
 mod session;
+mod setup;
 pub mod snapshot;
 pub mod tcp;
-pub mod world;
 
-pub use run::{Progress, RunError, RunOptions, run, run_captured};
+pub use engine::Engine;
+pub use event::HostEvent;
+pub use hosts::Hosts;
+pub use run::{EngineChoice, Progress, RunError, RunOptions, run, run_captured};
+pub use setup::Setup;

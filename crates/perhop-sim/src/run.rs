@@ -7,10 +7,12 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 use rayon::prelude::*;
 
-use crate::build::{Onlookers, build_world_for, captured};
+use crate::build::{captured, set_up};
 use crate::capture::{Captured, Captures, Files};
+use crate::engine::Engine;
+use crate::fast::World;
 use crate::snapshot::{Snapshot, Viewing};
-use perhop_measure::results::{Replication, Results};
+use perhop_measure::{Replication, Results};
 use perhop_scenario::Scenario;
 
 /// How a scenario is run.
@@ -22,6 +24,18 @@ pub struct RunOptions {
     pub replications: u32,
     /// Threads to use; 0 is one per processor. The results do not depend on it.
     pub threads: usize,
+    /// What carries the packets. The results do not depend on it.
+    pub engine: EngineChoice,
+}
+
+/// What carries the packets of a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The fast engine, with as few events as can be.
+    #[default]
+    Fast,
+    /// The plain one, which is the specification of the other: everything is an event.
+    Plain,
 }
 
 /// What has been simulated so far, for whoever watches from another thread; and the way to stop.
@@ -125,7 +139,7 @@ pub fn run(
     run_all(scenario, base, options, progress, None).map(|(results, _)| results)
 }
 
-/// The same, with captures of what `scenario` says, or of the links around its policies. Captured is the first
+/// [`run`] with captures of what `scenario` says, or of the links around its policies. Captured is the first
 /// replication: the others are the same with other draws.
 ///
 /// # Errors
@@ -150,7 +164,7 @@ fn run_all(
     progress.plan(scenario.duration, options.replications);
     let one = |replication: u32| {
         let captures = captures.filter(|_| replication == 0);
-        run_one(scenario, base, options.seed, replication, progress, captures)
+        run_one(scenario, base, options, replication, progress, captures)
     };
     let all = || (0..options.replications).into_par_iter().map(one).collect::<Result<Vec<_>, _>>();
     let ended = match rayon::ThreadPoolBuilder::new().num_threads(options.threads).build() {
@@ -165,42 +179,70 @@ fn run_all(
 fn run_one(
     scenario: &Scenario,
     base: &Path,
-    seed: u64,
+    options: &RunOptions,
     number: u32,
     progress: &Progress,
     captures: Option<&Captures>,
 ) -> Result<(Replication, Vec<Captured>), RunError> {
-    let watched = number == 0 && progress.viewing.is_possible();
-    let onlookers = Onlookers { watched, captured: captures.map_or_else(Vec::new, |_| captured(scenario)) };
-    let world = build_world_for(scenario, base, seed, u64::from(number), onlookers);
-    let mut world = world.map_err(RunError::Config)?;
-    let about = format!("scenario \"{}\", seed {seed}, replication {number}", scenario.name);
-    let files = captures.map(|captures| Files::create(scenario, &world, captures, &about));
-    let mut files = files.transpose().map_err(|error| unwritten(&error))?;
-    let (mut now, mut hops) = (Time::ZERO, 0);
-    for slice in 1..=SLICES {
-        if progress.is_cancelled() {
-            return Err(RunError::Cancelled);
-        }
-        let until = Time::from_picoseconds(
-            (u128::from(scenario.duration.as_picoseconds()) * u128::from(slice) / u128::from(SLICES)) as u64,
-        );
-        world.run_until(until);
-        if watched {
-            progress.viewing.show(until, &mut world);
-        }
-        if let Some(files) = &mut files {
-            world.catch_up_everywhere(until);
-            files.write(&mut world, until).map_err(|error| unwritten(&error))?;
-        }
-        let total = world.packet_hops();
-        progress.advance(until - now, total - hops);
-        (now, hops) = (until, total);
+    let captured = captures.map_or_else(Vec::new, |_| captured(scenario));
+    let setup =
+        set_up(scenario, base, options.seed, u64::from(number), &captured).map_err(RunError::Config)?;
+    let about = format!("scenario \"{}\", seed {}, replication {number}", scenario.name, options.seed);
+    let part = Part { scenario, number, progress, captures, about };
+    // Between two events the plain engine is wholly at the time of the first: somebody may look at it.
+    if options.engine == EngineChoice::Plain || part.is_watched() {
+        part.drive(setup.plain(()))
+    } else {
+        part.drive(World::new(setup, ()))
     }
-    world.finish();
-    progress.advance(Time::ZERO, world.packet_hops() - hops);
-    let files = files.map(|files| files.finish(&mut world)).transpose().map_err(|error| unwritten(&error))?;
-    Ok((Replication::new(scenario, &world.measure(), number), files.unwrap_or_default()))
+}
+
+/// One replication of a run.
+struct Part<'a> {
+    scenario: &'a Scenario,
+    number: u32,
+    progress: &'a Progress,
+    captures: Option<&'a Captures<'a>>,
+    /// What captures say of it.
+    about: String,
+}
+
+impl Part<'_> {
+    /// Whether somebody looks into it while it runs.
+    fn is_watched(&self) -> bool {
+        self.number == 0 && self.progress.viewing.is_possible()
+    }
+
+    /// Runs `engine` to the end of the scenario.
+    fn drive(&self, mut engine: impl Engine) -> Result<(Replication, Vec<Captured>), RunError> {
+        let Part { scenario, number, progress, captures, about } = self;
+        let files = captures.map(|captures| Files::create(scenario, &engine, captures, about));
+        let mut files = files.transpose().map_err(|error| unwritten(&error))?;
+        let (mut now, mut hops) = (Time::ZERO, 0);
+        for slice in 1..=SLICES {
+            if progress.is_cancelled() {
+                return Err(RunError::Cancelled);
+            }
+            let duration = u128::from(scenario.duration.as_picoseconds());
+            let until = Time::from_picoseconds((duration * u128::from(slice) / u128::from(SLICES)) as u64);
+            engine.run_until(until);
+            if self.is_watched() {
+                progress.viewing.show(until, &mut engine);
+            }
+            if let Some(files) = &mut files {
+                engine.catch_up_everywhere(until);
+                files.write(&mut engine, until).map_err(|error| unwritten(&error))?;
+            }
+            let total = engine.packet_hops();
+            progress.advance(until - now, total - hops);
+            (now, hops) = (until, total);
+        }
+        engine.finish();
+        progress.advance(Time::ZERO, engine.packet_hops() - hops);
+        let files = files.map(|files| files.finish(&mut engine)).transpose();
+        let files = files.map_err(|error| unwritten(&error))?.unwrap_or_default();
+        Ok((Replication::new(scenario, &engine.measure(), *number), files))
+    }
 }
 
 fn unwritten(error: &std::io::Error) -> RunError {

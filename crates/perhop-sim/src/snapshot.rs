@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use perhop_net::Direction;
 use perhop_qos::units::Time;
 
-use crate::world::World;
+use crate::engine::Engine;
 use perhop_scenario::routing::LinkId;
 
 /// What waits in every queue, and what each class received so far.
@@ -67,10 +68,10 @@ impl Viewing {
         }
         taken
     }
-    /// Leaves what `world` looks like at `now`, if that was asked for.
-    pub(crate) fn show(&self, now: Time, world: &mut World) {
+    /// Leaves what `engine` looks like at `now`, if that was asked for.
+    pub(crate) fn show(&self, now: Time, engine: &mut impl Engine) {
         if self.is_asked_for.swap(false, Ordering::Relaxed) {
-            let snapshot = world.snapshot(now);
+            let snapshot = snapshot(engine, now);
             *self.latest() = Some(snapshot);
         }
     }
@@ -80,32 +81,27 @@ impl Viewing {
     }
 }
 
-impl World {
-    /// The network at `now`, to which it was run.
-    fn snapshot(&mut self, now: Time) -> Snapshot {
-        let mut queues = Vec::new();
-        for index in 0..self.links.len() {
-            // As a probe does: a port is not woken when its wire is free.
-            let link = LinkId(index as u32);
-            self.catch_up(now, link);
-            let link = &self.links[index];
-            for (name, queue) in link.queue_names.iter().zip(link.port.queues()) {
-                queues.push(QueueState {
-                    port: link.name.clone(),
-                    queue: name.clone(),
-                    packets: queue.occupancy().packets,
-                    bytes: queue.occupancy().bytes,
-                });
-            }
+/// The network of `engine` at `now`, to which it was run.
+fn snapshot(engine: &mut impl Engine, now: Time) -> Snapshot {
+    let mut queues = Vec::new();
+    for link in (0..engine.hosts().link_ends.len() as u32).map(LinkId) {
+        engine.catch_up(now, link);
+        let Direction { name, queue_names, port, .. } = engine.direction(link);
+        for (queue, state) in queue_names.iter().zip(port.queues()) {
+            queues.push(QueueState {
+                port: name.clone(),
+                queue: queue.clone(),
+                packets: state.occupancy().packets,
+                bytes: state.occupancy().bytes,
+            });
         }
-        let measurements = &self.measurements;
-        let mut received = vec![0; measurements.class_names.len()];
-        for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
-            received[flow.class] += counters.arrivals.received().bytes;
-        }
-        let classes = measurements.class_names.iter().zip(received);
-        let state =
-            |(class, received_bytes): (&String, u64)| ClassState { class: class.clone(), received_bytes };
-        Snapshot { time: now, queues, classes: classes.map(state).collect() }
     }
+    let measurements = &engine.hosts().measurements;
+    let mut received = vec![0; measurements.class_names.len()];
+    for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
+        received[flow.class] += counters.arrivals.received().bytes;
+    }
+    let classes = measurements.class_names.iter().zip(received);
+    let state = |(class, received_bytes): (&String, u64)| ClassState { class: class.clone(), received_bytes };
+    Snapshot { time: now, queues, classes: classes.map(state).collect() }
 }

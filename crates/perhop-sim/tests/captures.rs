@@ -11,11 +11,11 @@ use perhop_measure::results::{Results, Values};
 use perhop_qos::packet::Ecn;
 use perhop_scenario::Scenario;
 use perhop_sim::capture::{Captured, Captures, MOST_PACKETS};
-use perhop_sim::{Progress, RunOptions, run, run_captured};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run, run_captured};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-const OPTIONS: RunOptions = RunOptions { seed: 3, replications: 1, threads: 1 };
+const OPTIONS: RunOptions = RunOptions { seed: 3, replications: 1, threads: 1, engine: EngineChoice::Fast };
 
 /// Files in memory.
 #[derive(Clone, Default)]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use perhop_measure::Results;
 use perhop_scenario::Scenario;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::json;
 
 /// Two senders overload a bottleneck of 1 Mb/s by half; one of them is bursty and random.
@@ -31,7 +31,7 @@ fn overload() -> Scenario {
 }
 
 fn results(threads: usize) -> Results {
-    let options = RunOptions { seed: 5, replications: 4, threads };
+    let options = RunOptions { seed: 5, replications: 4, threads, engine: EngineChoice::Fast };
     run(&overload(), Path::new("."), &options, &Progress::new()).unwrap()
 }
 
@@ -82,7 +82,7 @@ fn other_replications_differ() {
 fn a_cancelled_run_gives_no_results() {
     let progress = Progress::new();
     progress.cancel();
-    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
     assert!(run(&overload(), Path::new("."), &options, &progress).is_err());
 }
 
@@ -100,7 +100,7 @@ fn policers_account_for_every_packet_by_color() {
         "traffic": [{"name": "all", "from": "a", "to": "sink", "source": {"cbr": {"rate": "2Mb/s", "packet": {"ip": "1000B"}}}}],
         "measure": {"warmup": "1s"},
     });
-    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
     let results =
         run(&serde_json::from_value(value).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
     let summary = serde_json::to_value(&results.summary).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use perhop_measure::Results;
 use perhop_measure::results::Values;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::json;
 
 fn results(loss: f64) -> Results {
@@ -17,7 +17,7 @@ fn results(loss: f64) -> Results {
         "traffic": [{"name": "flow", "from": "a", "to": "b", "stop": "90s",
                      "source": {"cbr": {"rate": "8Mb/s", "packet": {"ip": "1000B"}}}}],
     });
-    let options = RunOptions { seed: 7, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 7, replications: 1, threads: 1, engine: EngineChoice::Fast };
     run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap()
 }
 

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use perhop_measure::Results;
 use perhop_measure::results::{Table, Values};
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 fn results(scenario: &Value) -> Results {
-    let options = RunOptions { seed: 5, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 5, replications: 1, threads: 1, engine: EngineChoice::Fast };
     run(&serde_json::from_value(scenario.clone()).unwrap(), Path::new("."), &options, &Progress::new())
         .unwrap()
 }

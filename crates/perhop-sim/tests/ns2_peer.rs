@@ -9,7 +9,7 @@ use std::process::Command;
 use perhop_measure::Results;
 use perhop_measure::results::Values;
 use perhop_measure::statistics::confidence_95;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::json;
 
 const REPLICATIONS: u32 = 10;
@@ -55,7 +55,7 @@ fn by_perhop() -> Rows {
         "policies": {"red": {"queueing": {"classes": [{"name": "all", "buffer": {"red": red}}]}}},
         "measure": {"warmup": format!("{WARMUP}s"), "queues": [{"from": "r1", "to": "r2", "every": "5ms"}]},
     });
-    let options = RunOptions { seed: 1, replications: REPLICATIONS, threads: 2 };
+    let options = RunOptions { seed: 1, replications: REPLICATIONS, threads: 2, engine: EngineChoice::Fast };
     let results =
         run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
     (0..u64::from(REPLICATIONS)).map(|replication| row(&results, replication)).collect()

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use perhop_measure::Results;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 /// Service rate in packets per second: packets of 1000 IP bytes on average at 10 Mb/s.
@@ -27,7 +27,7 @@ fn run_on_one_link(traffic: &Value, queueing: &Value) -> Results {
         "traffic": traffic,
         "measure": {"warmup": "20s"},
     });
-    let options = RunOptions { seed: 11, replications: 8, threads: 2 };
+    let options = RunOptions { seed: 11, replications: 8, threads: 2, engine: EngineChoice::Fast };
     run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap()
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use perhop_measure::Results;
 use perhop_scenario::load;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 
 fn results(example: &str, overrides: &[(String, String)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
     let loaded = load(&path, overrides).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
-    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
     run(&loaded.scenario, &loaded.base, &options, &Progress::new()).unwrap()
 }
 

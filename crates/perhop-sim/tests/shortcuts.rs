@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use perhop_measure::results::Table;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -23,21 +23,20 @@ fn source(kind: u8, rate: u64, size: u64) -> Value {
     }
 }
 
-/// Who watches a network.
+/// How a network is run.
 #[derive(Clone, Copy, PartialEq)]
-enum Watch {
-    Nobody,
-    /// Queue probes at some ports.
-    Ports,
-    /// Somebody who looks at all of it while it runs.
-    All,
-    /// The same, with the probes.
-    AllAndPorts,
+enum Way {
+    Fast,
+    /// By the fast engine, with queue probes at some ports.
+    FastProbed,
+    Plain,
+    /// By the plain engine, with the probes.
+    PlainProbed,
 }
 
-impl Watch {
+impl Way {
     fn probes(self) -> bool {
-        matches!(self, Watch::Ports | Watch::AllAndPorts)
+        matches!(self, Way::FastProbed | Way::PlainProbed)
     }
 }
 
@@ -49,23 +48,25 @@ struct Tables {
     others: Vec<String>,
 }
 
-fn run_with(scenario: Value, watch: Watch, seed: u64) -> Tables {
-    let options = RunOptions { seed, replications: 1, threads: 1 };
-    let is_looked_at = matches!(watch, Watch::All | Watch::AllAndPorts);
-    let progress = if is_looked_at { Progress::watched() } else { Progress::new() };
-    let results =
-        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &progress).unwrap();
+fn run_with(scenario: Value, way: Way, seed: u64) -> Tables {
+    let engine = match way {
+        Way::Fast | Way::FastProbed => EngineChoice::Fast,
+        Way::Plain | Way::PlainProbed => EngineChoice::Plain,
+    };
+    let options = RunOptions { seed, replications: 1, threads: 1, engine };
+    let scenario = serde_json::from_value(scenario).unwrap();
+    let results = run(&scenario, Path::new("."), &options, &Progress::new()).unwrap();
     let (probed, others): (Vec<_>, Vec<_>) = results.tables.iter().partition(|table| table.name == "queues");
     let written = |tables: Vec<&Table>| tables.iter().map(|table| format!("{table:?}")).collect();
     Tables { probed: written(probed), others: written(others) }
 }
 
-/// Holds that nobody changes what happens by looking, and that probes see the same where nothing is booked.
-fn assert_watching_changes_nothing(seen_by: impl Fn(Watch) -> Tables) -> Result<(), TestCaseError> {
-    let (nobody, ports) = (seen_by(Watch::Nobody), seen_by(Watch::Ports));
-    prop_assert_eq!(&nobody.others, &ports.others);
-    prop_assert_eq!(&nobody.others, &seen_by(Watch::All).others);
-    prop_assert_eq!(ports, seen_by(Watch::AllAndPorts));
+/// Holds the fast engine to the plain one, with and without probes, and that probes change nothing.
+fn assert_engines_agree(tables: impl Fn(Way) -> Tables) -> Result<(), TestCaseError> {
+    let (fast, probed) = (tables(Way::Fast), tables(Way::FastProbed));
+    prop_assert_eq!(&fast.others, &probed.others);
+    prop_assert_eq!(&fast.others, &tables(Way::Plain).others);
+    prop_assert_eq!(probed, tables(Way::PlainProbed));
     Ok(())
 }
 
@@ -76,7 +77,7 @@ fn tables(
     start: &str,
     queueing: &Value,
     loss: f64,
-    watch: Watch,
+    way: Way,
     seed: u64,
 ) -> Tables {
     let traffic: Vec<Value> = sources
@@ -89,7 +90,7 @@ fn tables(
         })
         .collect();
     let probe = |from: &str| json!({"from": from, "to": "r", "every": "7ms"});
-    let probes = if watch.probes() { vec![probe("a"), probe("b")] } else { Vec::new() };
+    let probes = if way.probes() { vec![probe("a"), probe("b")] } else { Vec::new() };
     let access = |host: &str| {
         let mut link = json!({"between": [host, "r"], "rate": "2Mb/s", "delay": "3ms", "loss": loss});
         link["interfaces"] = json!({host: {"output": "host"}});
@@ -102,7 +103,7 @@ fn tables(
         "traffic": traffic,
         "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
     });
-    run_with(scenario, watch, seed)
+    run_with(scenario, way, seed)
 }
 
 /// Tail drop, a shaper, priorities, and RED.
@@ -129,7 +130,7 @@ proptest! {
         seed in any::<u64>(),
     ) {
         let policies = policies_of_a_port();
-        assert_watching_changes_nothing(|watch| tables(&sources, "50ms", &policies[policy], loss, watch, seed))?;
+        assert_engines_agree(|way| tables(&sources, "50ms", &policies[policy], loss, way, seed))?;
     }
 }
 
@@ -137,13 +138,13 @@ proptest! {
 #[test]
 fn what_is_announced_for_the_end_is_sent() {
     let policies = policies_of_a_port();
-    let seen_by = |watch| tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, watch, 1);
-    assert_watching_changes_nothing(seen_by).unwrap();
+    let by = |way| tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, way, 1);
+    assert_engines_agree(by).unwrap();
 }
 
 /// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last and one at the second, with everything on
 /// the way that may happen to a packet.
-fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, watch: Watch, seed: u64) -> Tables {
+fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, way: Way, seed: u64) -> Tables {
     let traffic: Vec<Value> = sources
         .iter()
         .enumerate()
@@ -168,7 +169,7 @@ fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, watch: Wa
         ("r3", "t"),
         ("r2", "u"),
     ];
-    let probed = links.iter().filter(|(from, _)| watch.probes() && !["a", "b", "c"].contains(from));
+    let probed = links.iter().filter(|(from, _)| way.probes() && !["a", "b", "c"].contains(from));
     let probes: Vec<Value> =
         probed.map(|(from, to)| json!({"from": from, "to": to, "every": "7ms"})).collect();
     let links: Vec<Value> = links
@@ -197,7 +198,7 @@ fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, watch: Wa
         },
         "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
     });
-    run_with(scenario, watch, seed)
+    run_with(scenario, way, seed)
 }
 
 proptest! {
@@ -211,7 +212,7 @@ proptest! {
     ) {
         let all = policies_of_a_port();
         let queueing = policies.map(|policy| &all[policy]);
-        assert_watching_changes_nothing(|watch| chain(&sources, queueing, loss, watch, seed))?;
+        assert_engines_agree(|way| chain(&sources, queueing, loss, way, seed))?;
     }
 }
 
@@ -232,7 +233,7 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
         "traffic": [{"name": "burst", "from": "source", "to": "sink", "stop": "2ms",
                      "source": {"cbr": {"rate": "100Mb/s", "packet": {"ip": "1250B"}}}}],
     });
-    let options = RunOptions { seed: 1, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
     let scenario = serde_json::from_value(scenario).unwrap();
     let results = run(&scenario, Path::new("."), &options, &Progress::new()).unwrap();
     let summary = serde_json::to_value(&results.summary).unwrap();
@@ -250,10 +251,10 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
 /// same instants.
 #[test]
 fn a_probe_may_look_when_packets_come_and_go() {
-    let seen_by = |watch: Watch| {
+    let by = |way: Way| {
         let probes =
             [("r1", "r2"), ("r2", "sink")].map(|(from, to)| json!({"from": from, "to": to, "every": "1ms"}));
-        let probes = if watch.probes() { probes.to_vec() } else { Vec::new() };
+        let probes = if way.probes() { probes.to_vec() } else { Vec::new() };
         let scenario = json!({
             "perhop": 1, "name": "in step", "duration": "100ms",
             "hosts": {"source": {}, "sink": {}}, "routers": {"r1": {}, "r2": {}},
@@ -267,9 +268,9 @@ fn a_probe_may_look_when_packets_come_and_go() {
                          "source": {"cbr": {"rate": "8Mb/s", "packet": {"ip": "1000B"}}}}],
             "measure": {"queues": probes},
         });
-        run_with(scenario, watch, 1)
+        run_with(scenario, way, 1)
     };
-    assert_watching_changes_nothing(seen_by).unwrap();
+    assert_engines_agree(by).unwrap();
 }
 
 /// Before a wire of a bit per second the turn of the last packets comes after all times there are.
@@ -287,5 +288,5 @@ fn a_queue_may_outlast_time() {
         "traffic": [{"name": "burst", "from": "source", "to": "sink", "stop": "1s",
                      "source": {"cbr": {"rate": "24Mb/s", "packet": {"ip": "1500B"}}}}],
     });
-    assert_eq!(run_with(scenario.clone(), Watch::Nobody, 1), run_with(scenario, Watch::All, 1));
+    assert_eq!(run_with(scenario.clone(), Way::Fast, 1), run_with(scenario, Way::Plain, 1));
 }

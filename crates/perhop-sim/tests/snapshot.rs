@@ -7,7 +7,7 @@ use std::thread;
 use perhop_measure::Results;
 use perhop_scenario::Scenario;
 use perhop_sim::snapshot::Snapshot;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 /// Two sources share a link of 1 Mb/s by weights 3 to 1, behind a shaper of 800 kb/s; a host sends to another directly.
@@ -37,7 +37,13 @@ fn scenario() -> Value {
 
 fn simulate(scenario: &Value, progress: &Progress) -> Results {
     let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
-    run(&scenario, Path::new("."), &RunOptions { seed: 5, replications: 2, threads: 1 }, progress).unwrap()
+    run(
+        &scenario,
+        Path::new("."),
+        &RunOptions { seed: 5, replications: 2, threads: 1, engine: EngineChoice::Fast },
+        progress,
+    )
+    .unwrap()
 }
 
 /// Runs it and looks as often as there is something to see.

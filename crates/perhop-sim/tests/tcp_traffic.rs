@@ -4,7 +4,7 @@ use std::path::Path;
 
 use perhop_measure::Results;
 use perhop_measure::results::Values;
-use perhop_sim::{Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
 /// Client and server around a bottleneck of 10 Mb/s, 60 ms round trip, with the given loss; debug builds
@@ -28,7 +28,7 @@ fn results(traffic: &Value, seconds: u64, loss: f64, queueing: Option<Value>) ->
         "traffic": traffic,
         "measure": {"warmup": "1s"},
     });
-    let options = RunOptions { seed: 3, replications: 1, threads: 1 };
+    let options = RunOptions { seed: 3, replications: 1, threads: 1, engine: EngineChoice::Fast };
     run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap()
 }
 

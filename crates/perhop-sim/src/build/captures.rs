@@ -2,8 +2,8 @@
 
 use super::Builder;
 use crate::capture::Tap;
+use crate::hosts::Hosts;
 use crate::session::Ledger;
-use crate::world::World;
 use perhop_scenario::{LinkConfig, Scenario};
 
 /// The ends of the directions of links that `scenario` captures: those it names, else both directions of every
@@ -25,20 +25,15 @@ pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
 }
 
 impl Builder<'_> {
-    /// Puts a tap on each direction of a link that is captured.
-    pub(super) fn add_taps(&mut self) {
-        let captured = &self.onlookers.captured;
-        let World { links, transport, .. } = &mut self.world;
-        for link in links.iter_mut().filter(|link| captured.contains(&link.ends)) {
-            let config = self
-                .scenario
-                .links
-                .iter()
-                .find(|config| link.ends.iter().all(|end| config.between.contains(end)));
-            let Some(config) = config else { continue };
-            let rate = config.interfaces.get(&link.ends[0]).and_then(|near| near.rate).unwrap_or(config.rate);
-            link.tap = Some(Box::new(Tap::new(rate, config.framing(), link.delay)));
-            link.uneventful = false;
+    /// Puts a tap on each direction of a link between `captured` nodes.
+    pub(super) fn add_taps(&mut self, captured: &[[String; 2]]) {
+        let Hosts { taps, link_ends, transport, .. } = &mut self.hosts;
+        let links = taps.iter_mut().zip(link_ends).zip(&self.directions);
+        for ((tap, ends), direction) in links.filter(|((_, ends), _)| captured.contains(ends)) {
+            let is_between = |config: &&LinkConfig| ends.iter().all(|end| config.between.contains(end));
+            let Some(config) = self.scenario.links.iter().find(is_between) else { continue };
+            let rate = config.interfaces.get(&ends[0]).and_then(|near| near.rate).unwrap_or(config.rate);
+            *tap = Some(Box::new(Tap::new(rate, config.framing(), direction.delay)));
             transport.ledger = Some(Ledger::default());
         }
     }

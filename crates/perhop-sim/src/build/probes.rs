@@ -4,10 +4,12 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 
 use super::Builder;
+use crate::event::HostEvent;
+use crate::hosts::QueueProbe;
 use crate::session::{ConnectionProbe, Session};
-use crate::world::{Event, QueueProbe};
 use perhop_measure::counters::QueueSamples;
 use perhop_measure::tcp::{CLIENT, SERVER};
+use perhop_net::Event;
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::{ConnectionEnd, ConnectionProbeConfig};
 
@@ -21,23 +23,23 @@ impl Builder<'_> {
                 ConfigError::new("to", format!("there is no link from {} to {}", config.from, config.to))
                     .within(index)
             };
-            let link = self.world.links.iter().position(|link| link.name == name).ok_or_else(missing)?;
+            let link = self.directions.iter().position(|link| link.name == name).ok_or_else(missing)?;
             if config.every == Time::ZERO {
                 return Err(ConfigError::new("every", "an interval of 0 takes for ever")
                     .help("for example 10ms")
                     .within(index));
             }
-            let slot = self.world.agenda.register(Event::QueueSample(index as u32));
-            self.world.agenda.schedule(slot, measure.warmup);
+            let slot = self.agenda.register(Event::Edge(HostEvent::QueueSample(index as u32)));
+            self.agenda.schedule(slot, measure.warmup);
             let samples = QueueSamples::default();
-            self.world.queue_probes.push(QueueProbe {
+            self.hosts.queue_probes.push(QueueProbe {
                 link: LinkId(link as u32),
                 every: config.every,
                 slot,
                 samples,
             });
         }
-        self.world.measurements.add_samples(self.scenario);
+        self.hosts.measurements.add_samples(self.scenario);
         Ok(())
     }
 
@@ -46,7 +48,7 @@ impl Builder<'_> {
         let measure = &self.scenario.measure;
         for (index, config) in measure.connections.iter().enumerate() {
             let ConnectionProbeConfig { traffic, flow, end, every } = config;
-            let all = &self.world.transport.sessions;
+            let all = &self.hosts.transport.sessions;
             let of_traffic = |session: &Session| self.scenario.traffic[session.traffic].name == *traffic;
             let first = all.iter().position(of_traffic).ok_or_else(|| {
                 ConfigError::new("traffic", format!("there is no TCP traffic called {traffic}")).within(index)
@@ -66,10 +68,10 @@ impl Builder<'_> {
                 ConnectionEnd::Client => CLIENT,
                 ConnectionEnd::Server => SERVER,
             };
-            let slot = self.world.agenda.register(Event::ConnectionSample(index as u32));
-            self.world.agenda.schedule(slot, measure.warmup);
+            let slot = self.agenda.register(Event::Edge(HostEvent::ConnectionSample(index as u32)));
+            self.agenda.schedule(slot, measure.warmup);
             let probe = ConnectionProbe { sessions, end, every: *every, slot, samples: Vec::new() };
-            self.world.transport.probes.push(probe);
+            self.hosts.transport.probes.push(probe);
         }
         Ok(())
     }

@@ -6,7 +6,8 @@ use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::world::Event;
+use crate::event::HostEvent;
+use perhop_net::Event;
 use perhop_net::source::Replay;
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::{Recording, TrafficConfig};
@@ -22,22 +23,22 @@ impl<'a> Builder<'a> {
         recording: Recording,
     ) -> Result<(), ConfigError> {
         let place = self.add_reactive_path(path);
-        let first = self.world.templates.len();
+        let first = self.hosts.templates.len();
         for (number, key) in (0..).zip(&recording.flows) {
             let key = key.map_or_else(|| self.flow_key(config, number, Protocol::UDP), Ok)?;
             let number =
-                self.world.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
-            debug_assert_eq!(number, self.world.templates.len());
+                self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
+            debug_assert_eq!(number, self.hosts.templates.len());
             self.add_way(place, Packet::new(key, 0), path);
         }
         let (_, start) = config.flow_start(0, &self.streams);
         let times = [start, config.stop.unwrap_or(Time::MAX)];
-        let slot = self.world.agenda.register(Event::Replay(self.world.replays.len() as u32));
+        let slot = self.agenda.register(Event::Edge(HostEvent::Replay(self.hosts.replays.len() as u32)));
         let replay = Replay::new(recording.packets, first, times, slot);
         if let Some(due) = replay.due_at() {
-            self.world.agenda.schedule(slot, due);
+            self.agenda.schedule(slot, due);
         }
-        self.world.replays.push(replay);
+        self.hosts.replays.push(replay);
         Ok(())
     }
 }

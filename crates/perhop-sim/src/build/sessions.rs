@@ -5,10 +5,13 @@ use perhop_qos::packet::{Dscp, FlowKey, Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::Builder;
-use crate::session::Session;
-use crate::world::{Event, World};
+use crate::event::HostEvent;
+use crate::hosts::Hosts;
+use crate::session::{Answers, Session};
+use crate::setup::Entering;
 use perhop_measure::Measurements;
 use perhop_measure::tcp::{CLIENT, SERVER, SenderStatistics};
+use perhop_net::Event;
 use perhop_scenario::TrafficConfig;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
@@ -25,20 +28,21 @@ impl<'a> Builder<'a> {
         plan: Plan,
         parameters: Parameters,
     ) -> Result<(), ConfigError> {
-        let classes = [class, self.world.measurements.class_of_answers(class)];
+        let classes = [class, self.hosts.measurements.class_of_answers(class)];
         let dscps = [config.dscp, config.reply_dscp.unwrap_or(config.dscp)];
         let paths = ways.map(|way| self.add_reactive_path(way));
         for number in 0..config.count {
             let keys = self.flow_key(config, number, Protocol::TCP).map(|key| [key, key.reversed()])?;
-            let flows = self.world.measurements.add_session(index, number, classes);
+            let flows = self.hosts.measurements.add_session(index, number, classes);
             for end in [CLIENT, SERVER] {
                 self.add_way(paths[end], template(dscps[end], keys[end]), ways[end]);
             }
             let (streams, start) = config.flow_start(number, &self.streams);
-            let slot =
-                self.world.agenda.register(Event::SessionDue(self.world.transport.sessions.len() as u32));
-            self.world.agenda.schedule(slot, start);
-            self.world.transport.sessions.push(Session {
+            let slot = self
+                .agenda
+                .register(Event::Edge(HostEvent::SessionDue(self.hosts.transport.sessions.len() as u32)));
+            self.agenda.schedule(slot, start);
+            self.hosts.transport.sessions.push(Session {
                 traffic: index,
                 flows,
                 parameters,
@@ -47,7 +51,7 @@ impl<'a> Builder<'a> {
                 stream: streams.child("session").stream(),
                 slot,
                 due: start,
-                may_be_ahead: [false; 2],
+                answers: [Answers::default(); 2],
                 open: 0,
                 started: false,
                 begun: 0,
@@ -62,19 +66,17 @@ impl<'a> Builder<'a> {
     /// what arrives: other sources of that link do not run ahead.
     pub(super) fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
         if let Some(first) = way.first() {
-            self.world.links[first.index()].reacts = true;
+            self.entering[first.index()] = Entering::Reactive;
         }
         self.add_path(way)
     }
 
     /// The senders of TCP count from the start; what they counted in the warm-up is subtracted.
     pub(super) fn await_warmup(&mut self) {
-        let World { transport, agenda, measurements: Measurements { warmup, .. }, horizon, .. } =
-            &mut self.world;
+        let Hosts { transport, measurements: Measurements { warmup, .. }, .. } = &self.hosts;
         if !transport.sessions.is_empty() && *warmup > Time::ZERO {
-            let slot = agenda.register(Event::WarmupEnds);
-            agenda.schedule(slot, *warmup);
-            *horizon = *warmup;
+            let slot = self.agenda.register(Event::Edge(HostEvent::WarmupEnds));
+            self.agenda.schedule(slot, *warmup);
         }
     }
 }

@@ -5,9 +5,9 @@ use perhop_qos::packet::{FlowKey, Packet, Protocol};
 use perhop_qos::units::Time;
 
 use super::{Builder, sessions};
-use crate::link::Link;
-use crate::world::Sender;
+use crate::hosts::FlowSource;
 use perhop_measure::Flow;
+use perhop_net::Direction;
 use perhop_net::source::Source;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::routing::LinkId;
@@ -30,7 +30,7 @@ impl<'a> Builder<'a> {
                 .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?,
             _ => Vec::new(),
         };
-        let class = self.world.measurements.class_of(config);
+        let class = self.hosts.measurements.class_of(config);
         if let Some((plan, tcp)) = Plan::of(&config.source) {
             let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
             let back = self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
@@ -46,7 +46,7 @@ impl<'a> Builder<'a> {
             let key = self.flow_key(config, number, Protocol::UDP)?;
             let template = sessions::template(config.dscp, key);
             let flow =
-                self.world.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
+                self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
             self.add_way(first, template, &path);
             self.add_sender(flow, number, config, trace.clone());
         }
@@ -69,18 +69,18 @@ impl<'a> Builder<'a> {
     pub(super) fn add_way(&mut self, path: u32, template: Packet, links: &[LinkId]) {
         let key = template.flow_key();
         for link in links {
-            let Link { output, input, .. } = &mut self.world.links[link.index()];
+            let Direction { output, input, .. } = &mut self.directions[link.index()];
             output.announce(&key);
             input.announce(&key);
         }
-        self.world.flow_paths.push(path);
-        self.world.templates.push(template);
+        self.hosts.flow_paths.push(path);
+        self.hosts.templates.push(template);
     }
 
     /// The place of `way` among the paths.
     pub(super) fn add_path(&mut self, way: &[LinkId]) -> u32 {
-        let place = self.world.paths.len() as u32;
-        self.world.paths.extend(way);
+        let place = self.hosts.paths.len() as u32;
+        self.hosts.paths.extend(way);
         place
     }
 
@@ -90,9 +90,9 @@ impl<'a> Builder<'a> {
         let source = Source::new(&config.source, start, streams.child("source").stream(), trace);
         let Some(mut source) = source else { return };
         let due = source.next_packet();
-        let template = self.world.templates[flow];
+        let template = self.hosts.templates[flow];
         if due.at < stops {
-            self.world.senders.push(Sender { template, due, stops, flow, slot: None, source });
+            self.hosts.sources.push(FlowSource { template, due, stops, flow, slot: None, source });
         }
     }
 }

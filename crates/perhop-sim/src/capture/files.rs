@@ -3,17 +3,19 @@
 use std::io::{self, Write};
 
 use perhop_capture::{Frame, Interface, Transport, Writer};
+use perhop_net::{DropPoint, Flight};
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
-
-use super::tap::Record;
-use super::{Captured, Captures, End, Fate, Tap, tcp};
-use crate::link::{Link, flow_of};
-use crate::session::Carried;
-use crate::world::World;
-use perhop_measure::Measurements;
+use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
 use perhop_scenario::routing::LinkId;
+
+use super::tap::{Record, Tap};
+use super::{Captured, Captures, tcp};
+use crate::engine::Engine;
+use crate::flow::flow_of;
+use crate::hosts::Hosts;
+use crate::session::Carried;
 
 /// One file for each link: what a capture on either of its ends would show, and so a whole conversation.
 pub(crate) struct Files<'a> {
@@ -30,29 +32,30 @@ struct File {
 }
 
 impl<'a> Files<'a> {
-    /// A file for each link of `world` with a tap; `comment` says what all of them are about.
+    /// A file for each link of `engine` with a tap; `comment` says what all of them are about.
     pub(crate) fn create(
         scenario: &'a Scenario,
-        world: &World,
+        engine: &impl Engine,
         captures: &Captures,
         comment: &str,
     ) -> io::Result<Files<'a>> {
         let mut open: Vec<File> = Vec::new();
         // The two directions of a link stand side by side.
-        for (index, pair) in world.links.chunks(2).enumerate() {
-            let tapped = (0..).zip(pair).filter_map(|(direction, link)| Some((direction, link, tap(link)?)));
+        for (index, pair) in engine.hosts().taps.chunks(2).enumerate() {
+            let tapped = (0..).zip(pair).filter_map(|(direction, tap)| Some((direction, tap.as_deref()?)));
             let interfaces: Vec<(LinkId, Interface)> = tapped
-                .map(|(direction, link, tap)| {
+                .map(|(direction, tap)| {
                     let near = 2 * index as u32 + direction;
                     let stations = [near, near ^ 1];
                     let (rate, framing) = (tap.rate(), tap.framing());
-                    (LinkId(near), Interface { name: link.name.clone(), framing, rate, stations })
+                    let name = engine.direction(LinkId(near)).name.clone();
+                    (LinkId(near), Interface { name, framing, rate, stations })
                 })
                 .collect();
             if interfaces.is_empty() {
                 continue;
             }
-            let name = unused(&file_name(&pair[0]), &open);
+            let name = unused(&file_name(&engine.hosts().link_ends[2 * index]), &open);
             let names = interfaces.iter().map(|(_, interface)| interface.name.clone()).collect();
             let (directions, interfaces) = interfaces.into_iter().unzip();
             let writer = Writer::new((captures.create)(&name)?, comment, interfaces, captures.snap_length)?;
@@ -63,39 +66,40 @@ impl<'a> Files<'a> {
     }
 
     /// Writes what has come by, nothing of it being from after `until`, up to which everything has happened.
-    pub(crate) fn write(&mut self, world: &mut World, until: Time) -> io::Result<()> {
+    pub(crate) fn write(&mut self, engine: &mut impl Engine, until: Time) -> io::Result<()> {
         for file in &mut self.open {
             // What is on a wire now comes by when it has arrived, and began before.
             let began = |link: &LinkId| {
-                let link = &world.links[link.index()];
-                let flight = link.in_flight.front()?;
-                Some(tap(link)?.began(flight.arrives, &flight.packet))
+                let flight = engine.direction(*link).in_flight.front()?;
+                Some(tap(engine.hosts(), *link)?.began(flight.arrives, &flight.packet))
             };
             let limit = file.directions.iter().filter_map(began).min();
             let is_due = |time: &Time| *time <= until && limit.is_none_or(|limit| *time < limit);
-            while let Some((interface, record)) = file.next(world, is_due) {
-                file.write(self.scenario, self.most_packets, world, interface, &record)?;
+            while let Some((interface, record)) = file.next(engine.hosts_mut(), is_due) {
+                file.write(self.scenario, self.most_packets, engine, interface, &record)?;
             }
         }
         Ok(())
     }
 
     /// Writes the rest: what is on a wire at the end of the run has not arrived, but was sent.
-    pub(crate) fn finish(mut self, world: &mut World) -> io::Result<Vec<Captured>> {
-        let World { links, transport, measurements: Measurements { duration, .. }, .. } = world;
-        for Link { tap, in_flight, .. } in links {
-            let Some(tap) = tap else { continue };
-            for flight in in_flight.iter() {
-                if tap.began(flight.arrives, &flight.packet) <= *duration {
-                    tap.crossed(flight.arrives, &flight.packet, transport.segments.of(&flight.packet));
-                }
+    pub(crate) fn finish(mut self, engine: &mut impl Engine) -> io::Result<Vec<Captured>> {
+        let duration = engine.hosts().measurements.duration;
+        for link in (0..engine.hosts().taps.len() as u32).map(LinkId) {
+            let Some(tap) = tap(engine.hosts(), link) else { continue };
+            let in_flight = engine.direction(link).in_flight.iter();
+            let sent: Vec<Flight> = in_flight
+                .filter(|flight| tap.began(flight.arrives, &flight.packet) <= duration)
+                .copied()
+                .collect();
+            for Flight { arrives, packet } in sent {
+                engine.hosts_mut().crossed(arrives, link, &packet);
             }
         }
-        let duration = *duration;
         let mut captured = Vec::new();
         for mut file in self.open {
-            while let Some((interface, record)) = file.next(world, |time| *time <= duration) {
-                file.write(self.scenario, self.most_packets, world, interface, &record)?;
+            while let Some((interface, record)) = file.next(engine.hosts_mut(), |time| *time <= duration) {
+                file.write(self.scenario, self.most_packets, engine, interface, &record)?;
             }
             file.writer.finish()?;
             captured.push(file.captured);
@@ -107,13 +111,13 @@ impl<'a> Files<'a> {
 
 impl File {
     /// The first record of any direction that `is_due`; of several from one instant, the first direction's.
-    fn next(&self, world: &mut World, is_due: impl Fn(&Time) -> bool) -> Option<(usize, Record)> {
+    fn next(&self, hosts: &mut Hosts, is_due: impl Fn(&Time) -> bool) -> Option<(usize, Record)> {
         let due = |(interface, link): (usize, &LinkId)| {
-            let time = tap(&world.links[link.index()])?.next()?;
+            let time = tap(hosts, *link)?.next()?;
             is_due(&time).then_some((time, interface))
         };
         let (_, interface) = self.directions.iter().enumerate().filter_map(due).min()?;
-        let tap = world.links[self.directions[interface].index()].tap.as_mut()?;
+        let tap = hosts.taps[self.directions[interface].index()].as_mut()?;
         Some((interface, tap.take()?))
     }
 
@@ -121,7 +125,7 @@ impl File {
         &mut self,
         scenario: &Scenario,
         most_packets: u64,
-        world: &World,
+        engine: &impl Engine,
         interface: usize,
         record: &Record,
     ) -> io::Result<()> {
@@ -131,14 +135,16 @@ impl File {
             return Ok(());
         }
         captured.packets += 1;
-        captured.dropped += u64::from(record.fate.is_some());
-        let link = &world.links[self.directions[interface].index()];
+        captured.dropped += u64::from(record.dropped.is_some());
+        let link = self.directions[interface];
         let mut packet = record.packet;
         let transport = match &record.carried {
             None => Transport::Plain,
-            Some(carried) => segment(scenario, world, carried, &mut packet),
+            Some(carried) => segment(scenario, engine.hosts(), carried, &mut packet),
         };
-        let comment = record.fate.map(|fate| comment(fate, link));
+        let ends = &engine.hosts().link_ends[link.index()];
+        let queues = &engine.direction(link).queue_names;
+        let comment = record.dropped.map(|(cause, point)| comment(cause, point, ends, queues));
         self.writer.write(&Frame {
             interface,
             time: record.time,
@@ -149,50 +155,50 @@ impl File {
     }
 }
 
-fn tap(link: &Link) -> Option<&Tap> {
-    link.tap.as_deref()
+fn tap(hosts: &Hosts, link: LinkId) -> Option<&Tap> {
+    hosts.taps[link.index()].as_deref()
 }
 
 /// The TCP header in `packet`, whose ports become those of the connection.
 ///
 /// To classifiers all connections of a flow have its ports. On the wire they need some of their own: the n-th
 /// connection has the flow's client port and n times the number of flows.
-fn segment(scenario: &Scenario, world: &World, carried: &Carried, packet: &mut Packet) -> Transport {
+fn segment(scenario: &Scenario, hosts: &Hosts, carried: &Carried, packet: &mut Packet) -> Transport {
     if carried.is_replayed() {
         return Transport::Tcp(tcp::replayed_fields(&carried.segment));
     }
-    let ledger = world.transport.ledger.as_ref();
+    let ledger = hosts.transport.ledger.as_ref();
     let Some((session, number)) = ledger.and_then(|ledger| ledger.connection_of(carried)) else {
         return Transport::Plain;
     };
-    let flow = &world.measurements.flows[flow_of(packet)];
+    let flow = &hosts.measurements.flows[flow_of(packet)];
     let config = &scenario.traffic[flow.traffic];
     let above = u64::from(flow.number) + u64::from(number) * u64::from(config.count);
     let port = config.source_port + (above % (0x1_0000 - u64::from(config.source_port))) as u16;
     let is_clients = carried.is_clients();
     *(if is_clients { &mut packet.source_port } else { &mut packet.destination_port }) = port;
-    let parameters = &world.transport.sessions[session].parameters;
+    let parameters = &hosts.transport.sessions[session].parameters;
     Transport::Tcp(tcp::fields(carried, number, parameters, packet))
 }
 
 /// `dropped: early-random, queue af1, yellow`.
-fn comment(Fate { cause, end }: Fate, link: &Link) -> String {
-    match end {
-        End::Output => format!("dropped: {cause}, output of {}", link.ends[0]),
-        End::Port(None) => format!("dropped: {cause}"),
-        End::Port(Some(place)) => {
-            format!("dropped: {cause}, queue {}, {}", link.queue_names[place.queue.index()], place.precedence)
+fn comment(cause: DropCause, point: DropPoint, ends: &[String; 2], queues: &[String]) -> String {
+    match point {
+        DropPoint::Output => format!("dropped: {cause}, output of {}", ends[0]),
+        DropPoint::Port(None) => format!("dropped: {cause}"),
+        DropPoint::Port(Some(place)) => {
+            format!("dropped: {cause}, queue {}, {}", queues[place.queue.index()], place.precedence)
         }
-        End::Wire => format!("dropped: {cause}, on the wire"),
-        End::Input => format!("dropped: {cause}, input of {}", link.ends[1]),
+        DropPoint::Wire => format!("dropped: {cause}, on the wire"),
+        DropPoint::Input => format!("dropped: {cause}, input of {}", ends[1]),
     }
 }
 
 /// `C1--E3`, without what file systems take amiss.
-fn file_name(link: &Link) -> String {
+fn file_name(ends: &[String; 2]) -> String {
     let harmless =
         |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };
-    link.ends.join("--").chars().map(harmless).collect()
+    ends.join("--").chars().map(harmless).collect()
 }
 
 fn unused(stem: &str, open: &[File]) -> String {

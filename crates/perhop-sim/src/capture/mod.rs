@@ -13,7 +13,7 @@ use perhop_capture::SnapLength;
 use perhop_qos::units::Time;
 
 pub(crate) use files::Files;
-pub(crate) use tap::{End, Fate, Tap};
+pub(crate) use tap::Tap;
 
 /// Packets that one file takes if nothing else is said: more than that no program likes to open.
 pub const MOST_PACKETS: u64 = 10_000_000;

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
+use perhop_net::DropPoint;
 use perhop_qos::framing::Framing;
-use perhop_qos::observer::Place;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::{Rate, Time};
 use perhop_qos::verdict::DropCause;
@@ -17,35 +17,8 @@ pub(crate) struct Record {
     pub(crate) time: Time,
     pub(crate) packet: Packet,
     pub(crate) carried: Option<Carried>,
-    /// How it ended, if it ended here.
-    pub(crate) fate: Option<Fate>,
-}
-
-/// How a packet ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Fate {
-    pub(crate) cause: DropCause,
-    pub(crate) end: End,
-}
-
-/// Where at a link a packet ends, in the order in which it comes by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// At the output conditioners.
-    Output,
-    /// At the port: in which queue, if that is known.
-    Port(Option<Place>),
-    /// On the wire.
-    Wire,
-    /// At the far end's input conditioners.
-    Input,
-}
-
-impl End {
-    /// Whether the packet was on the wire before.
-    pub(crate) fn is_beyond_port(self) -> bool {
-        matches!(self, End::Wire | End::Input)
-    }
+    /// Why and where it was dropped, if it was dropped here.
+    pub(crate) dropped: Option<(DropCause, DropPoint)>,
 }
 
 /// What came by at one direction of a link and is not written yet. Either queue is in order of time, whichever
@@ -79,17 +52,24 @@ impl Tap {
     /// `packet` arrived at the far end, before anything is done to it there.
     pub(crate) fn crossed(&mut self, arrived: Time, packet: &Packet, carried: Option<&Carried>) {
         let time = self.began(arrived, packet);
-        self.crossed.push_back(Record { time, packet: *packet, carried: carried.copied(), fate: None });
+        self.crossed.push_back(Record { time, packet: *packet, carried: carried.copied(), dropped: None });
     }
-    /// `packet` was dropped; one that had been on the wire is the last that arrived.
-    pub(crate) fn dropped(&mut self, now: Time, packet: &Packet, carried: Option<&Carried>, fate: Fate) {
-        if fate.end.is_beyond_port() {
+    /// `packet` was dropped at `point`; one that had been on the wire is the last that arrived.
+    pub(crate) fn dropped(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        carried: Option<&Carried>,
+        cause: DropCause,
+        point: DropPoint,
+    ) {
+        let dropped = Some((cause, point));
+        if point.is_beyond_port() {
             if let Some(last) = self.crossed.back_mut() {
-                last.fate = Some(fate);
+                last.dropped = dropped;
             }
         } else {
-            let record = Record { time: now, packet: *packet, carried: carried.copied(), fate: Some(fate) };
-            self.dropped.push_back(record);
+            self.dropped.push_back(Record { time: now, packet: *packet, carried: carried.copied(), dropped });
         }
     }
 

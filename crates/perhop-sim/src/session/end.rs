@@ -1,30 +1,30 @@
-//! [`End`]: one end of a dialogue: its connection, and what its application waits for.
+//! [`End`]: one end of a connection, and what its application waits for.
 
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
-use super::Carried;
+use super::segments::Carried;
+use crate::event::SimAgenda;
 use crate::tcp::{Connection, Event as TcpEvent, Transmitted};
-use crate::world::Event;
 use perhop_measure::counters::FlowCounters;
-use perhop_net::agenda::{Agenda, Slot};
+use perhop_net::agenda::Slot;
 use perhop_scenario::routing::LinkId;
 
-/// One end of a dialogue.
+/// One end of a connection.
 ///
 /// Its fields, and those of all that it consists of, are in the order of how often they are looked at: what most segments
 /// need takes a few cache lines, of several hundred connections in turn.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(super) struct End {
-    /// The place of the dialogue's other end.
+pub(crate) struct End {
+    /// The place of the other end.
     pub(super) peer: u32,
     /// Which of the connections that had this place it is of.
     pub(super) generation: u32,
     /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits for none.
     pub(super) armed: Time,
-    /// The instant before which it may be ahead of the agenda.
-    pub(super) lead: Time,
+    /// Before this instant nothing that the agenda holds happens to it: it may be ahead of the agenda.
+    pub(super) lookahead: Time,
     /// Of the transaction under way: bytes that have arrived here, and as many as the application waits for.
     pub(super) arrived: u64,
     pub(super) awaited: u64,
@@ -41,7 +41,7 @@ pub(super) struct End {
 
 /// What came of serving an end once.
 #[derive(Clone, Copy)]
-pub(super) struct Served {
+pub(crate) struct Served {
     pub(super) transmitted: Transmitted,
     /// What its application heard after the last segment, and may act on.
     pub(super) heard: Option<TcpEvent>,
@@ -71,7 +71,7 @@ impl End {
 
     /// A wake-up that comes too early costs a look; the timer seldom moves nearer, so few are asked for.
     #[inline(always)]
-    pub(super) fn arm(&mut self, agenda: &mut Agenda<Event>) {
+    pub(super) fn arm(&mut self, agenda: &mut SimAgenda) {
         let time = self.connection.next_timer();
         if time < self.armed {
             self.armed = time;

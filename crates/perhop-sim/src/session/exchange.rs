@@ -1,39 +1,50 @@
-//! What passes between the ends of a dialogue: segments that arrive, segments that are sent, timers, and what the
-//! applications hear of them.
+//! [`Sessions`]: what passes between the two ends of connections, and what applications make of it.
+//!
+//! Segments that arrive, segments that are sent, timers; then what an application does about it: it opens and closes
+//! connections, sends requests, answers and completes them.
 
-use perhop_qos::observer::Watch;
+use perhop_measure::Measurements;
+use perhop_measure::tcp::{CLIENT, SERVER};
+use perhop_net::Event;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
-
-use super::Transport;
-use super::end::Served;
-use crate::link::flow_of;
-use crate::tcp::{Event as TcpEvent, Transmitted};
-use crate::world::World;
+use perhop_scenario::Closing;
+use perhop_scenario::plan::{Beginning, Connections};
 use perhop_scenario::routing::LinkId;
 
-#[allow(clippy::inline_always)] // parts of `receive`, which every segment takes
-impl<W: Watch> World<W> {
+use super::end::{End, Served};
+use super::transport::{ConnectionPair, Ledger, Session, Transport, end_of};
+use crate::engine::Engine;
+use crate::event::HostEvent;
+use crate::flow::{flow_of, payload};
+use crate::hosts::Hosts;
+use crate::tcp::{Connection, Event as TcpEvent, Role, Transmitted};
+
+/// TCP at the hosts, whatever engine carries their packets.
+#[allow(clippy::inline_always)] // parts of `receive_segment`, which every segment takes
+pub(crate) trait Sessions: Engine {
     /// The wake-up of an end came.
-    pub(crate) fn connection_timer(&mut self, now: Time, end: usize) {
-        if self.transport.ends[end].wake(now) {
+    fn connection_timer(&mut self, now: Time, end: usize) {
+        if self.hosts_mut().transport.ends[end].wake(now) {
             self.serve(now, end);
         }
     }
 
     /// `packet` delivers the segment that it carries. Where that is answered the answer takes the place of `packet`, and
     /// leaves by the link that is returned.
-    pub(crate) fn receive(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
+    fn receive_segment(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let held = packet.payload as u32;
-        let number = self.transport.segments.at(held).number;
-        self.measurements.deliver(now, flow_of(packet), packet, number);
+        let hosts = self.hosts_mut();
+        let number = hosts.transport.segments.at(held).number;
+        hosts.measurements.deliver(now, flow_of(packet), packet, number);
         self.take_in(now, held, packet)
     }
 
     /// The segment that `packet` carries, in the place `held`, comes to its end.
     #[inline(always)]
     fn take_in(&mut self, now: Time, held: u32, packet: &mut Packet) -> Option<LinkId> {
-        let Transport { ends, segments, .. } = &mut self.transport;
+        let (hosts, agenda) = self.split();
+        let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = hosts;
         let carried = segments.at(held);
         let place = carried.end as usize;
         // A recording's segments are for nobody. A late segment of a connection that is over: its successor in
@@ -48,10 +59,10 @@ impl<W: Watch> World<W> {
         carried.segment.ecn = packet.ecn;
         end.connection.on_segment(now, &carried.segment);
         // The answer is written over it.
-        let tally = &mut self.measurements.counters[flow_of(&end.template)];
-        let served = end.serve(now, now >= self.measurements.warmup, held, carried, tally, packet);
+        let tally = &mut measurements.counters[flow_of(&end.template)];
+        let served = end.serve(now, now >= measurements.warmup, held, carried, tally, packet);
         if served.transmitted == Transmitted::Last && served.heard.is_none() {
-            end.arm(&mut self.agenda);
+            end.arm(agenda);
             return Some(end.link);
         }
         if served.transmitted == Transmitted::Nothing {
@@ -66,9 +77,13 @@ impl<W: Watch> World<W> {
     /// The same, at an end that is ahead of the agenda: its timers expire first.
     #[inline(never)]
     fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
-        let next = |world: &Self| world.transport.ends[end].connection.next_timer();
-        while let Some(expires) = Some(next(self)).filter(|expires| *expires < now) {
-            self.transport.ends[end].connection.on_timer(expires);
+        loop {
+            let connection = &mut self.hosts_mut().transport.ends[end].connection;
+            let expires = connection.next_timer();
+            if expires >= now {
+                break;
+            }
+            connection.on_timer(expires);
             self.serve(expires, end);
         }
         self.take_in(now, held, packet)
@@ -76,14 +91,14 @@ impl<W: Watch> World<W> {
 
     /// Sends what an end has to send, lets its application answer what it hears, and arms its timer.
     #[inline(never)]
-    pub(super) fn serve(&mut self, now: Time, place: usize) {
+    fn serve(&mut self, now: Time, place: usize) {
         let mut packet = Packet::default();
         loop {
-            let Transport { ends, segments, .. } = &mut self.transport;
+            let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = self.hosts_mut();
             let (end, held) = (&mut ends[place], segments.take());
-            let tally = &mut self.measurements.counters[flow_of(&end.template)];
+            let tally = &mut measurements.counters[flow_of(&end.template)];
             let served =
-                end.serve(now, now >= self.measurements.warmup, held, segments.at(held), tally, &mut packet);
+                end.serve(now, now >= measurements.warmup, held, segments.at(held), tally, &mut packet);
             if served.transmitted == Transmitted::Nothing {
                 segments.give_back(held);
             }
@@ -98,10 +113,11 @@ impl<W: Watch> World<W> {
     #[inline(never)]
     fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
         let Served { transmitted, heard } = served;
-        let end = &mut self.transport.ends[place];
+        let (hosts, agenda) = self.split();
+        let end = &mut hosts.transport.ends[place];
         let link = end.link;
         if transmitted != Transmitted::Segment && heard.is_none() {
-            end.arm(&mut self.agenda);
+            end.arm(agenda);
         }
         if transmitted != Transmitted::Nothing {
             self.forward(now, link, packet);
@@ -109,7 +125,8 @@ impl<W: Watch> World<W> {
         match heard {
             None => transmitted == Transmitted::Segment,
             Some(TcpEvent::Closed) => {
-                self.transport.ends[place].arm(&mut self.agenda);
+                let (hosts, agenda) = self.split();
+                hosts.transport.ends[place].arm(agenda);
                 self.retire(place);
                 false
             }
@@ -119,4 +136,239 @@ impl<W: Watch> World<W> {
             }
         }
     }
+
+    /// `session` starts, begins a transaction by itself, or stops.
+    fn session_due(&mut self, now: Time, session: usize) {
+        let (hosts, agenda) = self.split();
+        let Hosts { transport, measurements, .. } = hosts;
+        let Session { plan, stops, slot, due, started, stream, .. } = &mut transport.sessions[session];
+        let is_over = now >= *stops;
+        let first = !std::mem::replace(started, true);
+        let gap = if is_over { None } else { plan.gap(stream) };
+        *due = match gap {
+            Some(gap) => now.saturating_add(gap).min(*stops),
+            None if !is_over && *stops < measurements.duration => *stops,
+            None => Time::MAX,
+        };
+        if *due < Time::MAX {
+            agenda.schedule(*slot, *due);
+        }
+        transport.update_lookahead(session);
+        if is_over {
+            self.stop(now, session);
+        } else if gap.is_none() || !first {
+            // A Poisson process begins with a gap, not with a transaction.
+            self.connect(now, session);
+        }
+    }
+
+    /// `session` begins nothing more; what it has not sent yet it does not send.
+    fn stop(&mut self, now: Time, session: usize) {
+        for place in 0..self.hosts().transport.pairs.len() {
+            let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
+            let Transport { pairs, ends, .. } = &mut self.hosts_mut().transport;
+            if pairs[place].session == session && !(ends[client].closed && ends[server].closed) {
+                ends[client].connection.stop_sending();
+                self.serve(now, client);
+            }
+        }
+    }
+
+    /// A new connection of `session`.
+    fn connect(&mut self, now: Time, session: usize) {
+        let (Hosts { transport, measurements, .. }, _) = self.split();
+        let Session { parameters, stream, begun, open, .. } = &mut transport.sessions[session];
+        *open += 1;
+        let tally = &mut measurements.tcp.sessions[session].tally;
+        tally.connections += u64::from(now >= measurements.warmup);
+        let number = *begun;
+        *begun = begun.wrapping_add(1);
+        let tick = parameters.clock.as_seconds();
+        let mut end = |role| {
+            let phase = Time::from_seconds_f64(stream.uniform() * tick);
+            Connection::new(parameters, role, phase)
+        };
+        let connections = [end(Role::Active), end(Role::Passive)];
+        let place = transport.add(ConnectionPair { session, number: Some(number), began: now });
+        for (end, connection) in (0..).zip(connections) {
+            self.add_end(session, end_of(place, end), connection);
+        }
+        let transport = &mut self.hosts_mut().transport;
+        transport.note_open(session, place);
+        let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
+        if let Some(Ledger(connections)) = &mut transport.ledger {
+            let generation = transport.ends[client].generation;
+            connections.insert((place as u32, generation), (session, number));
+        }
+        self.serve(now, client);
+        self.serve(now, server);
+    }
+
+    /// `connection` is the end at `place`, client or server of `session`.
+    fn add_end(&mut self, session: usize, place: usize, connection: Connection) {
+        let side = place % 2;
+        let (hosts, agenda) = self.split();
+        let Session { flows, plan, .. } = &hosts.transport.sessions[session];
+        let (flow, response) = (flows[side], plan.response);
+        let (link, template) = (hosts.link_of(flow, 0), hosts.templates[flow]);
+        let ends = &mut hosts.transport.ends;
+        let used = ends.get(place).map(|end| (end.slot, end.generation));
+        let (slot, generation) = used
+            .unwrap_or_else(|| (agenda.register(Event::Edge(HostEvent::ConnectionTimer(place as u32))), 0));
+        let end = End {
+            connection,
+            session,
+            template: Packet { payload: payload(flow, 0), ..template },
+            link,
+            peer: place as u32 ^ 1,
+            generation,
+            lookahead: Time::ZERO,
+            slot,
+            armed: Time::MAX,
+            closed: false,
+            arrived: 0,
+            awaited: if side == CLIENT { response } else { u64::MAX },
+            received: 0,
+        };
+        match ends.get_mut(place) {
+            Some(vacant) => *vacant = end,
+            None => ends.push(end),
+        }
+    }
+
+    /// An `end` is closed. If the other is, too, neither needs an answer any more: the place of their dialogue is free.
+    #[inline(never)]
+    fn retire(&mut self, end: usize) {
+        let Hosts { transport, measurements, .. } = self.hosts_mut();
+        let Transport { sessions, pairs, ends, free, .. } = transport;
+        ends[end].closed = true;
+        let place = end / 2;
+        let ends = &mut ends[end_of(place, CLIENT)..=end_of(place, SERVER)];
+        if ends.iter().any(|end| !end.closed) {
+            return;
+        }
+        let ConnectionPair { session, number, .. } = &mut pairs[place];
+        let session = *session;
+        let Session { over, open, parameters, .. } = &mut sessions[session];
+        let tally = &mut measurements.tcp.sessions[session].tally;
+        *open -= 1;
+        *number = None;
+        for (end, received) in ends.iter_mut().zip(&mut tally.received) {
+            over.merge(&end.connection.statistics());
+            *received += std::mem::take(&mut end.received);
+            // Whatever still comes for it is for none.
+            end.generation = end.generation.wrapping_add(1);
+            end.closed = false;
+            end.armed = Time::MAX;
+            end.connection = Connection::new(parameters, Role::Passive, Time::ZERO);
+        }
+        free.push(place);
+        transport.note_over(session, place);
+    }
+
+    /// The application at `end` hears of `event`.
+    #[inline(never)]
+    fn answer(&mut self, now: Time, end: usize, event: TcpEvent) {
+        let place = end / 2;
+        match (end % 2, event) {
+            (SERVER, TcpEvent::Connected) | (_, TcpEvent::Closed) => {}
+            (SERVER, TcpEvent::Received(_)) => self.answer_requests(now, end),
+            (_, TcpEvent::Received(_)) => self.take_response(now, end),
+            (_, TcpEvent::Connected) => self.begin(now, place),
+            (CLIENT, TcpEvent::PeerClosed) => self.client_hears_the_end(now, place),
+            (_, TcpEvent::PeerClosed) => {
+                self.hosts_mut().transport.ends[end].connection.close();
+                let transport = &self.hosts().transport;
+                let ConnectionPair { session, began, .. } = transport.pairs[place];
+                if transport.sessions[session].plan.beginning != Beginning::InTurn {
+                    // The whole request is here.
+                    self.complete(now, session, began);
+                }
+            }
+        }
+    }
+
+    /// The client sends the request of the next transaction.
+    fn begin(&mut self, now: Time, place: usize) {
+        let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
+        let pair = &mut pairs[place];
+        let Session { plan, stream, stops, .. } = &mut sessions[pair.session];
+        if now >= *stops {
+            return ends[end_of(place, CLIENT)].connection.close();
+        }
+        let request = plan.next_request(stream);
+        ends[end_of(place, SERVER)].awaited = request;
+        if plan.connections == Connections::One {
+            pair.began = now;
+        }
+        let bytes = if plan.is_continuous() { u64::MAX } else { request };
+        let client = &mut ends[end_of(place, CLIENT)].connection;
+        client.send(bytes);
+        if plan.closes(Closing::Client) && plan.response == 0 {
+            client.close();
+        }
+    }
+
+    /// Requests have arrived at the server's `end`: each is answered.
+    fn answer_requests(&mut self, now: Time, end: usize) {
+        let Hosts { transport: Transport { ends, sessions, .. }, measurements, .. } = self.hosts_mut();
+        let End { connection, session, arrived, awaited, .. } = &mut ends[end];
+        let plan = &sessions[*session].plan;
+        let tally = &mut measurements.tcp.sessions[*session].tally;
+        while *arrived >= *awaited {
+            *arrived -= *awaited;
+            connection.send(plan.response);
+            if plan.closes(Closing::Server) {
+                connection.close();
+            }
+            if plan.is_continuous() {
+                tally.transactions += u64::from(now >= measurements.warmup);
+            }
+        }
+    }
+
+    /// A whole response has arrived at the client's `end`: the transaction is over, or is followed by closing.
+    fn take_response(&mut self, now: Time, end: usize) {
+        let Transport { ends, sessions, pairs, .. } = &mut self.hosts_mut().transport;
+        let End { connection, session, arrived, awaited, .. } = &mut ends[end];
+        let (place, session) = (end / 2, *session);
+        *arrived -= *awaited;
+        let plan = &sessions[session].plan;
+        match plan.connections {
+            Connections::PerTransaction if plan.closing == Closing::Server => {}
+            Connections::PerTransaction => connection.close(),
+            Connections::One => {
+                let began = pairs[place].began;
+                self.complete(now, session, began);
+                self.begin(now, place);
+            }
+        }
+    }
+
+    /// The server has closed: the transaction is over, the next one begins at once.
+    fn client_hears_the_end(&mut self, now: Time, place: usize) {
+        let Transport { sessions, pairs, ends, .. } = &mut self.hosts_mut().transport;
+        let ConnectionPair { session, began, .. } = pairs[place];
+        let Session { plan, stops, .. } = sessions[session];
+        if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction {
+            // It has closed already, unless the server was the first.
+            ends[end_of(place, CLIENT)].connection.close();
+            self.complete(now, session, began);
+            if now < stops {
+                self.connect(now, session);
+            }
+        }
+    }
+
+    /// A transaction of `session` that began at `began` is over.
+    fn complete(&mut self, now: Time, session: usize, began: Time) {
+        let Measurements { tcp, warmup, .. } = &mut self.hosts_mut().measurements;
+        if now < *warmup {
+            return;
+        }
+        tcp.sessions[session].tally.transactions += 1;
+        tcp.complete(session, now - began);
+    }
 }
+
+impl<E: Engine> Sessions for E {}

@@ -1,21 +1,24 @@
 //! A packet's way from node to node: through a port, over a wire, into the next node.
 
+use perhop_net::{DropPoint, DropSink, Flight};
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
-
-use super::World;
-use crate::capture::{End, Fate};
-use crate::link::{Flight, Link, Loss, flow_of};
 use perhop_scenario::routing::LinkId;
+
+use super::link::{Departures, Entry, FarEnd, Link, Onward, Wire};
+use super::lookahead::Prescheduled;
+use super::world::World;
+use crate::flow::flow_of;
+use crate::host_events::HostEvents;
 
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
 impl<W: Watch> World<W> {
     /// `packet` leaves a node by `link`, and goes on as far as what becomes of it is known now.
     #[inline]
-    pub(crate) fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+    pub(super) fn send(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if let Some(arrives) = self.pass(now, link, packet) {
             self.go_on(arrives, link, packet);
         }
@@ -27,7 +30,7 @@ impl<W: Watch> World<W> {
         self.travel(now, link, packet);
     }
 
-    /// The same, as a part of what brings most packets here.
+    /// [`World::go_on`] as a part of what brings most packets here.
     #[inline(always)]
     fn travel(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
         while let Some(next) = self.reach(now, link, packet) {
@@ -41,8 +44,8 @@ impl<W: Watch> World<W> {
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
-        if hop.link.straight
-            && let Some(departure) = hop.link.port.foresee(now, packet.length)
+        if hop.link.mode.cuts_through()
+            && let Some(departure) = hop.link.direction.port.foresee(now, packet.length)
         {
             hop.come(now, packet);
             hop.pass(packet, departure);
@@ -51,23 +54,23 @@ impl<W: Watch> World<W> {
         self.pass_by_queue(now, link, packet)
     }
 
-    /// The same where somebody decides about `packet`, or something is before it.
+    /// [`World::pass`] where somebody decides about `packet`, or something is before it.
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
-        // Sources that run ahead are all that enters a link, and have seen to its port.
-        if hop.link.port.backlog() > 0 && hop.link.feeders.is_empty() {
+        // Sources that look ahead are all that enters a link, and have seen to its port.
+        if hop.link.direction.port.backlog() > 0 && !matches!(hop.link.entry, Entry::Lookahead(_)) {
             self.let_out(now, link);
             hop = self.hop(link);
         }
         hop.come(now, packet);
-        if !hop.link.output.is_empty()
-            && let Verdict::Drop(cause) = hop.link.output.condition(now, packet)
+        if !hop.link.direction.output.is_empty()
+            && let Verdict::Drop(cause) = hop.link.direction.output.condition(now, packet)
         {
-            self.drop_unqueued(now, link, packet, cause, End::Output);
+            self.drop_unqueued(now, link, packet, cause, DropPoint::Output);
             return None;
         }
-        if !hop.link.books {
+        if hop.link.mode.departures() == Departures::Polled {
             return self.pass_by_scheduler(now, link, packet);
         }
         let departure = hop.book(now, packet)?;
@@ -82,7 +85,7 @@ impl<W: Watch> World<W> {
             Sent::Transmitted(departure) => hop.launch(now, packet, departure),
             Sent::Queued => {
                 // Mostly the ring has none, and what was queued waits for that.
-                if hop.link.port.ring().has_room() {
+                if hop.link.direction.port.ring().has_room() {
                     self.transmit(now, link);
                 } else if hop.link.awaits_poll() {
                     self.ask_for_poll(link);
@@ -100,7 +103,7 @@ impl<W: Watch> World<W> {
         self.await_poll(link);
     }
 
-    /// The same without asking for a wake-up, as a part of [`World::let_out`].
+    /// [`World::transmit`] without asking for a poll, as a part of [`World::let_out`].
     #[inline(always)]
     pub(super) fn let_out_at(&mut self, now: Time, link: LinkId) {
         let mut packet = Packet::default();
@@ -111,7 +114,7 @@ impl<W: Watch> World<W> {
                 self.travel(arrives, link, &mut packet);
             }
             // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.
-            let port = &self.links[link.index()].port;
+            let port = &self.links[link.index()].direction.port;
             if port.backlog() == 0 || !port.ring().has_room() {
                 return;
             }
@@ -121,21 +124,23 @@ impl<W: Watch> World<W> {
     /// The packet at the head of `link`'s flight reaches the far end.
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
-        let Link { announced, feeders, settles, in_flight, arrival, .. } = &mut self.links[link.index()];
+        let Link { entry, far_end, direction, .. } = &mut self.links[link.index()];
         // Copied once: what follows changes it in place.
         let mut packet;
-        if let Some(feeder) = *announced {
-            let sender = feeders.sender(feeder);
-            packet = self.senders[sender].template;
-            self.send_announced(now, link, sender, &mut packet);
-        } else if *settles {
-            return self.settle_in_flight(now, link);
+        if let Entry::Lookahead(lookahead) = *entry
+            && let Prescheduled::Next(feeder) = self.lookaheads[lookahead as usize].prescheduled
+        {
+            let source = self.lookaheads[lookahead as usize].feeders.source(feeder);
+            packet = self.hosts.sources[source].template;
+            self.send_prescheduled(now, link, source, &mut packet);
+        } else if *far_end != FarEnd::Event {
+            return self.deliver_in_flight(now, link);
         } else {
-            let Some(flight) = in_flight.front() else { return };
+            let Some(flight) = direction.in_flight.front() else { return };
             packet = flight.packet;
-            in_flight.drop_front();
-            if let Some(next) = in_flight.front() {
-                self.agenda.schedule(*arrival, next.arrives);
+            direction.in_flight.drop_front();
+            if let Some(next) = direction.in_flight.front() {
+                self.agenda.schedule(direction.arrival, next.arrives);
             }
         }
         self.follow(now, link);
@@ -145,33 +150,34 @@ impl<W: Watch> World<W> {
     /// A packet has reached the far end of `link`: what has become due before it happens.
     #[inline(always)]
     fn follow(&mut self, now: Time, link: LinkId) {
-        let Link { driven_by, port, feeders, .. } = &self.links[link.index()];
-        if !feeders.is_empty() {
-            self.go_ahead(now, link);
-        } else if let Some(first) = *driven_by {
-            self.drive(now, first);
-            self.catch_up(now, link);
-        } else if port.backlog() > 0 {
-            self.let_out(now, link);
+        let Link { entry, direction, .. } = &self.links[link.index()];
+        match *entry {
+            Entry::Lookahead(lookahead) => self.look_ahead(now, link, lookahead),
+            Entry::Upstream(first) => {
+                self.bring_upstream_to(now, first);
+                self.bring_to(now, link);
+            }
+            Entry::Agenda if direction.port.backlog() > 0 => self.let_out(now, link),
+            Entry::Agenda => {}
         }
     }
 
-    /// The packet at the head of `link`'s flight, which could not be settled when it was launched, reaches the far
-    /// end; those behind it are settled as far as they can be now.
+    /// The packet at the head of `link`'s flight, which could not be delivered inline when it was launched, reaches the
+    /// far end; those behind it are delivered inline as far as they can be now.
     #[inline(never)]
-    fn settle_in_flight(&mut self, now: Time, link: LinkId) {
+    fn deliver_in_flight(&mut self, now: Time, link: LinkId) {
         loop {
             let mut hop = self.hop(link);
-            let Some(&Flight { mut packet, arrives }) = hop.link.in_flight.front() else { break };
-            if arrives > now && !hop.is_settled(&packet, arrives) {
+            let Some(&Flight { mut packet, arrives }) = hop.link.direction.in_flight.front() else { break };
+            if arrives > now && !hop.delivers_inline(&packet, arrives) {
                 hop.await_arrival(arrives);
                 break;
             }
-            // It stays in flight until it has arrived, so that none is settled before it.
+            // It stays in flight until it has arrived, so that none is delivered before it.
             self.go_on(arrives, link, &mut packet);
-            self.links[link.index()].in_flight.drop_front();
+            self.links[link.index()].direction.in_flight.drop_front();
         }
-        self.catch_up(now, link);
+        self.bring_to(now, link);
     }
 
     /// `packet` reaches the far end of `link`: the answer is by which link it, or what a host answers it, leaves the
@@ -179,63 +185,55 @@ impl<W: Watch> World<W> {
     #[inline(always)]
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         let mut hop = &mut self.links[link.index()];
-        if !hop.uneventful {
+        if hop.wire == Wire::Inspected {
             if !self.survives_the_wire(now, link, packet) {
                 return None;
             }
             hop = &mut self.links[link.index()];
         }
-        // Nobody reads any more what a node knows of its packets: the interface, the color, the links behind it.
-        if hop.ends_plainly {
+        if hop.onward == Onward::PlainHost {
             return self.deliver(now, packet);
         }
-        packet.arrive(hop.far_interface);
-        if !hop.input.is_empty()
-            && let Verdict::Drop(cause) = hop.input.condition(now, packet)
+        packet.arrive(hop.direction.far_interface);
+        if !hop.direction.input.is_empty()
+            && let Verdict::Drop(cause) = hop.direction.input.condition(now, packet)
         {
-            self.drop_unqueued(now, link, packet, cause, End::Input);
+            self.drop_unqueued(now, link, packet, cause, DropPoint::Input);
             return None;
         }
         packet.hops += 1;
-        if hop.leads_to_host {
-            return self.deliver(now, packet);
+        match hop.onward {
+            Onward::PlainHost | Onward::Host => self.deliver(now, packet),
+            Onward::Link(next) => Some(next),
+            Onward::Routed => Some(self.hosts.link_of(flow_of(packet), packet.hops)),
         }
-        hop.next.or_else(|| Some(self.link_of(flow_of(packet), packet.hops)))
     }
 
     /// Whether `packet` reaches the far end of a `link` that loses packets, or that is captured.
     #[inline(never)]
     fn survives_the_wire(&mut self, now: Time, link: LinkId, packet: &Packet) -> bool {
-        let Link { loss, tap, .. } = &mut self.links[link.index()];
-        if let Some(tap) = tap {
-            tap.crossed(now, packet, self.transport.segments.of(packet));
-        }
-        let lost = loss.as_mut().is_some_and(Loss::strikes);
+        self.hosts.crossed(now, link, packet);
+        let lost = self.links[link.index()].direction.loss.as_mut().is_some_and(|loss| loss.strikes());
         if lost {
-            self.drop_unqueued(now, link, packet, DropCause::Lost, End::Wire);
+            self.drop_unqueued(now, link, packet, DropCause::Lost, DropPoint::Wire);
         }
         !lost
     }
 
-    /// The link by which packets of `flow` leave the node that they reach after `hops` links.
-    #[inline]
-    pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
-        self.paths[self.flow_paths[flow] as usize + usize::from(hops)]
-    }
-
-    /// `packet` ends at `link` outside its queues, at `end`: counted for its flow and by the port.
+    /// `packet` ends at `link` outside the queues of its port, at `point`.
     #[cold]
-    fn drop_unqueued(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, end: End) {
+    fn drop_unqueued(
+        &mut self,
+        now: Time,
+        link: LinkId,
+        packet: &Packet,
+        cause: DropCause,
+        point: DropPoint,
+    ) {
         self.watch.ends(now, link.index(), packet, cause);
-        self.measurements.counters[flow_of(packet)].drop(packet, cause, self.measurements.warmup);
-        let Link { tally, tap, .. } = &mut self.links[link.index()];
-        if let Some(tap) = tap {
-            tap.dropped(now, packet, self.transport.segments.of(packet), Fate { cause, end });
-        }
-        self.transport.segments.release(packet);
-        if now >= self.measurements.warmup {
-            let counters = if end.is_beyond_port() { &mut tally.beyond } else { &mut tally.unqueued };
-            counters[cause.index()].add(packet.length);
+        self.hosts.dropped(now, link, packet, cause, point);
+        if now >= self.hosts.measurements.warmup {
+            self.links[link.index()].direction.count_drop(packet, cause, point);
         }
     }
 }

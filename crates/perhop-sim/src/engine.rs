@@ -1,0 +1,89 @@
+//! [`Engine`]: what hosts ask of whatever carries their packets, and what a run asks of it. Two there are: the plain
+//! one, a [`Network`](perhop_net::Network) with [`Hosts`] at its edge, and the fast one, [`World`](crate::fast::World).
+
+use perhop_measure::{Conditioned, Measurements, PortMeasurements, QueueSeries};
+use perhop_net::Direction;
+use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use crate::event::SimAgenda;
+use crate::flow::flow_of;
+use crate::hosts::{Hosts, QueueProbe};
+
+/// One replication of a scenario, ready to run, running or finished.
+pub trait Engine: Sized {
+    /// The hosts at the edge.
+    fn hosts(&self) -> &Hosts;
+    /// The hosts at the edge.
+    fn hosts_mut(&mut self) -> &mut Hosts;
+    /// The hosts, and the agenda.
+    fn split(&mut self) -> (&mut Hosts, &mut SimAgenda);
+    /// One direction of a link.
+    fn direction(&self, link: LinkId) -> &Direction;
+    /// One direction of a link.
+    fn direction_mut(&mut self, link: LinkId) -> &mut Direction;
+    /// `packet` leaves a node by `link`.
+    fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet);
+    /// Brings the port of `link` to `now`, before somebody looks at it.
+    fn catch_up(&mut self, now: Time, link: LinkId);
+    /// Lets happen whatever happens no later than `limit`.
+    fn run_until(&mut self, limit: Time);
+    /// The hosts, and the directions of links in their order, when the run is over.
+    fn into_parts(self) -> (Hosts, Vec<Direction>);
+
+    /// Lets happen whatever happens in the whole run, and brings every port to its end.
+    fn finish(&mut self) {
+        let duration = self.hosts().measurements.duration;
+        self.run_until(duration);
+        self.catch_up_everywhere(duration);
+    }
+    /// Brings every port to `now`, along the paths: what catches up may be all that feeds the port behind it.
+    fn catch_up_everywhere(&mut self, now: Time) {
+        for place in 0..self.hosts().paths.len() {
+            let link = self.hosts().paths[place];
+            self.catch_up(now, link);
+        }
+    }
+    /// Packets times the links whose wire they entered, since the start of the run.
+    fn packet_hops(&self) -> u64 {
+        let links = 0..self.hosts().link_ends.len() as u32;
+        links.map(|link| self.direction(LinkId(link)).transmitted).sum()
+    }
+    /// The name in results of port number `port`: ports are numbered in the order of the scenario's links, both
+    /// directions of each.
+    fn port_name(&self, port: usize) -> Option<&str> {
+        let is_known = port < self.hosts().link_ends.len();
+        is_known.then(|| self.direction(LinkId(port as u32)).name.as_str())
+    }
+
+    /// All that was counted of a run that is over.
+    ///
+    /// # Panics
+    /// In debug builds, where a packet was lost or invented: a bug of the engine.
+    fn measure(self) -> Measurements {
+        let (hosts, directions) = self.into_parts();
+        let Hosts { mut measurements, mut transport, queue_probes, link_ends, .. } = hosts;
+        measurements.packet_hops = directions.iter().map(|direction| direction.transmitted).sum();
+        measurements.in_network = vec![0; measurements.flows.len()];
+        for packet in directions.iter().flat_map(Direction::packets) {
+            measurements.in_network[flow_of(packet)] += u64::from(packet.sent_at >= measurements.warmup);
+        }
+        for (Direction { output, input, .. }, [from, to]) in directions.iter().zip(&link_ends) {
+            measurements.conditioners.extend(Conditioned::by(output, [from, to], "output"));
+            measurements.conditioners.extend(Conditioned::by(input, [to, from], "input"));
+        }
+        let series = |probe: QueueProbe| QueueSeries { port: probe.link.index(), samples: probe.samples };
+        measurements.queues = queue_probes.into_iter().map(series).collect();
+        transport.measure(&mut measurements.tcp);
+        if cfg!(debug_assertions) {
+            measurements.assert_conservation();
+            let packets = directions.iter().flat_map(Direction::packets);
+            let carrying = packets.filter(|packet| packet.protocol == Protocol::TCP).count();
+            assert_eq!(carrying, transport.segments.len(), "TCP segments under way and packets for them");
+        }
+        let port = |Direction { name, queue_names, tally, .. }| PortMeasurements { name, queue_names, tally };
+        measurements.ports = directions.into_iter().map(port).collect();
+        measurements
+    }
+}

@@ -1,0 +1,185 @@
+//! Catching up: ports that nobody polls when their wire is free, and sources that send ahead of the agenda.
+//! Which is brought to what time, and when.
+
+use perhop_net::Flight;
+use perhop_net::source::Emission;
+use perhop_qos::observer::Watch;
+use perhop_qos::packet::Packet;
+use perhop_qos::port::Departure;
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use super::link::{Entry, FarEnd};
+use super::lookahead::{Feeder, Lookahead, Prescheduled};
+use super::world::World;
+
+impl<W: Watch> World<W> {
+    /// Lets the sources of `lookahead` go on behind `now`: the arrival of their next packet is put on the agenda where
+    /// that suffices, else they send ahead.
+    ///
+    /// A packet that will find the port idle needs nothing but its arrival on the agenda until then: nobody asks for it,
+    /// and nothing enters this link but what its own sources send after it.
+    #[allow(clippy::inline_always)] // a part of the arrival before
+    #[inline(always)]
+    pub(super) fn look_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
+        let World { links, lookaheads, hosts, agenda, .. } = self;
+        let (direction, ahead) = (&mut links[link.index()].direction, &mut lookaheads[lookahead as usize]);
+        if ahead.prescheduled == Prescheduled::Nothing && direction.in_flight.is_empty() {
+            let first = ahead.feeders.first_by(|source| hosts.sources[source].due.at);
+            let Emission { at, length, .. } = hosts.sources[ahead.feeders.source(first)].due;
+            if at <= hosts.measurements.duration
+                && let Some(departure) = direction.port.foresee(at, length)
+            {
+                ahead.prescheduled = Prescheduled::Next(first);
+                agenda.schedule(direction.arrival, departure.ends + direction.delay);
+                return;
+            }
+        }
+        self.send_ahead(now, link, lookahead);
+    }
+
+    /// Sends the packet of `source` whose arrival at the far end of `link`, at `arrives`, was put on the agenda.
+    /// `packet` is its template.
+    #[allow(clippy::inline_always)] // a part of its arrival, seldom of anything else
+    #[inline(always)]
+    pub(super) fn send_prescheduled(
+        &mut self,
+        arrives: Time,
+        link: LinkId,
+        source: usize,
+        packet: &mut Packet,
+    ) {
+        self.hosts.take_packet(source, packet);
+        let Entry::Lookahead(lookahead) = self.links[link.index()].entry else { return };
+        self.lookaheads[lookahead as usize].prescheduled = Prescheduled::Nothing;
+        let mut hop = self.hop(link);
+        hop.come(packet.sent_at, packet);
+        hop.link.direction.transmitted += 1;
+        let departure = Departure { starts: packet.sent_at, ends: arrives - hop.link.direction.delay };
+        hop.pass(packet, departure);
+    }
+
+    /// Sends the prescheduled packet of `feeder` if it is due by `now`. The answer is whether it is still to be sent.
+    #[cold]
+    fn send_if_due(&mut self, now: Time, link: LinkId, lookahead: u32, feeder: Feeder) -> bool {
+        let source = self.lookaheads[lookahead as usize].feeders.source(feeder);
+        let Emission { at, length, .. } = self.hosts.sources[source].due;
+        if at > now {
+            return true;
+        }
+        let direction = &self.links[link.index()].direction;
+        let Some(departure) = direction.port.foresee(at, length) else {
+            unreachable!("nothing has entered the port since its departure was foreseen")
+        };
+        let arrives = departure.ends + direction.delay;
+        let mut packet = self.hosts.sources[source].template;
+        self.send_prescheduled(arrives, link, source, &mut packet);
+        self.links[link.index()].direction.in_flight.push_back(Flight { arrives, packet });
+        false
+    }
+
+    /// Lets happen at `link`'s port what has become due by `now`, each at its own instant.
+    ///
+    /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters the ring, so
+    /// while a port is busy something is in flight on its wire, and its arrival comes by here before the packet after
+    /// the next could be late. Where packets are delivered inline nothing can be late, or the port asks to be polled
+    /// ([`World::await_poll`]).
+    #[inline]
+    pub(super) fn bring_to(&mut self, now: Time, link: LinkId) {
+        if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
+            self.send_ahead(now, link, lookahead);
+        } else if self.links[link.index()].direction.port.backlog() > 0 {
+            self.let_out(now, link);
+        }
+    }
+
+    /// Lets `link`'s port send what is due by `now`.
+    #[inline(never)]
+    pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
+        let due = |world: &Self| world.links[link.index()].direction.port.poll_timeout();
+        while let Some(due) = due(self).filter(|due| *due <= now) {
+            self.let_out_at(due, link);
+        }
+        self.await_poll(link);
+    }
+
+    /// Lets the sources that look ahead by `link` send what is due by `now`, before anything leaves a port further on
+    /// at that time.
+    #[inline(never)]
+    pub(super) fn bring_upstream_to(&mut self, now: Time, link: LinkId) {
+        if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
+            self.send_ahead(now, link, lookahead);
+        }
+    }
+
+    /// Lets a host's sources send what is due by `now`, and on until a packet is in flight at their barrier.
+    ///
+    /// Nothing that happens elsewhere changes what these sources send or what becomes of it up to there, so that
+    /// packet's arrival is the only event that the agenda needs.
+    #[inline(never)]
+    fn send_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
+        let Lookahead { prescheduled, feeders, barrier } = self.lookaheads[lookahead as usize];
+        if let Prescheduled::Next(feeder) = prescheduled
+            && self.send_if_due(now, link, lookahead, feeder)
+        {
+            return;
+        }
+        loop {
+            let source = feeders.source(feeders.first_by(|source| self.hosts.sources[source].due.at));
+            let emission = self.hosts.sources[source].due.at;
+            let timeout = self.links[link.index()].direction.port.poll_timeout().unwrap_or(Time::MAX);
+            let next = emission.min(timeout);
+            if next > now
+                && (next > self.hosts.measurements.duration
+                    || !self.links[barrier.index()].direction.in_flight.is_empty())
+            {
+                return;
+            }
+            if timeout <= emission {
+                self.transmit(timeout, link);
+            } else {
+                let mut packet = self.hosts.sources[source].template;
+                self.hosts.take_packet(source, &mut packet);
+                self.send(emission, link, &mut packet);
+            }
+        }
+    }
+
+    /// Asks for a poll of `link`'s port where no packet in flight brings one.
+    #[inline]
+    pub(super) fn await_poll(&mut self, link: LinkId) {
+        if self.links[link.index()].awaits_poll() {
+            self.ask_for_poll(link);
+        }
+    }
+
+    /// Asks for a poll of `link`'s port.
+    #[inline(never)]
+    pub(super) fn ask_for_poll(&mut self, link: LinkId) {
+        let link = &mut self.links[link.index()];
+        let direction = &mut link.direction;
+        let Some(timeout) = direction.port.poll_timeout() else { return };
+        // An inline packet cannot reach the far end earlier, and before that nobody knows that it is late.
+        let time = match link.far_end {
+            FarEnd::Inline(_) => timeout.saturating_add(direction.delay),
+            FarEnd::Event => timeout,
+        };
+        // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
+        if direction.poll_at.is_none_or(|pending| time < pending) {
+            self.agenda.schedule(direction.poll, time);
+            direction.poll_at = Some(time);
+        }
+    }
+
+    /// `link`'s port asked to be polled at `now`, unless an earlier poll has taken this one's place.
+    pub(super) fn poll(&mut self, now: Time, link: LinkId) {
+        let pending = &mut self.links[link.index()].direction.poll_at;
+        if *pending == Some(now) {
+            *pending = None;
+            if let Entry::Upstream(first) = self.links[link.index()].entry {
+                self.bring_upstream_to(now, first);
+            }
+            self.bring_to(now, link);
+        }
+    }
+}

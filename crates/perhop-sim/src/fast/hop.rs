@@ -1,0 +1,118 @@
+//! [`Hop`]: one link, and all of the world that a packet asks on its way through that link's port and onto its wire.
+
+use perhop_net::{Flight, PortCounters};
+use perhop_qos::observer::Watch;
+use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::port::{Departure, Port, Sent};
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use super::link::{Awaited, FarEnd, Link};
+use super::world::World;
+use crate::event::SimAgenda;
+use crate::hosts::Hosts;
+
+/// One link of a world, looked up once for all that is done there.
+pub(super) struct Hop<'w, W> {
+    pub(super) link: &'w mut Link,
+    id: LinkId,
+    hosts: &'w mut Hosts,
+    agenda: &'w mut SimAgenda,
+    watch: &'w mut W,
+}
+
+impl<W> World<W> {
+    /// What a packet asks at `link`.
+    #[allow(clippy::inline_always)] // a part of what every packet does on every hop
+    #[inline(always)]
+    pub(super) fn hop(&mut self, id: LinkId) -> Hop<'_, W> {
+        let World { links, hosts, agenda, watch, .. } = self;
+        Hop { link: &mut links[id.index()], id, hosts, agenda, watch }
+    }
+}
+
+#[allow(clippy::inline_always)] // parts of what every packet does on every hop
+impl<W: Watch> Hop<'_, W> {
+    /// The port, and who counts what happens there.
+    #[inline(always)]
+    fn port(&mut self) -> (&mut Port, PortCounters<'_, Hosts, W::Observer<'_>>) {
+        let (counts_from, ends) = (self.hosts.measurements.warmup, self.hosts.measurements.duration);
+        let counters = PortCounters {
+            tally: &mut self.link.direction.tally,
+            sink: self.hosts,
+            link: self.id,
+            counts_from,
+            ends,
+            observer: self.watch.at(self.id.index()),
+        };
+        (&mut self.link.direction.port, counters)
+    }
+
+    /// `packet` comes to the port, before its conditioners.
+    #[inline(always)]
+    pub(super) fn come(&mut self, now: Time, packet: &Packet) {
+        self.watch.comes(now, self.id.index(), packet);
+    }
+    /// [`Port::pass`].
+    #[inline(always)]
+    pub(super) fn pass(&mut self, packet: &Packet, departure: Departure) {
+        let (port, counters) = self.port();
+        port.pass(packet, departure, counters);
+    }
+    /// [`Port::book`].
+    #[inline(always)]
+    pub(super) fn book(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
+        let (port, counters) = self.port();
+        let Departure { starts, ends } = port.book(now, packet, counters)?;
+        // Before a slow wire a packet's turn may come after all times there are.
+        let latest = Time::MAX.saturating_sub(self.link.direction.delay);
+        Some(Departure { starts, ends: ends.min(latest.saturating_sub(Time::from_picoseconds(1))) })
+    }
+    /// [`Port::send`].
+    #[inline(always)]
+    pub(super) fn send(&mut self, now: Time, packet: &mut Packet) -> Sent {
+        let (port, counters) = self.port();
+        port.send(now, packet, counters)
+    }
+    /// [`Port::poll_transmit`].
+    #[inline(always)]
+    pub(super) fn poll_transmit(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
+        let (port, counters) = self.port();
+        port.poll_transmit(now, packet, counters)
+    }
+
+    /// `packet`, which `leaves` its queue then, arrives when its last bit does, which goes out as its `departure` ends.
+    /// The answer is when, if it is delivered inline now; else the agenda will come to it.
+    #[inline(always)]
+    pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
+        self.link.direction.transmitted += u64::from(leaves <= self.hosts.measurements.duration);
+        let arrives = departure.ends + self.link.direction.delay;
+        if self.link.direction.in_flight.is_empty() {
+            if self.delivers_inline(packet, arrives) {
+                return Some(arrives);
+            }
+            self.agenda.schedule(self.link.direction.arrival, arrives);
+        }
+        self.link.direction.in_flight.push_back(Flight { arrives, packet: *packet });
+        None
+    }
+
+    /// Whether `packet`, which arrives at `arrives`, is received now: nothing else can reach what it meets at the far end
+    /// before, which is the link's lookahead (Chandy and Misra 1979, "Distributed simulation").
+    #[inline(always)]
+    pub(super) fn delivers_inline(&self, packet: &Packet, arrives: Time) -> bool {
+        match self.link.far_end {
+            FarEnd::Event => false,
+            FarEnd::Inline(Awaited::Tcp) if packet.protocol == Protocol::TCP => {
+                let transport = &self.hosts.transport;
+                arrives <= transport.not_beyond && arrives < transport.lookahead(packet)
+            }
+            FarEnd::Inline(_) => arrives <= self.hosts.measurements.duration,
+        }
+    }
+    /// The agenda will come to what is in flight here at `arrives`.
+    #[inline(always)]
+    pub(super) fn await_arrival(&mut self, arrives: Time) {
+        self.agenda.schedule(self.link.direction.arrival, arrives);
+    }
+}

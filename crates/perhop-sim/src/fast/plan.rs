@@ -1,0 +1,255 @@
+//! How the plan of a [`World`] is made: which ways packets may take through each link ([`super::link`]).
+//!
+//! One question decides most of it, the lookahead of conservative parallel simulation (Chandy and Misra 1979;
+//! Bryant 1977): before which instant can nothing else reach what a packet meets at the far end of a link? Where all
+//! packets that come there come over this wire, that is the end of the run; where TCP answers, it is asked of the
+//! connection, packet by packet; elsewhere the agenda must come to the arrival.
+
+use perhop_measure::tcp::{CLIENT, SERVER};
+use perhop_net::Event;
+use perhop_qos::observer::Watch;
+use perhop_qos::packet::Protocol;
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use super::link::{Awaited, Departures, Entry, FarEnd, Link, Onward, PortMode, Wire};
+use super::lookahead::{Feeders, Lookahead, Prescheduled};
+use super::world::World;
+use crate::event::HostEvent;
+use crate::hosts::{FarNode, FlowSource, Hosts};
+use crate::session::Answers;
+use crate::setup::{Entering, Setup};
+
+/// Over which link packets come to the node where they leave by another.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Feeding {
+    Unused,
+    By(LinkId),
+    /// Over several, or from the hosts themselves.
+    Mixed,
+}
+
+impl<W: Watch> World<W> {
+    /// The fast engine for what was set up, its ports observed by `watch`.
+    pub fn new(setup: Setup, watch: W) -> World<W> {
+        let Setup { agenda, directions, mut hosts, entering } = setup;
+        let feeding = feeding(&hosts);
+        let mut inline = inline_links(&hosts, &feeding);
+        let stretches = stretches(&hosts, &feeding, &inline);
+        let mut entries = vec![Entry::Agenda; directions.len()];
+        for stretch in &stretches {
+            inline[stretch[0].index()] = true;
+            stretch[1..].iter().for_each(|link| entries[link.index()] = Entry::Upstream(stretch[0]));
+        }
+        let far_ends = far_ends(&mut hosts, &inline);
+        let onward = onward(&hosts, &directions);
+        let (wires, mut links) = (wires(&hosts, &directions), Vec::with_capacity(directions.len()));
+        for (index, direction) in directions.into_iter().enumerate() {
+            let departures = if W::TIME_ORDERED || !direction.port.can_book() {
+                Departures::Polled
+            } else {
+                Departures::Precomputed
+            };
+            let mode = if direction.output.is_empty() && direction.port.is_open() {
+                PortMode::CutThrough(departures)
+            } else {
+                PortMode::Queued(departures)
+            };
+            links.push(Link {
+                onward: onward[index],
+                entry: entries[index],
+                mode,
+                far_end: far_ends[index],
+                wire: wires[index],
+                direction,
+            });
+        }
+        let mut world = World { agenda, links, lookaheads: Vec::new(), hosts, watch };
+        world.start_sources(&entering, &stretches);
+        world
+    }
+
+    /// Puts the sources on the agenda, or lets them look ahead of it where nobody could tell.
+    fn start_sources(&mut self, entering: &[Entering], stretches: &[Vec<LinkId>]) {
+        let mut feeders = vec![Vec::new(); self.links.len()];
+        for (source, FlowSource { flow, .. }) in self.hosts.sources.iter().enumerate() {
+            feeders[self.hosts.link_of(*flow, 0).index()].push(source);
+        }
+        let mut ahead = Vec::new();
+        for (index, feeders) in feeders.iter().enumerate().filter(|(_, feeders)| !feeders.is_empty()) {
+            let id = LinkId(index as u32);
+            // A link from host to host has no event that could be a barrier.
+            if is_probed(&self.hosts, id)
+                || self.hosts.far_nodes[index] == FarNode::Host
+                || entering[index] == Entering::Reactive
+                || feeders.len() > Feeders::MOST
+            {
+                for source in feeders {
+                    let slot = self.agenda.register(Event::Edge(HostEvent::Emission(*source as u32)));
+                    self.agenda.schedule(slot, self.hosts.sources[*source].due.at);
+                    self.hosts.sources[*source].slot = Some(slot);
+                }
+                continue;
+            }
+            let link = &mut self.links[index];
+            let may_preschedule = link.mode.cuts_through() && link.far_end == FarEnd::Event;
+            let stretch = stretches.iter().find(|stretch| stretch[0] == id);
+            link.entry = Entry::Lookahead(self.lookaheads.len() as u32);
+            ahead.push((id, self.lookaheads.len() as u32));
+            self.lookaheads.push(Lookahead {
+                feeders: Feeders::new(feeders),
+                barrier: stretch.map_or(id, |stretch| stretch[stretch.len() - 1]),
+                prescheduled: if may_preschedule { Prescheduled::Nothing } else { Prescheduled::Never },
+            });
+        }
+        for (link, lookahead) in ahead {
+            self.look_ahead(Time::ZERO, link, lookahead);
+        }
+    }
+}
+
+/// The links whose packets all go on to a link that gets its packets from here alone and whose queues nobody looks at,
+/// or end at a host: then nothing can come between, and packets are delivered inline. Whether TCP answers there ahead
+/// of the agenda is asked for each packet.
+///
+/// Not the links away from a host, whose sources and TCP are ahead of the agenda: an arrival that is an event must be
+/// their barrier. See [`stretches`].
+fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
+    let mut inline = vec![true; hosts.far_nodes.len()];
+    for flow in 0..hosts.flow_paths.len() {
+        let path: Vec<LinkId> = path(hosts, flow).collect();
+        let is_tcp = hosts.templates[flow].protocol == Protocol::TCP;
+        for (place, link) in path.iter().enumerate() {
+            let leads_away = place == 0 && (path.len() > 1 || is_tcp);
+            inline[link.index()] &= !leads_away
+                && path.get(place + 1).is_none_or(|next| {
+                    feeding[next.index()] == Feeding::By(*link) && !is_probed(hosts, *next)
+                });
+        }
+    }
+    inline
+}
+
+/// From each link away from a host, the links up to the first that is not inline, which is the barrier: where all its
+/// packets come to that one, and nobody else's. There the link away from the host delivers inline, too.
+fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool]) -> Vec<Vec<LinkId>> {
+    let mut found: Vec<Option<Option<Vec<LinkId>>>> = vec![None; hosts.far_nodes.len()];
+    for flow in 0..hosts.flow_paths.len() {
+        let path: Vec<LinkId> = path(hosts, flow).collect();
+        let barrier = path[1..].iter().position(|link| !inline[link.index()]);
+        let is_alone =
+            |pair: &[LinkId]| feeding[pair[1].index()] == Feeding::By(pair[0]) && !is_probed(hosts, pair[1]);
+        let stretch = barrier.map(|place| path[..place + 2].to_vec());
+        let stretch = stretch.filter(|stretch| stretch.windows(2).all(is_alone));
+        let known = found[path[0].index()].get_or_insert_with(|| stretch.clone());
+        if *known != stretch {
+            *known = None;
+        }
+    }
+    found.into_iter().flatten().flatten().collect()
+}
+
+/// How packets are received at the far ends, given which links deliver `inline`. Finds the ends of sessions that may
+/// answer ahead of the agenda: nobody else sends by the link by which their packets leave, and nobody looks at that
+/// link's queues, or at connections.
+fn far_ends(hosts: &mut Hosts, inline: &[bool]) -> Vec<FarEnd> {
+    let of = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
+    let mut far_ends: Vec<FarEnd> = inline.iter().map(of).collect();
+    let mut leaving = vec![0u32; inline.len()];
+    for flow in 0..hosts.flow_paths.len() {
+        leaving[hosts.link_of(flow, 0).index()] += 1;
+    }
+    let nobody_looks = hosts.transport.probes.is_empty();
+    for session in 0..hosts.transport.sessions.len() {
+        for end in [CLIENT, SERVER] {
+            let flows = hosts.transport.sessions[session].flows;
+            let leaves = hosts.link_of(flows[end], 0);
+            if nobody_looks && leaving[leaves.index()] == 1 && !is_probed(hosts, leaves) {
+                hosts.transport.sessions[session].answers[end] = Answers::Ahead;
+            }
+            if let Some(arrives) = path(hosts, flows[1 - end]).last()
+                && inline[arrives.index()]
+            {
+                // Asked for each packet, which may be another session's.
+                far_ends[arrives.index()] = FarEnd::Inline(Awaited::Tcp);
+            }
+        }
+    }
+    find_awaited(hosts, &mut far_ends);
+    far_ends
+}
+
+/// Finds the inline links on whose packets something on the agenda waits further along their way.
+fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
+    let mut found = true;
+    while std::mem::take(&mut found) {
+        for flow in 0..hosts.flow_paths.len() {
+            let path: Vec<LinkId> = path(hosts, flow).collect();
+            for pair in path.windows(2) {
+                let [link, next] = [pair[0].index(), pair[1].index()];
+                let unawaited = FarEnd::Inline(Awaited::Nobody);
+                if far_ends[link] == unawaited && far_ends[next] != unawaited {
+                    far_ends[link] = FarEnd::Inline(Awaited::Downstream);
+                    found = true;
+                }
+            }
+        }
+    }
+}
+
+/// Where packets go that have reached the far end of each link.
+fn onward(hosts: &Hosts, directions: &[perhop_net::Direction]) -> Vec<Onward> {
+    let mut next: Vec<Option<Option<LinkId>>> = vec![None; directions.len()];
+    for flow in 0..hosts.flow_paths.len() {
+        let path: Vec<LinkId> = path(hosts, flow).collect();
+        for pair in path.windows(2) {
+            let known = next[pair[0].index()].get_or_insert(Some(pair[1]));
+            *known = known.filter(|next| *next == pair[1]);
+        }
+    }
+    let of = |(index, direction): (usize, &perhop_net::Direction)| match hosts.far_nodes[index] {
+        FarNode::Host if direction.input.is_empty() => Onward::PlainHost,
+        FarNode::Host => Onward::Host,
+        FarNode::Router => next[index].flatten().map_or(Onward::Routed, Onward::Link),
+    };
+    directions.iter().enumerate().map(of).collect()
+}
+
+/// What happens on each wire.
+fn wires(hosts: &Hosts, directions: &[perhop_net::Direction]) -> Vec<Wire> {
+    let of = |(direction, tap): (&perhop_net::Direction, &Option<_>)| {
+        if direction.loss.is_none() && tap.is_none() { Wire::Ideal } else { Wire::Inspected }
+    };
+    directions.iter().zip(&hosts.taps).map(of).collect()
+}
+
+/// What feeds each link.
+fn feeding(hosts: &Hosts) -> Vec<Feeding> {
+    let mut feeding = vec![Feeding::Unused; hosts.far_nodes.len()];
+    for flow in 0..hosts.flow_paths.len() {
+        let mut before = Feeding::Mixed;
+        for link in path(hosts, flow) {
+            let known = &mut feeding[link.index()];
+            *known = match *known {
+                Feeding::Unused => before,
+                same if same == before => same,
+                _ => Feeding::Mixed,
+            };
+            before = Feeding::By(link);
+        }
+    }
+    feeding
+}
+
+/// Whether a probe looks at the queues before `link`.
+fn is_probed(hosts: &Hosts, link: LinkId) -> bool {
+    hosts.queue_probes.iter().any(|probe| probe.link == link)
+}
+
+/// The links that `flow` takes.
+fn path(hosts: &Hosts, flow: usize) -> impl Iterator<Item = LinkId> + '_ {
+    let mut ended = false;
+    hosts.paths[hosts.flow_paths[flow] as usize..].iter().copied().take_while(move |link| {
+        !std::mem::replace(&mut ended, hosts.far_nodes[link.index()] == FarNode::Host)
+    })
+}

@@ -1,0 +1,70 @@
+//! [`World`]: the fast engine's network in motion.
+
+use perhop_net::{Direction, Event};
+use perhop_qos::observer::Watch;
+use perhop_qos::packet::Packet;
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use super::link::Link;
+use super::lookahead::Lookahead;
+use crate::engine::Engine;
+use crate::event::SimAgenda;
+use crate::host_events::HostEvents;
+use crate::hosts::Hosts;
+
+/// One replication of a scenario in the fast engine; `W` observes its ports.
+#[derive(Debug)]
+pub struct World<W = ()> {
+    pub(super) agenda: SimAgenda,
+    pub(super) links: Vec<Link>,
+    /// By [`Entry::Lookahead`](super::link::Entry).
+    pub(super) lookaheads: Vec<Lookahead>,
+    pub(super) hosts: Hosts,
+    pub(super) watch: W,
+}
+
+impl<W> World<W> {
+    /// Who observes the ports.
+    pub fn watch(&mut self) -> &mut W {
+        &mut self.watch
+    }
+}
+
+impl<W: Watch> Engine for World<W> {
+    fn hosts(&self) -> &Hosts {
+        &self.hosts
+    }
+    fn hosts_mut(&mut self) -> &mut Hosts {
+        &mut self.hosts
+    }
+    #[inline]
+    fn split(&mut self) -> (&mut Hosts, &mut SimAgenda) {
+        (&mut self.hosts, &mut self.agenda)
+    }
+    fn direction(&self, link: LinkId) -> &Direction {
+        &self.links[link.index()].direction
+    }
+    fn direction_mut(&mut self, link: LinkId) -> &mut Direction {
+        &mut self.links[link.index()].direction
+    }
+    #[inline]
+    fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        self.send(now, link, packet);
+    }
+    fn catch_up(&mut self, now: Time, link: LinkId) {
+        self.bring_to(now, link);
+    }
+    fn run_until(&mut self, limit: Time) {
+        while let Some((now, event)) = self.agenda.pop_until(limit) {
+            match event {
+                Event::Arrival(link) => self.arrive(now, link),
+                Event::Poll(link) => self.poll(now, link),
+                Event::Edge(event) => self.happen(now, event),
+            }
+        }
+    }
+    fn into_parts(self) -> (Hosts, Vec<Direction>) {
+        (self.hosts, self.links.into_iter().map(|link| link.direction).collect())
+    }
+}

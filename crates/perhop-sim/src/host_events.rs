@@ -1,0 +1,98 @@
+//! [`HostEvents`]: what hosts do when the agenda comes to them.
+
+use perhop_net::source::Due;
+use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use crate::engine::Engine;
+use crate::event::HostEvent;
+use crate::flow::payload;
+use crate::hosts::{FlowSource, QueueProbe};
+use crate::session::{Carried, ConnectionProbes, Sessions};
+
+/// What happens at hosts, whatever carries their packets.
+pub(crate) trait HostEvents: Sessions + ConnectionProbes {
+    /// `event` happens.
+    #[inline]
+    fn happen(&mut self, now: Time, event: HostEvent) {
+        match event {
+            HostEvent::Emission(source) => self.emit(now, source as usize),
+            HostEvent::Replay(replay) => self.replay(now, replay as usize),
+            HostEvent::QueueSample(probe) => self.sample_queues(now, probe as usize),
+            HostEvent::SessionDue(session) => self.session_due(now, session as usize),
+            HostEvent::ConnectionTimer(end) => self.connection_timer(now, end as usize),
+            HostEvent::ConnectionSample(probe) => self.sample_connections(now, probe as usize),
+            HostEvent::WarmupEnds => self.hosts_mut().transport.end_warmup(),
+        }
+    }
+
+    /// A source's next packet is sent; its successor becomes due.
+    fn emit(&mut self, now: Time, source: usize) {
+        let (hosts, agenda) = self.split();
+        let mut packet = hosts.sources[source].template;
+        hosts.take_packet(source, &mut packet);
+        let FlowSource { flow, due, slot, .. } = hosts.sources[source];
+        if let Some(slot) = slot.filter(|_| due.at < Time::MAX) {
+            agenda.schedule(slot, due.at);
+        }
+        let link = hosts.link_of(flow, 0);
+        self.forward(now, link, &mut packet);
+    }
+
+    /// A recording's next packet is sent; its successor becomes due.
+    fn replay(&mut self, now: Time, replay: usize) {
+        let (hosts, agenda) = self.split();
+        let replay = &mut hosts.replays[replay];
+        let Some(Due { flow, recorded }) = replay.next_packet() else { return };
+        if let Some(due) = replay.due_at() {
+            agenda.schedule(replay.slot, due);
+        }
+        let counters = &mut hosts.measurements.counters[flow];
+        let number = counters.next_sequence;
+        counters.next_sequence = number.wrapping_add(1);
+        let mut packet = hosts.templates[flow];
+        packet.length = recorded.length;
+        packet.sent_at = now;
+        packet.dscp = recorded.dscp;
+        packet.ecn = recorded.ecn;
+        packet.color = packet.dscp.color();
+        if now >= hosts.measurements.warmup {
+            counters.offered.add(packet.length);
+        }
+        let place = if packet.protocol == Protocol::TCP {
+            hosts.transport.segments.hold(Carried::replayed(&recorded, number))
+        } else {
+            number
+        };
+        packet.payload = payload(flow, place);
+        let link = hosts.link_of(flow, 0);
+        self.forward(now, link, &mut packet);
+    }
+
+    /// A queue probe takes a sample.
+    fn sample_queues(&mut self, now: Time, probe: usize) {
+        let (hosts, agenda) = self.split();
+        let QueueProbe { link, every, slot, samples } = &mut hosts.queue_probes[probe];
+        agenda.schedule(*slot, now + *every);
+        let (link, mut samples) = (*link, std::mem::take(samples));
+        self.catch_up(now, link);
+        let port = &mut self.direction_mut(link).port;
+        port.let_go(now);
+        samples.sample(now, port);
+        self.hosts_mut().queue_probes[probe].samples = samples;
+    }
+
+    /// `packet` has arrived at its host. Where that answers it at once the answer takes its place, and leaves by the
+    /// link that is returned.
+    #[inline]
+    fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
+        if packet.protocol == Protocol::TCP {
+            return self.receive_segment(now, packet);
+        }
+        self.hosts_mut().count_datagram(now, packet);
+        None
+    }
+}
+
+impl<E: Engine> HostEvents for E {}

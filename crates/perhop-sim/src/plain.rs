@@ -1,0 +1,61 @@
+//! The plain engine on simulated hosts: [`Hosts`] at the edge of a [`Network`].
+
+use perhop_net::{Direction, Edge, Network};
+use perhop_qos::observer::Watch;
+use perhop_qos::packet::Packet;
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use crate::engine::Engine;
+use crate::event::{HostEvent, SimAgenda};
+use crate::flow::flow_of;
+use crate::host_events::HostEvents;
+use crate::hosts::{FarNode, Hosts};
+
+impl Edge for Hosts {
+    type Event = HostEvent;
+
+    fn happen<W: Watch>(network: &mut Network<Hosts, W>, now: Time, event: HostEvent) {
+        HostEvents::happen(network, now, event);
+    }
+
+    fn receive<W: Watch>(network: &mut Network<Hosts, W>, now: Time, link: LinkId, packet: &mut Packet) {
+        let next = match network.edge.far_nodes[link.index()] {
+            FarNode::Host => network.deliver(now, packet),
+            FarNode::Router => Some(network.edge.link_of(flow_of(packet), packet.hops)),
+        };
+        if let Some(next) = next {
+            network.forward(now, next, packet);
+        }
+    }
+}
+
+impl<W: Watch> Engine for Network<Hosts, W> {
+    fn hosts(&self) -> &Hosts {
+        &self.edge
+    }
+    fn hosts_mut(&mut self) -> &mut Hosts {
+        &mut self.edge
+    }
+    fn split(&mut self) -> (&mut Hosts, &mut SimAgenda) {
+        (&mut self.edge, &mut self.agenda)
+    }
+    fn direction(&self, link: LinkId) -> &Direction {
+        &self.directions[link.index()]
+    }
+    fn direction_mut(&mut self, link: LinkId) -> &mut Direction {
+        &mut self.directions[link.index()]
+    }
+    fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        Network::forward(self, now, link, packet);
+    }
+    fn catch_up(&mut self, now: Time, link: LinkId) {
+        Network::catch_up(self, now, link);
+    }
+    fn run_until(&mut self, limit: Time) {
+        Network::run_until(self, limit);
+    }
+    fn into_parts(self) -> (Hosts, Vec<Direction>) {
+        (self.edge, self.directions)
+    }
+}

@@ -1,0 +1,162 @@
+//! [`Transport`]: the sessions of a scenario, their open connections, and the segments under way.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use perhop_measure::tcp::{ConnectionSample, ConnectionSeries, SenderStatistics, TcpMeasurements};
+use perhop_net::agenda::Slot;
+use perhop_qos::random::Stream;
+use perhop_qos::units::Time;
+use perhop_scenario::plan::Plan;
+use perhop_scenario::tcp::Parameters;
+
+use super::end::End;
+use super::segments::{Carried, Segments};
+
+/// All that is TCP at the hosts.
+#[derive(Debug)]
+pub(crate) struct Transport {
+    pub(crate) sessions: Vec<Session>,
+    /// Of each session, the sum of the places of its open connections: the place of the only one, where there is but one.
+    pub(super) open_places: Vec<usize>,
+    pub(super) pairs: Vec<ConnectionPair>,
+    /// Their ends: those of the pair at a place stand at [twice that](end_of), the client's before the server's.
+    pub(super) ends: Vec<End>,
+    /// Places in `pairs` whose connection is over.
+    pub(super) free: Vec<usize>,
+    pub(crate) segments: Segments,
+    /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read, then the end of
+    /// the run.
+    pub(crate) not_beyond: Time,
+    duration: Time,
+    pub(crate) probes: Vec<ConnectionProbe>,
+    /// Where something is captured: every connection there was.
+    pub(crate) ledger: Option<Ledger>,
+}
+
+/// Session and number of each connection, by its place and which of the connections in that place it is.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger(pub(super) BTreeMap<(u32, u32), (usize, u32)>);
+
+impl Ledger {
+    /// The session of the connection that `carried` belongs to, and which of that session's connections it is.
+    pub(crate) fn connection_of(&self, carried: &Carried) -> Option<(usize, u32)> {
+        self.0.get(&(carried.end / 2, carried.generation)).copied()
+    }
+}
+
+/// An application between two hosts.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Index of its entry in the scenario's traffic.
+    pub(crate) traffic: usize,
+    /// The flows whose packets the client and the server send.
+    pub(crate) flows: [usize; 2],
+    pub(crate) parameters: Parameters,
+    pub(crate) plan: Plan,
+    pub(crate) stops: Time,
+    pub(crate) stream: Stream,
+    pub(crate) slot: Slot,
+    /// When the agenda comes to it next; [`Time::MAX`] if it does not.
+    pub(crate) due: Time,
+    /// Whether the client and the server may answer ahead of the agenda (see `crate::fast::plan`).
+    pub(crate) answers: [Answers; 2],
+    /// Connections that are not over.
+    pub(crate) open: u32,
+    pub(crate) started: bool,
+    /// Connections begun since the start of the run.
+    pub(crate) begun: u32,
+    /// What the senders of connections that are over did.
+    pub(crate) over: SenderStatistics,
+    /// What all its senders had done by the end of the warm-up.
+    pub(crate) before: SenderStatistics,
+}
+
+/// When one end of a session may answer what arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// When the agenda comes to the arrival.
+    #[default]
+    OnTime,
+    /// As soon as the arrival is known: nobody else sends by the link by which its packets leave, and nobody looks at
+    /// that link's queues.
+    Ahead,
+}
+
+/// One connection: what its ends have in common.
+#[derive(Debug)]
+pub(super) struct ConnectionPair {
+    pub(super) session: usize,
+    /// Which of its session's connections it is, from 0; `None` once it is over.
+    pub(super) number: Option<u32>,
+    /// When the transaction under way began.
+    pub(super) began: Time,
+}
+
+/// The place of one end, [`CLIENT`] or [`SERVER`], of the pair at `place`.
+pub(super) const fn end_of(place: usize, end: usize) -> usize {
+    2 * place + end
+}
+
+/// A probe of the connections of some sessions.
+#[derive(Debug)]
+pub(crate) struct ConnectionProbe {
+    pub(crate) sessions: Range<usize>,
+    /// The end that is looked at.
+    pub(crate) end: usize,
+    pub(crate) every: Time,
+    pub(crate) slot: Slot,
+    pub(crate) samples: Vec<ConnectionSample>,
+}
+
+impl Transport {
+    /// No session yet, of a run that takes `duration`, `warmup` of it included.
+    pub(crate) fn new(warmup: Time, duration: Time) -> Transport {
+        Transport {
+            sessions: Vec::new(),
+            open_places: Vec::new(),
+            pairs: Vec::new(),
+            ends: Vec::new(),
+            free: Vec::new(),
+            segments: Segments::default(),
+            not_beyond: if warmup > Time::ZERO { warmup.min(duration) } else { duration },
+            duration,
+            probes: Vec::new(),
+            ledger: None,
+        }
+    }
+    /// The place of `pair`, whose ends are still those of an earlier one there, or none.
+    pub(super) fn add(&mut self, pair: ConnectionPair) -> usize {
+        let Some(place) = self.free.pop() else {
+            self.pairs.push(pair);
+            return self.pairs.len() - 1;
+        };
+        self.pairs[place] = pair;
+        place
+    }
+    /// What the senders of both ends of each session counted since the start of the run.
+    fn sent(&self) -> Vec<SenderStatistics> {
+        let mut sums: Vec<SenderStatistics> = self.sessions.iter().map(|session| session.over).collect();
+        self.ends.iter().for_each(|end| sums[end.session].merge(&end.connection.statistics()));
+        sums
+    }
+    /// The warm-up is over: what the senders counted before does not count.
+    pub(crate) fn end_warmup(&mut self) {
+        self.not_beyond = self.duration;
+        for (session, before) in (0..).zip(self.sent()) {
+            self.sessions[session].before = before;
+        }
+    }
+    /// Adds to `tcp` what is known of each session at the end of the run.
+    pub(crate) fn measure(&mut self, tcp: &mut TcpMeasurements) {
+        let sums = self.sent().into_iter().zip(&self.sessions);
+        for (measured, (sum, session)) in tcp.sessions.iter_mut().zip(sums) {
+            measured.tally.sent = sum.since(&session.before);
+        }
+        for (place, end) in self.ends.iter().enumerate() {
+            tcp.sessions[end.session].tally.received[place % 2] += end.received;
+        }
+        let series = |probe: ConnectionProbe| ConnectionSeries { end: probe.end, samples: probe.samples };
+        tcp.series = self.probes.drain(..).map(series).collect();
+    }
+}
