@@ -86,9 +86,8 @@ fn queueing(kind: usize) -> Value {
     }
 }
 
-/// The tables of a network of two routers and their hosts without those of the probes.
-fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) -> Vec<String> {
-    let Network { loss, delays: [middle, access], .. } = network;
+/// The scenario's `traffic`: `flows`, and datagrams where the network has them.
+fn traffic(flows: &[Flow], network: &Network) -> Vec<Value> {
     let mut traffic: Vec<Value> = flows
         .iter()
         .enumerate()
@@ -109,6 +108,12 @@ fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) ->
         let source = json!({"poisson": {"rate": "400kb/s", "packet": {"ip": "500B"}}});
         traffic.push(json!({"name": "udp", "from": "c0", "to": "s1", "source": source}));
     }
+    traffic
+}
+
+/// The tables of a network of two routers and their hosts without those of the probes.
+fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) -> Vec<String> {
+    let Network { loss, delays: [middle, access], .. } = network;
     let mut hosts = serde_json::Map::new();
     let mut routers = serde_json::Map::new();
     for name in ["left", "middle", "right"] {
@@ -140,7 +145,7 @@ fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) ->
     let scenario = json!({
         "perhop": 1, "name": "shortcuts", "duration": "3s", "hosts": hosts,
         "routers": routers,
-        "links": links, "traffic": traffic, "policies": {
+        "links": links, "traffic": traffic(flows, network), "policies": {
             "queue": {"queueing": queueing(network.queueing)},
             "mark": {"conditioners": [{"meter": {"token-bucket": {"rate": "600kb/s", "burst": "6kB"}}, "red": [{"mark": "default"}]}]},
         },
