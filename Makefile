@@ -1,4 +1,4 @@
-# One front door: CI and people run the same lines. `make help` lists them.
+# CI and developers run the same targets. `make help` lists them.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
@@ -7,20 +7,22 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The oldest supported compiler, as Cargo.toml names it.
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 RUST_SOURCES := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
 DEBIAN_PACKAGES := $(shell grep -v '^\#' requirements/debian.txt)
 BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
-# Whether all of these Debian packages are installed: dpkg-query also knows packages that others only suggest.
+# True if all given Debian packages are installed; dpkg-query also knows packages that others only suggest.
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
-.PHONY: help setup quick ci-packages bench-packages check format lint types test test-rust test-python docs reproduce \
-  quote-reports bench quote-speed bench-scale bench-instructions bench-live lock wheel clean
+.PHONY: help setup quick ci-packages bench-packages check format lint types msrv msrv-version test test-rust test-python docs \
+  reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
-setup: $(VENV)/built ## make .venv with the pinned packages and build perhop into it
+setup: $(VENV)/built ## create .venv with the pinned packages and build perhop into it
 
 $(VENV)/packages: requirements/dev.lock
 	@command -v cargo > /dev/null || { echo "error: cargo is missing; install Rust from https://rustup.rs" >&2; exit 5; }
@@ -39,32 +41,38 @@ $(VENV)/built: $(VENV)/packages pyproject.toml $(RUST_SOURCES)
 	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --release --locked --quiet
 	@touch $@
 
-quick: $(VENV)/packages ## build perhop into .venv without the last optimizations: for working on it, not for measuring
+quick: $(VENV)/packages ## build perhop into .venv without link-time optimization: for development, not for measuring
 	PATH=$(abspath $(BIN)):$$PATH VIRTUAL_ENV=$(abspath $(VENV)) maturin develop --uv --profile quick --locked --quiet
 	@touch $(VENV)/built
 
-ci-packages: ## install the peers of requirements/debian.txt where that is possible (root on Debian)
+ci-packages: ## install the Debian packages that tests need (requirements/debian.txt; root on Debian)
 	@if $(call are_installed,$(DEBIAN_PACKAGES)); then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
-	  echo "skipped: tests beside $(DEBIAN_PACKAGES) (only root on Debian can install what is missing)"; exit 0; fi; \
+	  echo "skipped: tests that need $(DEBIAN_PACKAGES) (only root on Debian can install them)"; exit 0; fi; \
 	install() { DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $(DEBIAN_PACKAGES) > /dev/null; }; \
 	install 2> /dev/null || { apt-get update -qq && install; } || { \
-	  echo "error: apt-get cannot install $(DEBIAN_PACKAGES): the tests beside them would be skipped;" \
-	    "run 'make check' to do without" >&2; exit 5; }
+	  echo "error: apt-get cannot install $(DEBIAN_PACKAGES): tests that need them would be skipped;" \
+	    "'make check' runs without them" >&2; exit 5; }
 
-check: format lint types docs test ## everything that CI asks for
+check: format lint types docs test ## everything that CI requires
 
-format: $(VENV)/packages ## is the code formatted?
+format: $(VENV)/packages ## check the formatting of Rust and Python
 	cargo fmt --check
 	$(BIN)/ruff format --check --quiet
 
-lint: $(VENV)/packages ## clippy and ruff, warnings are errors
+lint: $(VENV)/packages ## clippy and ruff; warnings are errors
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check --quiet
 
-types: setup ## mypy, and the stub of the extension module against the module itself
+types: setup ## mypy, and stubtest of the extension module's stub
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest perhop._core
+
+msrv: ## check the workspace with the oldest supported compiler (rustup toolchain install of it first)
+	cargo +$(MSRV) check --workspace --all-targets --locked
+
+msrv-version:
+	@echo $(MSRV)
 
 test: test-rust test-python ## all tests
 
@@ -74,52 +82,52 @@ test-rust: ## cargo test
 test-python: setup ## pytest
 	$(BIN)/pytest -n auto --dist loadfile
 
-docs: setup ## the Rust and the Python documentation, warnings are errors
+docs: setup ## build the Rust and Python documentation; warnings are errors
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 	$(BIN)/python docs/generate_reference.py
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
-reproduce: setup ## run the published studies: published beside measured, and results/ with everything
-	@# Exit code 4 is a claim that is not met: a result, which the table and the report show, and no failure.
+reproduce: setup ## run the published studies, print published and measured values, write results/
+	@# Exit code 4 means that a claim is not met. The table and the report show it; it is not a failure.
 	@code=0; $(BIN)/perhop study run --all --output results || code=$$?; \
 	if [ $$code != 0 ] && [ $$code != 4 ]; then exit $$code; fi
 	$(BIN)/perhop report results --output results/report.html
 
-quote-reports: reproduce ## put the measured tables into the READMEs of the studies
+quote-reports: reproduce ## copy the measured tables into the READMEs of the studies
 	$(BIN)/python docs/quote_reports.py results
 
-bench-packages: ## install the peers of requirements/bench.txt where that is possible (root on Debian)
+bench-packages: ## install the Debian packages that benchmarks compare with (requirements/bench.txt; root on Debian)
 	@missing=; \
 	for package in $(BENCH_PACKAGES); do $(call are_installed,$$package) || missing+=" $$package"; done; \
 	if [ -z "$$missing" ]; then exit 0; fi; \
 	if [ "$$(id -u)" != 0 ] || ! command -v apt-get > /dev/null; then \
-	  echo "skipped: peers that need$$missing (only root on Debian can install them)"; exit 0; fi; \
+	  echo "skipped: comparisons that need$$missing (only root on Debian can install them)"; exit 0; fi; \
 	apt-get update -qq || true; \
 	for package in $$missing; do \
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$package > /dev/null || \
-	    echo "skipped: peers that need $$package, which apt-get cannot install"; done
+	    echo "skipped: comparisons that need $$package, which apt-get cannot install"; done
 
-bench: bench-packages ## speed of engine and data plane, beside the peers that are installed (Debian: ns2, libns3-dev, libdpdk-dev)
+bench: bench-packages ## time engine and data plane, and the installed peers (ns-2, ns-3, DPDK)
 	$(PYTHON) benchmarks/compare.py
 
-quote-speed: bench-packages ## the same, and its tables into docs/speed.md
+quote-speed: bench-packages ## run the benchmarks of `make bench` and copy their tables into docs/speed.md
 	$(PYTHON) benchmarks/compare.py --quote docs/speed.md
 
-bench-scale: ## set-up, run and memory of growing networks and tables, into docs/scale.md
+bench-scale: ## measure set-up, run and memory of growing networks and tables; writes docs/scale.md
 	$(PYTHON) benchmarks/scale.py
 
-bench-instructions: ## instructions of engine and data plane, against a stored baseline (needs valgrind)
+bench-instructions: ## count instructions of engine and data plane against the baseline (needs valgrind)
 	$(PYTHON) benchmarks/instructions.py
 
-bench-live: ## the live forwarder beside a loop that only copies frames (needs root and two idle processors)
+bench-live: ## compare the live forwarder with a loop that only copies frames (needs root and two idle CPUs)
 	$(PYTHON) benchmarks/live.py
 
-lock: ## pin the development packages anew
+lock: ## update the pinned development packages
 	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \
 	  --python-version 3.11 --output-file requirements/dev.lock --custom-compile-command 'make lock'
 
-wheel: $(VENV)/packages ## a wheel in dist/
+wheel: $(VENV)/packages ## build a wheel in dist/
 	$(BIN)/maturin build --release --locked --quiet --out dist
 
-clean: ## remove what was built
+clean: ## remove everything that was built
 	rm -rf $(VENV) target results dist docs/_build docs/reference/generated

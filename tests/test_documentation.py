@@ -33,7 +33,7 @@ ALGORITHMS = sorted((DOCS / "algorithms").glob("*.md"))
 # What `make docs` writes, and Sphinx then follows.
 GENERATED = DOCS / "reference" / "generated"
 # Folders whose files are named in texts.
-FOLDERS = "crates|docs|examples|python|schema|studies|tests|vectors|benchmarks|requirements"
+FOLDERS = "crates|docs|examples|python|schema|studies|tests|tools|vectors|benchmarks|requirements"
 
 
 def markdown(page: Path) -> str:
@@ -290,3 +290,8 @@ def test_every_study_has_a_notebook() -> None:
     assert {file.stem for file in NOTEBOOKS} == {"my-router", *identifiers()}
     index = (DOCS / "index.md").read_text()
     assert all(f"notebooks/{file.stem}" in index for file in NOTEBOOKS)
+
+
+def test_the_citation_names_this_version() -> None:
+    citation = (ROOT / "CITATION.cff").read_text()
+    assert re.findall(r"^version: (\S+)$", citation, flags=re.MULTILINE) == [perhop.__version__]

@@ -1,0 +1,30 @@
+"""Refuse a commit message whose subject is not `component: what`, or has more than 72 characters.
+
+Called by pre-commit with the file that holds the message; CONTRIBUTING.md states the rule.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LONGEST = 72
+# A merge or revert has the subject that git gives it.
+SUBJECT = re.compile(r"[a-z][a-z0-9-]*(, [a-z][a-z0-9-]*)*: \S.*[^.\s]|Merge .*|Revert .*|(fixup|squash)! .*")
+
+
+def fault(message: str) -> str | None:
+    """Return what is wrong with the subject of a message."""
+    subject, _, rest = message.partition("\n")
+    if len(subject) > LONGEST:
+        return f"the subject has {len(subject)} characters; at most {LONGEST}"
+    if not SUBJECT.fullmatch(subject):
+        return "the subject must be `component: what was done`, without a period at the end"
+    if rest and not rest.startswith("\n"):
+        return "a blank line must separate the subject from the body"
+    return None
+
+
+if __name__ == "__main__":
+    found = fault(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    if found:
+        sys.exit(f"error: {found}")
