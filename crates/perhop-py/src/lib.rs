@@ -9,15 +9,27 @@ mod columns;
 mod configuration;
 mod diagnostics;
 mod drawing;
+#[cfg(target_os = "linux")]
 mod forwarding;
+#[cfg(target_os = "linux")]
 mod hosting;
 mod live;
 mod loading;
 mod router;
 mod running;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
 
 use perhop_measure::statistics;
 use pyo3::prelude::*;
+
+#[cfg(not(target_os = "linux"))]
+use unsupported::{live_bridge, live_forward, live_host, live_results};
+#[cfg(target_os = "linux")]
+use {
+    forwarding::{live_bridge, live_forward},
+    hosting::{live_host, live_results},
+};
 
 /// Mean and 95 % confidence interval of the mean of independent samples, by Student's t:
 /// `(mean, low, high)`, or `None` for fewer than two samples.
@@ -44,10 +56,10 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(router::router_text, module)?)?;
     module.add_function(wrap_pyfunction!(running::start, module)?)?;
     module.add_function(wrap_pyfunction!(live::live_plan, module)?)?;
-    module.add_function(wrap_pyfunction!(forwarding::live_forward, module)?)?;
-    module.add_function(wrap_pyfunction!(forwarding::live_bridge, module)?)?;
-    module.add_function(wrap_pyfunction!(hosting::live_host, module)?)?;
-    module.add_function(wrap_pyfunction!(hosting::live_results, module)?)?;
+    module.add_function(wrap_pyfunction!(live_forward, module)?)?;
+    module.add_function(wrap_pyfunction!(live_bridge, module)?)?;
+    module.add_function(wrap_pyfunction!(live_host, module)?)?;
+    module.add_function(wrap_pyfunction!(live_results, module)?)?;
     module.add_function(wrap_pyfunction!(confidence_95, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::drop_curves, module)?)?;
     module.add_function(wrap_pyfunction!(drawing::envelope, module)?)?;
