@@ -295,3 +295,9 @@ def test_every_study_has_a_notebook() -> None:
 def test_the_citation_names_this_version() -> None:
     citation = (ROOT / "CITATION.cff").read_text()
     assert re.findall(r"^version: (\S+)$", citation, flags=re.MULTILINE) == [perhop.__version__]
+
+
+def test_every_entry_of_the_changelog_fits_two_lines() -> None:
+    entries = re.findall(r"^- .*(?:\n  .*)*", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
+    assert len(entries) > 50
+    assert [entry for entry in entries if entry.count("\n") > 1] == []
