@@ -1,4 +1,4 @@
-"""Builds perhop's benchmarks and their twins in other languages."""
+"""Build perhop's benchmarks and the equivalent programs in other languages."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _BUILT = Path(__file__).parent.parent / "target" / "peers"
 
 
 class MissingError(Exception):
-    """Why there is no twin here."""
+    """The equivalent program cannot be built here, with the reason."""
 
 
 def build_benchmark(package: str, name: str) -> Path:
-    """Build benchmark `name` of crate `package` and say where it is."""
+    """Build benchmark `name` of crate `package` and return its path."""
     command = ["cargo", "bench", "-p", package, "--bench", name, "--no-run", "--locked"]
     built = subprocess.run([*command, "--message-format=json"], check=True, stdout=subprocess.PIPE, text=True)
     messages = (json.loads(line) for line in built.stdout.splitlines() if line.startswith("{"))
@@ -26,20 +26,20 @@ def build_benchmark(package: str, name: str) -> Path:
 
 
 def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Sequence[str]) -> Path:
-    """Build the twin in `source` with `libraries`, as pkg-config calls them, unless that is done already.
+    """Build the program in `source` with `libraries` (pkg-config names), unless it is built already.
 
-    It raises `MissingError` where a compiler or a library is not installed, or does not build the twin.
+    Raise `MissingError` if a compiler or a library is missing or the build fails.
     """
     for tool in (compiler, "pkg-config"):
         if not shutil.which(tool):
             raise MissingError(f"{tool} is not installed")
     options = _ask_pkg_config("--cflags", "--libs", *libraries)
-    # Another version of the library is another program.
+    # A different version of the library needs a rebuild.
     program = _BUILT / f"{libraries[0]}-{_ask_pkg_config('--modversion', libraries[0])}" / source.stem
     if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
-    # ns-3's options name files that only another library's -dev package brings; a linker needs them not.
+    # ns-3's options name files of another library's -dev package that the linker does not need.
     needed = [word for word in shlex.split(options) if not word.startswith("/")]
     command = [compiler, *flags, str(source), "-o", str(program), *needed]
     built = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -1,10 +1,10 @@
-"""Speed of perhop's engine and data plane beside their peers that are installed, run in turn on one core.
+"""Compare the speed of perhop's engine and data plane with the installed peers, run in turn on one core.
 
     python benchmarks/compare.py [--rounds N] [--scenario NAME]... [--only PART] [--quote PAGE]
 
-On a shared machine only the ratio of runs side by side means anything, so every run of perhop is
-followed by one of each peer, and medians are compared. docs/speed.md says what is measured; `--quote`
-puts the tables there.
+On a shared machine only ratios of alternating runs are meaningful, so every run of perhop is followed by
+one of each peer, and medians are compared. docs/speed.md describes the measurements; `--quote` copies the
+tables there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> int:
     )
     parser.add_argument("--only", choices=_PARTS, help="only this part (default: both)")
     parser.add_argument("--output", type=Path, default=Path("results/bench.json"))
-    parser.add_argument("--quote", type=Path, metavar="PAGE", help="put the tables into PAGE: docs/speed.md")
+    parser.add_argument("--quote", type=Path, metavar="PAGE", help="copy the tables into PAGE: docs/speed.md")
     arguments = parser.parse_args()
     if arguments.quote and arguments.scenario:
         parser.error("--quote puts whole tables into a page: leave out --scenario")

@@ -1,4 +1,4 @@
-"""What the data plane takes per packet, beside DPDK's where it is installed, run in turn.
+"""Time per packet of the data plane, and of DPDK's if it is installed, run in turn.
 
 The twins are crates/perhop-qos/benches/data_plane and benchmarks/dpdk/data_plane.c: the same packets,
 profiles and batches. Only ratios of runs side by side mean anything on a shared machine.
@@ -14,7 +14,7 @@ from pathlib import Path
 from building import MissingError, build_benchmark, build_twin
 
 _SOURCE = Path(__file__).parent / "dpdk" / "data_plane.c"
-# Nanoseconds, and the shares of what became of the packets.
+# Nanoseconds, and the shares of the outcomes of packets.
 Lines = dict[str, tuple[float, tuple[str, ...]]]
 
 
@@ -32,7 +32,7 @@ def compare_data_plane(rounds: int) -> list[dict[str, object]]:
 
 def _find_dpdk() -> Path | None:
     try:
-        # The header of rte_sched brings inline functions that DPDK calls experimental.
+        # The header of rte_sched contains inline functions that DPDK calls experimental.
         program = build_twin(_SOURCE, "cc", ["-O3", "-DALLOW_EXPERIMENTAL_API"], ["libdpdk"])
         tried = subprocess.run([program, "none"], check=False, capture_output=True, text=True)
         if tried.returncode == 0:
@@ -51,7 +51,7 @@ def _run(command: list[str | Path]) -> Lines:
 
 
 def _twin(case: str) -> str:
-    """DPDK has one scheduler: it stands beside each of ours."""
+    """Return DPDK's case: its one scheduler is compared with each of ours."""
     kind, _, rest = case.partition("/")
     return f"port/rte-sched/{rest.partition('/')[2]}" if kind == "port" else case
 
@@ -61,7 +61,7 @@ def _row(case: str, taken: list[tuple[Lines, Lines]]) -> dict[str, object]:
     twin = _twin(case)
     if twin in taken[0][1]:
         row["dpdk"] = statistics.median(theirs[twin][0] for _, theirs in taken)
-        # Of each round side by side, so that what slows both does not count.
+        # The ratio of each round, so that a slowdown of both does not count.
         row["ratio"] = statistics.median(ours[case][0] / theirs[twin][0] for ours, theirs in taken)
         row["shares"] = {"perhop": taken[0][0][case][1], "dpdk": taken[0][1][twin][1]}
     return row

@@ -1,4 +1,4 @@
-"""What the engine takes for its benchmark scenarios, beside ns-2 and ns-3 where they are installed.
+"""Time and memory of the engine for its benchmark scenarios, and of ns-2 and ns-3 if they are installed.
 
 The twins are crates/perhop-sim/benches/engine.rs, benchmarks/ns2 and benchmarks/ns3. A time is the
 processor's, of the whole process: perhop's from the scenario's text to its results, on one core. The
@@ -36,19 +36,19 @@ class Run:
 
     @property
     def seconds_per_hop(self) -> float:
-        """What a packet-hop takes, set-up included."""
+        """Seconds per packet-hop, including set-up."""
         return self.seconds / self.packet_hops
 
 
 @dataclass(frozen=True)
 class Simulator:
-    """One that can run the scenarios."""
+    """A simulator that can run the scenarios."""
 
     name: str
     run: Callable[[str, int], Run]
-    """Run a scenario for so many simulated seconds."""
+    """Run a scenario for the given number of simulated seconds."""
     rounds: int
-    """The first so many rounds, since some take minutes."""
+    """The number of rounds it takes part in, because some simulators take minutes."""
 
 
 def compare_engines(scenarios: Sequence[str], rounds: int, rounds_of_ns3: int) -> list[dict[str, object]]:
@@ -70,7 +70,7 @@ def compare_engines(scenarios: Sequence[str], rounds: int, rounds_of_ns3: int) -
 
 
 def start_of_the_command_line(rounds: int) -> float | None:
-    """Seconds that Python and the command line take before any work: the engine's times lack them."""
+    """Measure the start-up time of Python and the command line, which the engine's times exclude."""
     command = _HERE.parent / ".venv" / "bin" / "perhop"
     if not command.exists():
         sys.stdout.write("skipped: the start of the command line (make setup builds it)\n")
@@ -91,7 +91,7 @@ def _perhop(rounds: int) -> Simulator:
 
 
 def find_ns2(rounds: int) -> Simulator:
-    """Find the scenarios' twins of Tcl and what runs them."""
+    """Find ns-2 and the scenarios in Tcl."""
     if not shutil.which("ns"):
         raise MissingError("ns2 is not installed")
 
@@ -108,7 +108,7 @@ def find_ns2(rounds: int) -> Simulator:
 
 
 def find_ns3(rounds: int) -> Simulator:
-    """Build the scenarios' twin of C++."""
+    """Build the scenarios in C++."""
     libraries = [f"ns3-{module}" for module in _NS3]
     program = build_twin(_HERE / "ns3" / "bottleneck.cc", "g++", ["-std=c++17", "-O2"], libraries)
 
@@ -120,7 +120,7 @@ def find_ns3(rounds: int) -> Simulator:
 
 
 def _compare(scenario: str, simulators: Sequence[Simulator], rounds: int) -> list[dict[str, object]]:
-    """Run `scenario`, and give a row for each simulator."""
+    """Run `scenario` and return a row for each simulator."""
     taken: dict[str, list[Run]] = {simulator.name: [] for simulator in simulators}
     first: dict[str, list[float]] = {simulator.name: [] for simulator in simulators}
     for number in range(rounds):
@@ -136,7 +136,7 @@ def _compare(scenario: str, simulators: Sequence[Simulator], rounds: int) -> lis
 
 def _figures(own: list[Run], first: list[float], ours: list[Run]) -> dict[str, object]:
     seconds = statistics.median(run.seconds for run in own)
-    # Of each round side by side, so that what slows both does not count.
+    # The ratio of each round, so that a slowdown of both does not count.
     paired = list(zip(own, ours, strict=False))
     return {
         "rounds": len(own),

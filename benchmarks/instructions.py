@@ -1,4 +1,4 @@
-"""Instructions of the engine for short scenarios and of the data plane per packet, held against a baseline.
+"""Compare the instructions of the engine for short scenarios and of the data plane per packet to a baseline.
 
     python benchmarks/instructions.py [--bless]
 
@@ -21,7 +21,7 @@ from pathlib import Path
 from building import build_benchmark
 
 _BASELINE = Path(__file__).parent / "instructions.json"
-# Long enough that the engine outweighs setting it up, short enough to wait for.
+# Long enough for the engine to dominate set-up, short enough to wait for.
 _SCENARIOS = {"udp-50": "2s", "udp-500": "1s", "tcp-50": "2s", "tcp-500": "1s"}
 # A prefix of the names of crates/perhop-qos/benches/data_plane each: one case.
 _CASES = (
@@ -69,8 +69,8 @@ def _count(engine: Path, scenario: str, duration: str) -> int:
 
 
 def _count_per_packet(data_plane: Path, case: str) -> int:
-    """Instructions for one packet: what one more batch costs, so that set-up does not count."""
-    # Each batch is run once to warm up and once for its time.
+    """Instructions per packet: the cost of one more batch, which excludes set-up."""
+    # Each batch is run once for warm-up and once for timing.
     one, two = (_count(data_plane, case, batches) for batches in ("1", "2"))
     return (two - one) // (2 * _BATCH)
 

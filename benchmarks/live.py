@@ -1,12 +1,12 @@
-"""The live forwarder beside a loop that only copies frames, between network namespaces of its own.
+"""Compare the live forwarder with a loop that only copies frames, between its own network namespaces.
 
     python benchmarks/live.py [--socket KIND]... [--runs N] [--frames N] [--seconds S] [--output FILE]
 
-For each kind of socket: processor time per 64-byte frame with four classes, WRED and a meter, against
-the plain loop (runs side by side, so a shared machine disturbs both); frames lost at 80 % of what the
-plain loop carries; and how far from their instants frames leave a port of 10 Mb/s. Needs root and two
-processors; the last two numbers mean something on an idle machine alone. What it makes (namespaces,
-veth pairs) goes with its processes.
+For each kind of socket: CPU time per 64-byte frame with four classes, WRED and a meter, compared with the
+plain loop (alternating runs, so a shared machine disturbs both); frames lost at 80 % of the rate of the
+plain loop; and the deviation of departures from a port of 10 Mb/s from their scheduled times. Needs root and
+two CPUs; the last two numbers are meaningful only on an idle machine. Namespaces and veth pairs disappear
+with its processes.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Cable:
     """Three namespaces in a row: `left0 — middle0 [forwarder] middle1 — right0`."""
 
     def __init__(self, wire: Path) -> None:
-        """Nothing is there yet."""
+        """Start without namespaces."""
         self._wire = wire
         self._holders: dict[str, subprocess.Popen[bytes]] = {}
         self._processors = sorted(os.sched_getaffinity(0))
@@ -89,7 +89,7 @@ class Cable:
         self.folder = Path(self._folder.name)
 
     def __enter__(self) -> Cable:
-        """Make namespaces and cables."""
+        """Create namespaces and veth pairs."""
         try:
             for place in ("left", "middle", "right"):
                 self._holders[place] = _namespace()
@@ -105,7 +105,7 @@ class Cable:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the namespaces, and with them all that is in them."""
+        """Remove the namespaces with everything in them."""
         for holder in self._holders.values():
             holder.kill()
             holder.wait()
@@ -120,12 +120,12 @@ class Cable:
         ).stdout
 
     def arrived(self) -> int:
-        """Frames that have come to the right end."""
+        """Return the number of frames received at the right end."""
         shown = json.loads(self._inside("right", "ip", "-json", "-statistics", "link", "show", "right0"))
         return int(shown[0]["stats64"]["rx"]["packets"])
 
     def generate(self, length: int, rate: float | None, frames: int) -> dict[str, Any]:
-        """Send frames at the left end, on a processor of its own."""
+        """Send frames at the left end, on a separate CPU."""
         speed = "max" if rate is None else f"{rate:.0f}"
         command = [str(self._wire), "generate", "left0", str(length), speed, str(frames), *_CODEPOINTS]
         with self._start("left", command, self._processors[0]) as process:
@@ -134,7 +134,7 @@ class Cable:
 
     @contextmanager
     def copying(self) -> Iterator[dict[str, Any]]:
-        """Run the plain loop in the middle; what it says is there when it has ended."""
+        """Run the plain loop in the middle; its result is available after its end."""
         said: dict[str, Any] = {}
         with self._start(
             "middle", [str(self._wire), "copy", "middle0", "middle1"], self._processors[1]
@@ -146,7 +146,7 @@ class Cable:
 
     @contextmanager
     def forwarding(self, directions: list[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
-        """Run a forwarder in the middle; its result is there when it has ended."""
+        """Run a forwarder in the middle; its result is available after its end."""
         control, result = self.folder / "control", self.folder / "result"
         config = {
             "node": "router",
@@ -168,7 +168,7 @@ class Cable:
 
     @contextmanager
     def listening(self) -> Iterator[dict[str, Any]]:
-        """Note arrivals at the right end, by the kernel's stamps."""
+        """Record arrivals at the right end by kernel timestamps."""
         said: dict[str, Any] = {}
         with self._start("right", [str(self._wire), "listen", "right0"], self._processors[0]) as process:
             self._await_socket("right", "right0")
@@ -178,7 +178,7 @@ class Cable:
             said |= json.loads(process.communicate()[0])
 
     def _await_socket(self, place: str, device: str) -> None:
-        """Wait for a packet socket on `device`, the last that a program opens."""
+        """Wait for a packet socket on `device`, the last one that a program opens."""
         index = json.loads(self._inside(place, "ip", "-json", "link", "show", device))[0]["ifindex"]
 
         def bound() -> bool:
@@ -203,7 +203,7 @@ class Cable:
 
 
 def _namespace() -> subprocess.Popen[bytes]:
-    """Start a process that holds a network namespace of its own, silent by itself."""
+    """Start a process that holds a new network namespace and sends nothing by itself."""
     quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
     holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
     assert holder.stdout is not None
@@ -259,7 +259,7 @@ def _directions(there: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _ratio(cable: Cable, kind: str, runs: int, frames: int) -> dict[str, Any]:
-    """Processor time per frame, with all the policy and without any."""
+    """Measure the CPU time per frame with the whole policy and without one."""
     plain, policed, carried = [], [], []
     for _ in range(max(1, runs)):
         with cable.copying() as copied:
@@ -279,7 +279,7 @@ def _ratio(cable: Cable, kind: str, runs: int, frames: int) -> dict[str, Any]:
 
 
 def _loss(cable: Cable, kind: str, rate: float, seconds: float) -> dict[str, Any]:
-    """Frames that do not come through at `rate`, and why."""
+    """Count the frames lost at `rate`, by reason."""
     before = cable.arrived()
     with cable.forwarding(_directions(_policy("10Gb/s")), kind) as forwarded:
         sent = cable.generate(_FRAME_BYTES, rate, int(rate * seconds))
@@ -295,7 +295,7 @@ def _loss(cable: Cable, kind: str, rate: float, seconds: float) -> dict[str, Any
 
 
 def _pacing(cable: Cable, kind: str, seconds: float) -> dict[str, Any]:
-    """How far from their instants packets leave a port that always has one to send."""
+    """Measure the deviation of departures from a backlogged port from their scheduled times."""
     spacing_ns = 8e9 * _PACED_IP_BYTES / _PACED_BITS_PER_SECOND
     rate = _OVERLOAD * 1e9 / spacing_ns
     with (

@@ -1,4 +1,4 @@
-"""What a process takes."""
+"""Time and memory of a process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Taken:
     """One process, from its start to its end."""
 
     output: str
-    """What it wrote."""
+    """Its standard output."""
     seconds: float
-    """The processor's, of the program and the system."""
+    """CPU time, user and system."""
     peak_bytes: int
-    """Of resident memory."""
+    """Peak resident memory."""
 
 
 def measure(command: Sequence[str | Path]) -> Taken:
@@ -36,7 +36,7 @@ def measure(command: Sequence[str | Path]) -> Taken:
 
 
 def machine() -> dict[str, object]:
-    """Describe what runs the programs, and how busy it is."""
+    """Describe the machine and its load."""
     known = Path("/proc/cpuinfo")
     models = re.findall(r"^model name\s*:\s*(.*)$", known.read_text(), re.MULTILINE) if known.exists() else []
     return {
@@ -47,7 +47,7 @@ def machine() -> dict[str, object]:
 
 
 def condition(rounds: int, found: dict[str, object]) -> str:
-    """Say in a sentence how and on what machine something was measured."""
+    """Return a sentence on the rounds and the machine of a measurement."""
     plural = "" if rounds == 1 else "s"
     return (
         f"Last measured in {rounds} round{plural} on {found['processor']}, {found['processors']} processors, "

@@ -1,4 +1,4 @@
-"""Puts what `make bench` measured into docs/speed.md.
+"""Copy the tables of `make bench` into docs/speed.md.
 
 python benchmarks/quoting.py [results/bench.json] [docs/speed.md]
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 from measuring import condition
 
-# Parts of the names of cases, where they are not words already.
+# Parts of the names of cases that are not words.
 _WORDS = {
     "srtcm": "srTCM",
     "trtcm": "trTCM",
@@ -35,7 +35,7 @@ _WORDS = {
 
 
 def quote(found: dict[str, Any], page: Path) -> None:
-    """Write the tables of all parts that `found` has between their marks in `page`."""
+    """Write the tables of all parts in `found` between their marks in `page`."""
     text = page.read_text()
     if "engine" in found:
         text = between(

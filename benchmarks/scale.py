@@ -1,4 +1,4 @@
-"""Set-up, run and memory of growing networks and tables: twice as dear when twice as large, or worse.
+"""Measure set-up, run and memory of growing networks and tables, to find cost that grows faster than size.
 
     python benchmarks/scale.py [--rounds N] [--kind KIND]...
 
@@ -24,7 +24,7 @@ _BEGIN, _END = "<!-- measured by make bench-scale -->", "<!-- end of what was me
 
 @dataclass(frozen=True)
 class Kind:
-    """A thing that grows."""
+    """A kind of input with a size."""
 
     title: str
     unit: str
@@ -56,7 +56,7 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class Run:
-    """One size, once, as far as its input, its set-up and its results."""
+    """One measurement of a size, up to its input, its set-up and its results."""
 
     input: Taken
     set_up: Taken
@@ -104,7 +104,7 @@ def _measure(program: Path, name: str, rounds: int) -> str:
 
 
 def _line(size: int, runs: list[Run]) -> str:
-    """Give a row: what each stage adds is what it takes."""
+    """Return a row: the cost of a stage is the difference to the previous one."""
     set_up_from = min(run.input.seconds for run in runs)
     run_from = min(run.set_up.seconds for run in runs)
     set_up = max(0.0, run_from - set_up_from)

@@ -1,7 +1,5 @@
-"""Write docs/reference/generated: the scenario language from its schema, the command line from its help,
-the deviations from their list, what is not modelled from the README.
-
-None of them is described a second time by hand.
+"""Generate docs/reference/generated: the scenario language from its schema, the command line from its help,
+the deviations from their list, the limits of the model from the README.
 """
 
 from __future__ import annotations
