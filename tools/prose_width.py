@@ -2,15 +2,15 @@
 
     python tools/prose_width.py [--fix] [FILE ...]
 
-Without files, every such file that git knows. Exempt are code, tables, headings, generated text, and a line
+Without files, every such file of the tree. Exempt are code, tables, headings, generated text, and a line
 without a place to break. Ruff checks Python (E501), rustfmt the code of Rust.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,6 +20,8 @@ WIDTH = 110
 ROOT = Path(__file__).resolve().parent.parent
 # `BLESS=1 cargo test -p perhop-ios` writes it.
 GENERATED = {"docs/ios.md"}
+# Folders that `make` writes, as .gitignore lists them.
+BUILT = {"results", "dist", "docs/_build", "docs/reference/generated"}
 
 COMMENT = re.compile(r"(?P<indent>\s*)(?P<mark>//[/!]?)(?P<text>(?: .*)?)")
 # Code, then a comment: strings and characters are passed over, so that a `//` in them is none.
@@ -175,16 +177,25 @@ def wrapped(path: Path, text: list[str]) -> list[str]:
 
 def files() -> list[Path]:
     """Return the files of the tree that hold prose."""
-    line = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "*.rs", "*.md"]
-    named = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    return [ROOT / name for name in sorted(set(named) - GENERATED) if (ROOT / name).is_file()]
+    found = []
+    for folder, inner, names in os.walk(ROOT):
+        place = Path(folder).relative_to(ROOT)
+        inner[:] = [
+            name
+            for name in inner
+            if (place / name).as_posix() not in BUILT
+            and name != "target"
+            and (name == ".github" or not name.startswith("."))
+        ]
+        found += [Path(folder, name) for name in names if Path(name).suffix in {".rs", ".md"}]
+    return sorted(path for path in found if path.relative_to(ROOT).as_posix() not in GENERATED)
 
 
 def main() -> int:
     """Check or wrap; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--fix", action="store_true", help="wrap what is too long")
-    parser.add_argument("files", nargs="*", type=Path, help="instead of every file that git knows")
+    parser.add_argument("files", nargs="*", type=Path, help="instead of the whole tree")
     arguments = parser.parse_args()
     count = 0
     for path in arguments.files or files():
