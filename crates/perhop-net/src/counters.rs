@@ -94,17 +94,17 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         }
         self.observer.dequeued(now, place, packet, departure);
     }
-    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+    fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         if now >= self.counts_from {
             self.tally.passed[place.precedence.index()].add(packet.length);
         }
-        self.observer.passed(now, place, packet, departure);
+        self.observer.cut_through(now, place, packet, departure);
     }
-    fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+    fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         // Of nearly all packets both arrival and departure are counted, or neither is.
         if now >= self.counts_from && departure.starts <= self.ends {
             self.tally.passed[place.precedence.index()].add(packet.length);
-            self.observer.booked(now, place, packet, departure);
+            self.observer.departure_precomputed(now, place, packet, departure);
         } else {
             self.arrived(now, place, packet);
             self.enqueued(now, place, packet);

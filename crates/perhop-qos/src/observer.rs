@@ -38,15 +38,16 @@ pub trait Observer {
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         let _ = (now, place, packet, departure);
     }
-    /// `packet` arrived at an empty queue and went straight on to the transmit ring: three in one.
-    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+    /// `packet` arrived at an idle port and went straight on to the transmit ring: it was counted as arrived, enqueued
+    /// and dequeued at once.
+    fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
-    /// `packet` arrived at a queue, which gives it to the transmit ring when its departure starts: three in one, of which the
-    /// last may lie ahead. A packet that is marked besides is told of step by step.
-    fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+    /// `packet` arrived at a queue, which gives it to the transmit ring when its departure starts: arrived, enqueued and
+    /// dequeued in one, of which the last may lie ahead. A packet that is marked is told of step by step.
+    fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
         self.dequeued(departure.starts, place, packet, departure);
@@ -79,12 +80,12 @@ impl<O: Observer> Observer for &mut O {
         (**self).dequeued(now, place, packet, departure);
     }
     #[inline]
-    fn passed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        (**self).passed(now, place, packet, departure);
+    fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        (**self).cut_through(now, place, packet, departure);
     }
     #[inline]
-    fn booked(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
-        (**self).booked(now, place, packet, departure);
+    fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
+        (**self).departure_precomputed(now, place, packet, departure);
     }
 }
 

@@ -1,10 +1,10 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
 mod admission;
-mod booking;
 mod leaves;
 mod outcome;
 mod pace;
+mod precomputed;
 
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::classifier::PortClassifier;
@@ -19,28 +19,33 @@ use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
 use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
-use booking::Bookings;
 use leaves::Leaves;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
+use precomputed::PendingDepartures;
 
 /// The sending side of an interface.
 ///
-/// A driver calls [`enqueue`](Port::enqueue) for each arrival, then [`poll_transmit`](Port::poll_transmit)
-/// until it returns `None`, then sleeps until [`poll_timeout`](Port::poll_timeout) or the next arrival.
+/// The contract: a driver calls [`enqueue`](Port::enqueue) for each arrival, then
+/// [`poll_transmit`](Port::poll_transmit) until it returns `None`, and again no later than
+/// [`poll_timeout`](Port::poll_timeout) or with the next arrival. The plain engine does just that.
+///
+/// Three shortcuts give the same departures and are tested against it: [`send`](Port::send) (both calls in one),
+/// [`cut_through`](Port::cut_through) (an idle port where nobody decides), and
+/// [`precompute_departure`](Port::precompute_departure) (a FIFO that decides on arrival).
 #[derive(Clone, Debug)]
 #[repr(C)] // what a packet asks that passes straight through stands together
 pub struct Port {
     pace: Pace,
-    /// Packets that all queues hold; what is [booked](Port::book) they only count.
+    /// Packets that all queues hold. Those whose departure is [precomputed](Port::precompute_departure) they only count.
     backlog: u64,
     ring: TransmitRing,
     /// A packet that finds its one queue empty meets nobody who would decide about it.
-    is_open: bool,
+    allows_cut_through: bool,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
-    /// Where departures are [booked](Port::book): then the queue counts packets and holds none.
-    booked: Bookings,
+    /// Precomputed departures that lie ahead: then the queue counts packets and holds none.
+    pending: PendingDepartures,
     queues: Vec<Queue>,
     buffers: Vec<AnyBuffer>,
     scheduler: SchedulerTree,
@@ -87,7 +92,7 @@ impl Port {
             }
         }
         let Leaves { queues, buffers, policers } = leaves;
-        let is_open = policers.is_empty()
+        let allows_cut_through = policers.is_empty()
             && classifier.is_single()
             && scheduler.is_single()
             && queues[0].is_plain()
@@ -96,9 +101,9 @@ impl Port {
             pace: Pace::new(wire),
             backlog: 0,
             ring,
-            is_open,
+            allows_cut_through,
             shaped_until: None,
-            booked: Bookings::default(),
+            pending: PendingDepartures::default(),
             queues,
             buffers,
             scheduler,
@@ -128,10 +133,10 @@ impl Port {
     #[expect(clippy::inline_always, reason = "what most packets take of it is as short as a call")]
     #[inline(always)]
     pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: O) -> Sent {
-        if self.is_open
-            && let Some(departure) = self.foresee(now, packet.length)
+        if self.allows_cut_through
+            && let Some(departure) = self.cut_through_departure(now, packet.length)
         {
-            self.pass(packet, departure, observer);
+            self.cut_through(packet, departure, observer);
             return Sent::Transmitted(departure);
         }
         self.send_by_queue(now, packet, observer)
@@ -139,29 +144,29 @@ impl Port {
 
     /// Whether nobody decides about a packet that finds nothing before it: there is one queue, and its buffer manager
     /// lets into an empty one whatever comes.
-    pub fn is_open(&self) -> bool {
-        self.is_open
+    pub fn allows_cut_through(&self) -> bool {
+        self.allows_cut_through
     }
 
-    /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is [open](Port::is_open), if
+    /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is [open](Port::allows_cut_through), if
     /// nothing stands before it and nothing comes before it. `None` also where it would take a division to know.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
-    pub fn foresee(&self, now: Time, length: u32) -> Option<Departure> {
+    pub fn cut_through_departure(&self, now: Time, length: u32) -> Option<Departure> {
         if self.backlog > 0 || !self.ring.is_drained(now) {
             return None;
         }
         self.pace.known(length).map(|takes| Departure { starts: now, ends: now + takes })
     }
 
-    /// `packet` arrives when its departure starts, which was [foreseen](Port::foresee): it is in the ring.
+    /// `packet` arrives when its departure starts, which was [foreseen](Port::cut_through_departure): it is in the ring.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
-    pub fn pass<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
-        debug_assert!(self.is_open && self.backlog == 0 && self.ring.is_drained(departure.starts));
+    pub fn cut_through<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
+        debug_assert!(self.allows_cut_through && self.backlog == 0 && self.ring.is_drained(departure.starts));
         self.ring.push_alone(packet.length, departure.ends);
         let place = Place { queue: QueueId(0), precedence: packet.color };
-        observer.passed(departure.starts, place, packet, departure);
+        observer.cut_through(departure.starts, place, packet, departure);
     }
 
     /// Sends `packet` where a buffer manager is to be asked, or it must wait.
@@ -296,7 +301,8 @@ impl Port {
     pub fn buffers(&self) -> &[AnyBuffer] {
         &self.buffers
     }
-    /// Packets that the queues hold; those in the ring are no longer there, and those that are [booked](Port::book) never were.
+    /// Packets that the queues hold; those in the ring are no longer there, and those whose departure
+    /// is [precomputed](Port::precompute_departure) never were.
     pub fn backlog(&self) -> u64 {
         self.backlog
     }

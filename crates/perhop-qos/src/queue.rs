@@ -224,14 +224,15 @@ impl Queue {
             Some(flows) => flows.push(*packet),
         }
     }
-    /// Counts a packet that it does not hold, because its departure is [booked](crate::Port::book).
+    /// Counts a packet that it does not hold, because its departure is
+    /// [precomputed](crate::Port::precompute_departure).
     #[inline]
-    pub(crate) fn count_booked(&mut self, precedence: Color, length: u32) {
+    pub(crate) fn count_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.add(precedence, length);
     }
     /// Counts such a packet no longer: it has left.
     #[inline]
-    pub(crate) fn forget_booked(&mut self, precedence: Color, length: u32) {
+    pub(crate) fn forget_pending(&mut self, precedence: Color, length: u32) {
         self.occupancy.remove(precedence, length);
     }
     /// Takes the packet at the head.

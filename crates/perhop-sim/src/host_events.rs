@@ -78,7 +78,7 @@ pub(crate) trait HostEvents: Sessions + ConnectionProbes {
         let (link, mut samples) = (*link, std::mem::take(samples));
         self.catch_up(now, link);
         let port = &mut self.direction_mut(link).port;
-        port.let_go(now);
+        port.release_departed(now);
         samples.sample(now, port);
         self.hosts_mut().queue_probes[probe].samples = samples;
     }

@@ -1,9 +1,8 @@
-//! What is not on the agenda gives the results of what is.
+//! The fast engine gives the results of the plain engine, in which everything is an event.
 //!
-//! Of a run that somebody watches everything is on the agenda, and no departure is booked.
-//! A queue probe at a host's own port puts its sources on the agenda; without one they run ahead, or announce
-//! what finds the port idle. A queue probe at a port behind a link puts that link's packets on the agenda;
-//! without one they may be settled as soon as they are on the wire. A probe sees the same whether the port books or not.
+//! In the fast engine sources look ahead, packets are delivered inline, and departures are precomputed. Where a probe
+//! looks at the queues of a port, sources do not look ahead by it and nothing is delivered inline into it; a probe sees
+//! the same whether departures are precomputed or not.
 
 use std::path::Path;
 

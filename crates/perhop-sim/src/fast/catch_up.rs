@@ -28,7 +28,7 @@ impl<W: Watch> World<W> {
             let first = ahead.feeders.first_by(|source| hosts.sources[source].due.at);
             let Emission { at, length, .. } = hosts.sources[ahead.feeders.source(first)].due;
             if at <= hosts.measurements.duration
-                && let Some(departure) = direction.port.foresee(at, length)
+                && let Some(departure) = direction.port.cut_through_departure(at, length)
             {
                 ahead.prescheduled = Prescheduled::Next(first);
                 agenda.schedule(direction.arrival, departure.ends + direction.delay);
@@ -56,7 +56,7 @@ impl<W: Watch> World<W> {
         hop.come(packet.sent_at, packet);
         hop.link.direction.transmitted += 1;
         let departure = Departure { starts: packet.sent_at, ends: arrives - hop.link.direction.delay };
-        hop.pass(packet, departure);
+        hop.cut_through(packet, departure);
     }
 
     /// Sends the prescheduled packet of `feeder` if it is due by `now`. The answer is whether it is still to be sent.
@@ -68,7 +68,7 @@ impl<W: Watch> World<W> {
             return true;
         }
         let direction = &self.links[link.index()].direction;
-        let Some(departure) = direction.port.foresee(at, length) else {
+        let Some(departure) = direction.port.cut_through_departure(at, length) else {
             unreachable!("nothing has entered the port since its departure was foreseen")
         };
         let arrives = departure.ends + direction.delay;

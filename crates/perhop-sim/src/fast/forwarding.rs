@@ -45,10 +45,10 @@ impl<W: Watch> World<W> {
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
         if hop.link.mode.cuts_through()
-            && let Some(departure) = hop.link.direction.port.foresee(now, packet.length)
+            && let Some(departure) = hop.link.direction.port.cut_through_departure(now, packet.length)
         {
             hop.come(now, packet);
-            hop.pass(packet, departure);
+            hop.cut_through(packet, departure);
             return hop.launch(now, packet, departure);
         }
         self.pass_by_queue(now, link, packet)
@@ -73,7 +73,7 @@ impl<W: Watch> World<W> {
         if hop.link.mode.departures() == Departures::Polled {
             return self.pass_by_scheduler(now, link, packet);
         }
-        let departure = hop.book(now, packet)?;
+        let departure = hop.precompute_departure(now, packet)?;
         hop.launch(departure.starts, packet, departure)
     }
 

@@ -53,17 +53,17 @@ impl<W: Watch> Hop<'_, W> {
     pub(super) fn come(&mut self, now: Time, packet: &Packet) {
         self.watch.comes(now, self.id.index(), packet);
     }
-    /// [`Port::pass`].
+    /// [`Port::cut_through`].
     #[inline(always)]
-    pub(super) fn pass(&mut self, packet: &Packet, departure: Departure) {
+    pub(super) fn cut_through(&mut self, packet: &Packet, departure: Departure) {
         let (port, counters) = self.port();
-        port.pass(packet, departure, counters);
+        port.cut_through(packet, departure, counters);
     }
-    /// [`Port::book`].
+    /// [`Port::precompute_departure`].
     #[inline(always)]
-    pub(super) fn book(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
+    pub(super) fn precompute_departure(&mut self, now: Time, packet: &mut Packet) -> Option<Departure> {
         let (port, counters) = self.port();
-        let Departure { starts, ends } = port.book(now, packet, counters)?;
+        let Departure { starts, ends } = port.precompute_departure(now, packet, counters)?;
         // Before a slow wire a packet's turn may come after all times there are.
         let latest = Time::MAX.saturating_sub(self.link.direction.delay);
         Some(Departure { starts, ends: ends.min(latest.saturating_sub(Time::from_picoseconds(1))) })

@@ -45,12 +45,12 @@ impl<W: Watch> World<W> {
         let onward = onward(&hosts, &directions);
         let (wires, mut links) = (wires(&hosts, &directions), Vec::with_capacity(directions.len()));
         for (index, direction) in directions.into_iter().enumerate() {
-            let departures = if W::TIME_ORDERED || !direction.port.can_book() {
+            let departures = if W::TIME_ORDERED || !direction.port.precomputes_departures() {
                 Departures::Polled
             } else {
                 Departures::Precomputed
             };
-            let mode = if direction.output.is_empty() && direction.port.is_open() {
+            let mode = if direction.output.is_empty() && direction.port.allows_cut_through() {
                 PortMode::CutThrough(departures)
             } else {
                 PortMode::Queued(departures)

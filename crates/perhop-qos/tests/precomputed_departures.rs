@@ -1,4 +1,4 @@
-//! A port that books departures does what it does where it is polled for each of them.
+//! A port that precomputes departures does what it does where it is polled for each of them.
 
 mod log;
 
@@ -68,18 +68,18 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
 
 /// What `port` told, packet by packet, and the averages that it keeps in the end, when each departure came before an arrival
 /// at the same instant.
-fn replay(mut port: Port, arrivals: &[Arrival], books: bool) -> (Vec<String>, Vec<f64>) {
+fn replay(mut port: Port, arrivals: &[Arrival], precomputes: bool) -> (Vec<String>, Vec<f64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
     // The last finds that all have left.
     let last = (Time::from_seconds(10), Packet::new(FlowKey::default(), 500));
     for (number, (gap, packet)) in arrivals.iter().chain([&last]).enumerate() {
         now += *gap;
         let mut packet = Packet { payload: number as u64, ..*packet };
-        if books {
+        if precomputes {
             // As the simulator does: what finds an open port idle passes straight.
-            match port.foresee(now, packet.length).filter(|_| port.is_open()) {
-                Some(departure) => port.pass(&packet, departure, &mut log),
-                None => _ = port.book(now, &mut packet, &mut log),
+            match port.cut_through_departure(now, packet.length).filter(|_| port.allows_cut_through()) {
+                Some(departure) => port.cut_through(&packet, departure, &mut log),
+                None => _ = port.precompute_departure(now, &mut packet, &mut log),
             }
             continue;
         }
@@ -103,20 +103,20 @@ fn number_in(line: &str) -> u64 {
 
 proptest! {
     #[test]
-    fn what_is_booked_is_what_polling_finds(
+    fn what_is_precomputed_is_what_polling_finds(
         fifo in 0..fifos().len(),
         // Of 1.7 Mb/s a byte takes no whole number of picoseconds.
         rate in prop::sample::select(vec![8_000_000, 1_700_000]),
         arrivals in arrivals(),
     ) {
         let port = port(fifos()[fifo].as_ref(), rate, RingConfig::default());
-        prop_assert!(port.can_book());
+        prop_assert!(port.precomputes_departures());
         prop_assert_eq!(replay(port.clone(), &arrivals, true), replay(port, &arrivals, false));
     }
 }
 
 #[test]
-fn a_departure_that_depends_on_what_comes_is_not_booked() {
+fn a_departure_that_depends_on_what_comes_is_not_precomputed() {
     let tail_drop = json!({"tail-drop": {"limit": "4 packets"}});
     let all = |more: Value| {
         let mut class = json!({"name": "all"});
@@ -133,10 +133,13 @@ fn a_departure_that_depends_on_what_comes_is_not_booked() {
         ]}),
     ];
     for queueing in &others {
-        assert!(!port(Some(queueing), 8_000_000, RingConfig::default()).can_book(), "{queueing}");
+        assert!(
+            !port(Some(queueing), 8_000_000, RingConfig::default()).precomputes_departures(),
+            "{queueing}"
+        );
     }
     assert!(
-        !port(None, 8_000_000, RingConfig::Packets(2)).can_book(),
+        !port(None, 8_000_000, RingConfig::Packets(2)).precomputes_departures(),
         "packets leave the queue for the ring before the wire is free"
     );
 }
