@@ -1,4 +1,4 @@
-"""Network namespaces, cables between them and a forwarder, for tests; all of it goes with its processes."""
+"""Network namespaces, cables between them and a forwarder, for tests; all end with their processes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
 
 
 def missing_right() -> str | None:
-    """What keeps this machine from running such tests, if anything does."""
+    """Why this machine cannot run such tests, if so."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "network namespaces and packet sockets need Linux and root"
     for program in ("unshare", "nsenter", "ip"):
@@ -48,7 +48,7 @@ def missing_right() -> str | None:
 
 
 class Namespace:
-    """A network namespace, as long as a process in it lives."""
+    """A network namespace for the lifetime of a process in it."""
 
     def __init__(self) -> None:
         """Make it, silent by itself."""
@@ -65,7 +65,7 @@ class Namespace:
         self._holder.wait()
 
     def within(self, *command: str) -> list[str]:
-        """Return what runs `command` in it."""
+        """Return the command line that runs `command` in it."""
         return ["nsenter", f"--net=/proc/{self.pid}/ns/net", *command]
 
     def run(self, *command: str) -> str:
@@ -110,7 +110,7 @@ class Forwarder:
         return json.loads(self.ask())
 
     def await_status(self, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Return its counters as soon as they are as they should be."""
+        """Return its counters once they meet a condition."""
         status: dict[str, Any] = {}
 
         def there() -> bool:
@@ -122,7 +122,7 @@ class Forwarder:
         return status
 
     def end(self) -> dict[str, Any]:
-        """Ask it to end; its result."""
+        """End it and return its result."""
         self.process.send_signal(signal.SIGTERM)
         return self.result()
 
@@ -133,7 +133,7 @@ class Forwarder:
 
 
 def wait_until(there: Callable[[], bool]) -> None:
-    """Wait until something is so, or fail."""
+    """Wait until a condition holds, or fail."""
     until = time.monotonic() + READY_WITHIN_S
     while not there():
         assert time.monotonic() < until, "waited in vain"
@@ -144,7 +144,7 @@ def wait_until(there: Callable[[], bool]) -> None:
 def forwarding(
     namespace: Namespace, folder: Path, config: dict[str, Any], *, entry: str = "live_forward", **more: Any
 ) -> Iterator[Forwarder]:
-    """Run a forwarder in a namespace, killed at the end at the latest."""
+    """Run a forwarder in a namespace; it is killed at the end of the block."""
     control, result, path = folder / "control", folder / "result.json", folder / "config.json"
     path.write_text(json.dumps(config | {"control": str(control), "result": str(result)}))
     more = {"stdin": subprocess.DEVNULL, "stderr": subprocess.PIPE} | more
@@ -159,7 +159,7 @@ def forwarding(
 
 
 def forward_command(config: Path, entry: str = "live_forward") -> list[str]:
-    """Return what runs a forwarder."""
+    """Return the command line of a forwarder."""
     return [sys.executable, "-c", _FORWARD.format(entry), str(config)]
 
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import HANGS_AFTER_S, ROOT
 
 CHROMIUM = Path("/usr/bin/chromium")
-# What was seen, for a person to look at; git ignores it.
+# Screenshots for people to look at; git ignores them.
 SCREENSHOTS = ROOT / "tests" / "screenshots"
 needs_chromium = pytest.mark.skipif(
     not CHROMIUM.exists(), reason="no /usr/bin/chromium: apt-get install --no-install-recommends chromium"
@@ -22,7 +22,7 @@ needs_chromium = pytest.mark.skipif(
 
 @dataclass
 class Seen:
-    """What a page said and asked for while it was open."""
+    """The messages and requests of a page while it was open."""
 
     page: Any
     errors: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Seen:
 
 @contextmanager
 def opened(file: Path, *, width: int, height: int, scheme: str) -> Iterator[Seen]:
-    """Open a file in Chromium; a page that logs an error or asks a network for anything is at fault."""
+    """Open a file in Chromium; a page must log no error and make no request."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -50,7 +50,7 @@ def opened(file: Path, *, width: int, height: int, scheme: str) -> Iterator[Seen
 
 
 def scroll_through(page: Any) -> None:
-    """Bring every chart into view once, which draws it."""
+    """Scroll every chart into view once, which draws it."""
     figures = page.locator("figure.chart")
     for number in range(figures.count()):
         figures.nth(number).evaluate("one => one.scrollIntoView({ behavior: 'instant' })")
@@ -58,7 +58,7 @@ def scroll_through(page: Any) -> None:
 
 
 def screenshot(page: Any, name: str) -> None:
-    """Keep what a page looks like from top to bottom."""
+    """Save a screenshot of the whole page."""
     SCREENSHOTS.mkdir(exist_ok=True)
     page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
     page.screenshot(path=str(SCREENSHOTS / f"{name}.png"), full_page=True)

@@ -1,4 +1,4 @@
-"""What the tests share: the command line as a user starts it, and a small scenario."""
+"""Shared by the tests: the command line as a user starts it, and a small scenario."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class Ended:
     err: str
 
     def json(self) -> Any:
-        """The one document on stdout; anything before or after it is an error."""
+        """The only document on stdout; anything before or after it is an error."""
         return json.loads(self.out, parse_constant=pytest.fail)
 
 
 Command = Callable[..., Ended]
 
-# What hangs is to be noticed; what is merely slow, on a busy machine, is not to fail.
+# Long enough for a busy machine; only a hanging command exceeds it.
 HANGS_AFTER_S = 1800
 
 
@@ -93,7 +93,7 @@ def scenario(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def run_folder_of_its_own() -> None:
-    """Give this process of pytest a /run that no other one sees; laboratories are kept there. For good."""
+    """Give this pytest process a private /run, where laboratories keep their state, permanently."""
     from perhop.live import kernel
 
     kernel.unshare(kernel.NEW_MOUNTS)
@@ -102,10 +102,10 @@ def run_folder_of_its_own() -> None:
 
 
 def leftovers(folder: Path) -> list[str]:
-    """Names of hidden files in a folder: what an interrupted or failed command forgot."""
+    """Names of hidden files in a folder, left by an interrupted or failed command."""
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """Everything in a folder, by relative path."""
+    """The contents of all files in a folder, by relative path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,4 +1,4 @@
-"""A laboratory of two hosts and a router, for tests; as a program it exists until somebody ends it."""
+"""A laboratory of two hosts and a router for tests; as a program it runs until it is ended."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perhop.live.network import Network, network
 HERE = Path(__file__).parent
 COPIER = HERE / "copier.py"
 
-# What hangs is to be noticed; what is merely slow, on a busy machine, is not to fail.
+# Long enough for a busy machine; only a hanging command exceeds it.
 WITHIN_S = 60.0
 
 needs_rights = pytest.mark.skipif(
@@ -39,7 +39,7 @@ def two_hosts(one: str = "10.0.0.1", other: str = "10.0.0.2") -> Network:
 
 
 def start_copier(laboratory: Laboratory, node: str = "router") -> tuple[Child, Path]:
-    """Let frames pass through `node`; returns what copies them and the file of their lengths."""
+    """Copy frames through `node`; returns the copying process and the file of frame lengths."""
     seen = laboratory.folder / f"{node}.seen"
     net = laboratory.network
     ways = [f"{device.name}={net.peer(device).mac}" for device in net.devices(node)]
@@ -53,7 +53,7 @@ def start_copier(laboratory: Laboratory, node: str = "router") -> tuple[Child, P
 
 
 def left_behind(pid: int) -> list[str]:
-    """What of the laboratory of process `pid` is still there."""
+    """The remains of the laboratory of process `pid`."""
     from perhop.live.state import folders
 
     found = [name for owner, name in namespaces.existing() if owner.pid == pid]

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import perhop
-from perhop import _core
+from perhop import _core, errors
 from perhop.errors import InvalidInputError
 from perhop.running import Progress
 
@@ -23,8 +23,10 @@ def test_run_gives_tables_and_a_summary(scenario: Path) -> None:
         assert results.table(name).columns == list(results.units[name])
     assert results.flows.height == 4
     assert results.queues["time_s"].max() <= 5.0
-    with pytest.raises(KeyError, match="there are classes, flows"):
+    with pytest.raises(KeyError, match=r"^no table `flow`$") as caught:
         results.table("flow")
+    assert isinstance(caught.value, perhop.UnknownNameError)
+    assert "classes, flows" in str(caught.value.help)
 
 
 def test_drops_by_cause_add_up(scenario: Path) -> None:
@@ -75,7 +77,7 @@ def test_a_scenario_in_code_alone() -> None:
     ("path", "value", "said"),
     [("links.1.rat", "1Mb/s", "rate"), ("links.9.rate", "1Mb/s", "links"), ("duration", "soon", "duration")],
 )
-def test_a_wrong_change_says_what_is_wrong(scenario: Path, path: str, value: str, said: str) -> None:
+def test_a_wrong_change_is_reported(scenario: Path, path: str, value: str, said: str) -> None:
     loaded = perhop.Scenario.load(scenario)
     before = loaded.to_json()
     with pytest.raises(perhop.ScenarioError, match=said) as caught:
@@ -91,13 +93,13 @@ def test_columns_are_not_copied(scenario: Path) -> None:
     _, tables, _, _ = running.result()
     time = tables["queues"]["time_s"]
     assert isinstance(time, np.ndarray)
-    assert not time.flags.owndata, "the array looks at memory that Rust filled"
+    assert not time.flags.owndata, "the array uses the memory that Rust filled"
     series = pl.Series("time_s", time)
     assert series.to_numpy().ctypes.data == time.ctypes.data
     assert pl.DataFrame([series]).to_arrow()["time_s"].chunk(0).buffers()[1].address == time.ctypes.data
 
 
-def test_tables_lead_on_to_pandas_and_arrow(scenario: Path) -> None:
+def test_tables_convert_to_pandas_and_arrow(scenario: Path) -> None:
     classes = perhop.run(scenario).classes
     assert list(classes.to_pandas()["class"]) == ["steady", "random"]
     assert classes.to_arrow().num_rows == 2
@@ -142,14 +144,33 @@ def test_the_schema() -> None:
     assert perhop.schema()["type"] == "object"
 
 
-def test_what_is_not_there() -> None:
+def test_unknown_attributes() -> None:
     with pytest.raises(AttributeError, match="no attribute 'rum'"):
         _ = perhop.rum  # type: ignore[attr-defined]
     assert set(dir(perhop)) == set(perhop.__all__)
 
 
+def test_every_error_derives_from_one_and_is_exported() -> None:
+    defined = {
+        name: kind
+        for name, kind in vars(errors).items()
+        if isinstance(kind, type) and issubclass(kind, Exception)
+    }
+    assert set(defined) <= set(perhop.__all__)
+    assert all(issubclass(kind, perhop.PerhopError) for kind in defined.values())
+
+
+def test_a_scenario_error_of_the_extension_module_is_a_perhop_error(tmp_path: Path) -> None:
+    with pytest.raises(perhop.PerhopError) as caught:
+        perhop.run(tmp_path / "missing.yaml")
+    assert type(caught.value) is perhop.ScenarioError
+    assert caught.value.exit_code == errors.Exit.INVALID_INPUT
+    assert caught.value.diagnostics[0]["severity"] == "error"
+    assert str(caught.value) in caught.value.colored or "\x1b" in caught.value.colored
+
+
 @pytest.mark.parametrize("argument", [{"seed": -1}, {"seed": 2**64}, {"replications": 0}, {"threads": -1}])
-def test_a_number_out_of_range_is_refused_in_words(scenario: Path, argument: dict[str, int]) -> None:
+def test_a_number_out_of_range_is_refused(scenario: Path, argument: dict[str, int]) -> None:
     with pytest.raises(InvalidInputError, match=next(iter(argument))) as caught:
         perhop.run(scenario, **argument)
     assert "whole number from" in str(caught.value.help)

@@ -1,4 +1,4 @@
-"""Whatever a user gets wrong ends in one message and the documented exit code, never in a traceback."""
+"""Every user error ends in one message and the documented exit code, never in a traceback."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def test_a_misspelled_key_names_line_and_the_right_one(perhop: Command, scenario
         (["--threads", "0"], "--threads"),
         (["--duration", "10"], "duration"),
         (["--sed", "1"], "--sed"),
-        (["too-much"], "nothing is known to do with too-much"),
-        (["--plot", "queue=nowhere/queue.svg"], "nowhere is no folder"),
+        (["too-much"], "too many arguments: too-much"),
+        (["--plot", "queue=nowhere/queue.svg"], "/nowhere` is not a folder"),
         (["--plot", "cwnd"], "measure.connections, as in [{traffic: bulk, every: 100ms}]"),
     ],
 )
@@ -78,7 +78,7 @@ def test_wrong_arguments(perhop: Command, scenario: Path, arguments: list[str], 
     assert not (scenario.parent / "out").exists(), "nothing is written"
 
 
-def test_a_duration_is_not_called_what_it_is_not(perhop: Command, scenario: Path) -> None:
+def test_a_wrong_duration_is_reported_as_a_duration(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--duration", "10")
     assert "duration=10, set in place" in ended.err
     assert "--set" not in ended.err
@@ -113,7 +113,7 @@ def test_the_output_is_a_file(perhop: Command, scenario: Path, tmp_path: Path) -
 
 
 def test_the_output_cannot_be_written(perhop: Command, scenario: Path) -> None:
-    # Not even root can make a folder in /proc.
+    # Even root cannot create a folder in /proc.
     ended = perhop("run", scenario, "-o", "/proc/out")
     assert ended.code == 2
     assert "/proc" in ended.err
@@ -121,7 +121,7 @@ def test_the_output_cannot_be_written(perhop: Command, scenario: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["schema"], ["run", "{scenario}", "--json"], ["--help"]])
 def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
-    """As in `perhop schema | head`: the reader goes away before anything is written."""
+    """As in `perhop schema | head`: the reader closes the pipe before anything is written."""
     line = command_line([argument.format(scenario=scenario) for argument in arguments])
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -137,8 +137,8 @@ def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
     "arguments",
     ["run {scenario} --json", "run {scenario}", "check {scenario}", "schema", "--help", "--version"],
 )
-def test_standard_output_that_cannot_be_written_is_said_in_one_line(scenario: Path, arguments: str) -> None:
-    """On a full disk and closed; what is short stays in a buffer until the end, what is long does not."""
+def test_unwritable_standard_output_is_reported_in_one_line(scenario: Path, arguments: str) -> None:
+    """On a full disk and closed; short output stays in the buffer until the end, long output does not."""
     command = " ".join(command_line(arguments.format(scenario=scenario).split()))
     for redirection, said in (("> /dev/full", "No space left on device"), (">&-", "Bad file descriptor")):
         line = ["bash", "-c", f"{command} {redirection}"]
@@ -147,7 +147,7 @@ def test_standard_output_that_cannot_be_written_is_said_in_one_line(scenario: Pa
         assert leftovers(scenario.parent) == []
 
 
-def test_standard_error_may_be_closed(scenario: Path) -> None:
+def test_closed_standard_error(scenario: Path) -> None:
     for arguments, code in (["run", scenario, "--duration", "2s"], 0), (["run", "nowhere.yaml"], 2):
         line = " ".join(command_line(arguments)) + " 2>&-"
         ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
@@ -176,7 +176,7 @@ _READERS = {
 def test_a_folder_of_results_with_a_file_that_cannot_be_read(
     perhop: Command, scenario: Path, tmp_path: Path, file: str, spoil: Callable[[Path], None], said: str
 ) -> None:
-    # A bracket in a name is no pattern.
+    # A bracket in the name must not be taken for a pattern.
     assert perhop("run", scenario, "--duration", "2s", "-q", "-o", "out[1]").code == 0
     assert perhop("export", "csv", "out[1]").code == 0
     (tmp_path / "out[1]" / file).unlink()
@@ -190,8 +190,8 @@ def test_a_folder_of_results_with_a_file_that_cannot_be_read(
 
 
 @pytest.mark.parametrize("command", ["report {}", "plot share {}", "study show {}", "run {scenario} -o {}"])
-def test_a_folder_that_cannot_be_looked_into(perhop: Command, scenario: Path, command: str) -> None:
-    # Unlike one without permission, a name that no file system takes stops root, too.
+def test_a_folder_that_cannot_be_searched(perhop: Command, scenario: Path, command: str) -> None:
+    # A name that is too long for the file system also stops root, unlike missing permissions.
     name = 300 * "x"
     ended = perhop(*command.replace("{scenario}", str(scenario)).replace("{}", name).split())
     assert ended.code == 2
@@ -231,7 +231,7 @@ def test_a_scenario_that_reads_a_folder(perhop: Command, tmp_path: Path, reading
 
 
 def test_a_file_without_permission_is_not_taken_for_a_misspelled_one(perhop: Command, scenario: Path) -> None:
-    """It cannot be read by root either, unlike one without permission bits."""
+    """Even root cannot read it, unlike a file without permission bits."""
     scenario.with_name("memory.yaml").symlink_to("/proc/self/mem")
     scenario.rename(scenario.with_name("memory-1.yaml"))
     ended = perhop("run", "memory.yaml")

@@ -1,4 +1,4 @@
-"""`perhop check` of routers' configurations."""
+"""`perhop check` of router configurations."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def router(tmp_path: Path) -> Path:
     return file
 
 
-def test_what_is_not_plain_is_listed_by_state(perhop: Command, router: Path) -> None:
+def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: Path) -> None:
     ended = perhop("check", router)
     assert ended.code == 0, "a report on a configuration is no failure"
     counts = "10 modelled, 1 irrelevant, 1 not modelled, 1 suspicious, 1 not recognized"
@@ -57,7 +57,7 @@ def test_every_line_is_listed_on_demand(perhop: Command, router: Path, option: s
 
 
 @pytest.mark.parametrize("text", ["", "!\n\n!\n"])
-def test_a_file_without_a_command_is_worth_a_word(perhop: Command, router: Path, text: str) -> None:
+def test_a_file_without_commands_gets_a_warning(perhop: Command, router: Path, text: str) -> None:
     router.write_text(text)
     ended = perhop("check", router)
     assert (ended.code, ended.out) == (
@@ -67,7 +67,7 @@ def test_a_file_without_a_command_is_worth_a_word(perhop: Command, router: Path,
     ended = perhop("check", router, "--strict", "--json")
     (found,) = ended.json()["files"]
     assert (ended.code, found["valid"]) == (2, False)
-    assert found["diagnostics"][0]["message"] == "nothing to check: there is no command in it"
+    assert found["diagnostics"][0]["message"] == "nothing to check: the file has no commands"
 
 
 TWICE = """\
@@ -110,7 +110,7 @@ def test_strict_refuses_what_may_change_the_result(perhop: Command, router: Path
     assert (ended.code, "router, ok" in ended.out) == (0, True)
 
 
-def test_json_has_lines_and_the_policies_they_amount_to(perhop: Command, router: Path) -> None:
+def test_json_has_lines_and_policies(perhop: Command, router: Path) -> None:
     ended = perhop("check", router, "--json")
     (found,) = ended.json()["files"]
     assert (ended.code, found["holds"], found["valid"]) == (0, "router", True)
@@ -128,7 +128,9 @@ def test_json_has_lines_and_the_policies_they_amount_to(perhop: Command, router:
     assert others["queueing"]["classes"][0]["share"]["bandwidth"] == "256kb/s"
 
 
-def test_a_configuration_is_known_by_what_it_holds(perhop: Command, tmp_path: Path, scenario: Path) -> None:
+def test_a_configuration_is_recognized_by_its_content(
+    perhop: Command, tmp_path: Path, scenario: Path
+) -> None:
     renamed = tmp_path / "router.txt"
     renamed.write_text(CONFIGURATION)
     ended = perhop("check", renamed, scenario, "--json")
@@ -144,7 +146,7 @@ def test_a_configuration_that_powershell_wrote(perhop: Command, tmp_path: Path) 
     assert wide["counts"] == plain["counts"]
 
 
-def test_anything_in_a_cfg_is_accounted_for(perhop: Command, tmp_path: Path) -> None:
+def test_every_line_of_a_cfg_has_a_state(perhop: Command, tmp_path: Path) -> None:
     noise = tmp_path / "noise.cfg"
     noise.write_bytes(bytes(range(256)) * 8)
     ended = perhop("check", noise, "--json")
@@ -159,7 +161,7 @@ def test_the_papers_configurations_leave_nothing_out(perhop: Command) -> None:
     assert ended.code == 0, ended.out
 
 
-def test_a_scenario_is_none_whatever_its_words_and_its_name(perhop: Command, tmp_path: Path) -> None:
+def test_a_scenario_is_not_taken_for_a_configuration(perhop: Command, tmp_path: Path) -> None:
     scenario = (ROOT / "examples" / "class-based-wfq.perhop.yaml").read_text()
     for name in ("class-based.yaml", "class-based"):
         (tmp_path / name).write_text(scenario)

@@ -30,7 +30,7 @@ def test_every_help_has_examples(perhop: Command, command: str) -> None:
 
 
 def test_help_is_fast_and_loads_no_heavy_library() -> None:
-    # The least of several: on a busy machine processor time grows with what shares the core's caches.
+    # The minimum of several: on a busy machine, processor time grows with cache contention.
     assert any(_processor_seconds(command_line(["--help"])) < 0.3 for _ in range(10))
     heavy = ("polars", "numpy", "rich", "matplotlib", "jinja2")
     program = f"import sys, perhop.command; sys.exit(any(m in sys.modules for m in {heavy!r}))"

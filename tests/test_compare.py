@@ -131,8 +131,8 @@ def test_a_comparison_reads_back(results: Results, tmp_path: Path) -> None:
 def test_the_report_shows_a_comparison(results: Results, tmp_path: Path) -> None:
     compare(results, results).save(tmp_path / "both")
     html = page([tmp_path / "both"])
-    assert "Overload: simulated 2 beside simulated 1" in html
-    assert "by chance up to" in html and 'class="verdict agrees"' in html
+    assert "Overload: simulated 2 compared with simulated 1" in html
+    assert "random variation" in html and 'class="verdict agrees"' in html
 
 
 def test_two_folders_on_the_command_line(
@@ -155,7 +155,7 @@ def test_two_folders_on_the_command_line(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["one", "two", "three"], "3 files to compare"),
+        (["one", "two", "three"], "3 arguments to compare"),
         (["nowhere", "neither"], "holds no results"),
         (["nowhere", "neither", "--duration", "5s"], "compared as they are"),
     ],

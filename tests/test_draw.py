@@ -105,7 +105,7 @@ def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command
         assert expected in words, expected
     marked = ROOT / "studies" / "wred-bottleneck" / "router.cfg"
     words = said(ElementTree.fromstring(perhop("draw", marked, "-o", "-").out))
-    assert "FastEthernet3/1: what enters" in words
+    assert "FastEthernet3/1: input" in words
     assert "mark-precedence flash, transmit" in words
     assert "3: 15 to 30 packets, up to 50 %" in words, "thresholds of every precedence"
     assert "40 particles of 576 B" in words

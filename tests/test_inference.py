@@ -1,4 +1,4 @@
-"""Scenarios around routers' configurations: `perhop run router.cfg`, `perhop init --from router.cfg`."""
+"""Scenarios inferred from router configurations: `perhop run router.cfg`, `perhop init --from router.cfg`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ import pytest
 import perhop
 from conftest import ROOT, Command, command_line
 from perhop import Scenario, _core
-from perhop.around import around
-from perhop.around.headers import Header, candidates
-from perhop.around.network import chosen
-from perhop.around.text import as_yaml
+from perhop.inference import infer
+from perhop.inference.headers import Header, candidates
+from perhop.inference.network import select_network
+from perhop.inference.text import as_yaml
 
 VECTORS = sorted((ROOT / "vectors" / "ios").glob("*.cfg"))
 
@@ -77,8 +77,10 @@ def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, t
     assert perhop("check", branch).code == 0
     ran = perhop("run", branch, "-o", "results")
     assert ran.code == 0
-    assert "guessed: traffic from FastEthernet0/0 to Serial0/0/0, one kind for each class: PHONES" in ran.err
-    assert f"to change any of it: perhop init --from {branch}" in ran.err
+    assert (
+        "inferred: traffic from FastEthernet0/0 to Serial0/0/0, one entry for each class: PHONES" in ran.err
+    )
+    assert f"to edit it: perhop init --from {branch}" in ran.err
     assert all(name in ran.out for name in ("PHONES", "BUSINESS", "class-default"))
     assert perhop("plot", "throughput", "results").code == 0
     assert (tmp_path / "throughput.svg").read_text().count("Mb/s")
@@ -92,14 +94,14 @@ def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, t
         ("set dscp ef\n  police cir percent 25", "256kb/s"),
     ],
 )
-def test_voice_is_no_tcp_where_it_is_policed_by_itself(branch: Path, police: str, rate: str) -> None:
+def test_a_policed_class_gets_voice_not_tcp(branch: Path, police: str, rate: str) -> None:
     branch.write_text(branch.read_text().replace("priority 512", f"priority\n  {police}"))
-    voice = Scenario.around(branch)["traffic"][0]
+    voice = Scenario.infer(branch)["traffic"][0]
     assert voice["source"]["cbr"]["rate"] == rate, "half of what the class may send"
 
 
-def test_headers_are_those_that_the_access_lists_ask_for(branch: Path) -> None:
-    scenario = Scenario.around(branch)
+def test_headers_match_the_access_lists(branch: Path) -> None:
+    scenario = Scenario.infer(branch)
     traffic = {one["name"]: one for one in scenario["traffic"]}
     addresses = {name: host["address"] for name, host in scenario["hosts"].items()}
     phones, business = traffic["PHONES"], traffic["BUSINESS"]
@@ -109,20 +111,20 @@ def test_headers_are_those_that_the_access_lists_ask_for(branch: Path) -> None:
     assert business["destination-port"] == 3200
     assert addresses[business["to"]].startswith("10.1.20.")
     assert "bulk" in business["source"]
-    # What is nobody's in particular comes from the subnet of the LAN.
+    # Traffic without a matching access list comes from the subnet of the LAN.
     assert addresses[traffic["class-default"]["from"]].startswith("10.17.0.")
 
 
-def test_a_class_that_nothing_reaches_is_named(perhop: Command, branch: Path) -> None:
-    assert "class SIGNALLING: no packets were found that would get there\n" in perhop("run", branch).err
+def test_a_class_without_matching_packets_is_reported(perhop: Command, branch: Path) -> None:
+    assert "class `SIGNALLING`: found no packets that match it\n" in perhop("run", branch).err
     branch.write_text(BRANCH.replace("set ip dscp default", "set ip dscp cs3"))
     other = perhop("run", branch).err
-    assert "SIGNALLING: no packets" not in other
-    assert "class BUSINESS: no packets" in other, "now that is what everything is marked as"
+    assert "`SIGNALLING`: found no packets" not in other
+    assert "class `BUSINESS`: found no packets" in other, "now every packet is marked as SIGNALLING"
 
 
 def test_a_host_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
-    """Access lists often name a server in both directions; packets from it come by another interface."""
+    """Access lists often name a server in both directions; its packets enter by another interface."""
     file = tmp_path / "server.cfg"
     file.write_text("""\
 access-list 101 permit tcp host 10.9.9.9 any
@@ -143,23 +145,23 @@ interface Serial0/0
 """)
     ended = perhop("run", file)
     assert ended.code == 0, ended.err
-    assert "class to-server: no packets were found that would get there\n" in ended.err
+    assert "class `to-server`: found no packets that match it\n" in ended.err
     assert "from-server" in ended.out
 
 
-def test_each_class_gets_what_it_is_promised(branch: Path) -> None:
-    """The scenario is worth something: voice loses nothing, and the two others share what it leaves."""
-    results = Scenario.around(branch).run()
+def test_each_class_gets_its_guarantee(branch: Path) -> None:
+    """Voice loses nothing, and the two other classes share the remaining rate."""
+    results = Scenario.infer(branch).run()
     row = {str(one["class"]): one for one in results.classes.iter_rows(named=True)}
     assert row["PHONES"]["dropped_packets"] == 0
     assert row["PHONES"]["throughput_bps"] == pytest.approx(256e3, rel=0.01)
-    # Of 2048 kb/s voice takes 256 and the framing some: the line is busy.
+    # Voice takes 256 of 2048 kb/s, and the framing some: the line is busy.
     total = sum(row[name]["throughput_bps"] for name in ("PHONES", "BUSINESS", "class-default"))
     assert 1.95e6 < total < 2.048e6
     assert row["BUSINESS"]["throughput_bps"] > 768e3
 
 
-def test_the_file_says_the_same_as_the_scenario(perhop: Command, branch: Path, tmp_path: Path) -> None:
+def test_the_file_equals_the_scenario(perhop: Command, branch: Path, tmp_path: Path) -> None:
     (tmp_path / "lab").mkdir()
     made = perhop("init", "lab/branch", "--from", branch)
     assert made.code == 0
@@ -167,18 +169,18 @@ def test_the_file_says_the_same_as_the_scenario(perhop: Command, branch: Path, t
     written = Scenario.load(file)
     assert written["routers"]["branch-17"]["configuration"]["file"] == "../branch.cfg"
     written["routers"]["branch-17"]["configuration"]["file"] = "branch.cfg"
-    assert json.loads(written.to_json()) == json.loads(Scenario.around(branch).to_json())
-    assert "# class SIGNALLING: no packets were found" in file.read_text()
+    assert json.loads(written.to_json()) == json.loads(Scenario.infer(branch).to_json())
+    assert "# class `SIGNALLING`: found no packets" in file.read_text()
     assert perhop("check", file).code == 0
-    assert perhop("init", "lab/branch", "--from", branch).code == 2, "a file that is there is kept"
+    assert perhop("init", "lab/branch", "--from", branch).code == 2, "an existing file is kept"
 
 
 @pytest.mark.parametrize("own", ["10.0.0.1 255.255.255.252", "10.0.0.1 255.0.0.0"])
-def test_hosts_are_nowhere_that_the_router_is(tmp_path: Path, own: str) -> None:
-    """Of an excerpt with one interface the other is made up, with hosts in a subnet of their own."""
+def test_hosts_of_an_added_interface_have_their_own_subnet(tmp_path: Path, own: str) -> None:
+    """With one interface in the configuration, the other is added, with hosts in another subnet."""
     file = tmp_path / "excerpt.cfg"
     file.write_text(f"interface Serial0/0\n bandwidth 2000\n fair-queue\n ip address {own}\n")
-    addresses = {name: host["address"] for name, host in Scenario.around(file)["hosts"].items()}
+    addresses = {name: host["address"] for name, host in Scenario.infer(file)["hosts"].items()}
     subnet = ip_interface(own.replace(" ", "/")).network
     assert ip_address(addresses["receiver"]) in subnet
     assert ip_address(addresses["sender"]) not in subnet
@@ -186,16 +188,14 @@ def test_hosts_are_nowhere_that_the_router_is(tmp_path: Path, own: str) -> None:
 
 def test_the_interface_can_be_chosen(perhop: Command, branch: Path) -> None:
     made = perhop("init", "lan", "--from", branch, "--interface", "fastethernet0/0")
-    assert "guessed: traffic from FastEthernet0/0 to Serial0/0/0" in made.err, (
-        "it says something on input only"
-    )
+    assert "inferred: traffic from FastEthernet0/0 to Serial0/0/0" in made.err, "it has an input policy only"
     refused = perhop("init", "other", "--from", branch, "--interface", "Serial0/0/1")
     assert refused.code == 2
-    assert "no interface Serial0/0/1 that is up\nhelp: did you mean Serial0/0/0?" in refused.err
+    assert "no interface `Serial0/0/1` that is up\nhelp: did you mean `Serial0/0/0`?" in refused.err
     assert perhop("init", "other", "--interface", "Serial0/0/0").code == 2
 
 
-def test_what_the_router_refuses_is_refused(perhop: Command, branch: Path) -> None:
+def test_a_configuration_that_the_router_refuses_is_refused(perhop: Command, branch: Path) -> None:
     branch.write_text(BRANCH.replace("match access-group name SAP", "match access-group name NOT-THERE"))
     refused = perhop("run", branch)
     assert refused.code == 2
@@ -205,7 +205,7 @@ def test_what_the_router_refuses_is_refused(perhop: Command, branch: Path) -> No
     assert "no interface that is up" in perhop("run", branch).err
 
 
-def test_changes_are_put_in_as_into_any_scenario(perhop: Command, branch: Path) -> None:
+def test_set_changes_an_inferred_scenario(perhop: Command, branch: Path) -> None:
     ran = perhop("run", branch, "--set", "traffic.PHONES.count=3", "--duration", "5s", "--json")
     flows = {one["class"]: one["flows"] for one in ran.json()["classes"]}
     assert flows["PHONES"]["mean"] == 3
@@ -213,14 +213,14 @@ def test_changes_are_put_in_as_into_any_scenario(perhop: Command, branch: Path) 
 
 
 @pytest.mark.parametrize("file", VECTORS, ids=lambda file: file.stem)
-def test_around_any_configuration_every_class_has_traffic_or_is_named(file: Path, tmp_path: Path) -> None:
+def test_every_class_of_any_configuration_has_traffic_or_is_reported(file: Path, tmp_path: Path) -> None:
     text = file.read_bytes().decode("utf-8", errors="replace")
     read = json.loads(_core.check_router(text))
     if any(one["severity"] == "error" for one in read["diagnostics"]):
         with pytest.raises(perhop.ScenarioError):
-            Scenario.around(file)
+            Scenario.infer(file)
         return
-    made = around(text, {"file": file.name}, file.parent)
+    made = infer(text, {"file": file.name}, file.parent)
     shutil.copy(file, tmp_path)
     written = tmp_path / "written.yaml"
     written.write_text(as_yaml(made.data, made.missing, file.name))
@@ -230,8 +230,8 @@ def test_around_any_configuration_every_class_has_traffic_or_is_named(file: Path
     sent = {str(row["class"]): row["offered_packets"] for row in results.classes.iter_rows(named=True)}
     assert all(sent[one["name"]] for one in scenario["traffic"])
     reached = {row["queue"] for row in results.summary["ports"] if row["arrived_packets"]["mean"]}
-    named = [line.removeprefix("class ").partition(":")[0] for line in made.missing]
-    for leaf in chosen(read["router"], {}, file.parent, None).leaves:
+    named = [line.removeprefix("class `").partition("`")[0] for line in made.missing]
+    for leaf in select_network(read["router"], {}, file.parent, None).leaves:
         assert leaf.path in reached or leaf.name in named, leaf.path
 
 
@@ -262,5 +262,5 @@ def test_standard_input_is_either(branch: Path, scenario: Path) -> None:
         ended = subprocess.run(
             command_line(["run", "-", "--json"]), stdin=given, capture_output=True, check=False, timeout=60
         )
-    assert json.loads(ended.stdout)["scenario"] == "Around branch-17"
+    assert json.loads(ended.stdout)["scenario"] == "Inferred from branch-17"
     assert b"perhop init" not in ended.stderr

@@ -13,7 +13,7 @@ import pytest
 
 import perhop
 from conftest import Command, files_in
-from perhop import exchange
+from perhop import interchange
 
 SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms"}
 
@@ -43,7 +43,7 @@ def test_saved_results_are_read_again(results: perhop.Results, tmp_path: Path) -
 
 
 def test_csv_holds_every_table(results: perhop.Results, tmp_path: Path) -> None:
-    exchange.write_csv(results, tmp_path / "csv")
+    interchange.write_csv(results, tmp_path / "csv")
     names = {f"{name}.csv" for name in results.names} | {"manifest.json"}
     assert {file.name for file in (tmp_path / "csv").iterdir()} == names
     flows = pl.read_csv(tmp_path / "csv" / "flows.csv")
@@ -51,7 +51,7 @@ def test_csv_holds_every_table(results: perhop.Results, tmp_path: Path) -> None:
 
 
 def test_iperf3_counts_like_the_tables(results: perhop.Results) -> None:
-    document = exchange.iperf3_document(results, replication=1)
+    document = interchange.iperf3_document(results, replication=1)
     flows = results.flows.filter(pl.col("replication") == 1)
     end = document["end"]
     assert [one["udp"]["packets"] for one in end["streams"]] == flows["offered_packets"].to_list()
@@ -71,7 +71,7 @@ def test_iperf3_tells_tcp_from_udp(scenario: Path) -> None:
         )
     )
     results = perhop.run(scenario)
-    tcp, udp = exchange.iperf3_document(results)["end"]["streams"]
+    tcp, udp = interchange.iperf3_document(results)["end"]["streams"]
     assert tcp["sender"]["retransmits"] == results.tcp["retransmissions"][0]
     assert 0 < tcp["receiver"]["bytes"] <= tcp["sender"]["bytes"]
     assert udp["udp"]["packets"] > 0
@@ -80,7 +80,7 @@ def test_iperf3_tells_tcp_from_udp(scenario: Path) -> None:
 def test_flent_data_is_what_flent_wants(results: perhop.Results, tmp_path: Path) -> None:
     """The keys and types that flent's `ResultSet.unserialise` reads (flent 2.3, resultset.py)."""
     file = tmp_path / "overload.flent.gz"
-    exchange.write_flent(results, file)
+    interchange.write_flent(results, file)
     data = json.loads(gzip.decompress(file.read_bytes()))
     assert data["version"] == 4
     assert data["metadata"]["NAME"] == "tcp_nup"
@@ -104,7 +104,7 @@ def test_flent_data_is_what_flent_wants(results: perhop.Results, tmp_path: Path)
 )
 def test_flent_itself_reads_it(results: perhop.Results, tmp_path: Path) -> None:
     file = tmp_path / "overload.flent.gz"
-    exchange.write_flent(results, file)
+    interchange.write_flent(results, file)
     ended = subprocess.run(
         ["flent", "-i", file, "-f", "csv", "-p", "totals", "-o", tmp_path / "out.csv"],
         capture_output=True,

@@ -175,4 +175,4 @@ def test_an_interface_that_is_not_there(policies: Path, perhop: Command) -> None
         "live", "bridge", "--policy", policies, "--name", "wan", "--in", "nonesuch0", "--out", "nonesuch1"
     )
     assert (ended.code, ended.out) == (2, "")
-    assert "this machine has no interface nonesuch0\nhelp: there are lo" in ended.err
+    assert "this machine has no interface `nonesuch0`\nhelp: interfaces: lo" in ended.err

@@ -52,7 +52,7 @@ def transfer(laboratory: Laboratory, target: str, size: int) -> None:
     client = laboratory.start("left", "client", "program", sys.executable, "-c", CLIENT, target, str(size))
     assert client.process.wait(timeout=WITHIN_S) == 0, client.failure()
     assert server.process.wait(timeout=WITHIN_S) == 0, server.failure()
-    assert server.said().split() == ["listening", str(size)]
+    assert server.new_output().split() == ["listening", str(size)]
 
 
 def test_tcp_sends_whole_packets_with_their_checksums() -> None:
@@ -143,7 +143,7 @@ def test_congestion_control_is_each_hosts_own(name: str) -> None:
         until_it_said(server, "listening")
         client = laboratory.start("left", "client", "program", sys.executable, "-c", CHOSEN)
         assert client.process.wait(timeout=WITHIN_S) == 0, client.failure()
-        assert client.said().strip() == name
+        assert client.new_output().strip() == name
     assert Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text() == before
 
 

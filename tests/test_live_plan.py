@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from perhop import _core
+from perhop import ScenarioError, _core
 
 _FOLDER = Path(__file__).parent.parent / "examples"
 _REPLAY = _FOLDER / "replay.perhop.yaml"
@@ -51,11 +51,11 @@ def test_a_scenario_that_real_interfaces_cannot_be_says_where() -> None:
             }
         ],
     }
-    with pytest.raises(_core.ScenarioError, match=r"different versions of IP"):
+    with pytest.raises(ScenarioError, match=r"different versions of IP"):
         _core.live_plan(json.dumps(scenario), ".", 1)
 
 
 def test_captures_are_replayed_in_simulations_only() -> None:
     loaded = _core.load(_REPLAY, [])
-    with pytest.raises(_core.ScenarioError, match=r"replay no captures"):
+    with pytest.raises(ScenarioError, match=r"replay no captures"):
         _core.live_plan(loaded.json, loaded.base, 1)

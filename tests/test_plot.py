@@ -16,7 +16,7 @@ import perhop.plot
 from conftest import ROOT, Command
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.plot.chart import Line, Points, Rule, Span, thinned
+from perhop.plot.description import Line, Points, Rule, Span, thinned
 
 SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", "duration": "10s"}
 
@@ -168,7 +168,7 @@ def test_the_command_plots_what_was_saved(perhop: Command, scenario: Path, tmp_p
         (("run", scenario, "--plot", "qeue"), "did you mean queue?"),
         (("run", scenario, "--plot", "queue=q.bmp"), ".svg, .png, .pdf"),
         (("plot", "delay", "out"), "table delays is empty"),
-        (("plot", "queue", "out", "-o", "nowhere/queue.svg"), "is no folder"),
+        (("plot", "queue", "out", "-o", "nowhere/queue.svg"), "is not a folder"),
         (("plot", "queue", "nowhere"), "no results of a run"),
         (("plot", "share", "out"), "--against"),
     ]:

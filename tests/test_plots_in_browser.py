@@ -11,10 +11,10 @@ import perhop
 import perhop.plot
 from chromium import needs_chromium, opened, screenshot, scroll_through
 from conftest import ROOT, SCENARIO
-from perhop.page import charts_page
 from perhop.plot import Chart, Line, Points, Rule, Span
 from perhop.plot.curves import curve_chart
 from perhop.plot.studies import STUDY_KINDS, study_charts
+from perhop.plot.writing import charts_page
 from test_study import make_study
 
 SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", "duration": "10s"}

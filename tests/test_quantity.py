@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Measured values as text."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_column_has_one_unit() -> None:
     assert column([], "rate") == ("", [])
 
 
-def test_milliseconds_stay_readable_beside_seconds() -> None:
+def test_milliseconds_and_seconds_in_one_column() -> None:
     def delays(*means: float) -> tuple[str, list[str]]:
         return column([{"delay_s": {"mean": mean, "ci95": None, "unit": "s"}} for mean in means], "delay_s")
 

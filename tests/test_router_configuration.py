@@ -1,4 +1,4 @@
-"""Scenarios whose routers bring a Cisco IOS configuration along."""
+"""Scenarios with Cisco IOS router configurations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_configuration_becomes_behavior() -> None:
 
 
 def test_access_lists_match_addresses() -> None:
-    """The business class is known by the server's address: with another it has no share of its own."""
+    """The business class matches the server's address; with another address it loses its share."""
     arrived = {}
     for address in ("10.1.0.20", "10.1.0.21"):
         results = library.run(EXAMPLE, duration="4s", set={"hosts.server.address": address})
@@ -64,13 +64,13 @@ def test_results_hold_the_configuration(tmp_path: Path) -> None:
         (f"{LINE}.add=[interface Serial0/0, service-policy output nowhere]", "nowhere"),
     ],
 )
-def test_what_is_wrong_is_said(perhop: Command, change: str, said: str) -> None:
+def test_errors_are_reported(perhop: Command, change: str, said: str) -> None:
     ended = perhop("run", EXAMPLE, "--set", change)
     assert ended.code == 2, ended.out
     assert said in ended.err
 
 
-def test_lines_that_are_not_simulated_are_pointed_out(perhop: Command, tmp_path: Path) -> None:
+def test_lines_that_are_not_simulated_are_reported(perhop: Command, tmp_path: Path) -> None:
     text = (ROOT / "examples" / "router.cfg").read_text()
     (tmp_path / "router.cfg").write_text(text.replace(" tx-ring-limit 2", " frobnicate 2"))
     (tmp_path / EXAMPLE.name).write_text(EXAMPLE.read_text())
@@ -83,7 +83,7 @@ def test_lines_that_are_not_simulated_are_pointed_out(perhop: Command, tmp_path:
 
 
 def test_results_are_plotted_where_their_traces_are_not(tmp_path: Path) -> None:
-    """What was run is drawn from what was saved: neither its traces nor its configurations need be there."""
+    """Saved results are plotted without the traces and configurations of the run."""
     import perhop.plot
     from perhop.draw import policies
 

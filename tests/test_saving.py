@@ -1,4 +1,4 @@
-"""Files and folders: as a whole or not at all, whatever they are put in the place of."""
+"""Files and folders are written completely or not at all, whatever they replace."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perhop.errors import InvalidInputError
 from perhop.saving import replace_file, whole_file
 
 
-def test_an_interrupted_file_is_as_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_file_is_unchanged(tmp_path: Path) -> None:
     file = tmp_path / "plot.svg"
     file.write_text("earlier")
     with pytest.raises(KeyboardInterrupt), whole_file(file) as new:
@@ -23,7 +23,7 @@ def test_an_interrupted_file_is_as_it_was(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_a_link_still_leads_where_it_led(tmp_path: Path) -> None:
+def test_a_link_keeps_its_target(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     file, link = tmp_path / "folder" / "plot.svg", tmp_path / "link.svg"
     file.write_text("earlier")
@@ -32,8 +32,8 @@ def test_a_link_still_leads_where_it_led(tmp_path: Path) -> None:
     assert (link.is_symlink(), file.read_text()) == (True, "later")
 
 
-def test_what_is_no_file_stays_what_it_is(tmp_path: Path) -> None:
-    """Root could put a file in the place of /dev/null."""
+def test_a_pipe_is_written_and_not_replaced(tmp_path: Path) -> None:
+    """Otherwise root would replace /dev/null by a file."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
@@ -42,10 +42,10 @@ def test_what_is_no_file_stays_what_it_is(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
-def test_a_folder_is_no_file(tmp_path: Path) -> None:
+def test_a_folder_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="is a folder"):
         replace_file(tmp_path, "text")
-    with pytest.raises(InvalidInputError, match="nowhere is no folder"):
+    with pytest.raises(InvalidInputError, match="/nowhere` is not a folder"):
         replace_file(tmp_path / "nowhere" / "file", "text")
 
 
@@ -54,4 +54,4 @@ def test_damaged_results_are_named(perhop: Command, scenario: Path, tmp_path: Pa
     (tmp_path / "out" / "summary.json").write_text("{")
     ended = perhop("plot", "queue", "out")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("error: out/summary.json is damaged: ")
+    assert ended.err.startswith("error: `out/summary.json` is damaged: ")

@@ -1,4 +1,4 @@
-"""The study machinery, on a study whose right answers are arithmetic."""
+"""Running studies, with a study whose figures follow from arithmetic."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def make_study(folder: Path) -> Path:
     return folder
 
 
-def test_published_beside_measured(perhop: Command, study: Path) -> None:
+def test_published_and_measured_figures(perhop: Command, study: Path) -> None:
     ended = perhop("study", "run", study, "--json")
     assert ended.code == 0, ended.err
     report = ended.json()
@@ -157,7 +157,7 @@ def test_published_beside_measured(perhop: Command, study: Path) -> None:
     assert verdicts == {"slow.lossless": "agrees", "slow.half": "differs", "slow.repeats": "not-comparable"}
 
 
-def test_the_table_puts_disagreement_in_plain_sight(perhop: Command, study: Path) -> None:
+def test_the_table_shows_disagreement(perhop: Command, study: Path) -> None:
     reference = study / "reference" / "slow.csv"
     reference.write_text(REFERENCE.replace("heavy,dropped_percent,50", "heavy,dropped_percent,70"))
     ended = perhop("study", "run", study, "--no-sensitivity")
@@ -185,7 +185,7 @@ def test_only_one_table(perhop: Command, study: Path) -> None:
     assert {claim["verdict"] for claim in report["claims"]} == {"not-comparable"}
     ended = perhop("study", "run", study, "--only", "3")
     assert ended.code == 2
-    assert "there are: 1, 2" in ended.err
+    assert "tables: 1, 2" in ended.err
 
 
 def test_a_table_in_parts(perhop: Command, study: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_table_in_parts(perhop: Command, study: Path) -> None:
 
 
 def test_an_alternative_does_not_undo_a_case(perhop: Command, study: Path) -> None:
-    """A case's own change outlives the alternative's; `set-in-table` alone goes against it."""
+    """Changes of a case override those of an alternative; only `set-in-table` overrides the case."""
     definition = study / "study.toml"
     text = definition.read_text()
     definition.write_text(
@@ -213,7 +213,7 @@ set-in-table = { "1" = { "traffic.steady.source.cbr.rate" = "800kb/s" } }
     assert undone == [0, 0]
 
 
-def test_what_was_not_run_takes_no_room_beside_what_was(perhop: Command, study: Path) -> None:
+def test_tables_that_were_not_run_have_no_columns(perhop: Command, study: Path) -> None:
     definition = study / "study.toml"
     text = definition.read_text().replace('tables = ["1"]\n', "")
     definition.write_text(

@@ -1,4 +1,4 @@
-"""Sweeps: every combination, side by side, saved, shown and plotted."""
+"""Sweeps: every combination is run, saved, shown and plotted."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_names_stand_side_by_side(scenario: Path, tmp_path: Path) -> None:
     assert {"ef", "af11"} <= words
 
 
-def test_a_swept_seed_is_obeyed(scenario: Path) -> None:
+def test_a_seed_can_be_swept(scenario: Path) -> None:
     one, other = perhop.sweep(scenario, {"seed": [1, 2], "duration": "2s"}).points
     assert not one.results.classes.equals(other.results.classes)
 
@@ -167,7 +167,7 @@ def test_a_part_of_a_policy_as_a_parameter_leaves_room_for_the_figures(
     assert chart.x.categories == tuple(f"{value[:24]}…" for value in values)
 
 
-def test_a_sweep_as_long_as_is_said(perhop: Command, scenario: Path) -> None:
+def test_the_duration_of_a_sweep(perhop: Command, scenario: Path) -> None:
     one, other = (
         perhop("sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s", *length, "--json").json()
         for length in (["--duration", "2s"], ["--set", "duration=2s"])
@@ -176,19 +176,19 @@ def test_a_sweep_as_long_as_is_said(perhop: Command, scenario: Path) -> None:
     assert one["parameters"] == [RATE]
 
 
-def test_a_sweep_of_a_router_says_what_it_guessed(perhop: Command, tmp_path: Path) -> None:
+def test_a_sweep_of_a_router_reports_what_it_inferred(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "router.cfg").write_text("hostname edge\ninterface Serial0/0\n bandwidth 512\n")
     ended = perhop("sweep", "router.cfg", "--set", "seed=1,2", "--duration", "5s")
     assert ended.code == 0, ended.err
-    assert ended.err.startswith("guessed: traffic from a further interface to Serial0/0")
+    assert ended.err.startswith("inferred: traffic from an added interface to Serial0/0")
 
 
-def test_what_makes_no_sweep_is_said_before_anything_runs(perhop: Command, scenario: Path) -> None:
+def test_invalid_sweeps_are_refused_before_anything_runs(perhop: Command, scenario: Path) -> None:
     for values, said in [
-        ((f"{RATE}=1Mb/s",), "nothing differs"),
+        ((f"{RATE}=1Mb/s",), "no parameter has several values"),
         ((f"{RATE}=1Mb/s,2Zb/s",), "2Zb/s"),
-        ((f"{RATE}=1Mb/s,,2Mb/s",), "an empty value"),
-        ((f"{RATE}=1Mb/s,2Mb/s", "--against", "duration"), "does not differ"),
+        ((f"{RATE}=1Mb/s,,2Mb/s",), "contains an empty value"),
+        ((f"{RATE}=1Mb/s,2Mb/s", "--against", "duration"), "has fewer than two values"),
         ((f"{RATE}=1Mb/s,2Mb/s", "--plot", "share.bmp"), ".svg, .png, .pdf"),
         (("links.7.rate=1Mb/s,2Mb/s",), "links.7"),
     ]:

@@ -7,9 +7,9 @@ from perhop.errors import Exit
 
 
 def main() -> NoReturn:
-    """Run the command line; loading it takes a tenth of a second, in which it can be interrupted, too."""
+    """Run the command line; an interrupt while its modules load ends it like any other."""
     try:
-        from perhop.command import main as run
+        from perhop.command import main as run  # lazy: an interrupt during this import is caught below
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: nothing was written\n")
         sys.exit(int(Exit.INTERRUPTED))

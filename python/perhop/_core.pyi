@@ -1,4 +1,4 @@
-"""The Rust side of perhop: scenarios in, results out."""
+"""The extension module of perhop, in Rust: from scenarios to results."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -7,10 +7,12 @@ from typing import Any, Literal, final
 import numpy as np
 import numpy.typing as npt
 
+from perhop.core_types import DropCurves
+from perhop.errors import Diagnostic
+
 __all__ = [
     "Loaded",
     "Run",
-    "ScenarioError",
     "Warnings",
     "__version__",
     "check",
@@ -35,19 +37,9 @@ __all__ = [
 
 __version__: str
 
-class ScenarioError(Exception):
-    """A scenario that cannot be read or built.
-
-    The message is the rendered text; `colored` is the same text for a terminal; `diagnostics` is the
-    list of what was found, and where.
-    """
-
-    diagnostics: list[dict[str, Any]]
-    colored: str
-
 @final
 class Loaded:
-    """A scenario that was read, completed with its defaults and found to be sound."""
+    """A valid scenario, completed with its defaults."""
 
     @property
     def json(self) -> str:
@@ -55,11 +47,11 @@ class Loaded:
 
     @property
     def embedded(self) -> str:
-        """The same with the texts of routers' configurations in place of their files."""
+        """The scenario with the texts of router configurations in place of their files."""
 
     @property
     def resolved(self) -> str:
-        """The same with what routers' configurations say put in place as policies, rates and rings."""
+        """The scenario with router configurations replaced by policies, rates and rings."""
 
     @property
     def base(self) -> str:
@@ -67,25 +59,25 @@ class Loaded:
 
     @property
     def warnings(self) -> Warnings:
-        """What is suspicious, though not wrong."""
+        """Warnings about the scenario."""
 
 @final
 class Warnings:
-    """What is suspicious about a file, though not wrong."""
+    """Warnings about a file."""
 
     @property
-    def diagnostics(self) -> list[dict[str, Any]]:
-        """Each with the place it is about."""
+    def diagnostics(self) -> list[Diagnostic]:
+        """The warnings as data."""
 
     @property
     def colored(self) -> str:
-        """All of them as text for a terminal; `str()` gives the same without colors."""
+        """All warnings as text for a terminal; `str()` returns them without colors."""
 
     def __len__(self) -> int: ...
 
 @final
 class Run:
-    """A simulation that is running, or has ended."""
+    """A running or finished simulation."""
 
     def progress(self) -> tuple[float, float, int]:
         """`(fraction done, simulated seconds over all replications, packet-hops)`."""
@@ -95,15 +87,15 @@ class Run:
     ) -> tuple[float, list[tuple[str, str, int, int]], list[tuple[str, int]]] | None:
         """`(seconds, [(port, queue, packets, bytes)], [(class, bytes received since the warm-up)])`.
 
-        What the first replication looked like when it was last asked for; asks for the next. None where
-        nothing is new, or the run is not watched.
+        The latest snapshot of the first replication; requests the next one. `None` if there is no new one, or
+        the run is not watched.
         """
 
     def cancel(self) -> None:
-        """Ask the simulation to stop; `wait` says when it has."""
+        """Request the simulation to stop; `wait` returns true once it has."""
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait at most `timeout_s` seconds, other Python threads running; true once the run has ended."""
+        """Wait at most `timeout_s` seconds without the GIL; return whether the run has ended."""
 
     def result(
         self,
@@ -113,49 +105,49 @@ class Run:
         dict[str, dict[str, str]],
         str,
     ]:
-        """Return what was found: `(summary, tables, units, captures)`.
+        """Return the results: `(summary, tables, units, captures)`.
 
         `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files
-        as JSON)`. Once only, since the memory is handed over.
+        as JSON)`. It can be called once, as it hands over the memory.
         """
 
 def load(path: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
     """Read a scenario file; each override `(path, value)` replaces one value in it first."""
 
 def load_json(json: str, base: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
-    """Read a scenario from JSON text, overrides as for a file; relative paths in it start from `base`."""
+    """Read a scenario from JSON text, with overrides as for a file; relative paths start from `base`."""
 
 def resolve(json: str, base: str | PathLike[str]) -> str:
-    """Return a scenario, unchecked, with what its routers' configurations say put in place."""
+    """Return a scenario, unchecked, with router configurations replaced by policies, rates and rings."""
 
 def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
-    """Check a file that holds a scenario or policies alone; what it holds, and what is suspicious in it."""
+    """Check a file with a scenario or only policies; return its kind and the warnings."""
 
 def check_router(text: str) -> str:
     """Read a router's configuration.
 
-    JSON with `lines` (number, state, text, note, block), `counts` by state, `diagnostics` and `router`,
-    what the configuration amounts to.
+    JSON with `lines` (number, state, text, note, block), `counts` by state, `diagnostics`, and `router`, the
+    configured interfaces and policies; see `perhop.core_types.RouterReport`.
     """
 
 def is_router_configuration(text: str) -> bool:
-    """Return whether a text looks like a router's configuration."""
+    """Return whether a text looks like a router configuration."""
 
 def router_text(bytes: bytes) -> str:
-    """Return the text of a router's configuration in a file: UTF-8, or UTF-16 that says so."""
+    """Decode the text of a router configuration: UTF-8, or UTF-16 with a byte order mark."""
 
 def schema() -> str:
     """Return the JSON Schema of scenario files, as text."""
 
 def live_forward(config_json: str) -> None:
-    """Run a forwarder of the laboratory, described by its configuration as JSON; other Python threads run on.
+    """Run a forwarder of a laboratory without the GIL, from its configuration as JSON.
 
-    Until SIGTERM or SIGINT, until whoever started it dies or closes its end of standard input, or until
-    no interface is left; then its result is written.
+    It ends on SIGTERM or SIGINT, when standard input closes, or when no interface is left; then it writes
+    its result. Raises `OSError` and `ValueError`.
     """
 
 def live_bridge(config_json: str) -> None:
-    """Run policies between two existing interfaces, until SIGTERM or SIGINT or the end of piped input.
+    """Run policies between two existing interfaces until SIGTERM, SIGINT or the end of piped input.
 
     The configuration, as JSON, has `devices` (both names), `forth` and `back` (each with `rate`, `framing`,
     `ring`, `input`, `output`, `queueing`, `delay` and `loss`, all optional), `control`, `result`, `socket`,
@@ -174,10 +166,10 @@ def start(
     snap_length: int | None = None,
     most_packets: int | None = None,
 ) -> Run:
-    """Start a simulation in a thread of its own; `watched` where its snapshots will be asked for.
+    """Start a simulation in its own thread; `watched` enables snapshots.
 
-    Captures go into the folder `captures`, `snap_length` bytes of each frame or the headers, and end after
-    `most_packets` packets in a file.
+    Captures go into the folder `captures`, with `snap_length` bytes of each frame, by default its headers,
+    and at most `most_packets` packets in a file.
     """
 
 def live_host(
@@ -190,11 +182,10 @@ def live_host(
     replication: int = 0,
     congestion_control: str | None = None,
 ) -> None:
-    """Play the part of one host of a scenario on real sockets, from its beginning to its end.
+    """Run one host of a scenario on real sockets for the whole run.
 
-    Writes a report to `result_path`, and what was sent and what arrived, packet by packet, into files beside
-    it.
-    Raises `OSError` where the system refuses something.
+    Writes a report to `result_path`, and the sent and received packets to files next to it. Raises `OSError`
+    if the system refuses a socket or a file.
     """
 
 def live_results(
@@ -204,7 +195,7 @@ def live_results(
     dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]],
     dict[str, dict[str, str]],
 ]:
-    """Return the results of live runs as `Run.result` does, from what their hosts and forwarders wrote down.
+    """Return the results of live runs like `Run.result`, from the reports of hosts and forwarders.
 
     `runs_json` is a list of `{"hosts": [files], "forwarders": [files]}`, one for each replication.
     """
@@ -216,25 +207,21 @@ def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None
     """
 
 def live_plan(scenario_json: str, base: str | PathLike[str], seed: int, replication: int = 0) -> str:
-    """Say who runs which port when a scenario is made of real processes and cables.
+    """Return the plan of a live run.
 
     JSON with `hosts` (name, address, devices, routes), `forwarders` (their configurations), `cables` (pairs
-    of node and device) and `mtu`, the longest IP packet that must get through. Devices are called by the node
-    at the other end: whoever makes the devices puts their real names in place.
+    of node and device) and `mtu`, the longest IP packet that must pass, in bytes. Devices are named after the
+    node at the other end; the caller substitutes the real names.
     """
 
-def drop_curves(scenario_json: str) -> list[dict[str, Any]]:
-    """Return the drop probabilities that a scenario configures, for every queue that drops early.
-
-    Each is `{"port", "queue", "unit": "packets" or "bytes", "precedences": [{"shared", "own"}]}`, a curve
-    being a list of corners `[average, probability]`, and `own` None without a further test.
-    """
+def drop_curves(scenario_json: str) -> list[DropCurves]:
+    """Return the configured drop probabilities of every queue with early drops."""
 
 def envelope(values: npt.NDArray[np.float64], buckets: int) -> npt.NDArray[np.uint32]:
-    """Return indices of at most `4 * buckets` of `values` that draw the same line.
+    """Return the indices of at most `4 * buckets` of `values` that draw an equal line.
 
-    Of each bucket of points the first, the least, the greatest and the last.
+    They are the first, least, greatest and last value of each bucket.
     """
 
 def quantity(text: str) -> tuple[float, Literal["s", "b/s", "packets", "bytes"]] | None:
-    """Return number and base unit of a time, a rate or a size as a scenario writes it, else None."""
+    """Parse a time, a rate or a size of a scenario into number and base unit; `None` for other text."""

@@ -1,4 +1,4 @@
-"""Many scenarios simulated side by side."""
+"""Simulating many scenarios in parallel."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
 
+from perhop.document import Document
 from perhop.results import Results
 from perhop.running import Progress, simulate
-from perhop.scenario import Scenario
 
-# How often the work is looked at.
-_LOOK_EVERY_S = 0.05
+# Interval of checking for finished jobs.
+_POLL_EVERY_S = 0.05
 
 
 @dataclass(frozen=True)
 class Job:
-    """One scenario to be simulated, whatever number of places it serves."""
+    """One scenario to be simulated; several callers may share its results."""
 
-    scenario: Scenario
+    scenario: Document
     seed: int
     replications: int
 
     @cached_property
     def key(self) -> str:
-        """What tells it from jobs with other results."""
+        """The identity of the results: jobs with equal keys give equal results."""
         return f"{self.seed} {self.replications} {self.scenario.to_json()}"
 
 
-class _Stopped(Exception):  # noqa: N818 - not an error: what a worker is told when the user stops
-    """The work was stopped."""
+class _Stopped(Exception):  # noqa: N818 - not an error: it ends the workers when the user stops
+    """The user stopped the work."""
 
 
 def simulate_all(
@@ -41,8 +41,8 @@ def simulate_all(
 ) -> dict[str, Results]:
     """Simulate each distinct job once and return the results by key.
 
-    Threads work on different jobs, so that all are busy to the end; where there are fewer jobs, on their
-    replications. The results depend on neither.
+    Each thread works on one job; with fewer jobs than threads, the rest work on replications. The results do
+    not depend on the number of threads.
     """
     distinct = list({job.key: job for job in jobs}.values())
     total = sum(job.replications for job in distinct)
@@ -76,7 +76,7 @@ def simulate_all(
                 _raise_first(future.exception() for future in futures if future.done())
                 if progress is not None:
                     progress(so_far())
-                time.sleep(_LOOK_EVERY_S)
+                time.sleep(_POLL_EVERY_S)
         except BaseException:
             stop.set()
             pool.shutdown(cancel_futures=True)

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from perhop import _core
+from perhop.document import Document
 from perhop.errors import InvalidInputError
 
-if TYPE_CHECKING:
-    from perhop.scenario import Scenario
-
-# What a link-layer frame can be, the largest IP packet and more than any header around it (bytes).
+# The largest link-layer frame in bytes: the largest IP packet and room for any header around it.
 LARGEST_FRAME = 65_535 + 64
 # The layout of the manifest in a folder of captures.
 _SCHEMA_VERSION = 1
@@ -22,13 +21,13 @@ _SCHEMA_VERSION = 1
 
 @dataclass(frozen=True)
 class Captures:
-    """What is captured, and where it goes."""
+    """What to capture, and the folder to write it to."""
 
-    #: The folder; it appears as a whole or not at all, and an earlier one is replaced.
+    #: The folder; it appears complete or not at all, and replaces an earlier one.
     folder: Path
     #: Directions of links, as `C1->E3`; by default what the scenario's `measure.captures` says.
     links: tuple[str, ...] = ()
-    #: Bytes kept of each frame; by default its headers. Its length on the wire is kept in any case.
+    #: Bytes kept of each frame; by default its headers. The length on the wire is always recorded.
     snap_length: int | None = None
     #: Packets after which a file ends.
     most_packets: int | None = None
@@ -40,29 +39,30 @@ class Captures:
         links: Sequence[str] | None = None,
         snap_length: int | None = None,
     ) -> Captures | None:
-        """Return what these arguments of a run ask for; refuses links without a folder to go to."""
+        """Return the captures that the arguments of a run ask for; `None` without a folder.
+
+        Raises:
+            InvalidInputError: links or a snap length are given without a folder.
+
+        """
         if folder is not None:
             return cls(Path(folder), tuple(links or ()), snap_length)
         if links or snap_length is not None:
             raise InvalidInputError(
-                "links to capture, and no folder to write to", "name one, as in --pcap captures"
+                "links to capture but no folder to write to", "give a folder, as in --pcap captures"
             )
         return None
 
-    def chosen_in(self, scenario: Scenario) -> Scenario:
+    def chosen_in(self, scenario: Document) -> Document:
         """Return the scenario with the chosen links in its `measure.captures`."""
-        from perhop.scenario import Scenario
-
         if not self.links:
             return scenario
-        changed = Scenario(json.loads(scenario.to_json()), scenario.base)
+        changed = Document(json.loads(scenario.to_json()), scenario.base)
         changed["measure"] = {**changed.get("measure", {}), "captures": [_ends(link) for link in self.links]}
         return changed
 
-    def manifest(self, scenario: Scenario, captured: list[dict[str, Any]]) -> str:
-        """Return what was captured, as the text of a manifest: neither date nor machine."""
-        from perhop import _core
-
+    def manifest(self, scenario: Document, captured: list[dict[str, Any]]) -> str:
+        """Return the text of the manifest of a folder of captures; it holds neither date nor machine."""
         manifest = {
             "schema_version": _SCHEMA_VERSION,
             "perhop": _core.__version__,
@@ -78,7 +78,7 @@ def _ends(link: str) -> dict[str, str]:
     before, arrow, after = link.partition("->")
     if not (before and arrow and after):
         raise InvalidInputError(
-            f"{link!r} is no direction of a link",
-            "write from->to as in 'C1->E3', in quotes: a shell takes > for itself",
+            f"`{link}` is not a direction of a link",
+            "write from->to as in 'C1->E3', quoted: the shell interprets > otherwise",
         )
     return {"from": before.strip(), "to": after.strip()}

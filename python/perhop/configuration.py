@@ -1,4 +1,4 @@
-"""Router configurations with the state of every line, as `configuration.json` beside results holds them."""
+"""Router configurations with the state of every line, as stored in `configuration.json` with results."""
 
 from __future__ import annotations
 
@@ -10,83 +10,88 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
+from perhop import _core
+from perhop.core_types import RouterReport
 from perhop.loading import is_file, read_json, unreadable
+from perhop.tables import Cell, Column, Table, notebook
 
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
 FILE = "configuration.json"
-# The states of which nothing need be said.
+# States that need no attention.
 _QUIET = ("modelled", "irrelevant")
-# Longer ones are folded away.
+# Longer configurations are collapsed in a report.
 _SHORT = 40
 
-# How perhop's own files begin; words such as `class-default` stand in both kinds.
+# The top-level keys of perhop's own files; words such as `class-default` occur in both formats.
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
-#: How standard input is called.
+#: The name of standard input.
 STANDARD_INPUT = Path("-")
 
 
 def router_text(file: Path) -> str | None:
-    """Return the text of `file` if it is a router's configuration, by its name or by what it holds.
+    """Return the text of `file` if its name or its content is that of a router configuration, else `None`.
 
-    `-` is standard input, of which nothing is taken away if it is none.
+    `-` is standard input, which can still be read afterwards.
     """
-    from perhop import _core
-
     if file.suffix in (".yaml", ".yml", ".json"):
         return None
     try:
-        read = _looked_at() if file == STANDARD_INPUT else file.read_bytes()
+        content = _peeked() if file == STANDARD_INPUT else file.read_bytes()
     except OSError:
-        # Whoever reads it as a scenario says what is wrong.
+        # Reading it as a scenario reports the error.
         return None
-    text = _core.router_text(read)
+    text = _core.router_text(content)
     is_router = file.suffix == ".cfg" or (not _SCENARIO.search(text) and _core.is_router_configuration(text))
     return text if is_router else None
 
 
 def read(file: Path) -> str:
-    """Return the text of a file; raises `InvalidInputError` where there is none."""
-    from perhop import _core
-
+    """Return the text of a router configuration; raises `UnreadableFileError`."""
     try:
         return _core.router_text(file.read_bytes())
     except OSError as error:
         raise unreadable(file, error) from error
 
 
-def _looked_at() -> bytes:
-    """Return what stands on standard input, and put it back for who reads it next."""
+def _peeked() -> bytes:
+    """Return the content of standard input and leave it there for the next reader."""
     descriptor = sys.__stdin__.fileno() if sys.__stdin__ else 0
     with os.fdopen(os.dup(descriptor), "rb") as given:
-        text = given.read()
+        content = given.read()
     with tempfile.TemporaryFile() as again:
-        again.write(text)
+        again.write(content)
         again.seek(0)
         os.dup2(again.fileno(), descriptor)
-    return text
+    return content
+
+
+class Line(TypedDict):
+    """A line of a router configuration with its state and a message or `None`."""
+
+    line: int
+    text: str
+    state: str
+    message: str | None
 
 
 @dataclass(frozen=True)
 class Configuration:
-    """A router's configuration and what became of each of its lines."""
+    """A router configuration with the state of each line."""
 
     file: str
-    #: Each with its number as ``line``, its ``text``, its ``state``, and a ``message`` or none.
-    lines: list[dict[str, Any]]
+    lines: list[Line]
 
     @classmethod
     def read(cls, file: str | os.PathLike[str]) -> Configuration:
-        """Read a router's configuration and say of each line what becomes of it."""
-        from perhop import _core
-
+        """Read a router configuration and classify each line; raises `UnreadableFileError`."""
         path = Path(file)
-        read = json.loads(_core.check_router(_core.router_text(path.read_bytes())))
+        checked: RouterReport = json.loads(_core.check_router(read(path)))
         wrong: dict[int, list[str]] = {}
-        for one in read["diagnostics"]:
+        for one in checked["diagnostics"]:
             wrong.setdefault(one["line"], []).append(f"{one['severity']}: {one['message']}; {one['router']}")
-        lines = [
+        lines: list[Line] = [
             {
                 "line": line["number"],
                 "text": line["text"],
@@ -94,14 +99,12 @@ class Configuration:
                 "message": "; ".join([*wrong.get(line["number"], []), *filter(None, [line.get("note")])])
                 or None,
             }
-            for line in read["lines"]
+            for line in checked["lines"]
         ]
         return cls(path.name, lines)
 
     def _repr_html_(self) -> str:
-        """Show every line with its state in a notebook; in the order of the file."""
-        from perhop.page.tables import Cell, Column, Table, notebook
-
+        """Show every line with its state in a notebook, in the order of the file."""
         heads = [Column("line", numeric=True), Column("text"), Column("state"), Column("")]
         rows = [
             [
@@ -112,28 +115,28 @@ class Configuration:
             ]
             for line in self.lines
         ]
-        counts = f"{len(rows)} lines, {self.remarks} to be looked at"
+        counts = f"{len(rows)} lines, {self.remarks} to review"
         return notebook(Table(f"{self.file}: {counts}", heads, rows))
 
     @property
     def remarks(self) -> int:
-        """How many lines are to be looked at."""
+        """The number of lines that need attention."""
         return sum(line["state"].lower() not in _QUIET for line in self.lines)
 
     @property
     def open(self) -> bool:
-        """Whether it is short enough to be shown at once."""
+        """Whether it is short enough to be shown expanded."""
         return len(self.lines) <= _SHORT
 
 
 def kept(routers: Iterable[Path]) -> str | None:
-    """Return what `configuration.json` is to hold of routers' configuration files; `None` of no files."""
+    """Return the content of `configuration.json` for router configuration files; `None` without files."""
     found = [vars(Configuration.read(file)) for file in routers]
     return json.dumps(found, ensure_ascii=False, indent=2) + "\n" if found else None
 
 
 def configurations(folder: Path) -> list[Configuration]:
-    """Return the configurations that were kept with results; none where there were none."""
+    """Return the router configurations stored with results."""
     file = folder / FILE
     if not is_file(file):
         return []

@@ -1,6 +1,11 @@
-"""What can go wrong, each with the exit code it ends the command line with."""
+"""The errors of perhop, each with the exit code of the command line.
+
+Every error that perhop raises for a reason outside its own code derives from `PerhopError`. Errors of the
+operating system (`OSError`) and interrupts (`KeyboardInterrupt`) pass through unchanged.
+"""
 
 from enum import IntEnum
+from typing import Literal, TypedDict
 
 
 class Exit(IntEnum):
@@ -16,7 +21,7 @@ class Exit(IntEnum):
 
 
 class PerhopError(Exception):
-    """Something failed for a reason that a user can understand; `help` says what would be right."""
+    """The root of perhop's errors: the message says what failed, `help` how to fix it, if known."""
 
     exit_code = Exit.FAILED
 
@@ -24,18 +29,58 @@ class PerhopError(Exception):
         super().__init__(message)
         self.help = help
 
+    def __str__(self) -> str:
+        """Return the message; a `KeyError` would quote it."""
+        return str(self.args[0])
+
 
 class InvalidInputError(PerhopError):
-    """The user asked for something that cannot be."""
+    """An argument, an option or a file is not valid."""
 
     exit_code = Exit.INVALID_INPUT
 
 
+class Diagnostic(TypedDict):
+    """An error or a warning about a place in a file; what does not apply is `None`."""
+
+    severity: Literal["error", "warning"]
+    file: str | None
+    line: int | None
+    column: int | None
+    path: str
+    #: The override that caused it, as `path=value`.
+    set: str | None
+    message: str
+    help: str | None
+
+
+class ScenarioError(InvalidInputError):
+    """A scenario, a policy or a router configuration cannot be read or built.
+
+    The message is the rendered text of all diagnostics.
+    """
+
+    #: All errors and warnings found.
+    diagnostics: list[Diagnostic]
+    #: The message with colors for a terminal.
+    colored: str
+
+    def __init__(self, message: str, help: str | None = None) -> None:
+        super().__init__(message, help)
+        # The extension module, which raises it, fills in both.
+        self.diagnostics = []
+        self.colored = message
+
+
+class UnknownNameError(InvalidInputError, KeyError):
+    """A table, a queue, a case or a step does not exist; also a `KeyError`."""
+
+
 class UnreadableFileError(InvalidInputError):
-    """A file that the user named, or that belongs to a folder that was named, cannot be read."""
+    """A file is missing, damaged or must not be read."""
 
 
 class MissingCapabilityError(PerhopError):
-    """Something is missing on the machine or in the installation."""
+    """The machine or the installation lacks something: a package, a privilege, a kernel feature."""
 
     exit_code = Exit.MISSING_CAPABILITY

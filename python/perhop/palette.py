@@ -1,14 +1,14 @@
-"""Colors, by role. Drop precedences are green, yellow and red in hues that the color-blind tell apart.
+"""Colors by role. Drop precedences are green, yellow and red in hues that color-blind readers distinguish.
 
-The hues are those of Okabe & Ito ("Color Universal Design", 2008) and Tol's muted scheme, each in a shade for
-light and one for dark paper. Strokes say the same a second time.
+The hues are those of Okabe & Ito ("Color Universal Design", 2008) and Tol's muted scheme, each in one shade
+for a light and one for a dark background. Line styles repeat the distinction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-#: Role: color on light paper, on dark paper.
+#: Role: color on a light background, on a dark background.
 PALETTE: dict[str, tuple[str, str]] = {
     "green": ("#008a66", "#1fc49a"),
     "yellow": ("#c98500", "#f0b429"),
@@ -26,17 +26,17 @@ PALETTE: dict[str, tuple[str, str]] = {
     "published": ("#5b6470", "#aab4c0"),
     "measured": ("#0067a8", "#56b4e9"),
 }
-#: Role of each drop precedence, 0 first.
+#: Role of each drop precedence, starting with 0.
 PRECEDENCES = ("green", "yellow", "red")
 STROKES = {"green": "solid", "yellow": "dashed", "red": "dotted"}
 _CLASSES = tuple(role for role in PALETTE if role.startswith("class"))
 
 
 def of_precedences(count: int) -> list[tuple[str, str]]:
-    """Return role and stroke of each drop precedence, 0 first.
+    """Return role and line style of each drop precedence, starting with 0.
 
-    More than three are no drop precedences but, say, the eight of IP, of which a higher one is dropped
-    less: they have colors that promise nothing.
+    More than three are not drop precedences but, for example, the eight IP precedences, where a higher value
+    is dropped less: they get neutral colors.
     """
     if count > len(PRECEDENCES):
         return of_lines(count)
@@ -44,7 +44,7 @@ def of_precedences(count: int) -> list[tuple[str, str]]:
 
 
 def of_classes(names: Iterable[str]) -> dict[str, str]:
-    """Return the role of each class, the same in every plot; one that is named by a color has that color."""
+    """Return the role of each class, equal in every plot; a class named after a color has that color."""
     roles: dict[str, str] = {}
     for name in dict.fromkeys(names):
         named = next((color for color in PRECEDENCES if color in name.lower()), None)
@@ -54,7 +54,7 @@ def of_classes(names: Iterable[str]) -> dict[str, str]:
 
 
 def of_lines(count: int) -> list[tuple[str, str]]:
-    """Return role and stroke for lines without a color of their own: no two are alike up to 24."""
+    """Return role and line style of `count` lines without their own color; all differ up to 24 lines."""
     strokes = list(dict.fromkeys(STROKES.values()))
     return [
         (_CLASSES[number % len(_CLASSES)], strokes[number // len(_CLASSES) % len(strokes)])

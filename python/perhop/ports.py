@@ -1,4 +1,4 @@
-"""The ports of a scenario and the queues behind them, as its links, interfaces and policies say."""
+"""The ports of a scenario and their queues, from its links, interfaces and policies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from perhop import _core
+from perhop.document import typed
+from perhop.errors import UnknownNameError
+from perhop.schema_types import (
+    ClassConfig,
+    InterfaceConfig,
+    LinkConfig,
+    PolicyConfig,
+    QueueingConfig,
+    ScenarioConfig,
+)
 
 #: The kinds of buffer managers with thresholds.
 RED_FAMILY = ("red", "wred", "rio-c", "rio-dc", "mred")
@@ -18,20 +30,20 @@ class Queue:
     """A leaf class of a port."""
 
     port: str
-    #: Its classes' names from the outermost in, joined by `/`, as results call it.
+    #: The names of its classes from the outermost in, joined by `/`, as in results.
     name: str
-    #: What the policy says of it; empty for the one queue of a port without a policy.
-    config: Mapping[str, Any]
+    #: Its class in the policy; empty for the one queue of a port without a policy.
+    config: ClassConfig
 
     @property
     def buffer(self) -> tuple[str, Mapping[str, Any]]:
-        """The kind of its buffer manager and what is said of it."""
-        buffer = self.config.get("buffer") or {"tail-drop": {}}
+        """The kind of its buffer manager, and the parameters."""
+        buffer: Mapping[str, Any] = self.config.get("buffer") or {"tail-drop": {}}
         return next(iter(buffer.items()))
 
     @property
     def limit(self) -> str | None:
-        """What it holds at most, as written; `None` where nothing but the averages bounds it."""
+        """Its limit as written; `None` where only the averages bound it."""
         limit = self.buffer[1].get("limit")
         return None if limit is None else str(limit)
 
@@ -42,11 +54,11 @@ class Port:
 
     sender: str
     receiver: str
-    #: The link, and what differs at this end of it.
-    link: Mapping[str, Any]
-    interface: Mapping[str, Any]
-    #: The policy of its output and its name, where it has one.
-    policy: Mapping[str, Any] | None
+    #: The link, and the settings of this end of it.
+    link: LinkConfig
+    interface: InterfaceConfig
+    #: The output policy and its name, if any.
+    policy: PolicyConfig | None
     policy_name: str | None
 
     @property
@@ -60,27 +72,27 @@ class Port:
         return str(self.interface.get("rate") or self.link["rate"])
 
     @property
-    def queueing(self) -> Mapping[str, Any] | None:
-        """Its classes and their scheduler, where it has any."""
+    def queueing(self) -> QueueingConfig | None:
+        """Its classes and their scheduler, if any."""
         return self.policy.get("queueing") if self.policy else None
 
     def queues(self) -> list[Queue]:
-        """Return its queues in the order of results."""
+        """Return its queues, in the order of results."""
         if not self.queueing:
-            return [Queue(self.name, "fifo", {})]
+            return [Queue(self.name, "fifo", {"name": "fifo"})]
         return list(_leaves(self.name, self.queueing, ""))
 
 
-def _leaves(port: str, queueing: Mapping[str, Any], prefix: str) -> Iterator[Queue]:
+def _leaves(port: str, queueing: QueueingConfig, prefix: str) -> Iterator[Queue]:
     for config in queueing["classes"]:
         name = f"{prefix}{config['name']}"
-        if config.get("queueing"):
-            yield from _leaves(port, config["queueing"], f"{name}/")
+        if inner := config.get("queueing"):
+            yield from _leaves(port, inner, f"{name}/")
         else:
             yield Queue(port, name, config)
 
 
-def ports(scenario: Mapping[str, Any]) -> list[Port]:
+def ports(scenario: ScenarioConfig | Mapping[str, Any]) -> list[Port]:
     """Return both ports of every link, in the order of the scenario."""
     scenario = resolved(scenario)
     found = []
@@ -94,29 +106,27 @@ def ports(scenario: Mapping[str, Any]) -> list[Port]:
     return found
 
 
-def resolved(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the scenario with the policies that its routers' configurations amount to."""
+def resolved(scenario: ScenarioConfig | Mapping[str, Any]) -> ScenarioConfig:
+    """Return the scenario with the policies that its router configurations define."""
     if not any(router.get("configuration") for router in scenario.get("routers", {}).values()):
-        return scenario
+        return typed(scenario)
     return _resolved(json.dumps(dict(scenario)), str(getattr(scenario, "base", Path())))
 
 
 @lru_cache(maxsize=8)
-def _resolved(text: str, base: str) -> Mapping[str, Any]:
-    """Return the scenario in `text`, resolved; its plots ask one after the other."""
-    from perhop import _core
-
-    found: dict[str, Any] = json.loads(_core.resolve(text, base))
-    for router in found["routers"].values():
+def _resolved(text: str, base: str) -> ScenarioConfig:
+    """Return the scenario in `text`, resolved; cached, as several plots of it ask one after the other."""
+    found = cast(ScenarioConfig, json.loads(_core.resolve(text, base)))
+    for router in found.get("routers", {}).values():
         router.pop("configuration", None)
     return found
 
 
-def find_queue(scenario: Mapping[str, Any], port: str, queue: str) -> Queue:
-    """Return the queue that results call so."""
+def find_queue(scenario: ScenarioConfig | Mapping[str, Any], port: str, queue: str) -> Queue:
+    """Return a queue by its port and name in results; raises `UnknownNameError`."""
     for one in ports(scenario):
         if one.name == port:
             for leaf in one.queues():
                 if leaf.name == queue:
                     return leaf
-    raise KeyError(f"no queue {queue} at {port}")
+    raise UnknownNameError(f"no queue `{queue}` at `{port}`")

@@ -1,4 +1,4 @@
-"""Measured values as text: scaled, rounded to what the confidence interval allows."""
+"""Measured values as text: scaled to a unit and rounded to the precision of the confidence interval."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
+from perhop import _core
+
 _SCALES = {
     "b/s": [(1e9, "Gb/s"), (1e6, "Mb/s"), (1e3, "kb/s"), (1.0, "b/s")],
     "s": [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")],
 }
 
-# How names of metrics say their units.
+# Suffixes of metric names that give their units.
 _UNIT_WORDS = ("percent", "s", "ms", "us", "bps", "kbps", "mbps", "packets", "bytes")
-# Where delays as short as the one stand beside none as long as the other, they are in milliseconds.
+# A column with delays below the first and none above the second is in milliseconds.
 _SHORT_S, _LONG_S = 0.1, 10.0
-#: What a value or a part of a path may take of a line, in letters.
+#: The longest value or part of a path shown on a line, in letters.
 WIDE = 24
 _PERCENTILE = re.compile(r"_p\d+_s$")
 # Shown where nothing was measured.
@@ -25,7 +27,7 @@ NOTHING = "-"
 
 
 def number(value: float | None, digits: int = 4) -> str:
-    """Return `value` with so many significant digits, integers up to a billion in full."""
+    """Return `value` with `digits` significant digits, integers below a billion in full."""
     if value is None or math.isnan(value):
         return NOTHING
     if value == round(value) and abs(value) < 1e9:
@@ -36,6 +38,11 @@ def number(value: float | None, digits: int = 4) -> str:
     )
 
 
+def counted(count: int, one: str, several: str | None = None) -> str:
+    """Return a count with its noun: `1 point`, `2 points`, `0 processes`."""
+    return f"{count} {one if count == 1 else several or one + 's'}"
+
+
 def interval(mean: float | None, ends: list[float] | tuple[float, float] | None, scale: float = 1.0) -> str:
     """Return `mean ± half the confidence interval`, both divided by `scale`."""
     if mean is None or math.isnan(mean):
@@ -44,13 +51,13 @@ def interval(mean: float | None, ends: list[float] | tuple[float, float] | None,
     if ends is None:
         return text
     half = (ends[1] - ends[0]) / 2 / scale
-    # An interval below the last digit shown would suggest a precision that the mean is not given with.
+    # An interval below the last digit shown would suggest more precision than the mean has.
     last_digit = 10.0 ** -len(text.partition(".")[2])
     return f"{text} ± {number(half, 2) if half == 0 or half >= last_digit / 2 else f'<{last_digit:g}'}"
 
 
 def scale(unit: str, largest: float) -> tuple[float, str]:
-    """Return what to divide values in `unit` by, and the unit they then have: one that suits `largest`."""
+    """Return the divisor for values in `unit`, and the scaled unit that suits `largest`."""
     scales = _SCALES.get(unit)
     if scales is None:
         return 1.0, unit
@@ -58,7 +65,7 @@ def scale(unit: str, largest: float) -> tuple[float, str]:
 
 
 def metric_words(metric: str, unit: str) -> str:
-    """Return the name of a study's metric as words, without the unit that its name may end in."""
+    """Return the name of a study's metric as words, without a unit at its end."""
     words = metric.split("_")
     if unit and len(words) > 1 and words[-1] in _UNIT_WORDS:
         words.pop()
@@ -66,9 +73,7 @@ def metric_words(metric: str, unit: str) -> str:
 
 
 def quantity(text: str) -> tuple[float, str] | None:
-    """Return a number or a quantity as a scenario writes it in its base unit; `None` of other text."""
-    from perhop import _core
-
+    """Parse a number or a quantity of a scenario into its base unit; `None` for other text."""
     try:
         return float(text), ""
     except ValueError:
@@ -76,7 +81,7 @@ def quantity(text: str) -> tuple[float, str] | None:
 
 
 def told_apart(values: Sequence[str]) -> list[str]:
-    """Return values cut where they can still be told apart: a whole part of a policy can be one."""
+    """Return values truncated where they still differ: a whole part of a policy can be one."""
     different = set(values)
     kept = next(n for n in count(WIDE) if len({one[:n] for one in different}) == len(different))
     return [one if len(one) <= kept + 1 else f"{one[:kept]}…" for one in values]
@@ -85,8 +90,8 @@ def told_apart(values: Sequence[str]) -> list[str]:
 def column(groups: list[dict[str, Any]], key: str) -> tuple[str, list[str]]:
     """Return a metric of a summary's groups (`mean`, `ci95`, `unit`) as texts in one unit.
 
-    It suits the largest; delays of some seconds beside those of milliseconds are in milliseconds. Percentiles
-    have the unit of their mean, so that the two can be compared at a glance.
+    The unit suits the largest value; delays of a few seconds in a column with delays of milliseconds are in
+    milliseconds. Percentiles have the unit of their mean, so that the two can be compared directly.
     """
     values = [group[key] for group in groups]
     mean = _PERCENTILE.sub("_mean_s", key)

@@ -1,4 +1,4 @@
-"""Results: a summary and tidy tables."""
+"""Results of a run: a summary and tidy tables."""
 
 from __future__ import annotations
 
@@ -11,55 +11,54 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.errors import InvalidInputError
-from perhop.loading import read_json, read_table
-from perhop.saving import MANIFEST, json_text, whole_folder, write_parquet
+from perhop.core_types import DropCurves
+from perhop.document import typed
+from perhop.errors import InvalidInputError, UnknownNameError
+from perhop.loading import read_json
+from perhop.ports import resolved
+from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.schema_types import ScenarioConfig
+from perhop.tables import class_table, notebook
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import polars as pl
 
-    Column = npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]
+    from perhop.frames import Column
 
-# The layout of what is written: summary.json, manifest.json and the tables. A change that could break
-# a reader raises it.
+# Version of the layout of summary.json, manifest.json and the tables; a change that could break a reader
+# increments it.
 SCHEMA_VERSION = 1
 
-# Columns that count the drops of one cause begin with this.
-_CAUSE = "dropped_"
-
-
-# What has been written of empty tables, by what tells one from others: half of the tables of most runs, and
-# each takes as long as one with rows.
+# Encoded empty tables by their columns: half of the tables of most runs are empty, and encoding one takes as
+# long as encoding a table with rows.
 _EMPTY_TABLES: dict[tuple[object, ...], bytes] = {}
 
 
 @dataclass(repr=False)
 class Results:
-    """What a run measured.
+    """The results of a run.
 
-    The tables are polars frames (`.to_pandas()` and `.to_arrow()` lead on); each is built from the
-    simulator's own memory when it is first asked for. docs/results.md describes every column.
+    The tables are polars frames (with `.to_pandas()` and `.to_arrow()`), each built from the simulator's
+    memory on first use. docs/results.md describes every column.
     """
 
-    #: The figures of the run as plain data, the same as in summary.json.
+    #: The content of summary.json.
     summary: dict[str, Any]
     #: The scenario that was run, with every default written out.
-    scenario: dict[str, Any]
+    scenario: ScenarioConfig
     seed: int
     replications: int
     #: Unit of each column, by table.
     units: Mapping[str, Mapping[str, str]]
     _columns: Mapping[str, Mapping[str, Column] | Path]
-    #: What was assumed where the scenario follows a source that leaves something open; for captions.
+    #: Assumptions about what the scenario's source leaves open; for captions.
     assumptions: str | None = None
-    #: The captures that were written: file, interfaces, packets, and those that were dropped.
+    #: The captures that were written: file, interfaces, number of packets, number of dropped packets.
     captured: list[dict[str, Any]] = field(default_factory=list)
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        """Say what was run and which tables there are: the figures would fill the screen."""
+        """Name the run and the tables; the figures would fill the screen."""
         ran = f"{self.summary['scenario']!r}, seed={self.seed}, replications={self.replications}"
         return f"<perhop.Results of {ran}: {', '.join(self.names)}>"
 
@@ -69,49 +68,68 @@ class Results:
         return list(self._columns)
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return one table by its name."""
+        """Return a table by its name.
+
+        Raises:
+            UnknownNameError: there is no such table.
+            UnreadableFileError: the file of a loaded table is missing or damaged.
+
+        """
         if name not in self._frames:
             if name not in self._columns:
-                raise KeyError(f"no table {name!r}: there are {', '.join(self.names)}")
-            self._frames[name] = _frame(self._columns[name])
+                raise UnknownNameError(f"no table `{name}`", f"tables: {', '.join(self.names)}")
+            from perhop import frames  # lazy: polars, which a run without tables does not need
+
+            columns = self._columns[name]
+            self._frames[name] = (
+                frames.read_parquet(columns) if isinstance(columns, Path) else frames.frame(columns)
+            )
         return self._frames[name]
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Results:
-        """Read results that `save` or `perhop run -o` wrote; each table when it is first asked for."""
+        """Read results that `save` or `perhop run -o` wrote; each table is read on first use.
+
+        Raises:
+            InvalidInputError: the folder holds no results.
+            UnreadableFileError: a file is damaged or cannot be read.
+
+        """
         folder = Path(folder)
         manifest, summary, scenario = (
             _part(folder / name) for name in (MANIFEST, "summary.json", "scenario.json")
         )
         return cls(
             summary=summary,
-            scenario=scenario,
+            scenario=typed(scenario),
             seed=manifest["seed"],
             replications=manifest["replications"],
             units=manifest["tables"],
             _columns={name: folder / f"{name}.parquet" for name in manifest["tables"]},
         )
 
-    def all_drop_curves(self) -> list[dict[str, Any]]:
-        """Return the drop probabilities that the scenario configures, for every queue that drops early.
+    def all_drop_curves(self) -> list[DropCurves]:
+        """Return the configured drop probabilities of every queue with early drops.
 
         Each is `{"port", "queue", "unit", "precedences": [{"shared", "own"}]}`; a curve is a list of corners
         `[average, probability]`.
         """
-        from perhop.ports import resolved
-
         return _core.drop_curves(json.dumps(dict(resolved(self.scenario))))
 
-    def drop_curves(self, port: str, queue: str) -> dict[str, Any] | None:
-        """Return those of one queue, `None` if it does not drop early."""
+    def drop_curves(self, port: str, queue: str) -> DropCurves | None:
+        """Return the configured drop probabilities of one queue, `None` if it does not drop early."""
         every = self.all_drop_curves()
         return next((one for one in every if (one["port"], one["queue"]) == (port, queue)), None)
 
     def _repr_html_(self) -> str:
-        """Show what each class got, in a notebook."""
-        from perhop.page.tables import class_table, notebook
+        """Show the results of each class in a notebook."""
+        return notebook(class_table(self.summary))
 
-        return notebook(class_table(self))
+    def shares(self, of: str = "throughput_bps") -> dict[str, tuple[float, float, float]]:
+        """Return the mean share of each class in a column of `classes`, percent, and its 95 % interval."""
+        from perhop import frames  # lazy: polars
+
+        return frames.shares(self.classes, of)
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -120,23 +138,19 @@ class Results:
 
     @property
     def classes(self) -> pl.DataFrame:
-        """The same, per class and replication."""
+        """Offered, delivered, dropped, throughput and delay, per class and replication."""
         return self.table("classes")
 
     @property
     def drops(self) -> pl.DataFrame:
         """Dropped packets per class, cause and replication: the columns of `classes`, one row each."""
-        import polars as pl
-        import polars.selectors as cs
+        from perhop import frames  # lazy: polars
 
-        causes = cs.starts_with(_CAUSE) - cs.by_name(f"{_CAUSE}packets", f"{_CAUSE}percent")
-        return self.classes.unpivot(
-            causes, index=["replication", "class"], variable_name="cause", value_name="packets"
-        ).with_columns(pl.col("cause").str.strip_prefix(_CAUSE))
+        return frames.drops(self.classes)
 
     @property
     def ports(self) -> pl.DataFrame:
-        """What passed each port, per queue and drop precedence."""
+        """Arrivals, departures and drops of each port, per queue and drop precedence."""
         return self.table("ports")
 
     @property
@@ -156,7 +170,7 @@ class Results:
 
     @property
     def packets(self) -> pl.DataFrame:
-        """The delivered packets of some traffic, one by one: what `measure.packets` asks for."""
+        """The delivered packets of the traffic named in `measure.packets`, one row each."""
         return self.table("packets")
 
     @property
@@ -171,12 +185,12 @@ class Results:
 
     @property
     def connections(self) -> pl.DataFrame:
-        """Window, threshold, bytes under way and round-trip time of the probed connections over time."""
+        """Window, threshold, bytes in flight and round-trip time of the probed connections over time."""
         return self.table("connections")
 
     @property
     def colors(self) -> pl.DataFrame:
-        """What arrived of each class, by the color it arrived in."""
+        """Packets delivered per class and color on arrival."""
         return self.table("colors")
 
     @property
@@ -186,18 +200,18 @@ class Results:
 
     @property
     def conditioners(self) -> pl.DataFrame:
-        """What each stage of conditioning took, by the color it gave."""
+        """Packets and bytes of each conditioning stage, by the color that it assigned."""
         return self.table("conditioners")
 
     @property
     def runs(self) -> pl.DataFrame:
-        """What it took to simulate each replication."""
+        """Events, packet-hops and processor time of each replication."""
         return self.table("runs")
 
     def manifest(self) -> dict[str, Any]:
-        """Return what it takes to run the same again.
+        """Return the content of manifest.json: what reproduces the run.
 
-        Neither date nor machine: the same scenario and seed give the same bytes.
+        It holds neither date nor machine, so that equal runs give equal bytes.
         """
         return self._manifest(json_text(self.scenario))
 
@@ -214,15 +228,20 @@ class Results:
     def save(self, folder: str | PathLike[str]) -> None:
         """Write summary.json, the tables as Parquet, scenario.json and manifest.json into `folder`.
 
-        The folder appears as a whole or not at all; an earlier result in its place is replaced.
+        The folder appears complete or not at all; it replaces an earlier result.
+
+        Raises:
+            InvalidInputError: the folder cannot be used, or holds something else.
+            OSError: a file cannot be written.
+
         """
         with whole_folder(Path(folder)) as new:
             self.write_into(new)
 
     def write_into(self, folder: Path) -> None:
-        """Write the files of `save` into a folder that exists."""
+        """Write the files of `save` into an existing folder."""
         (folder / "summary.json").write_text(json_text(self.summary), encoding="utf-8")
-        # Written once and hashed: indented, it takes longer than all that is measured.
+        # Encoded once, then written and hashed: it takes longer than everything else here.
         scenario = json_text(self.scenario)
         (folder / "scenario.json").write_text(scenario, encoding="utf-8")
         for name in self.names:
@@ -234,15 +253,18 @@ class Results:
         if empty is not None and empty in _EMPTY_TABLES:
             file.write_bytes(_EMPTY_TABLES[empty])
             return
-        write_parquet(self.table(name), file)
+        table = self.table(name)
+        from perhop import frames  # lazy: polars
+
+        frames.write_parquet(table, file)
         if empty is not None:
             _EMPTY_TABLES[empty] = file.read_bytes()
 
 
 def _part(file: Path) -> dict[str, Any]:
-    """Return what a file of a folder of results holds."""
+    """Return the content of a JSON file of a folder of results."""
     missing = InvalidInputError(
-        f"{file.parent} holds no results of a run: there is no {file.name}",
+        f"`{file.parent}` holds no results of a run: there is no {file.name}",
         "give a folder that `perhop run -o` wrote",
     )
     found: dict[str, Any] = read_json(file, missing=missing)
@@ -250,7 +272,7 @@ def _part(file: Path) -> dict[str, Any]:
 
 
 def _key_of_empty(columns: Mapping[str, Column] | Path) -> tuple[object, ...] | None:
-    """Return what tells an empty table from others, `None` for one that has rows, or may have."""
+    """Return a key for the columns of an empty table, `None` for a table that has rows or may have some."""
     if isinstance(columns, Path):
         return None
     codes_or_values = [column[0] if isinstance(column, tuple) else column for column in columns.values()]
@@ -258,18 +280,3 @@ def _key_of_empty(columns: Mapping[str, Column] | Path) -> tuple[object, ...] | 
         return None
     names = [tuple(column[1]) if isinstance(column, tuple) else None for column in columns.values()]
     return (*columns, *(values.dtype.str for values in codes_or_values), *names)
-
-
-def _frame(columns: Mapping[str, Column] | Path) -> pl.DataFrame:
-    import polars as pl
-
-    if isinstance(columns, Path):
-        return read_table(columns)
-
-    def series(name: str, column: Column) -> pl.Series:
-        if isinstance(column, tuple):
-            codes, names = column
-            return pl.Series(name, codes).cat.to(pl.Enum(names))
-        return pl.Series(name, column)
-
-    return pl.DataFrame([series(name, column) for name, column in columns.items()])

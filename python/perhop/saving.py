@@ -1,4 +1,4 @@
-"""Folders and files that are there as a whole or not at all."""
+"""Writing folders and files completely or not at all."""
 
 from __future__ import annotations
 
@@ -9,51 +9,46 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from perhop.errors import InvalidInputError
 
-if TYPE_CHECKING:
-    import polars as pl
-
-# A folder that carries this file was written by perhop and may be replaced by it.
+# A folder with this file was written by perhop, which may replace it.
 MANIFEST = "manifest.json"
 
 
 def check_target(target: Path) -> None:
-    """Refuse a folder that could not be written in the end, before any time is spent on a run."""
+    """Refuse a folder that could not be written, before a run starts; raises `InvalidInputError`."""
     try:
         is_folder = target.is_dir()
         is_strange = is_folder and any(target.iterdir()) and not (target / MANIFEST).is_file()
     except OSError as error:
-        raise InvalidInputError(f"{target} cannot be looked into: {error.strerror}") from error
+        raise InvalidInputError(f"cannot read folder `{target}`: {error.strerror}") from error
     if is_strange:
         raise InvalidInputError(
-            f"{target} is not empty and holds no earlier result of perhop",
+            f"`{target}` is not empty and holds no earlier result of perhop",
             "choose a new or an empty folder",
         )
     if target.exists() and not is_folder:
-        raise InvalidInputError(f"{target} is a file", "give the name of a folder")
+        raise InvalidInputError(f"`{target}` is a file", "give the name of a folder")
     above = target.absolute().parent
     while not above.exists():
         above = above.parent
     if not above.is_dir():
-        raise InvalidInputError(f"{above} is a file, so {target} cannot be a folder in it")
-    # The probe is a real file: permission bits say nothing about root, read-only mounts and the like.
+        raise InvalidInputError(f"`{above}` is a file, so `{target}` cannot be a folder in it")
+    # Try a real file: permission bits do not cover root, read-only mounts and the like.
     try:
         with tempfile.TemporaryFile(dir=above):
             pass
     except OSError as error:
-        raise InvalidInputError(f"{above} cannot be written to: {error.strerror}") from error
+        raise InvalidInputError(f"cannot write to `{above}`: {error.strerror}") from error
 
 
 @contextmanager
 def whole_folder(target: Path) -> Iterator[Path]:
-    """Give a hidden folder beside `target` to write into; at the end it takes `target`'s place.
+    """Give a hidden folder next to `target` to write into; at the end it replaces `target`.
 
-    Whatever interrupts the writing, `target` is either as it was before or complete.
+    If writing is interrupted, `target` stays as it was.
     """
     check_target(target)
     target = target.absolute()
@@ -65,14 +60,14 @@ def whole_folder(target: Path) -> Iterator[Path]:
         _replace(new, target)
     except BaseException as error:
         shutil.rmtree(new, ignore_errors=True)
-        # Those that are not Python's own have no number, and say themselves what they are about.
+        # Errors raised by libraries have no errno, and a complete message.
         if isinstance(error, OSError) and error.errno is not None and error.filename is None:
             error.filename = str(target)
         raise
 
 
 def _replace(new: Path, target: Path) -> None:
-    """Put `new` where `target` is; folders cannot be exchanged in one step, so the old one steps aside."""
+    """Replace `target` by `new`; there is no atomic exchange of folders, so the old one is renamed first."""
     if not target.exists():
         new.rename(target)
         return
@@ -87,21 +82,21 @@ def _replace(new: Path, target: Path) -> None:
 
 
 def json_text(value: object) -> str:
-    """Return a value as perhop's files have it: indented, and NaN refused, which is no JSON."""
+    """Return a value as indented JSON; NaN, which JSON does not have, is refused."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
 
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Give a hidden file beside `path` to write; at the end it takes `path`'s place.
+    """Give a hidden file next to `path` to write; at the end it replaces `path`.
 
-    Whatever interrupts the writing, `path` is either as it was before or complete. What is no file on a disk,
-    such as /dev/stdout, is written to as it is.
+    If writing is interrupted, `path` stays as it was. A device or pipe, such as /dev/stdout, is written
+    directly.
     """
     if path.is_dir():
-        raise InvalidInputError(f"{path} is a folder", "give the name of a file")
+        raise InvalidInputError(f"`{path}` is a folder", "give the name of a file")
     if not path.absolute().parent.is_dir():
-        raise InvalidInputError(f"{path.absolute().parent} is no folder", "create it first")
+        raise InvalidInputError(f"`{path.absolute().parent}` is not a folder", "create it first")
     if path.exists() and not path.is_file():
         yield path
         return
@@ -117,45 +112,38 @@ def whole_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def _errors_of(path: Path) -> Iterator[None]:
-    """Say of `path` what goes wrong with a hidden file beside it."""
+    """Report errors of the hidden file as errors of `path`."""
     try:
         yield
     except OSError as error:
-        # What is not the system's own has no number, and says itself what it is about.
+        # Errors raised by libraries have no errno, and a complete message.
         if error.errno is None:
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; one that exists already is replaced."""
+    """Write a file completely or not at all; an existing file is replaced."""
     with whole_file(path) as new:
         new.write_text(text, encoding="utf-8")
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file, whole or not at all; one that exists already is refused."""
+    """Write a file completely or not at all; an existing file is refused."""
     temporary = _beside(path.absolute())
     try:
         with _errors_of(path):
             temporary.write_text(text, encoding="utf-8")
-            # A link, unlike a rename, never replaces what is there.
+            # A link, unlike a rename, never replaces an existing file.
             os.link(temporary, path)
     except FileExistsError as error:
         raise InvalidInputError(
-            f"{path} exists already", "choose another name, or remove it first"
+            f"`{path}` exists already", "choose another name, or remove it first"
         ) from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_parquet(table: pl.DataFrame, file: Path) -> None:
-    """Write a table; not by polars itself, to which a full disk is a file out of specification."""
-    content = BytesIO()
-    table.write_parquet(content)
-    file.write_bytes(content.getbuffer())
-
-
 def _beside(path: Path) -> Path:
-    """Return a hidden name in the same folder, and so on the same file system, that nothing else uses."""
+    """Return an unused hidden name in the folder of `path`, and so on the same file system."""
     return path.with_name(f".{path.name}-{secrets.token_hex(6)}")

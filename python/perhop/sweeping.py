@@ -1,84 +1,84 @@
-"""Sweeps: a scenario simulated once for every combination of the values of some of its parameters."""
+"""Sweeps: a scenario simulated for every combination of the values of some parameters."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from perhop import _core
+from perhop.batch import Job, simulate_all
+from perhop.document import as_text
 from perhop.errors import InvalidInputError
 from perhop.loading import read_json
+from perhop.plot.chart import Chart
+from perhop.plot.comparisons import share_of
+from perhop.quantity import column, counted, interval, told_apart
+from perhop.results import Results
+from perhop.running import Progress, processors
 from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.scenario import Scenario
+from perhop.tables import Cell, Column, Table, notebook, replicated, sortable
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from perhop.plot.chart import Chart
-    from perhop.results import Results
-    from perhop.running import Progress
-    from perhop.scenario import Scenario
-
-#: The file that says of a folder that it holds a sweep.
+#: The file that marks a folder as holding a sweep.
 FILE = "sweep.json"
-# The layout of what is written; a change that could break a reader raises it.
+# Version of the layout of the files; a change that could break a reader increments it.
 SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values, and what was measured with it."""
+    """One combination of values and its results."""
 
-    #: By path, each value as it was given.
+    #: The values by path, as given.
     values: dict[str, str]
     results: Results
 
     @property
     def name(self) -> str:
-        """Its values in words."""
+        """Its values as text."""
         return ", ".join(f"{path} = {value}" for path, value in self.values.items())
 
 
 @dataclass(frozen=True, repr=False)
 class Sweep:
-    """What a scenario gave for every combination of the values of its swept parameters."""
+    """The results of a scenario for every combination of the values of its swept parameters."""
 
     scenario: str
-    #: The paths of the parameters that differ.
+    #: The paths of the swept parameters.
     parameters: tuple[str, ...]
     points: list[Point]
     seed: int
     replications: int
 
     def __repr__(self) -> str:
-        """Say what was run."""
+        """Name the scenario and the parameters."""
         along = ", ".join(self.parameters)
-        return (
-            f"<perhop.Sweep of {self.scenario!r} along {along}: {len(self.points)} points, seed={self.seed}>"
-        )
+        points = counted(len(self.points), "point")
+        return f"<perhop.Sweep of {self.scenario!r} along {along}: {points}, seed={self.seed}>"
 
     def table(self) -> pl.DataFrame:
-        """Return what each class got at each point: a row for each metric, with its confidence interval.
+        """Return the results of each class at each point: a row for each metric with its confidence interval.
 
         Columns: the swept parameters, `class`, `metric`, `unit`, `mean`, `low` and `high` (the 95 %
-        confidence interval, null of one replication), `replications`.
+        confidence interval, null with one replication), `replications`.
         """
-        import polars as pl
-
         return pl.DataFrame(list(self._rows()), infer_schema_length=None)
 
     def share(self, of: str = "throughput_bps", against: str | None = None) -> list[Chart]:
-        """Plot the share that each class has against a parameter, by default the first.
+        """Plot the share of each class against a parameter, by default the first.
 
-        One chart for each combination of the others. `of` is a column of `classes` that parts are taken of.
+        There is one chart for each combination of the others. `of` is the column of `classes` that is shared.
+
+        Raises:
+            InvalidInputError: the parameter was not swept.
+
         """
-        from perhop.plot.comparisons import share_of
-        from perhop.quantity import told_apart
-
         against = self.against(against)
         short = {path: told_apart([point.values[path] for point in self.points]) for path in self.parameters}
         groups: dict[str, list[tuple[str, Results]]] = {}
@@ -88,13 +88,13 @@ class Sweep:
         return [share_of(points, against, of=of, where=others) for others, points in groups.items()]
 
     def against(self, path: str | None) -> str:
-        """Return the parameter that is meant: the first where none is named."""
+        """Return the swept parameter `path`, by default the first; raises `InvalidInputError` for others."""
         if path is not None and path not in self.parameters:
-            raise InvalidInputError(f"{path} was not swept", f"there are: {', '.join(self.parameters)}")
+            raise InvalidInputError(f"`{path}` was not swept", f"swept: {', '.join(self.parameters)}")
         return path or self.parameters[0]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as one JSON object: of each point its values and what each class got."""
+        """Return the sweep as one JSON object: for each point its values and the results of each class."""
         return {
             "schema_version": SCHEMA_VERSION,
             "scenario": self.scenario,
@@ -109,31 +109,46 @@ class Sweep:
     def save(self, folder: str | PathLike[str]) -> None:
         """Write sweep.json, sweep.csv and the results of every point into `folder`.
 
-        The folder appears as a whole or not at all; an earlier result in its place is replaced.
+        The folder appears complete or not at all; it replaces an earlier result.
+
+        Raises:
+            InvalidInputError: the folder cannot be used, or holds something else.
+            OSError: a file cannot be written.
+
         """
         with whole_folder(Path(folder)) as new:
-            said = self.to_json()
-            for number, (point, one) in enumerate(zip(self.points, said["points"], strict=True), start=1):
+            document = self.to_json()
+            for number, (point, one) in enumerate(zip(self.points, document["points"], strict=True), start=1):
                 one["folder"] = f"points/{number:03}"
                 (new / one["folder"]).mkdir(parents=True)
                 point.results.write_into(new / one["folder"])
-            (new / FILE).write_text(json_text(said), encoding="utf-8")
+            (new / FILE).write_text(json_text(document), encoding="utf-8")
             self.table().write_csv(new / "sweep.csv")
             manifest = {"schema_version": SCHEMA_VERSION, "perhop": _core.__version__, "seed": self.seed}
             (new / MANIFEST).write_text(json_text(manifest), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Sweep:
-        """Read a sweep that `save` or `perhop sweep -o` wrote; tables when they are first asked for."""
-        from perhop.results import Results
+        """Read a sweep that `save` or `perhop sweep -o` wrote; tables are read on first use.
 
+        Raises:
+            InvalidInputError: the folder holds no sweep.
+            UnreadableFileError: a file is damaged or cannot be read.
+
+        """
         folder = Path(folder)
         missing = InvalidInputError(
-            f"{folder} holds no sweep: there is no {FILE}", "give a folder that `perhop sweep -o` wrote"
+            f"`{folder}` holds no sweep: there is no {FILE}", "give a folder that `perhop sweep -o` wrote"
         )
-        said = read_json(folder / FILE, missing=missing)
-        points = [Point(one["set"], Results.load(folder / one["folder"])) for one in said["points"]]
-        return cls(said["scenario"], tuple(said["parameters"]), points, said["seed"], said["replications"])
+        document = read_json(folder / FILE, missing=missing)
+        points = [Point(one["set"], Results.load(folder / one["folder"])) for one in document["points"]]
+        return cls(
+            document["scenario"],
+            tuple(document["parameters"]),
+            points,
+            document["seed"],
+            document["replications"],
+        )
 
     def _rows(self) -> Iterator[dict[str, Any]]:
         for point in self.points:
@@ -154,9 +169,33 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         """Show the shares in a notebook."""
-        from perhop.page.tables import notebook, sweep_table
-
         return notebook(sweep_table(self))
+
+
+def sweep_table(sweep: Sweep) -> Table:
+    """Return the results of each class at each point of a sweep."""
+    metrics = [("throughput", "throughput_bps"), ("dropped %", "dropped_percent")]
+    metrics += [("delay mean", "delay_mean_s"), ("delay p99", "delay_p99_s")]
+    heads = [*(Column(path) for path in sweep.parameters), Column("class")]
+    heads.append(Column("share of throughput (%)", numeric=True))
+    rows: list[list[Cell]] = []
+    groups = []
+    for point in sweep.points:
+        part = point.results.shares()
+        for group in point.results.summary["classes"]:
+            mean, low, high = part[group["class"]]
+            ends = (low, high) if point.results.replications > 1 else None
+            values = [Cell(point.values[path]) for path in sweep.parameters]
+            rows.append([*values, Cell(group["class"]), Cell(interval(mean, ends), sortable(mean))])
+            groups.append(group)
+    for name, key in metrics:
+        unit, texts = column(groups, key)
+        heads.append(Column(f"{name} ({unit})" if unit else name, numeric=True))
+        for row, group, text in zip(rows, groups, texts, strict=True):
+            row.append(Cell(text, sortable(group[key]["mean"])))
+    points = counted(len(sweep.points), "point")
+    caption = f"{sweep.scenario}: {points}, {replicated(sweep.replications)}, seed {sweep.seed}"
+    return Table(caption, heads, rows)
 
 
 def sweep(
@@ -168,24 +207,24 @@ def sweep(
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Sweep:
-    """Simulate a scenario for every combination of `values`: each path with the values that it takes.
+    """Simulate a scenario for every combination of `values`: a list of values for each path.
 
-    A single value in place of a list is set at every point. All scenarios are checked before the first is
-    simulated; all points have the same seed unless that is swept: they differ in nothing but the values.
+    A single value in place of a list is set at every point. All scenarios are checked before the first
+    simulation. All points have the same seed unless the seed is swept.
 
         perhop.sweep("edge.perhop.yaml", {"links.1.rate": ["1 Mb/s", "2 Mb/s", "4 Mb/s"]}, replications=10)
 
-    Raises `ScenarioError` where a value does not fit.
-    """
-    from perhop.batch import Job, simulate_all
-    from perhop.running import processors
+    Raises:
+        ScenarioError: a path does not exist or a value does not fit.
+        InvalidInputError: no parameter has several values, or an argument is out of range.
 
+    """
     lists = {path: _listed(found) for path, found in values.items()}
     parameters = tuple(path for path, found in lists.items() if len(found) > 1)
     if not parameters:
         raise InvalidInputError(
-            "nothing differs: no parameter has several values",
-            "give one several, as in --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
+            "no parameter has several values",
+            "give one at least two values, as in --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
         )
     chosen = [dict(zip(lists, one, strict=True)) for one in product(*lists.values())]
     scenarios = [_changed(scenario, one) for one in chosen]
@@ -199,15 +238,13 @@ def sweep(
     ]
     done = simulate_all(jobs, threads or processors(), progress)
     points = [
-        Point({path: _said(one[path]) for path in parameters}, done[job.key])
+        Point({path: as_text(one[path]) for path in parameters}, done[job.key])
         for one, job in zip(chosen, jobs, strict=True)
     ]
     return Sweep(str(scenarios[0]["name"]), parameters, points, jobs[0].seed, jobs[0].replications)
 
 
 def _changed(scenario: str | PathLike[str] | Scenario, changes: Mapping[str, object]) -> Scenario:
-    from perhop.scenario import Scenario
-
     return scenario.changed(changes) if isinstance(scenario, Scenario) else Scenario.load(scenario, changes)
 
 
@@ -215,10 +252,6 @@ def _listed(values: object) -> list[object]:
     several = isinstance(values, Sequence) and not isinstance(values, str)
     found = list(values) if several else [values]  # type: ignore[call-overload]
     if not found:
-        raise InvalidInputError("a parameter without a value", "give each path one value or several")
+        raise InvalidInputError("a parameter has no value", "give each path one or several values")
     # A value given twice is one point.
-    return list({_said(one): one for one in found}.values())
-
-
-def _said(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return list({as_text(one): one for one in found}.values())

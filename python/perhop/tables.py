@@ -1,18 +1,14 @@
-"""Tables of results for pages and notebooks."""
+"""Tables as data, for pages, notebooks and terminals, and those of a run's summary."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from perhop.quantity import NOTHING, column, interval, number
-from perhop.results import Results
-
-if TYPE_CHECKING:
-    from perhop.sweeping import Sweep
+from perhop.quantity import NOTHING, column, number
 
 _CAUSE = "dropped_"
 _NOT_CAUSES = ("dropped_packets", "dropped_percent")
@@ -20,7 +16,7 @@ _NOT_CAUSES = ("dropped_packets", "dropped_percent")
 
 @dataclass(frozen=True)
 class Column:
-    """A column's name, and whether it holds numbers."""
+    """A column: its name, and whether it holds numbers."""
 
     name: str
     numeric: bool = False
@@ -28,7 +24,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell: its text, what it is sorted by where that is not the text, and how it is shown."""
+    """A cell: its text, its sort key where that is not the text, and its style."""
 
     text: str
     sort: float | None = None
@@ -37,17 +33,17 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """A table with the line above it."""
+    """A table and its caption."""
 
     caption: str
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]
 
 
-def class_table(results: Results) -> Table:
-    """Return what each class got: means over the replications with 95 % confidence intervals."""
+def class_table(summary: Mapping[str, Any]) -> Table:
+    """Return the results of each class: means over the replications with 95 % confidence intervals."""
     return summary_table(
-        results.summary["classes"],
+        summary["classes"],
         ["class"],
         [
             ("offered packets", "offered_packets"),
@@ -58,13 +54,13 @@ def class_table(results: Results) -> Table:
             ("delay p99", "delay_p99_s"),
             ("|IPDV| mean", "ipdv_mean_abs_s"),
         ],
-        described(results),
+        described(summary),
     )
 
 
-def port_table(results: Results) -> Table:
-    """Return what passed each port, by queue and drop precedence; ports that dropped nothing are left out."""
-    busy = [row for row in results.summary["ports"] if row["dropped_packets"]["mean"]]
+def port_table(summary: Mapping[str, Any]) -> Table:
+    """Return the counters of each port that dropped packets, by queue and drop precedence."""
+    busy = [row for row in summary["ports"] if row["dropped_packets"]["mean"]]
     causes = [
         name
         for name in (busy[0] if busy else {})
@@ -81,71 +77,44 @@ def port_table(results: Results) -> Table:
     )
 
 
-def conditioner_table(results: Results) -> Table:
-    """Return what each stage of conditioning took, by the color it gave."""
+def conditioner_table(summary: Mapping[str, Any]) -> Table:
+    """Return packets and bytes of each conditioning stage, by the color that it assigned."""
     return summary_table(
-        results.summary["conditioners"],
+        summary["conditioners"],
         ["node", "neighbor", "side", "stage", "color"],
         [("packets", "packets"), ("bytes", "bytes")],
-        "What each stage of conditioning took, by the color it gave",
+        "Conditioning stages, by assigned color",
     )
 
 
 def summary_table(
     rows: list[dict[str, Any]], keys: list[str], columns: list[tuple[str, str]], caption: str
 ) -> Table:
-    """Return groups of a summary as a table, each column in one unit."""
+    """Return groups of a summary as a table with one unit per column."""
     heads, cells = [Column(key) for key in keys], [[Cell(str(row[key])) for row in rows] for key in keys]
     for name, key in columns:
         values = [row[key] for row in rows]
         unit, texts = column(rows, key)
         heads.append(Column(f"{name} ({unit})" if unit else name, numeric=True))
-        cells.append(
-            [Cell(text, _sortable(value["mean"])) for text, value in zip(texts, values, strict=True)]
-        )
+        cells.append([Cell(text, sortable(value["mean"])) for text, value in zip(texts, values, strict=True)])
     return Table(caption, heads, list(zip(*cells, strict=True)))
 
 
-def sweep_table(sweep: Sweep) -> Table:
-    """Return what each class got at each point of a sweep."""
-    from perhop.plot.comparisons import shares
-
-    metrics = [("throughput", "throughput_bps"), ("dropped %", "dropped_percent")]
-    metrics += [("delay mean", "delay_mean_s"), ("delay p99", "delay_p99_s")]
-    heads = [*(Column(path) for path in sweep.parameters), Column("class")]
-    heads.append(Column("share of throughput (%)", numeric=True))
-    rows: list[list[Cell]] = []
-    groups = []
-    for point in sweep.points:
-        part = shares(point.results, "throughput_bps")
-        for group in point.results.summary["classes"]:
-            mean, low, high = part[group["class"]]
-            ends = (low, high) if point.results.replications > 1 else None
-            values = [Cell(point.values[path]) for path in sweep.parameters]
-            rows.append([*values, Cell(group["class"]), Cell(interval(mean, ends), _sortable(mean))])
-            groups.append(group)
-    for name, key in metrics:
-        unit, texts = column(groups, key)
-        heads.append(Column(f"{name} ({unit})" if unit else name, numeric=True))
-        for row, group, text in zip(rows, groups, texts, strict=True):
-            row.append(Cell(text, _sortable(group[key]["mean"])))
-    times = (
-        f"{sweep.replications} replications, ± 95 % confidence" if sweep.replications > 1 else "1 replication"
-    )
-    return Table(f"{sweep.scenario}: {len(sweep.points)} points, {times}, seed {sweep.seed}", heads, rows)
+def replicated(count: int) -> str:
+    """Return the number of replications in words, with the confidence level where there is an interval."""
+    return f"{count} replications, ± 95 % confidence" if count > 1 else "1 replication"
 
 
-def described(results: Results) -> str:
-    """Return in a line what was run."""
-    runs = results.replications
-    times = f"{runs} replications, ± 95 % confidence" if runs > 1 else "1 replication"
-    seconds = number(results.summary["duration_s"])
-    return f"{results.summary['scenario']}: {seconds} s simulated, {times}, seed {results.seed}"
+def described(summary: Mapping[str, Any]) -> str:
+    """Return a line about the run: scenario, duration, replications, seed."""
+    how = "on real packets" if summary.get("kind") == "live" else "simulated"
+    length = f"{number(summary['duration_s'])} s {how}"
+    return f"{summary['scenario']}: {length}, {replicated(summary['replications'])}, seed {summary['seed']}"
 
 
 def figure_cell(value: float | None, digits: int = 4) -> Cell:
     """Return a number as a cell."""
-    return Cell(number(value, digits) if value is not None else NOTHING, _sortable(value))
+    return Cell(number(value, digits) if value is not None else NOTHING, sortable(value))
 
 
 def notebook(table: Table) -> str:
@@ -166,5 +135,6 @@ def notebook(table: Table) -> str:
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
-def _sortable(value: float | None) -> float | None:
+def sortable(value: float | None) -> float | None:
+    """Return the sort key of a number; NaN has none."""
     return None if value is None or math.isnan(value) else value

@@ -2,18 +2,11 @@
 
 use perhop_qos::ConfigError;
 use perhop_scenario::{Coloring, Diagnostic, Diagnostics, Severity, ValuePath};
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::import_exception;
 use pyo3::prelude::*;
 
-create_exception!(
-    perhop._core,
-    ScenarioError,
-    PyException,
-    "A scenario that cannot be read or built.\n\n\
-     The message is the rendered text; `colored` is the same text for a terminal; `diagnostics` is the\n\
-     list of what was found, and where."
-);
+// Defined in Python, so that it is one of the package's own errors.
+import_exception!(perhop.errors, ScenarioError);
 
 /// The exception for `diagnostics`: its message rendered without color, `.diagnostics` as dictionaries.
 pub(crate) fn raise(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {

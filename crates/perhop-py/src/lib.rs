@@ -42,7 +42,6 @@ fn confidence_95(samples: Vec<f64>) -> Option<(f64, f64, f64)> {
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add("ScenarioError", module.py().get_type::<diagnostics::ScenarioError>())?;
     module.add_class::<loading::Loaded>()?;
     module.add_class::<loading::Warnings>()?;
     module.add_class::<running::Run>()?;

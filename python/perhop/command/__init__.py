@@ -1,7 +1,7 @@
 """The command line.
 
-Nothing heavier than the argument parser is imported here: each command's module is loaded when it
-runs, and numpy, polars and rich when something is computed or shown.
+Nothing heavier than the argument parser is imported here: the module of a command is imported when the
+command runs.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from cyclopts import App, Parameter
 
-import perhop
+from perhop._core import __version__
 from perhop.command import examples, streams
+from perhop.command.failure import report
 from perhop.errors import Exit
 
 if TYPE_CHECKING:
@@ -23,30 +24,30 @@ _SHOWN = Parameter(negative=(), show_default=False)
 
 app = App(
     name="perhop",
-    help="A DiffServ quality-of-service laboratory: what each class of traffic gets from a router's policy.",
+    help="A DiffServ quality-of-service laboratory: what each traffic class gets from a router's policy.",
     help_format="plaintext",
     help_epilogue=examples.PERHOP,
-    version=perhop.__version__,
+    version=__version__,
     default_parameter=_SHOWN,
     suppress_keyboard_interrupt=False,
 )
 study = App(
     name="study",
-    help="Published studies, with the published figure beside the measured one.",
+    help="Published studies: reproduce them and compare published with measured figures.",
     help_format="plaintext",
     help_epilogue=examples.STUDY,
     default_parameter=_SHOWN,
 )
 design = App(
     name="design",
-    help="Parameters of a policy for a goal, after published measurements: formula, numbers, IOS lines.",
+    help="Choose policy parameters for a goal, from published measurements: formula, numbers, IOS lines.",
     help_format="plaintext",
     help_epilogue=examples.DESIGN,
     default_parameter=_SHOWN,
 )
 live = App(
     name="live",
-    help="Real packets: a scenario's network out of namespaces, or a policy between two interfaces.",
+    help="Run on real packets: a scenario's network in namespaces, or a policy between two interfaces.",
     help_format="plaintext",
     help_epilogue=examples.LIVE,
     default_parameter=_SHOWN,
@@ -58,7 +59,7 @@ def _add(group: App, name: str, function: str, help: str, epilogue: str) -> None
     group.command(f"perhop.command.{function}", name=name, help=help, help_epilogue=epilogue)
 
 
-_add(app, "run", "run:run", "Simulate a scenario and show what each class of traffic got.", examples.RUN)
+_add(app, "run", "run:run", "Simulate a scenario and show the results of each traffic class.", examples.RUN)
 _add(
     app,
     "sweep",
@@ -70,33 +71,51 @@ _add(
     app,
     "check",
     "check:check",
-    "Say what is wrong with scenarios and routers' configurations, without running them.",
+    "Check scenarios and router configurations without running them.",
     examples.CHECK,
 )
 _add(app, "plot", "plot:plot", "Plot results: throughput, queues, delays, drop probabilities.", examples.PLOT)
-_add(app, "draw", "draw:draw", "Draw a scenario's network and policies, or a router's.", examples.DRAW)
-_add(app, "report", "report:report", "Write results as one HTML file that needs no network.", examples.REPORT)
+_add(
+    app,
+    "draw",
+    "draw:draw",
+    "Draw the network and policies of a scenario, or the policies of a router.",
+    examples.DRAW,
+)
+_add(
+    app,
+    "report",
+    "report:report",
+    "Write a report of results as one self-contained HTML file.",
+    examples.REPORT,
+)
 _add(
     app,
     "compare",
     "compare:compare",
-    "Lay a run on real packets beside its simulation, or two results.",
+    "Compare a live run with its simulation, or two results.",
     examples.COMPARE,
 )
-_add(app, "export", "export:export", "Write results in the format of other programs.", examples.EXPORT)
+_add(app, "export", "export:export", "Export results to the formats of other programs.", examples.EXPORT)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
-_add(app, "init", "init:init", "Write a starter scenario, and its schema for the editor.", examples.INIT)
+_add(app, "init", "init:init", "Write a starter scenario and its schema for the editor.", examples.INIT)
 _add(
-    app, "completion", "completion:completion", "Print the completion script of a shell.", examples.COMPLETION
+    app,
+    "completion",
+    "completion:completion",
+    "Print the completion script for a shell.",
+    examples.COMPLETION,
 )
 _add(study, "list", "study:list_", "List the studies.", examples.STUDY_LIST)
-_add(study, "show", "study:show", "Show what a study claims, assumes and runs.", examples.STUDY_SHOW)
-_add(study, "run", "study:run", "Run studies: published beside measured.", examples.STUDY_RUN)
+_add(study, "show", "study:show", "Show the claims, assumptions and cases of a study.", examples.STUDY_SHOW)
+_add(
+    study, "run", "study:run", "Run studies and compare published with measured figures.", examples.STUDY_RUN
+)
 _add(
     study,
     "live",
     "study_live:live",
-    "Run cases of a study on real packets, beside their simulation.",
+    "Run cases of a study live and compare them with their simulation.",
     examples.STUDY_LIVE,
 )
 app.command(study)
@@ -104,7 +123,7 @@ _add(
     design,
     "wred",
     "design:wred",
-    "Choose WRED's thresholds and weight for a delay.",
+    "Choose the thresholds and the weight of WRED for a delay.",
     examples.DESIGN_WRED,
 )
 _add(
@@ -116,7 +135,11 @@ _add(
 )
 app.command(design)
 _add(
-    live, "run", "live:run", "Run a scenario on real packets and show what each class got.", examples.LIVE_RUN
+    live,
+    "run",
+    "live:run",
+    "Run a scenario on real packets and show the results of each traffic class.",
+    examples.LIVE_RUN,
 )
 _add(live, "up", "live:up", "Build a scenario's network and keep it until Ctrl-C.", examples.LIVE_UP)
 _add(live, "exec", "live:exec_in", "Run a program in a host of a running laboratory.", examples.LIVE_EXEC)
@@ -125,18 +148,18 @@ _add(
     live,
     "bridge",
     "live_bridge:bridge",
-    "Put a policy between two interfaces, and back.",
+    "Apply a policy between two interfaces until Ctrl-C.",
     examples.LIVE_BRIDGE,
 )
-_add(live, "clean", "live:clean", "Remove what crashed laboratories left behind.", examples.LIVE_CLEAN)
+_add(live, "clean", "live:clean", "Remove the remains of crashed laboratories.", examples.LIVE_CLEAN)
 app.command(live)
-_add(app, "doctor", "doctor:doctor", "Say what this machine can do for live laboratories.", examples.DOCTOR)
+_add(app, "doctor", "doctor:doctor", "Show what this machine can do for live laboratories.", examples.DOCTOR)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and end the process with its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    # Standard input is called `-`, which the parser would take for an option.
+    # The parser would take `-`, which means standard input, for an option.
     tokens = ["./-" if token == "-" else token for token in given]
     signal.signal(signal.SIGTERM, _terminated)
     output = streams.watched_output()
@@ -157,9 +180,7 @@ def _guarded(tokens: list[str], output: streams.Output) -> Exit:
     except BrokenPipeError:
         return Exit.FAILED
     except BaseException as error:
-        from perhop.command.failure import report
-
-        # What standard output failed of is said once, at the end.
+        # A failure of standard output is reported once, at the end.
         return Exit.FAILED if output.failure is not None else report(error, tokens)
 
 

@@ -8,9 +8,12 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from perhop import _core
+from perhop.command import router_report
 from perhop.command.options import Json
 from perhop.command.terminal import colors, print_json, show_warnings
-from perhop.errors import Exit
+from perhop.configuration import router_text
+from perhop.errors import Exit, ScenarioError
 
 Lines = Annotated[bool, Parameter(name=["--lines", "--all"])]
 
@@ -23,24 +26,21 @@ def check(
     strict: bool = False,
     lines: Lines = False,
 ) -> Exit:
-    """Say what is wrong with scenarios and routers' configurations, without running them.
+    """Check scenarios and router configurations without running them.
 
     Parameters
     ----------
     files
-        Scenario files, or running-configurations of Cisco IOS routers; - is standard input.
+        Scenario files, or running configurations of Cisco IOS routers; - is standard input.
     json
         Print all findings as one JSON document.
     strict
-        Warnings count as errors, and so does any line of a router's configuration that is suspicious,
-        not recognized or not modelled.
+        Treat warnings as errors, and also lines of a router configuration that are suspicious, not
+        recognized or not modelled.
     lines
-        List every line of a router's configuration, also those that are modelled or without influence.
+        List every line of a router configuration, including modelled and irrelevant ones.
 
     """
-    from perhop.command import router_report
-    from perhop.configuration import router_text
-
     findings: list[dict[str, Any]] = []
     for file in files:
         text = router_text(file)
@@ -56,7 +56,6 @@ def check(
 
 
 def _check_scenario(file: Path, *, json: bool, strict: bool) -> dict[str, Any]:
-    from perhop import ScenarioError, _core
 
     try:
         kind: str | None

@@ -1,4 +1,4 @@
-"""The tables at the end of a run: what each class of traffic got, and what its TCP did for it."""
+"""The tables of a run: results of each class, and of its TCP connections."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 from perhop.command.columns import Column, show
 from perhop.quantity import NOTHING, column, number
 from perhop.results import Results
+from perhop.tables import described
 
 _CAUSE = "dropped_"
 _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
@@ -21,7 +22,7 @@ _METRICS = [
 _TCP = [
     ("goodput", "goodput_bps"),
     ("segments", "segments"),
-    ("sent\nagain", "retransmissions"),
+    ("retrans-\nmitted", "retransmissions"),
     ("timeouts", "timeouts"),
 ]
 _TRANSACTIONS = [
@@ -35,9 +36,9 @@ _FAIRNESS = ("fairness", "fairness")
 
 
 def show_classes(results: Results) -> None:
-    """Print the classes of `results`, one row each."""
+    """Print the results of each class, one row each."""
     classes: list[dict[str, Any]] = results.summary["classes"]
-    # Shares of one flow are always equal.
+    # Fairness of a single flow is always 1.
     several = any(_mean(group["flows"]) > 1 for group in classes)
     causes = [
         name
@@ -53,7 +54,7 @@ def show_classes(results: Results) -> None:
             for cause in causes:
                 shares = [_share(group[cause], group["offered_packets"]) for group in classes]
                 columns.append(Column(f"{_words(cause)}\n%", shares))
-    show(_title(results), [_names(classes)], columns)
+    show(described(results.summary), [_names(classes)], columns)
     if results.summary["tcp"]:
         _show_tcp(results.summary["tcp"])
 
@@ -71,17 +72,6 @@ def _names(groups: list[dict[str, Any]]) -> Column:
 def _column(name: str, key: str, groups: list[dict[str, Any]]) -> Column:
     unit, texts = column(groups, key)
     return Column(f"{name}\n{unit}" if unit else name, texts)
-
-
-def _title(results: Results) -> str:
-    times = (
-        f"{results.replications} replications, ± 95 % confidence"
-        if results.replications > 1
-        else "1 replication"
-    )
-    seconds = number(results.summary["duration_s"])
-    how = "on real packets" if results.summary.get("kind") == "live" else "simulated"
-    return f"{results.summary['scenario']}: {seconds} s {how}, {times}, seed {results.seed}"
 
 
 def _mean(value: dict[str, Any]) -> float:

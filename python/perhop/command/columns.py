@@ -1,13 +1,17 @@
-"""Tables on a terminal: whole on a wide one, in parts on a narrow one, never with half a number."""
+"""Tables on a terminal: on a narrow one split into parts, so that no number is truncated."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich import box
+from rich.table import Table
+from rich.text import Text
+
 from perhop.command.terminal import console
 
-# What a column takes beside its text: a space on both sides, and one to the next.
+# Padding of a column: a space on both sides, and one to the next column.
 _PADDING = 3
 
 
@@ -21,18 +25,14 @@ class Column:
 
     @property
     def width(self) -> int:
-        """The columns of the terminal that it takes."""
+        """The width in terminal columns."""
         return max(map(len, [*self.name.split("\n"), *self.cells])) + _PADDING
 
 
 def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
-    """Print a table; in parts that fit the terminal, each with its `keys`, where it is too wide for it."""
-    from rich import box
-    from rich.table import Table
-    from rich.text import Text
-
+    """Print a table, split into parts that fit the terminal; each part repeats the `keys`."""
     screen = console()
-    # A table's own title would be as narrow as the table.
+    # A title of the table itself would be wrapped at the table's width.
     screen.print(Text(title, "bold"))
     for part in _parts(keys, columns, screen.width):
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -44,7 +44,7 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
 
 
 def _parts(keys: Sequence[Column], columns: Sequence[Column], width: int) -> list[list[Column]]:
-    """Return the columns in as few parts as fit, in their order."""
+    """Return the columns in order, in as few parts as fit."""
     room = width - sum(key.width for key in keys)
     parts: list[list[Column]] = [[]]
     for column in columns:

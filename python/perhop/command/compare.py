@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.comparing import compared_bar
 from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
-from perhop.command.terminal import beside, print_json, say_written, show_warnings
+from perhop.command.terminal import print_json, say_written, show_warnings
+from perhop.compare import Comparison
+from perhop.compare import compare as compare_results
 from perhop.errors import Exit, InvalidInputError
+from perhop.live import rights
+from perhop.live.comparing import live_beside_simulated
+from perhop.results import Results
 from perhop.saving import check_target
+from perhop.scenario import Scenario
 
-if TYPE_CHECKING:
-    from perhop.compare import Comparison
-
-# As often is simulated where the scenario itself asks for one run: chance needs several to be seen.
+# Number of simulations where the scenario has one replication: random variation needs several.
 _REPLICATIONS = 10
 
 
@@ -34,10 +38,10 @@ def compare(
     quiet: Quiet = False,
     threads: Threads = None,
 ) -> Exit:
-    """Lay a run on real packets beside the simulation of the same scenario, or two saved results.
+    """Compare a live run of a scenario with its simulation, or two saved results.
 
-    Per class: throughput, shares, drops by cause, delays and their variation, and whether a difference is
-    one that chance explains or tolerance allows.
+    For each class: throughput, shares, drops by cause, delay and delay variation, and whether a difference is
+    within random variation or the tolerance.
 
     Parameters
     ----------
@@ -46,45 +50,41 @@ def compare(
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     seed
-        Of every random stream, in both.
+        Seed for all random streams, in both.
     replications
-        How often it is simulated; by default as the scenario says, and 10 times where that is once.
+        Number of simulations; by default the scenario's replications, or 10 where that is 1.
     live_replications
-        How often it is run on real packets; once.
+        Number of live runs; default 1.
     duration
-        How long, with its unit, as in 10s; by default as the scenario says.
+        Duration with its unit, as in 10s; by default the scenario's own.
     output
-        Folder for the comparison and both results; `perhop report` shows it.
+        Folder for the comparison and both results, for `perhop report`.
     strict
-        End with exit code 4 if anything is beyond its tolerance, or the run on real packets not trustworthy.
+        Exit with code 4 if a figure exceeds its tolerance or the live run is not trustworthy.
     json
         Print the comparison as one JSON document.
     quiet
         Show neither progress nor table.
     threads
-        How many replications are simulated at the same time.
+        Number of replications simulated at the same time.
 
     """
-    from perhop.live import rights
-    from perhop.live.comparing import live_beside_simulated
-    from perhop.scenario import Scenario
-
     if output is not None:
         check_target(output)
     if len(what) == 2:
         if set_ or seed is not None or replications or live_replications or duration:
             raise InvalidInputError(
-                "two results are compared as they are", "options that change runs do not apply"
+                "two saved results are compared as they are", "leave out the options that change runs"
             )
         found = _saved(*what)
     elif len(what) == 1:
         scenario = Scenario.load(what[0], changes(set_, duration))
         show_warnings(scenario.warnings)
-        # Before anything starts a thread: a process of several gets no user namespace.
+        # Before any thread starts: only a process with one thread can enter a user namespace.
         rights.obtain()
         asked = int(scenario["replications"])
         times = replications or (asked if asked > 1 else _REPLICATIONS)
-        with beside(scenario["name"], quiet=quiet) as watched:
+        with compared_bar(scenario["name"], quiet=quiet) as watched:
             found = live_beside_simulated(
                 scenario,
                 seed=seed,
@@ -95,7 +95,7 @@ def compare(
             )
     else:
         raise InvalidInputError(
-            f"{len(what)} files to compare", "give one scenario or two folders with results"
+            f"{len(what)} arguments to compare", "give one scenario or two folders of results"
         )
     if output is not None:
         found.save(output)
@@ -104,14 +104,11 @@ def compare(
     if json:
         print_json(found.to_json())
     elif not quiet:
-        from perhop.command.compare_table import show
+        from perhop.command.compare_table import show  # lazy: rich, which --json does not need
 
         show(found)
     return Exit.CLAIMS_NOT_MET if strict and not found.agrees else Exit.OK
 
 
 def _saved(first: Path, second: Path) -> Comparison:
-    from perhop.compare import compare
-    from perhop.results import Results
-
-    return compare(Results.load(first), Results.load(second))
+    return compare_results(Results.load(first), Results.load(second))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from rich import box
+from rich.table import Table
+
 from perhop.command.terminal import console
 from perhop.compare import Answer, Comparison
-from perhop.compare.texts import cells
+from perhop.compare.texts import agreement, cells
 from perhop.quantity import NOTHING
 
 _MARKS: dict[Answer, tuple[str, str]] = {
@@ -15,17 +18,14 @@ _MARKS: dict[Answer, tuple[str, str]] = {
 
 
 def show(comparison: Comparison) -> None:
-    """Print the comparison, one row for each figure, and what to think of it."""
-    from rich import box
-    from rich.table import Table
-
+    """Print the comparison, one row for each figure, and a summary."""
     first, second = comparison.kinds
-    title = f"{comparison.name}: {second} ({_runs(comparison.second.replications)}) beside {first}"
+    title = f"{comparison.name}: {second} ({_runs(comparison.second.replications)}) compared with {first}"
     title += f" ({_runs(comparison.first.replications)}), ± 95 % confidence"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
     for name in ("class", "figure", "unit"):
         table.add_column(name)
-    for name in (first, f"{first},\nsame draws", second, "difference", "by chance\nup to", "tolerance"):
+    for name in (first, f"{first},\nequal draws", second, "difference", "random\nvariation", "tolerance"):
         table.add_column(name, justify="right")
     table.add_column("verdict")
     last = None
@@ -35,10 +35,9 @@ def show(comparison: Comparison) -> None:
         table.add_row(class_name, row.quantity.words, *cells(row), f"[{style}]{text}[/]")
         last = row.class_name
     console().print(table)
-    counted = comparison.counted()
-    print(f"{counted['agrees']} figures agree, {counted['differs']} differ")
-    for doubt in comparison.doubts:
-        print(f"NOT TRUSTWORTHY: {doubt}")
+    print(agreement(comparison.counted()))
+    for warning in comparison.fidelity_warnings:
+        print(f"NOT TRUSTWORTHY: {warning}")
 
 
 def _runs(count: int) -> str:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Literal
 
+from perhop.command import app
 from perhop.errors import Exit
 
 
 def completion(shell: Literal["bash", "zsh", "fish"], /) -> Exit:
-    """Print the completion script of a shell.
+    """Print the completion script for a shell.
 
     Parameters
     ----------
@@ -16,7 +17,5 @@ def completion(shell: Literal["bash", "zsh", "fish"], /) -> Exit:
         The shell.
 
     """
-    from perhop.command import app
-
     print(app.generate_completion(prog_name="perhop", shell=shell))
     return Exit.OK

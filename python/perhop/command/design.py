@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop import design
 from perhop.command.options import Json, pairs
 from perhop.command.terminal import print_json
+from perhop.design import Advice
+from perhop.design.star import Ring
 from perhop.errors import Exit, InvalidInputError
-
-if TYPE_CHECKING:
-    from perhop.design import Advice
 
 
 def wred(
@@ -22,25 +22,23 @@ def wred(
     precedence: Annotated[list[str] | None, Parameter(negative=())] = None,
     json: Json = False,
 ) -> Exit:
-    """Choose WRED's thresholds and weight for a delay: formula, numbers, IOS lines.
+    """Choose the thresholds and the weight of WRED for a delay: formula, numbers, IOS lines.
 
     Parameters
     ----------
     bandwidth
-        What the class gets: 2Mb/s.
+        Bandwidth of the class: 2Mb/s.
     delay
-        The longest average queueing delay: 100ms.
+        Maximum average queueing delay: 100ms.
     mtu
-        The longest packet in bytes of IP; 1500B.
+        Maximum packet length in IP bytes; default 1500B.
     precedence
-        An IP precedence and its mark probability denominator: 5=10; may stand several times. By
-        default 3=2, 4=5 and 5=10, those of the test.
+        An IP precedence and its mark probability denominator: 5=10; may be given several times. By
+        default 3=2, 4=5 and 5=10, as in the test.
     json
         Print the design as one JSON document.
 
     """
-    from perhop import design
-
     denominators = {_whole(key): _whole(value) for key, value in pairs(precedence).items()}
     return _show(design.wred(bandwidth, delay, mtu=mtu, denominators=denominators or None), json=json)
 
@@ -64,28 +62,28 @@ def star(
     arrival
         Peak arrival rate of the EF packets: 300kb/s.
     delay
-        The longest delay in the EF queue: 20ms.
+        Maximum delay in the EF queue: 20ms.
     link
         Rate of the link or PVC: 2Mb/s.
     packet
-        The longest EF packet in bytes of IP; 1500B.
+        Maximum length of an EF packet in IP bytes; default 1500B.
     ratio
-        The least service-to-arrival ratio; 1.
+        Minimum service-to-arrival ratio; default 1.
     best_effort
-        The longest packet of the others in bytes of IP: adds what the ring of an ATM interface costs.
+        Maximum length of other packets in IP bytes: adds the delay of an ATM interface's transmit ring.
     ring
         Particles in the transmit ring; by default it holds one packet.
     particle
-        Bytes in a particle; 576.
+        Bytes in a particle; default 576.
     json
         Print the design as one JSON document.
 
     """
-    from perhop import design
-    from perhop.design.star import Ring
-
     if ring is not None and best_effort is None:
-        raise InvalidInputError("--ring without --best-effort", "what is in it? --best-effort 1500B")
+        raise InvalidInputError(
+            "--ring needs --best-effort",
+            "give the length of the packets in the ring, as in --best-effort 1500B",
+        )
     advice = design.star(
         arrival, delay, link=link, packet=packet, ratio=ratio, best_effort=best_effort,
         ring=None if ring is None else Ring(ring, particle),
@@ -98,7 +96,7 @@ def _whole(text: str) -> int:
         return int(text)
     except ValueError:
         raise InvalidInputError(
-            f"--precedence: {text} is no whole number", "for example --precedence 5=10"
+            f"--precedence: `{text}` is not a whole number", "for example --precedence 5=10"
         ) from None
 
 

@@ -5,21 +5,20 @@ from __future__ import annotations
 from perhop.command.options import Json
 from perhop.command.terminal import print_json
 from perhop.errors import Exit
+from perhop.live.abilities import abilities
 
 
 def doctor(*, json: Json = False) -> Exit:
-    """Say what this machine can do for live laboratories, and what to do about the rest.
+    """Show what this machine can do for live laboratories, and how to get what is missing.
 
-    Ends with exit code 5 if no live laboratory is possible.
+    Exits with code 5 if live laboratories are not possible.
 
     Parameters
     ----------
     json
-        Print one JSON document.
+        Print the result as one JSON document.
 
     """
-    from perhop.live.abilities import abilities
-
     found = abilities()
     works = all(ability.works for ability in found if ability.need == "required")
     if json:

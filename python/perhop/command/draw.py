@@ -9,7 +9,12 @@ from cyclopts import Parameter
 
 from perhop.command.options import Overrides, pairs
 from perhop.command.terminal import say_written
+from perhop.configuration import router_text
+from perhop.draw import draw as picture
+from perhop.draw.router import router
 from perhop.errors import Exit, InvalidInputError
+from perhop.saving import replace_file
+from perhop.scenario import Scenario
 
 
 def draw(
@@ -19,31 +24,25 @@ def draw(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Overrides = None,
 ) -> Exit:
-    """Draw a scenario's network and policies, or what a router's configuration amounts to, as SVG.
+    """Draw the network and policies of a scenario, or the policies of a router configuration, as SVG.
 
     Parameters
     ----------
     scenario
-        The scenario file, or a running-configuration of a Cisco IOS router.
+        The scenario file, or the running configuration of a Cisco IOS router.
     output
         File to write, - for standard output; by default the name of the file with .svg.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
 
     """
-    from perhop.configuration import router_text
-    from perhop.draw import draw as picture
-    from perhop.draw.router import router
-    from perhop.saving import replace_file
-    from perhop.scenario import Scenario
-
     if output is not None and output.suffix not in (".svg", "") and output != Path("-"):
-        raise InvalidInputError(f"{output}: the picture is SVG", "end the name in .svg")
+        raise InvalidInputError(f"`{output}` does not end in .svg", "drawings are SVG files")
     configuration = router_text(scenario)
     if configuration is None:
         text = picture(Scenario.load(scenario, pairs(set_)))
     elif set_:
-        raise InvalidInputError("--set replaces values of a scenario, not of a router's configuration")
+        raise InvalidInputError("--set replaces values of a scenario, not of a router configuration")
     else:
         text = router(configuration)
     if output == Path("-"):

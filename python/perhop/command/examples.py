@@ -3,10 +3,10 @@
 PERHOP = """\
 Examples:
   perhop init first                  write a scenario to start from
-  perhop run first.perhop.yaml       simulate it, show what each class got
+  perhop run first.perhop.yaml       simulate it, show results by class
   perhop report results              one HTML file with plots and tables
-  perhop study run --all             published studies beside measured ones
-  perhop live run first.perhop.yaml  the same on real packets
+  perhop study run --all             reproduce the published studies
+  perhop live run first.perhop.yaml  run it on real packets
 
 Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
 5 missing capability, 130 interrupted, 143 terminated
@@ -22,7 +22,7 @@ Examples:
   perhop run edge.perhop.yaml --pcap captures --pcap-link 'edge->core'
   perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
   generate-scenario | perhop run -
-  perhop run router.cfg              hosts and traffic guessed, and said
+  perhop run router.cfg              infer and report hosts and traffic
 """
 
 SWEEP = """\
@@ -38,7 +38,7 @@ CHECK = """\
 Examples:
   perhop check edge.perhop.yaml
   perhop check examples/*.yaml --strict
-  perhop check router.cfg            what perhop makes of each line of it
+  perhop check router.cfg            state of each configuration line
   ssh router show running-config | perhop check -
   perhop check router.cfg --json | jq '.files[].router.ports[].output'
 """
@@ -88,7 +88,7 @@ INIT = """\
 Examples:
   perhop init                        first.perhop.yaml in this folder
   perhop init lab/edge               lab/edge.perhop.yaml
-  perhop init --from router.cfg      router.perhop.yaml around that configuration
+  perhop init --from router.cfg      router.perhop.yaml, inferred from it
   perhop init lab --from router.cfg --interface Serial0/0
 """
 

@@ -7,8 +7,10 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from perhop import interchange
 from perhop.command.terminal import say_written
 from perhop.errors import Exit
+from perhop.results import Results
 
 
 def export(
@@ -19,31 +21,28 @@ def export(
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     replication: int = 0,
 ) -> Exit:
-    """Write results in the format of other programs.
+    """Export results to the formats of other programs.
 
     Parameters
     ----------
     format
-        csv: every table; iperf3: flows as iperf3 prints them; flent: throughput and delay over time.
+        csv: all tables; iperf3: flows as iperf3 --json; flent: throughput and delay over time.
     folder
         A folder that `perhop run -o` wrote.
     output
-        File to write, for csv a folder; by default DIR.csv, DIR.iperf3.json or DIR.flent.gz in this folder.
+        File to write, or a folder for csv; by default DIR.csv, DIR.iperf3.json or DIR.flent.gz.
     replication
-        Which replication, from 0; csv has them all.
+        Number of the replication, from 0; csv includes all of them.
 
     """
-    from perhop import exchange
-    from perhop.results import Results
-
     suffix = {"csv": ".csv", "iperf3": ".iperf3.json", "flent": ".flent.gz"}[format]
     target = output or Path(folder.resolve().name + suffix)
     results = Results.load(folder)
     if format == "csv":
-        exchange.write_csv(results, target)
+        interchange.write_csv(results, target)
     elif format == "iperf3":
-        exchange.write_iperf3(results, target, replication=replication)
+        interchange.write_iperf3(results, target, replication=replication)
     else:
-        exchange.write_flent(results, target, replication=replication)
+        interchange.write_flent(results, target, replication=replication)
     say_written(target)
     return Exit.OK

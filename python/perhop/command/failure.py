@@ -1,4 +1,4 @@
-"""What a user sees when a command fails: never a traceback, always what was found and what would be right."""
+"""Error messages of commands: what was found and how to fix it, never a traceback."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from typing import Any
 
 from cyclopts import CycloptsError, UnusedCliTokensError
 
-from perhop import ScenarioError
-from perhop.errors import Exit, PerhopError
+from perhop.errors import Exit, PerhopError, ScenarioError
 
-# Set to see the traceback of an error that perhop did not expect.
+# Environment variable that shows the traceback of an unexpected error.
 TRACEBACK = "PERHOP_TRACEBACK"
 
 
 def report(error: BaseException, tokens: list[str]) -> Exit:
-    """Say on stderr what went wrong (with `--json` also on stdout) and return the exit code."""
+    """Report an error on stderr (with `--json` also on stdout) and return the exit code."""
     code, kind, message, details = _explain(error)
     if message:
         print(message, file=sys.stderr)
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     if "--json" in tokens:
-        # One document on stdout whatever happens: a program that reads it need not look at stderr.
+        # There is always one document on stdout, so that programs need not read stderr.
         failure = {"kind": kind, "message": details.pop("message", message), **details}
         print(json.dumps({"schema_version": 1, "error": failure}, ensure_ascii=False))
     return code
 
 
 def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
-    """Return exit code, kind, text for people, and what else a program may want to know."""
+    """Return exit code, kind, message, and further keys for programs."""
     match error:
         case KeyboardInterrupt():
             return Exit.INTERRUPTED, "interrupted", "interrupted: nothing was written", {}
@@ -49,12 +48,12 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
             )
         case CycloptsError():
             command = " ".join(["perhop", *(error.command_chain or ())])
-            said = _usage(error)
+            message = _usage(error)
             return (
                 Exit.INVALID_INPUT,
                 "usage",
-                _prefixed(said, f"see: {command} --help"),
-                {"message": said},
+                _prefixed(message, f"see: {command} --help"),
+                {"message": message},
             )
         case PerhopError():
             kind = error.exit_code.name.lower().replace("_", "-")
@@ -71,14 +70,14 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
             where = f"{error.filename}: " if error.filename else ""
             return Exit.FAILED, "failed", _prefixed(f"{where}{error.strerror or error}", None), {}
         case _:
-            said = f"perhop itself failed: {type(error).__name__}: {error}"
-            advice = f"please report it, with what {TRACEBACK}=1 shows"
-            return Exit.FAILED, "internal", _prefixed(said, advice), {}
+            message = f"internal error: {type(error).__name__}: {error}"
+            advice = f"please report it with the output of {TRACEBACK}=1"
+            return Exit.FAILED, "internal", _prefixed(message, advice), {}
 
 
 def _usage(error: CycloptsError) -> str:
     if isinstance(error, UnusedCliTokensError):
-        return f"too many arguments: nothing is known to do with {' '.join(error.unused_tokens or ())}"
+        return f"too many arguments: {' '.join(error.unused_tokens or ())}"
     return str(error)
 
 

@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,19 +15,29 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from perhop.command.live_results import show
+from perhop.command.live_table import queue_table, rows
 from perhop.command.live_top import Pid, laboratory
 from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, changes, on_hosts
 from perhop.command.terminal import console, print_json, say_written, share_bar, show_warnings
-from perhop.errors import Exit, InvalidInputError
+from perhop.document import Document
+from perhop.errors import Exit, InvalidInputError, MissingCapabilityError
+from perhop.live import rights
+from perhop.live.cleaning import clean as clean_up
+from perhop.live.laboratory import Laboratory, place_from_outside
+from perhop.live.measuring import measure
+from perhop.live.owner import PREFIX, Owner
+from perhop.live.planning import shortened
+from perhop.live.priority import in_real_time
+from perhop.live.running import Program, Watching, play
+from perhop.quantity import counted
 from perhop.saving import check_target
+from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
     from types import FrameType
     from typing import NoReturn
 
-    from perhop.live.laboratory import Laboratory
-    from perhop.live.running import Program, Watching
-    from perhop.scenario import Scenario
 
 Exec = Annotated[list[str] | None, Parameter(name="--exec", negative=())]
 CongestionControl = Annotated[list[str] | None, Parameter(name="--congestion-control", negative=())]
@@ -53,9 +64,9 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Run a scenario on real packets, in network namespaces, and show what each class got.
+    """Run a scenario on real packets, in network namespaces, and show the results of each traffic class.
 
-    Takes as long as the scenario says. Root may do it, and others where the system gives them user
+    The run takes the scenario's duration in real time. Required privileges: root, or unprivileged user
     namespaces.
 
     Parameters
@@ -65,50 +76,46 @@ def run(
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     seed
-        Of every random stream; what is sent is what the simulation with that seed sends.
+        Seed for all random streams; hosts send what a simulation with this seed sends.
     replications
-        How often it is run with other random draws, one after the other; 1, whatever the scenario says.
+        Number of runs with other random draws, one after the other; default 1.
     duration
-        How long, with its unit, as in 10s; by default as the scenario says.
+        Duration with its unit, as in 10s; by default the scenario's own.
     time_scale
-        Shorten the duration, the warm-up, the intervals of measurements and the times at which traffic
-        starts and stops by this factor; all else keeps its pace.
+        Scale the duration, the warm-up, the intervals of measurements, and the start and stop times of
+        traffic by this factor; rates and delays are unchanged.
     exec_
-        Run a program in a host, as HOST=COMMAND, while the traffic runs; may be given several times. Hosts
-        know each other by their names in the scenario.
+        Run a program in a host during the traffic, as HOST=COMMAND; may be given several times. The names of
+        hosts in the scenario resolve to their addresses.
     traffic
-        Whether the scenario's traffic runs, or only the programs of --exec.
+        Run the scenario's traffic, or only the programs of --exec.
     congestion_control
-        TCP's, as HOST=NAME or NAME for all hosts; `perhop doctor` says which there are.
+        TCP congestion control, as HOST=NAME or NAME for all hosts; `perhop doctor` lists them.
     socket
-        How forwarders receive and send frames: packet sockets, or the express data path, which is faster
-        where the kernel has it.
+        Sockets of the forwarders: packet sockets, or AF_XDP, which is faster where the kernel supports it.
     real_time
-        Go ahead of all other programs of the machine, where the system allows it.
+        Run at real-time priority, where the system allows it.
     output
-        Folder for the results, as those of `perhop run`; it appears as a whole or not at all.
+        Folder for the results, as of `perhop run`; it appears complete or not at all.
     strict
-        End with exit code 4 if the measurement is not trustworthy.
+        Exit with code 4 if the measurement is not trustworthy.
     json
         Print the summary as one JSON document.
     quiet
         Show neither progress nor table.
 
     """
-    from perhop.command.live_results import show
-    from perhop.live import rights
-    from perhop.live.measuring import measure
-    from perhop.live.priority import in_real_time
-
     if output is not None:
         check_target(output)
     if not traffic and not exec_:
-        raise InvalidInputError("--no-traffic without --exec: nothing would happen", "see `perhop live up`")
+        raise InvalidInputError(
+            "--no-traffic needs --exec", "to build the network only, use `perhop live up`"
+        )
     loaded = _loaded(scenario, set_, duration, time_scale)
-    # Before anything starts a thread: a process of several gets no user namespace.
+    # Before any thread starts: only a process with one thread can enter a user namespace.
     rights.obtain()
     with (
-        _ended_by_the_terminal(),
+        _ended_by_hangup(),
         _watching(loaded["name"], json=json, quiet=quiet) as watching,
         in_real_time() if real_time else nullcontext(),
     ):
@@ -138,7 +145,7 @@ def up(
     congestion_control: CongestionControl = None,
     quiet: Quiet = False,
 ) -> Exit:
-    """Build a scenario's network on real packets, without its traffic, and keep it until Ctrl-C.
+    """Build a scenario's network, without its traffic, and keep it until Ctrl-C.
 
     `perhop live exec HOST COMMAND` runs programs in its hosts, `perhop live top` shows its queues.
 
@@ -149,15 +156,11 @@ def up(
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     congestion_control
-        TCP's, as HOST=NAME or NAME for all hosts; `perhop doctor` says which there are.
+        TCP congestion control, as HOST=NAME or NAME for all hosts; `perhop doctor` lists them.
     quiet
         Show nothing.
 
     """
-    from perhop.command.live_table import queue_table, rows
-    from perhop.live.owner import PREFIX, Owner
-    from perhop.live.running import Watching, play
-
     loaded = _loaded(scenario, set_, None, 1.0)
 
     def ready(laboratory: Laboratory) -> None:
@@ -165,7 +168,7 @@ def up(
             hosts = ", ".join(f"{host} ({address})" for host, address in laboratory.state.addresses.items())
             print(f"ready, until Ctrl-C; hosts: {hosts}", file=sys.stderr, flush=True)
 
-    with _ended_by_the_terminal(), TemporaryDirectory(prefix=f"{PREFIX}{Owner.current().tag}-") as files:
+    with _ended_by_hangup(), TemporaryDirectory(prefix=f"{PREFIX}{Owner.current().tag}-") as files:
         account = play(
             loaded.embedded(),
             files=Path(files),
@@ -187,53 +190,47 @@ def exec_in(
     *,
     pid: Pid = None,
 ) -> Exit:
-    """Run a program in a host of a running laboratory; without one, a shell.
+    """Run a program, by default a shell, in a host of a running laboratory.
 
     Parameters
     ----------
     host
-        The host, or a router: its interfaces carry no addresses, but captures can be taken there.
+        The host, or a router; routers have no addresses, but packets can be captured there.
     command
-        The program and its arguments; options of its own behind --.
+        The program and its arguments; put -- before options of the program.
     pid
-        The process whose laboratory it is, where several run.
+        Process id of the laboratory, if several run.
 
     """
-    from perhop.errors import MissingCapabilityError
-    from perhop.live import rights
-    from perhop.live.laboratory import place_from_outside
-
     state = laboratory(pid)
     if host not in state.namespaces:
-        raise InvalidInputError(f"there is no {host!r}", f"there are {', '.join(state.namespaces)}")
+        raise InvalidInputError(f"there is no node `{host}`", f"nodes: {', '.join(state.namespaces)}")
     inside = place_from_outside(state, host)
     if not inside.outer and rights.missing_capabilities():
-        raise MissingCapabilityError("the laboratory is root's", "run it as root (sudo perhop live exec ...)")
+        raise MissingCapabilityError(
+            "the laboratory belongs to root", "run it as root (sudo perhop live exec ...)"
+        )
     line = inside.command("program", *(command or [os.environ.get("SHELL", "/bin/sh")]))
     os.execv(line[0], line)
 
 
 def clean(*, json: Json = False) -> Exit:
-    """Remove what crashed laboratories left behind; those that run are not touched.
+    """Remove the remains of crashed laboratories; running laboratories are not touched.
 
     Parameters
     ----------
     json
-        Print one JSON document.
+        Print the result as one JSON document.
 
     """
-    from dataclasses import asdict
-
-    from perhop.errors import MissingCapabilityError
-    from perhop.live.cleaning import clean
-
-    cleaned = clean()
+    cleaned = clean_up()
     if json:
         print_json({"schema_version": 1, **asdict(cleaned)})
     elif cleaned.anything:
         print(
-            f"removed {len(cleaned.namespaces)} namespaces, {cleaned.processes} processes"
-            f" and {len(cleaned.folders)} folders"
+            f"removed {counted(len(cleaned.namespaces), 'namespace')},"
+            f" {counted(cleaned.processes, 'process', 'processes')}"
+            f" and {counted(len(cleaned.folders), 'folder')}"
         )
     elif not cleaned.left:
         still = f"; running: {', '.join(map(str, cleaned.running))}" if cleaned.running else ""
@@ -242,34 +239,31 @@ def clean(*, json: Json = False) -> Exit:
         if json:
             return Exit.MISSING_CAPABILITY
         raise MissingCapabilityError(
-            f"left for want of rights: {', '.join(cleaned.left)}", "run it as root (sudo perhop live clean)"
+            f"not permitted to remove {', '.join(cleaned.left)}", "run it as root (sudo perhop live clean)"
         )
     return Exit.OK
 
 
-def _loaded(file: Path, set_: list[str] | None, duration: str | None, scale: float) -> Scenario:
-    from perhop.live.planning import shortened
-    from perhop.scenario import Scenario
+def _loaded(file: Path, set_: list[str] | None, duration: str | None, scale: float) -> Document:
 
-    loaded = Scenario.load(file, changes(set_, duration))
+    loaded: Document = Scenario.load(file, changes(set_, duration))
     show_warnings(loaded.warnings)
     return loaded if scale == 1.0 else shortened(loaded, scale)
 
 
-def _programs(given: list[str] | None, scenario: Scenario) -> list[Program]:
-    from perhop.live.running import Program
+def _programs(given: list[str] | None, scenario: Document) -> list[Program]:
 
     found = []
     for argument in given or []:
         host, equals, command = argument.partition("=")
         if not equals or not command.strip():
             raise InvalidInputError(
-                f"--exec {argument}: no host and command to be seen",
-                "write --exec HOST=COMMAND, as in --exec 'server=iperf3 -s'",
+                f"--exec: expected HOST=COMMAND, got `{argument}`",
+                "for example --exec 'server=iperf3 -s'",
             )
         if host not in scenario["hosts"]:
             raise InvalidInputError(
-                f"--exec: there is no host {host!r}", f"there are {', '.join(scenario['hosts'])}"
+                f"--exec: there is no host `{host}`", f"hosts: {', '.join(scenario['hosts'])}"
             )
         found.append(Program(host, command))
     return found
@@ -277,8 +271,7 @@ def _programs(given: list[str] | None, scenario: Scenario) -> list[Program]:
 
 @contextmanager
 def _watching(title: str, *, json: bool, quiet: bool) -> Iterator[Watching]:
-    """Show how far a run is, and what programs say as they say it."""
-    from perhop.live.running import Watching
+    """Show the progress of a run, and the output of programs."""
 
     def line(host: str, text: str) -> None:
         print(f"{host} | {text}", file=sys.stderr if json else sys.stdout, flush=True)
@@ -288,8 +281,8 @@ def _watching(title: str, *, json: bool, quiet: bool) -> Iterator[Watching]:
 
 
 @contextmanager
-def _ended_by_the_terminal() -> Iterator[None]:
-    """Let a terminal that goes away end a run as SIGTERM does: cleanly."""
+def _ended_by_hangup() -> Iterator[None]:
+    """End a run cleanly when the terminal closes, as on SIGTERM."""
 
     def gone(number: int, frame: FrameType | None) -> NoReturn:
         raise SystemExit(Exit.TERMINATED)

@@ -11,9 +11,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop import _core
+from perhop.command.live_table import queue_table, rows
 from perhop.command.options import Json, Quiet
 from perhop.command.terminal import console, print_json
 from perhop.errors import Exit
+from perhop.live import bridging, rights
+from perhop.live.cleaning import clean
+from perhop.live.owner import PREFIX, Owner
+from perhop.live.state import State
 
 
 def bridge(
@@ -27,40 +33,33 @@ def bridge(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Put a policy between two interfaces of this machine, and back, until Ctrl-C.
+    """Apply a policy between two interfaces of this machine until Ctrl-C.
 
-    What comes in at one interface leaves by the other, through the policy's conditioners and queues. Frames
-    keep their addresses, and what is not IP passes at once. `perhop live top` shows the queues meanwhile.
+    Packets from one interface leave by the other, through the policy's conditioners and queues. Frames keep
+    their addresses; frames other than IP bypass the policy. `perhop live top` shows the queues.
 
     Parameters
     ----------
     policy
-        A router's configuration (Cisco IOS), or a file with policies.
+        A router configuration (Cisco IOS), or a file with policies.
     in_
-        The interface by which packets come that the policy is for, as DEVICE, or DEVICE=INTERFACE where a
-        router's configuration has several interfaces.
+        The interface by which packets enter, as DEVICE, or as DEVICE=INTERFACE for a router configuration
+        with several interfaces.
     out
-        The interface by which they leave, through the policy's queues; as for --in.
+        The interface by which they leave, through the policy's queues; written like --in.
     name
-        Which policy of a file with several.
+        Name of the policy, for a file with several.
     rate
-        The rate at which packets leave by --out, as 10Mb/s: where none is set, queues hardly ever fill.
-        By default what the router's configuration says.
+        Rate of --out, as in 10Mb/s; by default that of the router configuration. Without a rate, queues
+        hardly ever fill.
     both
-        Let a file's policy work on the way back too, at the same rate.
+        Apply the policy of a file in the reverse direction too, at the same rate.
     json
-        Print the counters as one JSON document in the end.
+        Print the final counters as one JSON document.
     quiet
         Show nothing.
 
     """
-    from perhop import _core
-    from perhop.command.live_table import queue_table, rows
-    from perhop.live import bridging, rights
-    from perhop.live.cleaning import clean
-    from perhop.live.owner import PREFIX, Owner
-    from perhop.live.state import State
-
     inner, outer = bridging.Side.of(in_), bridging.Side.of(out)
     configuration = bridging.configuration(policy, inner, outer, name=name, rate=rate, both=both)
     bridging.require([inner.device, outer.device])
@@ -92,6 +91,6 @@ def bridge(
         print_json({"schema_version": 1, "bridge": report})
     elif not quiet:
         console().print(queue_table(state.scenario, list(rows({"bridge": report}))))
-        for doubt in report["doubts"]:
-            print(f"note: {doubt}")
+        for warning in report["doubts"]:
+            print(f"note: {warning}")
     return Exit.OK

@@ -1,27 +1,22 @@
-"""What is shown when a run on real packets is over."""
+"""The results of a live run on a terminal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from perhop.command.class_table import show_classes
 from perhop.command.live_table import queue_table, rows
 from perhop.command.terminal import console, print_json
-
-if TYPE_CHECKING:
-    from perhop.live.measuring import Measured
-    from perhop.live.running import Ended
+from perhop.live.measuring import Measured
+from perhop.live.running import Ended
 
 
 def show(measured: Measured, *, json: bool, quiet: bool) -> None:
-    """Print the results: classes as after `perhop run`, programs, and whether all that may be believed."""
+    """Print the results: classes as after `perhop run`, programs, and measurement fidelity."""
     if json:
         print_json(measured.summary())
         return
     if quiet:
         return
     if measured.results is not None:
-        from perhop.command.class_table import show_classes
-
         show_classes(measured.results)
     else:
         console().print(queue_table(measured.scenario, list(rows(measured.forwarders))))

@@ -1,23 +1,22 @@
-"""What passes the queues of a laboratory, as a table."""
+"""The counters of a laboratory's queues as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich import box
+from rich.table import Table
 
 from perhop.quantity import NOTHING, number
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-# What is shown of rates.
 _PER_MEGABIT = 1e6
 
 
 @dataclass(frozen=True)
 class Row:
-    """What passed one queue of one direction of a link, over its drop precedences."""
+    """The counters of one queue of one direction of a link, summed over drop precedences."""
 
     direction: str
     queue: str
@@ -29,18 +28,18 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells it from the others."""
+        """The identity of the row."""
         return self.direction, self.queue
 
 
 def rows(reports: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
-    """Give the queues of all forwarders' reports, and a row for a direction by which nothing came yet."""
+    """Generate a row for each queue of all forwarders, or for each direction without packets."""
     for report in reports.values():
         for direction in report["directions"]:
             queues: dict[str, list[dict[str, Any]]] = {}
             for queue in direction["queues"]:
                 queues.setdefault(queue["queue"], []).append(queue)
-            # A queue is listed once something has come to it.
+            # A report lists a queue after its first packet.
             for name, parts in (queues or {NOTHING: []}).items():
                 yield Row(
                     direction["name"],
@@ -54,10 +53,7 @@ def rows(reports: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
 
 
 def queue_table(title: str, now: list[Row], before: list[Row] | None = None, over_s: float = 0.0) -> Table:
-    """Return the table of queues; with what was counted `over_s` seconds before, with rates too."""
-    from rich import box
-    from rich.table import Table
-
+    """Return the table of queues; with the counters `over_s` seconds before, it includes rates."""
     heading = f"{title}: packets"
     table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", title_style="bold")
     for name in ("link", "queue"):

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
+from perhop.command.live_table import queue_table, rows
 from perhop.command.options import Json
 from perhop.command.terminal import console, print_json
-from perhop.errors import Exit, PerhopError
-
-if TYPE_CHECKING:
-    from perhop.live.state import State
+from perhop.errors import Exit, InvalidInputError, PerhopError
+from perhop.live.control import ask
+from perhop.live.state import State, running
 
 Pid = Annotated[int | None, Parameter(name="--pid")]
 
@@ -25,23 +25,21 @@ def top(
     every: Annotated[float, Parameter(validator=Number(gte=0.1, lte=3600))] = 1.0,
     json: Json = False,
 ) -> Exit:
-    """Watch the queues of a running laboratory: what arrives, is sent, dropped, and who has which share.
+    """Watch the queues of a running laboratory: packets arrived, sent and dropped, rates and shares.
 
-    Ends with the laboratory, or with Ctrl-C. Where standard output is no terminal, and with --json, it looks
-    once.
+    Ends with the laboratory or with Ctrl-C. With --json, or if standard output is not a terminal, it
+    prints the counters once.
 
     Parameters
     ----------
     pid
-        The process whose laboratory to watch, where several run.
+        Process id of the laboratory, if several run.
     every
-        Seconds between two looks; 1.
+        Interval in seconds; default 1.
     json
         Print all counters as one JSON document.
 
     """
-    from perhop.command.live_table import queue_table, rows
-
     state = laboratory(pid)
     reports = _reports(state)
     if json:
@@ -57,7 +55,7 @@ def top(
     if not sys.stdout.isatty():
         console().print(queue_table(title, list(rows(reports))))
         return Exit.OK
-    from rich.live import Live
+    from rich.live import Live  # lazy: rich, which --json does not need
 
     then, before = time.monotonic(), list(rows(reports))
     with Live(queue_table(title, before), console=console(), auto_refresh=False) as shown:
@@ -75,9 +73,6 @@ def top(
 
 def laboratory(pid: int | None) -> State:
     """Return the laboratory of process `pid`, or the only one that runs."""
-    from perhop.errors import InvalidInputError
-    from perhop.live.state import running
-
     states = running()
     chosen = [state for state in states if pid in (None, state.owner.pid)]
     if len(chosen) == 1:
@@ -85,16 +80,15 @@ def laboratory(pid: int | None) -> State:
     there = ", ".join(f"{state.owner.pid} ({state.scenario})" for state in states)
     if not chosen:
         raise InvalidInputError(
-            "no laboratory of yours runs" if pid is None else f"process {pid} has no laboratory",
-            f"there are {there}" if there else "start one: perhop live run SCENARIO",
+            "you have no running laboratory" if pid is None else f"process {pid} has no laboratory",
+            f"running: {there}" if there else "start one: perhop live run SCENARIO",
         )
-    raise InvalidInputError("several laboratories run", f"choose one with --pid: {there}")
+    raise InvalidInputError("there are several running laboratories", f"choose one with --pid: {there}")
 
 
 def _reports(state: State) -> dict[str, dict[str, Any]]:
-    from perhop.live.control import ask
 
     try:
         return {node: ask(state.folder / socket) for node, socket in state.sockets.items()}
     except (OSError, ValueError) as error:
-        raise PerhopError("the laboratory has ended, or is not ready yet") from error
+        raise PerhopError("the laboratory has ended or is not ready yet") from error

@@ -29,20 +29,20 @@ def pairs(overrides: list[str] | None) -> dict[str, str]:
         path, equals, value = override.partition("=")
         if not equals or not path:
             raise InvalidInputError(
-                f"--set {override}: no path and value to be seen",
-                "write --set path=value, as in --set duration=60s",
+                f"--set: expected PATH=VALUE, got `{override}`",
+                "for example --set duration=60s",
             )
         changes[path] = value
     return changes
 
 
 def changes(overrides: list[str] | None, duration: str | None) -> dict[str, str]:
-    """Return what `--set` and `--duration` change in a scenario."""
+    """Return the changes of `--set` and `--duration` by path."""
     return pairs(overrides) | ({} if duration is None else {"duration": duration})
 
 
 def on_hosts(option: str, given: list[str] | None, hosts: Iterable[str]) -> dict[str, str]:
-    """Return `HOST=value` arguments as a mapping; a value without a host is every host's."""
+    """Return `HOST=value` arguments as a mapping; a value without a host applies to all hosts."""
     there = list(hosts)
     found: dict[str, str] = {}
     for argument in given or []:
@@ -50,7 +50,7 @@ def on_hosts(option: str, given: list[str] | None, hosts: Iterable[str]) -> dict
         if not equals:
             found.update(dict.fromkeys(there, argument))
         elif host not in there:
-            raise InvalidInputError(f"{option}: there is no host {host!r}", f"there are {', '.join(there)}")
+            raise InvalidInputError(f"{option}: there is no host `{host}`", f"hosts: {', '.join(there)}")
         else:
             found[host] = value
     return found

@@ -7,8 +7,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop import plot as plots
 from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
+from perhop.loading import is_file
+from perhop.plot.studies import STUDY_KINDS, study_charts
+from perhop.plot.writing import check_file, usual_suffix, write
+from perhop.results import Results
+from perhop.sweeping import FILE as SWEEP
+from perhop.sweeping import Sweep
 
 
 def plot(
@@ -24,26 +31,18 @@ def plot(
     Parameters
     ----------
     kind
-        Of a run: throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram,
-        cwnd; share of a sweep or of several runs; published (beside measured) and curve of a study.
+        For a run: throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram,
+        cwnd. For a sweep or several runs: share. For a study: published (and measured figures), curve.
     folders
-        A folder of results; for share that of a sweep, or several runs, which differ in a parameter.
+        A folder of results; for share a folder of a sweep, or several runs that differ in a parameter.
     output
-        File to write, .svg, .png, .pdf, or .html to zoom and point into; by default KIND.svg, or
-        KIND.html where matplotlib is not installed.
+        File to write, .svg, .png, .pdf, or .html for an interactive plot; by default KIND.svg, or KIND.html
+        if matplotlib is not installed.
     against
-        For share: the path of the parameter that differs, as for `perhop run --set`; of a sweep by default
-        the first.
+        For share: the path of the parameter on the x axis, as for `perhop run --set`; by default the first
+        of a sweep.
 
     """
-    from perhop import plot as plots
-    from perhop.loading import is_file
-    from perhop.plot.studies import STUDY_KINDS, study_charts
-    from perhop.plot.writing import check_file, usual_suffix, write
-    from perhop.results import Results
-    from perhop.sweeping import FILE as SWEEP
-    from perhop.sweeping import Sweep
-
     file = output or Path(kind + usual_suffix())
     check_file(file)
     if kind in STUDY_KINDS:
@@ -53,13 +52,11 @@ def plot(
     results = [Results.load(folder) for folder in folders]
     if kind == "share":
         if against is None:
-            raise InvalidInputError(
-                "share against what?", "give --against with the path of the parameter that differs"
-            )
+            raise InvalidInputError("share needs --against", "give the path of the parameter that differs")
         charts = [plots.share(results, against)]
     elif len(results) > 1:
         raise InvalidInputError(
-            f"{kind} shows one folder of results, not {len(results)}", "share compares several"
+            f"{kind} takes one folder of results, not {len(results)}", "share compares several"
         )
     else:
         charts = plots.charts(results[0], kind)

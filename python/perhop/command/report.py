@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from perhop.command.terminal import say_written
 from perhop.errors import Exit
+from perhop.report import write
 
 
 def report(
@@ -17,7 +18,7 @@ def report(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], show_default=True)] = Path("report.html"),
 ) -> Exit:
-    """Write results of runs and studies as one HTML file that needs no network.
+    """Write a report of results as one self-contained HTML file.
 
     Parameters
     ----------
@@ -27,8 +28,6 @@ def report(
         File to write.
 
     """
-    from perhop.report import write
-
     write(folders, output)
     say_written(output)
     return Exit.OK

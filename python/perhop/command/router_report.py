@@ -1,4 +1,4 @@
-"""What `perhop check` says of a router's configuration."""
+"""The report of `perhop check` on a router configuration."""
 
 from __future__ import annotations
 
@@ -7,28 +7,29 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-# The states in the order of the report, and what each means to a reader.
+from perhop import _core
+from perhop.quantity import counted
+
+# The states in the order of the report, and their meanings.
 MEANINGS = {
-    "suspicious": "understood, and hardly meant",
-    "not-recognized": "not commands that perhop knows",
-    "not-modelled": "known commands that change what packets experience, and that perhop does not model",
+    "suspicious": "valid, but probably a mistake",
+    "not-recognized": "commands that perhop does not know",
+    "not-modelled": "known commands that affect packets, but that perhop does not model",
     "modelled": "part of the policy that perhop runs",
-    "irrelevant": "known commands without influence on packets",
+    "irrelevant": "known commands that do not affect packets",
 }
-# A simulation may differ from the router because of these.
+# The states of lines that can make a simulation differ from the router.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
-# What there is to say of a file without a line to say it of.
+# The diagnostic for a file without commands.
 _EMPTY = {
     "severity": "warning",
-    "message": "nothing to check: there is no command in it",
+    "message": "nothing to check: the file has no commands",
     "router": "a router without commands has no interface that is up",
 }
 
 
 def findings(file: Path, text: str, *, strict: bool) -> dict[str, Any]:
-    """Return what there is to say of the configuration `text` of `file`."""
-    from perhop import _core
-
+    """Return the findings about the configuration `text` of `file`."""
     found: dict[str, Any] = json.loads(_core.check_router(text))
     changing = sum(found["counts"][state] for state in _CHANGING) or _is_empty(found)
     if _is_empty(found):
@@ -37,14 +38,14 @@ def findings(file: Path, text: str, *, strict: bool) -> dict[str, Any]:
 
 
 def report(found: dict[str, Any], *, lines: bool) -> str:
-    """Return the report: the lines by state (all of them with `lines`), and what is wrong with them."""
+    """Return the report: the lines by state (all of them with `lines`) and their diagnostics."""
     wrong: dict[int, list[dict[str, Any]]] = {}
     for diagnostic in found["diagnostics"]:
         wrong.setdefault(diagnostic["line"], []).append(diagnostic)
     counts = ", ".join(f"{count} {_word(state)}" for state, count in found["counts"].items())
     total = sum(found["counts"].values())
-    said = _EMPTY["message"] if _is_empty(found) else f"{total} lines: {counts}"
-    text = [f"{found['file']}: router, {'ok' if found['valid'] else 'not ok'}: {said}"]
+    summary = _EMPTY["message"] if _is_empty(found) else f"{counted(total, 'line')}: {counts}"
+    text = [f"{found['file']}: router, {'ok' if found['valid'] else 'not ok'}: {summary}"]
     for state in MEANINGS if lines else _CHANGING:
         of_state = [line for line in found["lines"] if line["state"] == state]
         if of_state:
@@ -54,7 +55,7 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
                 text += [f"        {note}"] if note else []
     errors = sum(diagnostic["severity"] == "error" for diagnostic in found["diagnostics"])
     if errors:
-        text += ["", f"{errors} error{'s' * (errors > 1)}, to be put right before perhop runs it"]
+        text += ["", f"{counted(errors, 'error')}; perhop runs only configurations without errors"]
     return "\n".join(text)
 
 

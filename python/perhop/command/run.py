@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypedDict
+from typing import Annotated, TypedDict
 
 from cyclopts import Parameter
 
@@ -22,14 +23,14 @@ from perhop.command.options import (
     Threads,
     changes,
 )
-from perhop.command.terminal import print_json, progress_bar, say_written, show_guess, show_warnings
+from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
+from perhop.results import Results
+from perhop.running import Progress, Snapshot, simulate
 from perhop.saving import check_target, whole_folder
+from perhop.scenario import Scenario
 
-if TYPE_CHECKING:
-    from perhop.results import Results
-    from perhop.running import Progress, Snapshot
-    from perhop.scenario import Scenario
+_Callbacks = tuple[Callable[[Progress], None] | None, Callable[[Snapshot], None] | None]
 
 
 def run(
@@ -50,35 +51,35 @@ def run(
     quiet: Quiet = False,
     threads: Threads = None,
 ) -> Exit:
-    """Simulate a scenario and show what each class of traffic got.
+    """Simulate a scenario and show the results of each traffic class.
 
     Parameters
     ----------
     scenario
-        The scenario file, or a router's configuration, around which hosts and traffic are then guessed;
+        The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
         - is standard input.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     seed
-        Of every random stream; by default the scenario's own.
+        Seed for all random streams; by default the scenario's own.
     replications
-        How often the experiment is repeated with other random draws; from two on, with confidence intervals.
+        Number of runs with other random draws; two or more give confidence intervals.
     duration
         Simulated time with its unit, as in 60s.
     output
-        Folder for summary.json and the tables as Parquet; it appears as a whole or not at all.
+        Folder for summary.json and the tables as Parquet; it appears complete or not at all.
     plot
-        Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg in the output
-        folder, or here (KIND.html where matplotlib is not installed). May be given several times;
-        `perhop plot --help` names the kinds.
+        Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg (KIND.html
+        without matplotlib) in the output folder or the current one. May be given several times;
+        `perhop plot --help` lists the kinds.
     watch
-        Show queues and shares as they evolve, in a terminal; the first replication takes longer for it.
+        Show queues and shares during the run, in a terminal; this slows the first replication.
     pcap
-        Folder for captures of the first replication: one pcapng file for each link, dropped packets with a
-        comment that says why. It appears as a whole or not at all.
+        Folder for captures of the first replication: one pcapng file for each link, with the cause as a
+        comment on dropped packets. It appears complete or not at all.
     pcap_link
-        A direction of a link to capture, as in 'C1->E3' (quoted: shells take > for themselves); may be given
-        several times. By default what the scenario's measure.captures says, else every link with a policy.
+        A direction of a link to capture, as in 'C1->E3' (quoted, because of the >); may be given several
+        times. By default the scenario's measure.captures, else all links with a policy.
     snap_length
         Bytes to keep of each captured frame; by default its headers.
     json
@@ -86,12 +87,9 @@ def run(
     quiet
         Show neither progress nor table.
     threads
-        How many replications run at the same time; the results do not depend on it.
+        Number of replications that run at the same time; the results do not depend on it.
 
     """
-    from perhop.command.watching import watching
-    from perhop.scenario import Scenario
-
     wanted = [_plot(one, output) for one in plot or []]
     captures = Captures.of(pcap, pcap_link, snap_length)
     for target in (output, pcap):
@@ -99,10 +97,9 @@ def run(
             check_target(target)
     loaded = Scenario.load(scenario, changes(set_, duration))
     _check_samples(loaded, wanted)
-    show_guess(loaded, scenario)
+    show_inferred(loaded, scenario)
     show_warnings(loaded.warnings)
-    with watching(loaded, quiet=quiet) if watch else progress_bar(loaded["name"], quiet=quiet) as shown:
-        progress, see = shown if isinstance(shown, tuple) else (shown, None)
+    with _shown(loaded, watch=watch, quiet=quiet) as (progress, see):
         options: _Options = {
             "seed": seed,
             "replications": replications,
@@ -112,16 +109,29 @@ def run(
         }
         results = _simulate(loaded, options, captures, output)
     if not quiet:
-        _say_what_was_written(results, output, pcap)
+        _report_written(results, output, pcap)
     if json:
         print_json(results.summary)
     elif not quiet:
-        from perhop.command.class_table import show_classes
+        from perhop.command.class_table import show_classes  # lazy: rich, which --json does not need
 
         show_classes(results)
-    # Last of all: whatever a plot lacks, the results are saved and shown.
+    # Last, so that an error in a plot does not lose the results.
     _write_plots(results, wanted, quiet=quiet)
     return Exit.OK
+
+
+@contextmanager
+def _shown(scenario: Scenario, *, watch: bool, quiet: bool) -> Iterator[_Callbacks]:
+    """Show the progress of a run, or with `watch` its queues and shares; give the callbacks."""
+    if watch:
+        from perhop.command.watching import watching  # lazy: rich, which --json does not need
+
+        with watching(scenario, quiet=quiet) as callbacks:
+            yield callbacks
+    else:
+        with progress_bar(scenario["name"], quiet=quiet) as progress:
+            yield progress, None
 
 
 class _Options(TypedDict):
@@ -135,46 +145,45 @@ class _Options(TypedDict):
 def _simulate(
     scenario: Scenario, options: _Options, captures: Captures | None, output: Path | None
 ) -> Results:
-    """Run, and write results and captures, each folder as a whole or not at all."""
-    from perhop.running import simulate
-
+    """Run, and write results and captures, each folder complete or not at all."""
     if output is None:
         return simulate(scenario, **options, captures=captures)
     if captures is None or not captures.folder.absolute().is_relative_to(output.absolute()):
         results = simulate(scenario, **options, captures=captures)
         results.save(output)
         return results
-    # The captures are part of the results: both appear at once.
+    # The captures are inside the folder of results: both appear at once.
     with whole_folder(output) as new:
         inside = new / captures.folder.absolute().relative_to(output.absolute())
         if inside == new:
             raise InvalidInputError(
-                f"results and captures cannot both be {output}", f"for example --pcap {output / 'captures'}"
+                f"results and captures cannot both go to `{output}`",
+                f"for example --pcap {output / 'captures'}",
             )
         results = simulate(scenario, **options, captures=replace(captures, folder=inside))
         results.write_into(new)
     return results
 
 
-def _say_what_was_written(results: Results, output: Path | None, pcap: Path | None) -> None:
+def _report_written(results: Results, output: Path | None, pcap: Path | None) -> None:
     if output is not None:
         say_written(output)
     for captured in results.captured:
         packets, dropped = captured["packets"], captured["dropped"]
-        told = f"{packets:,} packets, {dropped:,} of them dropped"
+        told = f"{packets:,} {'packet' if packets == 1 else 'packets'}, {dropped:,} of them dropped"
         print(f"captured in {Path(pcap or '') / captured['file']}: {told}", file=sys.stderr)
         if captured["full_at_s"] is not None:
             print(
-                f"warning: {captured['file']} is full and ends after {captured['full_at_s']:g} s of the run: "
+                f"warning: {captured['file']} is full and ends at {captured['full_at_s']:g} s of the run: "
                 "choose fewer links with --pcap-link, or a shorter --duration",
                 file=sys.stderr,
             )
 
 
 def _plot(argument: str, output: Path | None) -> tuple[str, Path]:
-    """Return kind and file of `KIND` or `KIND=FILE`; refuses what could not be written in the end."""
-    from perhop.plot.kinds import check_kind
-    from perhop.plot.writing import check_file, usual_suffix
+    """Return kind and file of `KIND` or `KIND=FILE`; refuses files that could not be written."""
+    from perhop.plot.kinds import check_kind  # lazy: polars, which only plots need
+    from perhop.plot.writing import check_file, usual_suffix  # lazy: polars, which only plots need
 
     kind, equals, file = argument.partition("=")
     check_kind(kind)
@@ -184,17 +193,17 @@ def _plot(argument: str, output: Path | None) -> tuple[str, Path]:
 
 
 def _check_samples(scenario: Scenario, wanted: list[tuple[str, Path]]) -> None:
-    """Refuse a plot of what the scenario does not measure, before any time is spent on a run."""
+    """Refuse a plot of samples that the scenario does not ask for, before the run starts."""
     if wanted:
-        from perhop.plot.kinds import check_samples
+        from perhop.plot.kinds import check_samples  # lazy: polars, which only plots need
 
         for kind, _ in wanted:
             check_samples(scenario, kind)
 
 
 def _write_plots(results: Results, wanted: list[tuple[str, Path]], *, quiet: bool) -> None:
-    from perhop import plot
-    from perhop.plot.writing import write
+    from perhop import plot  # lazy: polars, which only plots need
+    from perhop.plot.writing import write  # lazy: polars, which only plots need
 
     for kind, file in wanted:
         for written in write(plot.charts(results, kind), file):

@@ -1,4 +1,4 @@
-"""Standard output and standard error, which may be full, closed, or a pipe that nobody reads any more."""
+"""Standard output and standard error, which may be full, closed, or a pipe without a reader."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _OUT, _ERR = 1, 2
 
 
 class Output(io.FileIO):
-    """Standard output as the system knows it; it remembers what it failed of.
+    """Standard output as a raw file that remembers its failure.
 
-    The error itself does not say where it happened: it has no file name, like many others.
+    The error itself has no file name, so that it could not be told from other errors.
     """
 
     failure: OSError | None = None
@@ -32,12 +32,12 @@ class Output(io.FileIO):
 
 
 def watched_output() -> Output:
-    """Put an `Output` under `sys.stdout`, and return it; what is closed is opened."""
+    """Put an `Output` under `sys.stdout` and return it; closed streams are opened first."""
     if sys.stderr is None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), _ERR)
         sys.stderr = open(_ERR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - a descriptor
     if sys.stdout is None:
-        # For reading only: whoever writes to it is told that it cannot be written to.
+        # Opened for reading only, so that writing fails.
         os.dup2(os.open(os.devnull, os.O_RDONLY), _OUT)
     given = sys.stdout
     output = Output(_OUT, "w", closefd=False)
@@ -51,9 +51,9 @@ def watched_output() -> Output:
 
 
 def give_up(output: Output) -> None:
-    """Say what standard output failed of, unless its reader has seen enough, and let go of what is left."""
+    """Report the failure of standard output, unless the reader closed the pipe, and discard the buffer."""
     if output.failure is not None and not isinstance(output.failure, BrokenPipeError):
         with suppress(OSError):
             print(f"error: standard output: {output.failure.strerror}", file=sys.stderr)
-    # What is still in the buffer would fail once more when the interpreter ends.
+    # The rest of the buffer would fail again when the interpreter ends.
     os.dup2(os.open(os.devnull, os.O_WRONLY), _OUT)

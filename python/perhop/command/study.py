@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop import study as studies
 from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
 from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.errors import Exit, InvalidInputError
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from perhop.study.report import Report
+from perhop.quantity import counted
+from perhop.saving import check_target
+from perhop.study import find, identifiers
+from perhop.study.report import Report
 
 
 def list_(*, json: Json = False) -> Exit:
@@ -23,11 +24,9 @@ def list_(*, json: Json = False) -> Exit:
     Parameters
     ----------
     json
-        Print one JSON document.
+        Print the studies as one JSON document.
 
     """
-    from perhop.study import find, identifiers
-
     studies = [find(id) for id in identifiers()]
     if json:
         found = [{"id": study.id, "title": study.title, "paper": study.paper} for study in studies]
@@ -35,12 +34,13 @@ def list_(*, json: Json = False) -> Exit:
         return Exit.OK
     for study in studies:
         print(f"{study.id}: {study.title}\n    {study.paper}")
-        print(f"    tables {', '.join(table.id for table in study.tables)}; {len(study.claims)} claims")
+        tables = ", ".join(table.id for table in study.tables)
+        print(f"    tables {tables}; {counted(len(study.claims), 'claim')}")
     return Exit.OK
 
 
 def show(id: str, /) -> Exit:
-    """Show what a study claims, assumes and runs.
+    """Show the claims, assumptions and cases of a study.
 
     Parameters
     ----------
@@ -48,8 +48,7 @@ def show(id: str, /) -> Exit:
         A study that comes with perhop, or a folder with a study.toml.
 
     """
-    from perhop.command.study_table import show_definition
-    from perhop.study import find
+    from perhop.command.study_table import show_definition  # lazy: rich
 
     show_definition(find(id))
     return Exit.OK
@@ -69,7 +68,7 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Run studies: published beside measured. Ends with exit code 4 if a claim of the paper is not met.
+    """Run studies and compare published with measured figures. Exits with code 4 if a claim is not met.
 
     Parameters
     ----------
@@ -80,37 +79,33 @@ def run(
     only
         A table of the study; may be given several times.
     replications
-        By default as many as the study says.
+        Number of replications; by default the study's own.
     seed
-        By default the study's own.
+        Seed for all random streams; by default the study's own.
     threads
-        How many experiments run at the same time; the results do not depend on it.
+        Number of experiments that run at the same time; the results do not depend on it.
     sensitivity
-        Try the alternatives of every assumption too.
+        Run the alternatives of every assumption too.
     output
-        Folder for the reports, one folder in it for each study.
+        Folder for the reports, with one folder for each study.
     json
         Print one JSON document: the report, or {"studies": [reports]} for several studies.
     quiet
         Show neither progress nor tables.
 
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    from perhop import study as studies
-    from perhop.command.study_table import show_report
-    from perhop.saving import check_target
+    from perhop.command.study_table import show_report  # lazy: rich, which other commands do not need
 
     if all_ == bool(ids):
         raise InvalidInputError(
-            "which study? give ids, or --all", f"there are: {', '.join(studies.identifiers())}"
+            "give ids of studies, or --all", f"studies: {', '.join(studies.identifiers())}"
         )
     chosen = [studies.find(id) for id in (studies.identifiers() if all_ else ids or [])]
     if output is not None:
         for study in chosen:
             check_target(output / study.id)
     reports = []
-    # A report is written while the next study is simulated: writing keeps one processor busy, not all.
+    # Write a report during the simulation of the next study: writing uses only one processor.
     with ThreadPoolExecutor(max_workers=1) as writer:
         written: list[Future[None]] = []
         for study in chosen:

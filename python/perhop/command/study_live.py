@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.compare_table import show
+from perhop.command.comparing import compared_bar
 from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
-from perhop.command.terminal import beside, print_json, say_written
+from perhop.command.terminal import print_json, say_written
+from perhop.compare import Comparison
 from perhop.errors import Exit
-
-if TYPE_CHECKING:
-    from perhop.compare import Comparison
+from perhop.live import rights
+from perhop.saving import check_target
+from perhop.study import find
+from perhop.study.live import live_cases, run_live
 
 
 def live(
@@ -28,9 +32,9 @@ def live(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Run cases of a study on real packets, shortened, each beside its simulation.
+    """Run shortened cases of a study live and compare each with its simulation.
 
-    Ends with exit code 4 if a figure is beyond its tolerance, or a run not trustworthy.
+    Exits with code 4 if a figure exceeds its tolerance or a live run is not trustworthy.
 
     Parameters
     ----------
@@ -39,30 +43,24 @@ def live(
     only
         A case, or a pattern as in '*wred'; may be given several times.
     replications
-        How often each case is simulated; by default as the study says.
+        Number of simulations of each case; by default the study's replications.
     live_replications
-        How often each case is run on real packets; once.
+        Number of live runs of each case; default 1.
     seed
-        By default the study's own.
+        Seed for all random streams; by default the study's own.
     threads
-        How many replications are simulated at the same time.
+        Number of replications simulated at the same time.
     output
-        Folder for the comparisons, one folder in it for each case; `perhop report` shows them.
+        Folder for the comparisons, with one folder for each case, for `perhop report`.
     json
-        Print one JSON document.
+        Print the comparisons as one JSON document.
     quiet
         Show neither progress nor tables.
 
     """
-    from perhop.command.compare_table import show
-    from perhop.live import rights
-    from perhop.saving import check_target
-    from perhop.study import find
-    from perhop.study.live import live_cases, run_live
-
     study = find(id)
     cases = live_cases(study, only or ())
-    # Before anything starts a thread: a process of several gets no user namespace.
+    # Before any thread starts: only a process with one thread can enter a user namespace.
     rights.obtain()
     targets = [None if output is None else _folder(output, one.case.name) for one in cases]
     for wanted in filter(None, targets):
@@ -70,7 +68,7 @@ def live(
     found: dict[str, Comparison] = {}
     for one, target in zip(cases, targets, strict=True):
         title = f"{study.id}: {one.case.name}"
-        with beside(title, quiet=quiet) as watched:
+        with compared_bar(title, quiet=quiet) as watched:
             comparison = run_live(
                 study,
                 one,

@@ -1,25 +1,25 @@
-"""A study on a terminal: published beside measured, disagreement in plain sight."""
+"""The report of a study on a terminal."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from rich import box
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from perhop.command.terminal import console
-from perhop.quantity import NOTHING, interval, number
+from perhop.quantity import NOTHING, counted, interval, number
 from perhop.study.definition import Assumption, Study
+from perhop.study.findings import Trial
 from perhop.study.outcome import Answer, Figure, Point
-from perhop.study.report import Report, Trial
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
+from perhop.study.report import Report
 
 _MARKS: dict[Answer, tuple[str, str]] = {
     "agrees": ("agrees", "green"),
     "differs": ("DIFFERS", "bold red"),
     "not-comparable": ("not comparable", "dim"),
 }
-# How many figures that move most are named per alternative; all of them are in the JSON report.
+# Number of figures named for an alternative, those that change most; the JSON report has all.
 _MOVED_MOST = 3
 
 
@@ -37,25 +37,30 @@ def show_report(report: Report) -> None:
             out.print(_curves(table.heading, [point for point in points if point.metric == metric]))
     _print_claims(out, report)
     _print_assumptions(out, report)
-    counted = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
-    said = ", ".join(f"{count} {_MARKS[answer][0].lower()}" for answer, count in counted.items())
-    out.print(f"{len(report.figures)} figures: {said}; seed {report.seed}, {number(report.seconds, 3)} s")
+    counts = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
+    agree, differ, others = (counts[answer] for answer in ("agrees", "differs", "not-comparable"))
+    verdicts = f"{agree} agree, {differ} differ, {others} not comparable"
+    seconds = number(report.seconds, 3)
+    out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}, {seconds} s")
 
 
 def show_definition(study: Study) -> None:
-    """Print what a study claims, assumes and runs."""
+    """Print the claims, assumptions and cases of a study."""
     out = console()
     out.print(f"[bold]{study.id}[/]: {study.title}\n[dim]{study.paper}[/]")
-    out.print(f"{study.replications} replications, seed {study.seed}\n")
+    out.print(f"{counted(study.replications, 'replication')}, seed {study.seed}\n")
     for table in study.tables:
         out.print(f"[bold]{table.heading}[/]")
         for case in table.cases:
             if not case.point:
                 count = len(study.figures_of(table, case))
-                out.print(f"    {case.name} ({case.scenario.name}, {count} published figures)", markup=False)
+                out.print(
+                    f"    {case.name} ({case.scenario.name}, {counted(count, 'published figure')})",
+                    markup=False,
+                )
         if table.curves:
             count = sum(bool(case.point) for case in table.cases)
-            out.print(f"    {', '.join(table.curves)} at {count} points", markup=False)
+            out.print(f"    {', '.join(table.curves)} at {counted(count, 'point')}", markup=False)
     out.print()
     for claim in study.claims:
         out.print(f"[bold]{claim.id}[/] ({claim.where})\n    {claim.text}")
@@ -65,9 +70,6 @@ def show_definition(study: Study) -> None:
 
 
 def _grid(title: str, *left: str) -> Table:
-    from rich import box
-    from rich.table import Table
-
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", title_style="bold")
     for name in left:
         table.add_column(name)
@@ -95,7 +97,7 @@ def _figures(title: str, figures: list[Figure]) -> Table:
 
 
 def _curves(title: str, points: list[Point]) -> Table:
-    """Return the points of one metric: the sweep's last column across, the others down."""
+    """Return the points of one metric: the sweep's last column as columns, the others as rows."""
     *left, across = points[0].case
     heads = list(dict.fromkeys(point.case[across] for point in points))
     words = [name.replace("_", " ") for name in left]
@@ -123,7 +125,7 @@ def _print_claims(out: Console, report: Report) -> None:
 
 
 def _print_assumptions(out: Console, report: Report) -> None:
-    out.print("[bold]Assumptions[/], where the paper says nothing:")
+    out.print("[bold]Assumptions[/] about what the paper leaves open:")
     for assumption in report.study.assumptions:
         out.print(f"  {_assumption(assumption)}")
         if not report.study.highlights:
@@ -135,17 +137,15 @@ def _print_assumptions(out: Console, report: Report) -> None:
 
 
 def _assumption(assumption: Assumption) -> str:
-    from rich.markup import escape
-
-    said = f" ({assumption.sensitivity})" if assumption.sensitivity else ""
-    return f"{escape(assumption.name)} = [bold]{escape(assumption.value)}[/]: {escape(assumption.why + said)}"
+    note = f" ({assumption.sensitivity})" if assumption.sensitivity else ""
+    return f"{escape(assumption.name)} = [bold]{escape(assumption.value)}[/]: {escape(assumption.why + note)}"
 
 
 def _sensitivity(report: Report) -> Table:
     """Return the study's highlights under other values of its assumptions, and the claims that change."""
     count = next(iter(report.trials.values())).replications
     table = _grid(f"With another value of one assumption ({count} replications)", "assumption", "instead")
-    # Highlights of tables that were not run would push the others together.
+    # Leave out highlights of tables that were not run, to save space.
     run = [place for place, value in enumerate(report.usual) if number(value) != NOTHING]
     for place in run:
         table.add_column(report.study.highlights[place].label, justify="right")
@@ -162,7 +162,7 @@ def _sensitivity(report: Report) -> Table:
 
 
 def _moved(report: Report, trial: Trial) -> str:
-    """Return which claims get another verdict, and which figures move most."""
+    """Return the claims with another verdict and the figures that change most."""
     changed = [
         f"[bold red]{id} {verdict.verdict}[/]"
         for id, verdict in trial.claims.items()
@@ -176,7 +176,7 @@ def _moved(report: Report, trial: Trial) -> str:
         f" {number(one.measured)} → {number(other.measured)} {one.unit}"
         for one, other in pairs[:_MOVED_MOST]
     ]
-    return "; ".join([*changed, *figures]) or "nothing that can be compared"
+    return "; ".join([*changed, *figures]) or "nothing comparable"
 
 
 def _name(figure: Figure) -> tuple[str, ...]:

@@ -8,9 +8,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
-from perhop.command.terminal import print_json, progress_bar, say_written, show_guess, show_warnings
+from perhop.command.sweep_table import show_sweep
+from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
+from perhop.plot.writing import check_file, write
 from perhop.saving import check_target
+from perhop.scenario import Scenario
+from perhop.sweeping import sweep as simulate
 
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -30,53 +34,48 @@ def sweep(
     quiet: Quiet = False,
     threads: Threads = None,
 ) -> Exit:
-    """Simulate a scenario for every combination of the values of some of its parameters.
+    """Simulate a scenario for every combination of the values of some parameters.
 
     Parameters
     ----------
     scenario
-        The scenario file, or a router's configuration, around which hosts and traffic are then guessed;
+        The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
         - is standard input.
     set_
-        The values of a parameter, as path=value,value,...; may be given several times. One value alone is set
+        The values of a parameter, as path=value,value,...; may be given several times. A single value is set
         at every point.
     seed
-        Of every random stream, the same at every point; by default the scenario's own.
+        Seed for all random streams at every point; by default the scenario's own.
     replications
-        How often each point is simulated with other random draws; from two on, with confidence bands.
+        Number of runs of each point with other random draws; two or more give confidence bands.
     duration
         Simulated time of each point with its unit, as in 60s.
     output
-        Folder for sweep.json, sweep.csv and the results of every point; it appears as a whole or not at all.
+        Folder for sweep.json, sweep.csv and the results of every point; it appears complete or not at all.
     plot
-        File to plot each class's share into, .svg, .png, .pdf or .html; may be given several times.
+        File for a plot of each class's share, .svg, .png, .pdf or .html; may be given several times.
     against
-        The parameter along the plot; by default the first with several values.
+        The parameter on the x axis of the plot; by default the first with several values.
     json
-        Print values and classes of all points as one JSON document.
+        Print values and results of all points as one JSON document.
     quiet
         Show neither progress nor table.
     threads
-        How many simulations run at the same time; the results do not depend on it.
+        Number of simulations that run at the same time; the results do not depend on it.
 
     """
-    from perhop.command.sweep_table import show_sweep
-    from perhop.plot.writing import check_file, write
-    from perhop.scenario import Scenario
-    from perhop.sweeping import sweep as simulate
-
     values = {path: split(value) for path, value in changes(set_, duration).items()}
     for file in plot or []:
         check_file(file, made=output)
     if against is not None and len(values.get(against, [])) < 2:
         raise InvalidInputError(
-            f"--against {against}: it does not differ", f"give --set {against}=value,value"
+            f"--against: `{against}` has fewer than two values", f"give --set {against}=value,value"
         )
     if output is not None:
         check_target(output)
     # Read once: it may be standard input.
     loaded = Scenario.load(scenario)
-    show_guess(loaded, scenario)
+    show_inferred(loaded, scenario)
     show_warnings(loaded.warnings)
     with progress_bar(loaded["name"], quiet=quiet) as watch:
         found = simulate(
@@ -98,7 +97,7 @@ def sweep(
 
 
 def split(text: str) -> list[str]:
-    """Return values that commas separate; a comma within brackets or quotes is part of its value."""
+    """Split values at commas; a comma within brackets or quotes is part of its value."""
     values, depth, quote = [""], 0, ""
     for letter in text:
         if letter == "," and not depth and not quote:
@@ -113,5 +112,5 @@ def split(text: str) -> list[str]:
             depth += (letter in _OPENING) - (letter in _CLOSING)
     values = [value.strip() for value in values]
     if not all(values):
-        raise InvalidInputError(f"{text}: an empty value", "separate values by single commas")
+        raise InvalidInputError(f"`{text}` contains an empty value", "separate values by single commas")
     return values

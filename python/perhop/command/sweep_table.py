@@ -1,15 +1,14 @@
-"""The table at the end of a sweep: what each class got at each point."""
+"""The table of a sweep on a terminal."""
 
 from __future__ import annotations
 
 from perhop.command.columns import Column, show
-from perhop.page.tables import sweep_table
 from perhop.quantity import WIDE, told_apart
-from perhop.sweeping import Sweep
+from perhop.sweeping import Sweep, sweep_table
 
 
 def show_sweep(sweep: Sweep) -> None:
-    """Print what each class got at each point, one row each."""
+    """Print the results of each class at each point, one row each."""
     table = sweep_table(sweep)
     columns = [
         # The unit below the name keeps the table narrow.
@@ -22,7 +21,7 @@ def show_sweep(sweep: Sweep) -> None:
 
 
 def _parameter(column: Column) -> Column:
-    """Return a parameter's column narrow enough to leave room for what was measured."""
+    """Return the column of a parameter, narrow enough to leave room for the results."""
     lines = [""]
     for part in column.name.split("."):
         longer = f"{lines[-1]}.{part}" if lines[-1] else part

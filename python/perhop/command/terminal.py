@@ -1,4 +1,4 @@
-"""What is shown on a terminal: consoles, progress, warnings."""
+"""Output to a terminal: consoles, progress, warnings."""
 
 from __future__ import annotations
 
@@ -8,78 +8,75 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-if TYPE_CHECKING:
-    from pathlib import Path
+from perhop._core import Warnings
+from perhop.configuration import STANDARD_INPUT
+from perhop.running import Progress
+from perhop.scenario import Scenario
 
+if TYPE_CHECKING:
     from rich.console import Console
 
-    from perhop._core import Warnings
-    from perhop.live.comparing import Watched
-    from perhop.running import Progress
-    from perhop.scenario import Scenario
 
-# A table that goes into a file or a pipe is as wide as it needs to be.
+# The width of tables in a file or a pipe.
 _WIDTH_OF_A_FILE = 200
 
 
 def colors(stream: TextIO) -> bool:
-    """Return whether text for `stream` may carry colors: a terminal, and no NO_COLOR."""
+    """Return whether `stream` takes colors: it is a terminal, and NO_COLOR is not set."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def console(stream: TextIO | None = None) -> Console:
-    """Return a console for `stream` (by default stdout) that is as readable in a file as on a terminal."""
-    from rich.console import Console
+    """Return a console for `stream`, by default stdout, for terminals and files."""
+    from rich.console import Console  # lazy: rich, until something is shown
 
     stream = sys.stdout if stream is None else stream
     width = None if stream.isatty() else _WIDTH_OF_A_FILE
-    # No emoji: names have colons, and ":two:" is a 2 in a box to rich.
+    # No emoji: names contain colons, and rich would turn ":two:" into an emoji.
     return Console(file=stream, width=width, highlight=False, emoji=False)
 
 
 def print_json(document: object) -> None:
-    """Print the one document that `--json` asks for."""
+    """Print the document of `--json`."""
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
 def say_written(file: Path) -> None:
-    """Say on stderr which file or folder is there now."""
+    """Report on stderr that a file or folder was written."""
     print(f"written to {file}", file=sys.stderr)
 
 
 def show_warnings(warnings: Warnings | None) -> None:
-    """Print what is suspicious about a scenario on stderr."""
+    """Print the warnings about a scenario on stderr."""
     if warnings:
         print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
 
 
-def show_guess(scenario: Scenario, file: Path) -> None:
-    """Print on stderr what was guessed around a router's configuration, and how it is changed."""
-    from perhop.configuration import STANDARD_INPUT
-
-    if scenario.guessed:
-        print(scenario.guessed, file=sys.stderr)
+def show_inferred(scenario: Scenario, file: Path) -> None:
+    """Report on stderr what was inferred from a router configuration, and how to change it."""
+    if scenario.inferred:
+        print(scenario.inferred, file=sys.stderr)
         if file != STANDARD_INPUT:
-            print(f"to change any of it: perhop init --from {file}", file=sys.stderr)
+            print(f"to edit it: perhop init --from {file}", file=sys.stderr)
 
 
 @contextmanager
 def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """Show how far a run is on stderr; give what to call with its progress, or None if nothing is shown."""
+    """Show the progress of a run on stderr; give the callback, `None` if nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
+    from rich import progress as rich_progress  # lazy: rich, until something is shown
 
-    bar = Bar(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[work]}"),
-        TimeRemainingColumn(compact=True),
+    bar = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(),
+        rich_progress.TaskProgressColumn(),
+        rich_progress.TextColumn("{task.fields[work]}"),
+        rich_progress.TimeRemainingColumn(compact=True),
         console=console(sys.stderr),
         transient=True,
     )
@@ -97,26 +94,20 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
 
 @contextmanager
 def share_bar(title: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """Show on stderr which share is done; give what to call with it, or None if nothing is shown."""
+    """Show the share that is done on stderr; give the callback, `None` if nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bar
+    from rich import progress as rich_progress  # lazy: rich, until something is shown
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Bar(*columns, console=console(sys.stderr), transient=True) as bar:
+    bar = rich_progress.Progress(
+        rich_progress.TextColumn("{task.description}"),
+        rich_progress.BarColumn(),
+        rich_progress.TaskProgressColumn(),
+        rich_progress.TimeElapsedColumn(),
+        console=console(sys.stderr),
+        transient=True,
+    )
+    with bar:
         task = bar.add_task(title, total=1.0)
         yield lambda share: bar.update(task, completed=share)
-
-
-@contextmanager
-def beside(title: str, *, quiet: bool) -> Iterator[Watched]:
-    """Show how far a simulation and a run on real packets after it are; give whom to tell."""
-    from perhop.live.comparing import Watched
-
-    with share_bar(title, quiet=quiet) as tell:
-        if tell is None:
-            yield Watched()
-        else:
-            yield Watched(lambda now: tell(now.fraction / 2), lambda share: tell((1 + share) / 2))

@@ -1,4 +1,4 @@
-"""Two results of one scenario beside each other: `docs/compare.md`."""
+"""Comparing two results of one scenario; see `docs/compare.md`."""
 
 from perhop.compare.comparison import FILE, Answer, Comparison, Row, Sample, compare, load
 from perhop.compare.quantities import Quantity

@@ -1,4 +1,4 @@
-"""Two results of one scenario beside each other: as a rule a simulation and a run on real packets."""
+"""Comparing two results of one scenario, usually of a simulation and of a live run."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from perhop.results import Results
 from perhop.saving import MANIFEST, json_text, whole_folder
 
 SCHEMA_VERSION = 1
-#: The file that says of a folder that it holds a comparison; the two results stand in folders beside it.
+#: The file that marks a folder as holding a comparison; the two results are in folders next to it.
 FILE = "comparison.json"
 
-#: Whether chance explains a difference, or it is small enough not to matter; `-` where nobody can tell.
+#: Whether two figures agree: within tolerance, or within random variation where the tolerance does not bind.
 Answer = Literal["agrees", "differs", "not-comparable"]
 
 
@@ -56,22 +56,22 @@ class Row:
     quantity: Quantity
     first: Sample
     second: Sample
-    #: The first over those replications alone that had the same random draws as the second's, so that the
-    #: same was offered. The same as `first` where nothing is known of that.
+    #: The first over the replications with the same random draws as the second's, and so with equal offered
+    #: traffic; equal to `first` where the draws are unknown.
     same_draws: Sample
     tolerance: Tolerance
 
     @property
     def difference(self) -> float:
-        """The second less the first with the same draws."""
+        """The second minus the first with equal draws."""
         return self.second.mean - self.same_draws.mean
 
     @property
     def by_chance(self) -> float | None:
-        """Up to which difference chance explains, 95 times of 100; `None` where no result has two runs.
+        """The difference that random variation explains at 95 % confidence; `None` without two replications.
 
-        Of two means with an interval each: the intervals' halves, squared and added. Of a mean and a single
-        run the prediction interval: where one more run would lie.
+        For two means with an interval each: the root of the sum of the squared half intervals. For a mean and
+        a single run: the prediction interval of one more run.
         """
         first, second = self.first.half, self.second.half
         if first is not None and second is not None:
@@ -83,30 +83,30 @@ class Row:
 
     @property
     def inside(self) -> bool | None:
-        """Whether the difference is one that chance explains."""
+        """Whether random variation explains the difference; `None` where it is unknown."""
         expected, difference = self.by_chance, self.second.mean - self.first.mean
         if expected is None or math.isnan(difference):
             return None
-        # A sum of so many doubles is not exact.
+        # Allow for the rounding of sums of many doubles.
         return abs(difference) <= expected + 1e-9 * abs(self.first.mean)
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is within the tolerance; `None` where one was not measured."""
+        """Whether the difference is within the tolerance; `None` where a figure was not measured."""
         if math.isnan(self.difference):
             return None
         return self.tolerance.allows(self.same_draws.mean, self.second.mean)
 
     @property
     def verdict(self) -> Answer:
-        """Whether the two agree: within a tolerance that binds, else within it or by what chance explains."""
+        """Whether the two agree: within a binding tolerance, else within it or by random variation."""
         if self.within is None:
             return "not-comparable"
         near = self.within or (not self.tolerance.binding and self.inside)
         return "agrees" if near else "differs"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the row as plain data."""
         return {
             "class": self.class_name,
             "quantity": self.quantity.key,
@@ -134,7 +134,7 @@ class Comparison:
 
     @property
     def kinds(self) -> tuple[str, str]:
-        """What the two are: `simulated` or `live`, numbered where both are the same."""
+        """The kinds of the two results: `simulated` or `live`, numbered where they are equal."""
         kinds = [_kind_of(one) for one in (self.first, self.second)]
         return (kinds[0], kinds[1]) if kinds[0] != kinds[1] else (f"{kinds[0]} 1", f"{kinds[1]} 2")
 
@@ -144,24 +144,24 @@ class Comparison:
         return str(self.first.summary["scenario"])
 
     @property
-    def doubts(self) -> list[str]:
-        """Reasons not to trust a run on real packets."""
+    def fidelity_warnings(self) -> list[str]:
+        """Fidelity warnings of the live runs: reasons not to trust them."""
         found = [one.summary.get("fidelity") or {} for one in (self.first, self.second)]
-        return [doubt for one in found for doubt in one.get("doubts", [])]
+        return [warning for one in found for warning in one.get("doubts", [])]
 
     @property
     def agrees(self) -> bool:
-        """Whether everything with a tolerance that binds is within it, on runs that may be trusted."""
+        """Whether every figure with a binding tolerance is within it, and there is no fidelity warning."""
         binding = (row for row in self.rows if row.tolerance.binding)
-        return not self.doubts and all(row.verdict != "differs" for row in binding)
+        return not self.fidelity_warnings and all(row.verdict != "differs" for row in binding)
 
     def counted(self) -> dict[str, int]:
-        """Return how many figures there are of each verdict."""
+        """Return the number of figures by verdict."""
         verdicts = [row.verdict for row in self.rows]
         return {answer: verdicts.count(answer) for answer in ("agrees", "differs", "not-comparable")}
 
     def to_json(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
+        """Return the comparison as plain data."""
         sides = [
             {"kind": kind, "replications": one.replications, "seed": one.seed}
             for kind, one in zip(self.kinds, (self.first, self.second), strict=True)
@@ -173,13 +173,20 @@ class Comparison:
             "first": sides[0],
             "second": sides[1],
             "agrees": self.agrees,
-            "doubts": self.doubts,
+            "doubts": self.fidelity_warnings,
+            "fidelity_warnings": self.fidelity_warnings,
             "figures": self.counted(),
             "rows": [row.to_json() for row in self.rows],
         }
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the comparison and both results into a folder, which appears as a whole or not at all."""
+        """Write the comparison and both results into a folder, which appears complete or not at all.
+
+        Raises:
+            InvalidInputError: the folder cannot be used, or holds something else.
+            OSError: a file cannot be written.
+
+        """
         with whole_folder(Path(folder)) as new:
             for name, results in zip(self.folders, (self.first, self.second), strict=True):
                 (new / name).mkdir()
@@ -196,9 +203,17 @@ class Comparison:
 
 
 def load(folder: str | PathLike[str]) -> Comparison:
-    """Read a comparison that `save` wrote."""
+    """Read a comparison that `save` wrote.
+
+    Raises:
+        InvalidInputError: the folder holds no comparison.
+        UnreadableFileError: a file is damaged or cannot be read.
+
+    """
     folder = Path(folder)
-    missing = InvalidInputError(f"{folder} holds no comparison", "give a folder of `perhop compare -o`")
+    missing = InvalidInputError(
+        f"`{folder}` holds no comparison", "give a folder that `perhop compare -o` wrote"
+    )
     said = read_json(folder / FILE, missing=missing)
     kinds = [said[one]["kind"] for one in ("first", "second")]
     first, second = (Results.load(folder / kind.replace(" ", "-")) for kind in kinds)
@@ -211,7 +226,7 @@ def _kind_of(results: Results) -> str:
 
 
 def compare(first: Results, second: Results, tolerances: Tolerances | None = None) -> Comparison:
-    """Compare two results of one scenario, the second by the first.
+    """Compare two results of one scenario, the first being the reference.
 
     Raises:
         InvalidInputError: they have no class in common.
@@ -223,10 +238,10 @@ def compare(first: Results, second: Results, tolerances: Tolerances | None = Non
     if not names:
         raise InvalidInputError(
             "the two results have no class in common",
-            f"there are {', '.join(both[0])} and {', '.join(both[1])}",
+            f"classes: {', '.join(both[0])}; {', '.join(both[1])}",
         )
     tcp = first.tcp.height > 0
-    # Replications with the same seed and number draw the same.
+    # Replications with equal seed and number have equal draws.
     drawn = second.replications if first.seed == second.seed else first.replications
     rows = [
         Row(
@@ -241,11 +256,11 @@ def compare(first: Results, second: Results, tolerances: Tolerances | None = Non
         for quantity in both[0][name]
         if quantity in both[1][name]
     ]
-    return Comparison(first, second, tuple(row for row in rows if _says_anything(row)))
+    return Comparison(first, second, tuple(row for row in rows if _is_shown(row)))
 
 
-def _says_anything(row: Row) -> bool:
-    """Whether a row is worth its place: what neither measured is not, nor causes by which neither dropped."""
+def _is_shown(row: Row) -> bool:
+    """Whether a row is shown: figures that neither measured and causes without drops are left out."""
     if math.isnan(row.first.mean) and math.isnan(row.second.mean):
         return False
     return not row.quantity.is_cause or row.first.mean > 0 or row.second.mean > 0

@@ -1,4 +1,4 @@
-"""What is compared: quantities of classes, and what results say of them."""
+"""The quantities that are compared, and their values in results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perhop.results import Results
 if TYPE_CHECKING:
     import polars as pl
 
-# Of the way back of TCP: acknowledgments, not what is shared out.
+# Suffix of the reverse direction of TCP: acknowledgments, which have no share.
 _BACK = " (back)"
 _CAUSE = "dropped_"
 _NOT_CAUSES = ("dropped_packets", "dropped_percent")
@@ -20,7 +20,7 @@ _NOT_CAUSES = ("dropped_packets", "dropped_percent")
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that is compared."""
+    """A quantity that is compared."""
 
     key: str
     words: str
@@ -28,7 +28,7 @@ class Quantity:
 
     @property
     def is_cause(self) -> bool:
-        """Whether it is what was dropped for one cause alone."""
+        """Whether it counts the drops of one cause."""
         return _is_cause(self.key)
 
 
@@ -60,7 +60,7 @@ Figures = dict[str, dict[Quantity, list[float]]]
 
 
 def figures(results: Results) -> Figures:
-    """Return by class and quantity one value per replication; the way back of TCP is left out."""
+    """Return one value per replication by class and quantity, without the reverse direction of TCP."""
     classes = [row for row in _rows(results.classes) if not row["class"].endswith(_BACK)]
     found: Figures = {}
     for row, share in zip(classes, _shares(classes, "throughput_bps"), strict=True):
@@ -93,7 +93,7 @@ def _rows(table: pl.DataFrame) -> Iterator[dict[str, Any]]:
 
 
 def _shares(rows: Sequence[Mapping[str, Any]], key: str) -> list[float]:
-    """Return the share of each row in what its replication has of `key`, percent."""
+    """Return the share of each row in the sum of `key` over its replication, percent."""
     whole: dict[int, float] = {}
     for row in rows:
         whole[row["replication"]] = whole.get(row["replication"], 0.0) + row[key]

@@ -1,15 +1,24 @@
-"""The figures of a comparison as texts, for a terminal and for a page."""
+"""The figures of a comparison as text, for terminals and pages."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from perhop.compare.comparison import Row
 from perhop.quantity import NOTHING, interval, number, scale
 
 
-def cells(row: Row) -> list[str]:
-    """Return unit, figures, difference, what chance explains and the tolerance, as texts in one unit.
+def agreement(counted: Mapping[str, int]) -> str:
+    """Return the numbers of figures that agree and differ as text."""
+    agree, differ = counted["agrees"], counted["differs"]
+    figures = "1 figure agrees" if agree == 1 else f"{agree} figures agree"
+    return f"{figures}, 1 differs" if differ == 1 else f"{figures}, {differ} differ"
 
-    A tolerance with a star does not bind: a difference that chance explains is as good.
+
+def cells(row: Row) -> list[str]:
+    """Return unit, figures, difference, random variation and tolerance as text in one unit.
+
+    A tolerance with a star does not bind: a difference within random variation agrees as well.
     """
     unit = row.quantity.unit
     largest = max((abs(one.mean) for one in (row.first, row.second) if one.mean == one.mean), default=0.0)

@@ -1,4 +1,4 @@
-"""Up to which difference two figures mean the same in practice."""
+"""Tolerances: differences that do not matter in practice."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from perhop.compare.quantities import GOODPUT_SHARE, SHARE, Quantity
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Up to which difference two figures mean the same in practice."""
+    """A difference between two figures that does not matter in practice."""
 
     #: In the figure's unit,
     absolute: float
     #: or as a share of the first of the two.
     relative: float = 0.0
-    #: Whether the two must be so near, whatever chance explains; else it is enough that they are either.
+    #: Whether the two must be within it; else a difference within random variation agrees too.
     binding: bool = False
 
     def allows(self, first: float, second: float) -> bool:
-        """Whether the two are near enough."""
+        """Whether the difference is within the tolerance."""
         return abs(second - first) <= self.width(first)
 
     def width(self, first: float) -> float:
-        """Return how far a figure may be from `first`, in its unit."""
+        """Return the largest difference from `first` allowed, in its unit."""
         return max(self.absolute, self.relative * abs(first))
 
     def __str__(self) -> str:
-        """Say it in words, the unit left aside."""
+        """Return the tolerance as text, without the unit."""
         share = f" or {100 * self.relative:g} %" if self.relative else ""
         return f"{self.absolute:g}{share}"
 
@@ -36,20 +36,20 @@ class Tolerance:
 class Tolerances:
     """The tolerances of a comparison."""
 
-    #: Percentage points of shares and of drops, where there are only datagrams
+    #: Percentage points for shares and drops, without TCP in the scenario
     udp_points: float = 2.0
-    #: and where there is TCP, to whose choices all that shares a queue with it is exposed.
+    #: and with TCP, which affects everything that shares a queue with it.
     tcp_points: float = 10.0
-    #: Of delays and their variation: seconds, or a share.
+    #: For delays and delay variation: seconds, or a share.
     delay_s: float = 1e-3
     delay_share: float = 0.05
-    #: Of rates, a share.
+    #: For rates: a share.
     rate_share: float = 0.05
 
     def of(self, quantity: Quantity, *, tcp: bool) -> Tolerance:
-        """Return that of one quantity, with or without TCP in the scenario.
+        """Return the tolerance of a quantity; `tcp` is whether the scenario has TCP traffic.
 
-        Binding for shares, and without TCP for drops and mean delays.
+        It binds for shares, and without TCP for drops and mean delays.
         """
         if quantity.unit == "%":
             binding = quantity in (SHARE, GOODPUT_SHARE) or not tcp

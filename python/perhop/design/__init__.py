@@ -1,4 +1,4 @@
-"""Advice from published measurements: parameters of a policy for a goal, and the formulas that give them.
+"""Design rules from published measurements: parameters of a policy for a goal, with their formulas.
 
 from perhop import design
 

@@ -1,14 +1,16 @@
-"""What a design consists of: steps, each a formula with its numbers, and the configuration that follows."""
+"""A design: steps, each a formula with its numbers, and the resulting configuration."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
 
+from perhop.errors import UnknownNameError
+
 
 @dataclass(frozen=True)
 class Step:
-    """One quantity: what it means, the formula that gives it, its value, and where the formula stands."""
+    """One quantity: its meaning, formula, value and unit, and the source of the formula."""
 
     name: str
     meaning: str
@@ -24,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Advice:
-    """Parameters for a goal: steps that follow from each other, a router's lines, what to keep in mind."""
+    """Parameters for a goal: consecutive steps, configuration lines and notes."""
 
     title: str
     steps: tuple[Step, ...]
@@ -32,14 +34,14 @@ class Advice:
     notes: tuple[str, ...] = field(default=())
 
     def __getitem__(self, name: str) -> float:
-        """Return the value of the step called `name`."""
+        """Return the value of a step; raises `UnknownNameError`."""
         for step in self.steps:
             if step.name == name:
                 return step.value
-        raise KeyError(name)
+        raise UnknownNameError(f"no step `{name}`", f"steps: {', '.join(step.name for step in self.steps)}")
 
     def __str__(self) -> str:
-        """Return the steps, the notes and the configuration, for people."""
+        """Return the steps, the notes and the configuration as text."""
         lines = [self.title, ""]
         for step in self.steps:
             lines += [f"  {step}", f"      {step.meaning} [{step.source}]"]
@@ -47,7 +49,7 @@ class Advice:
         return "\n".join([*lines, *(f"  {line}" for line in self.ios.splitlines())])
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the same for programs."""
+        """Return the design as plain data."""
         steps = [{**step.__dict__} for step in self.steps]
         return {"title": self.title, "steps": steps, "notes": list(self.notes), "ios": self.ios}
 

@@ -16,7 +16,7 @@ _CELL_PAYLOAD, _CELL, _AAL5_TRAILER = 48, 53, 8
 
 @dataclass(frozen=True)
 class Ring:
-    """The transmit ring behind the scheduler, on a wire of ATM cells: how many particles, how large."""
+    """The transmit ring of an ATM interface: number of particles and their size in bytes."""
 
     particles: int
     particle_bytes: int = 576
@@ -39,51 +39,57 @@ def star(
     arrival
         Peak arrival rate of the EF aggregate, `300kb/s` or bits per second.
     delay
-        The longest delay by queueing behind the scheduler's other classes, `20ms` or seconds.
+        Maximum queueing delay of an EF packet, `20ms` or seconds.
     link
         Rate of the link or PVC, `2Mb/s` or bits per second.
     packet
-        The longest EF packet, `1500B` or bytes of IP.
+        Maximum length of an EF packet, `1500B` or IP bytes.
     ratio
-        The least service-to-arrival ratio to accept.
+        Minimum service-to-arrival ratio.
     best_effort
-        The longest packet of the other classes: adds the time of those in the transmit ring.
+        Maximum length of a packet of the other classes: adds the delay of the transmit ring.
     ring
         The transmit ring; by default it holds the packet on the wire.
+
+    Raises
+    ------
+    InvalidInputError
+        A value is out of range, or the service rate exceeds 75 % of the link.
 
     """
     arrival_bps, delay_s = quantity.rate("arrival", arrival), quantity.time("delay", delay)
     link_bps, packet_bytes = quantity.rate("link", link), quantity.size("packet", packet)
     if not (ratio >= 1 and math.isfinite(ratio)):
         raise InvalidInputError(
-            f"ratio: {ratio}", "at least 1: a class served more slowly than it is fed overflows"
+            f"ratio: {ratio:g}",
+            "at least 1: a class that is served more slowly than packets arrive overflows",
         )
     needed = max(8 * packet_bytes / delay_s, ratio * arrival_bps)
-    # IOS takes whole kb/s; rounded up the bound holds. A millionth of a bit is arithmetic, not a need.
+    # IOS takes whole kb/s; rounding up keeps the bound. The subtrahend absorbs rounding errors.
     service = 1e3 * math.ceil(needed / 1e3 - 1e-9)
     reservable = _RESERVABLE * link_bps
     if service > reservable:
         least = 8 * packet_bytes / reservable
         raise InvalidInputError(
-            f"a service rate of {service / 1e3:g} kb/s is more than can be reserved: "
+            f"a service rate of {service / 1e3:g} kb/s exceeds what can be reserved: "
             f"{reservable / 1e3:g} kb/s, 75 % of the link",
             f"a delay of at least {least * 1e3:.4g} ms, or strict priority"
             if arrival_bps * ratio <= reservable
             else "a faster link, or less EF traffic",
         )
     steps = [
-        Step("G", "EF packets are served at this rate at least: one packet of the longest in the delay",
+        Step("G", "minimum service rate of EF: one packet of maximum length within the delay",
              "max(8 · packet / delay, ratio · arrival), in whole kb/s", service, "b/s", _PAPER),
-        Step("bound", "the delay of a packet in the EF queue", "8 · packet / G",
+        Step("bound", "maximum delay of a packet in the EF queue", "8 · packet / G",
              8 * packet_bytes / service, "s", "RFC 2598; " + _PAPER),
         Step("STAR", "service-to-arrival ratio", "G / arrival", service / arrival_bps, "",
              "RFC 2598 appendix A.3"),
-        Step("share", "the part of the link", "G / link", service / link_bps, "", _PAPER),
+        Step("share", "share of the link", "G / link", service / link_bps, "", _PAPER),
     ]  # fmt: skip
     if best_effort is not None:
         steps.append(_ring_step(quantity.size("best_effort", best_effort), link_bps, ring))
     return Advice(
-        f"EF of {arrival_bps / 1e3:g} kb/s delayed by its queue for at most {delay_s * 1e3:g} ms",
+        f"EF of {arrival_bps / 1e3:g} kb/s with at most {delay_s * 1e3:g} ms of queueing delay",
         tuple(steps),
         f"policy-map ef-out\n class ef\n  bandwidth {round(service / 1e3)}\n  queue-limit 10",
         _notes(service, arrival_bps, link_bps),
@@ -91,7 +97,7 @@ def star(
 
 
 def _ring_step(best_effort: int, link_bps: float, ring: Ring | None) -> Step:
-    """How long the transmit ring holds an EF packet up: the packets that got there first."""
+    """Return the delay of an EF packet by the packets ahead of it in the transmit ring."""
     cells = math.ceil((best_effort + _AAL5_TRAILER) / _CELL_PAYLOAD)
     held = 1
     if ring is not None:
@@ -101,19 +107,20 @@ def _ring_step(best_effort: int, link_bps: float, ring: Ring | None) -> Step:
             )
         held = max(ring.particles // math.ceil(best_effort / ring.particle_bytes), 1)
     time_s = held * cells * _CELL * 8 / link_bps
-    what = f"the ring holds {held} of these packets, of {cells} cells each"
+    packets = "1 best-effort packet" if held == 1 else f"{held} best-effort packets"
+    what = f"delay by the ring, which holds {packets} of {cells} cells"
     return Step("ring", what, "packets · cells · 424 bit / link", time_s, "s", "ITU-T I.363.5; " + _PAPER)
 
 
 def _notes(service: float, arrival: float, link: float) -> tuple[str, ...]:
-    notes = ["the bound is of the EF queue alone: packets in the transmit ring come on top, see `ring`"]
+    notes = ["the bound covers the EF queue alone; the transmit ring adds to it, see `ring`"]
     if service <= arrival:
-        notes.append("at a ratio of 1 delay variation is irregular (Ferrari 1999; RFC 2598 A.3): take more")
+        notes.append(
+            "at a ratio of 1, delay variation is irregular (Ferrari 1999; RFC 2598 A.3): use a higher ratio"
+        )
     elif service < 1.5 * arrival:
-        notes.append("above a ratio of 1.5 more service gains little (RFC 2598 A.3, table 2); this is below")
+        notes.append("the ratio is below 1.5, above which more service gains little (RFC 2598 A.3, table 2)")
     rest = _RESERVABLE * link - service
     if rest <= service:
-        notes.append(
-            "beside this share best effort gets no more than EF: WFQ then works like a priority queue"
-        )
+        notes.append("best effort gets no more than EF: WFQ then works like a priority queue")
     return tuple(notes)

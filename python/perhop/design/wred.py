@@ -12,12 +12,12 @@ from perhop.errors import InvalidInputError
 _PAPER = "Chiminelli 2000, WRED overview"
 _MEMORY_S = 0.1
 
-# What IOS takes: thresholds, exponent, denominators.
+# Limits of IOS.
 _MOST_THRESHOLD = 4096
 _MOST_EXPONENT = 16
 _MOST_DENOMINATOR = 65536
 
-# The denominators of the test, by precedence.
+# Mark probability denominators of the test, by precedence.
 _DENOMINATORS = {3: 2, 4: 5, 5: 10}
 
 
@@ -28,18 +28,23 @@ def wred(
     mtu: str | float = 1500,
     denominators: Mapping[int, int] | None = None,
 ) -> Advice:
-    """Return WRED's thresholds and weight for a class whose average queue may delay by `delay`.
+    """Return the thresholds and the weight of WRED for an average queueing delay of at most `delay`.
 
     Parameters
     ----------
     bandwidth
-        What the class gets, `2Mb/s` or bits per second.
+        Bandwidth of the class, `2Mb/s` or bits per second.
     delay
-        The longest average queueing delay, `100ms` or seconds.
+        Maximum average queueing delay, `100ms` or seconds.
     mtu
-        The longest packet, `1500B` or bytes of IP.
+        Maximum packet length, `1500B` or IP bytes.
     denominators
-        Mark probability denominators by IP precedence; those of the test (3: 2, 4: 5, 5: 10) by default.
+        Mark probability denominators by IP precedence; by default those of the test (3: 2, 4: 5, 5: 10).
+
+    Raises
+    ------
+    InvalidInputError
+        A value is out of range, or the delay is too short or too long for thresholds in packets.
 
     """
     bandwidth_bps, delay_s = quantity.rate("bandwidth", bandwidth), quantity.time("delay", delay)
@@ -51,9 +56,8 @@ def wred(
     minimum = max(round(maximum / 3), 1)
     if maximum <= minimum:
         raise InvalidInputError(
-            f"delay: {delay_s * 1e3:g} ms are {delay_s * packets_per_second:.2g} packets of {mtu_bytes} "
-            "bytes",
-            f"at least {2 * 1e3 / packets_per_second:.4g} ms, so that there is room between the thresholds",
+            f"delay: {delay_s * 1e3:g} ms are {delay_s * packets_per_second:.2g} packets of {mtu_bytes} B",
+            f"at least {2 * 1e3 / packets_per_second:.4g} ms, for distinct thresholds",
         )
     if maximum > _MOST_THRESHOLD:
         raise InvalidInputError(
@@ -62,22 +66,22 @@ def wred(
     # In packets that leave per 0.1 s, never fewer than two: n is 1 at least.
     exponent = min(max(round(math.log2(_MEMORY_S * packets_per_second)), 1), _MOST_EXPONENT)
     steps = (
-        Step("U", "the bandwidth in packets: turns time into a queue", "bandwidth / (8 · MTU)",
+        Step("U", "bandwidth in packets: converts time into queue length", "bandwidth / (8 · MTU)",
              packets_per_second, "packets/s", _PAPER),
-        Step("max_th", "the queue that takes the delay to send", "delay · U", maximum, "packets", _PAPER),
-        Step("min_th", "smaller than half the maximum: a third", "max_th / 3", minimum, "packets", _PAPER),
-        Step("n", "the average remembers what leaves in 100 ms: a weight of 2^-n nearest to 10 / U",
+        Step("max_th", "queue length that takes the delay to send", "delay · U", maximum, "packets", _PAPER),
+        Step("min_th", "a third of the maximum", "max_th / 3", minimum, "packets", _PAPER),
+        Step("n", "averaging over 100 ms of departures: the weight 2^-n nearest to 10 / U",
              "log2(U / 10)", exponent, "", "Cisco's advice for WRED on the 12000 series"),
-        Step("W_q", "the weight of a sample in the average", "2^-n", 2.0**-exponent, "", _PAPER),
+        Step("W_q", "weight of a sample in the average", "2^-n", 2.0**-exponent, "", _PAPER),
     )  # fmt: skip
     notes = [
-        "thresholds count packets of any size: with packets shorter than the MTU the delay is shorter",
-        "what waits in the transmit ring is not in the average: keep the ring short",
-        "a starting point for tuning, as its authors say",
+        "thresholds count packets of any size: with packets shorter than the MTU, the delay is shorter",
+        "the average does not include the transmit ring: keep the ring short",
+        "a starting point for tuning, according to its authors",
     ]
     if maximum < 3 * len(chosen):
         notes.insert(
-            0, f"{maximum} packets leave little room: classes will differ less than their denominators"
+            0, f"{maximum} packets leave little room: classes differ less than their denominators suggest"
         )
     return Advice(
         f"WRED for {bandwidth_bps / 1e3:g} kb/s with at most {delay_s * 1e3:g} ms of average queue",
@@ -89,14 +93,14 @@ def wred(
 
 def _check(denominators: Mapping[int, int]) -> None:
     if not denominators:
-        raise InvalidInputError("denominators: none", "one for each precedence in the class, such as 5=10")
+        raise InvalidInputError("no denominators", "give one for each precedence in the class, such as 5=10")
     for precedence, denominator in denominators.items():
         if not 0 <= precedence <= 7:
             raise InvalidInputError(f"denominators: precedence {precedence}", "0 to 7")
         if not 1 <= denominator <= _MOST_DENOMINATOR:
             raise InvalidInputError(
                 f"denominators: {denominator} for precedence {precedence}",
-                f"1 to {_MOST_DENOMINATOR}: at the maximum threshold one packet in so many is dropped",
+                f"1 to {_MOST_DENOMINATOR}: the reciprocal of the drop probability at the maximum threshold",
             )
 
 

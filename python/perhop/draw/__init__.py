@@ -1,4 +1,4 @@
-"""Pictures of scenarios as SVG: the network, and what each port and conditioner does, with its numbers."""
+"""Pictures of scenarios as SVG: the network, and each port and conditioner with its parameters."""
 
 from __future__ import annotations
 
@@ -6,25 +6,28 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from perhop import _core
+from perhop.document import typed
 from perhop.draw import svg
 from perhop.draw.policy import conditioner_picture, port_picture
 from perhop.draw.svg import Picture
 from perhop.draw.topology import topology
 from perhop.ports import ports, resolved
+from perhop.schema_types import ScenarioConfig
 
 __all__ = ["Picture", "draw", "network", "policies"]
 
 _MARGIN = 28.0
 
 
-def draw(scenario: Mapping[str, Any]) -> str:
-    """Return one SVG: the network, and below it every policy at work in it."""
-    width, height, content = topology(scenario)
+def draw(scenario: ScenarioConfig | Mapping[str, Any]) -> str:
+    """Return one SVG: the network, and below it every policy in use."""
+    width, height, content = topology(typed(scenario))
     return stacked(str(scenario["name"]), Picture(width, height, "", content), policies(scenario)).svg()
 
 
 def stacked(title: str, first: Picture | None, below: Sequence[Picture]) -> Picture:
-    """Return pictures one below the other, those `below` with a margin."""
+    """Return pictures stacked vertically, those of `below` with a margin."""
     parts, width, y = ([first.content], first.width, first.height + 12) if first else ([], 0.0, _MARGIN)
     for one in below:
         parts.append(svg.moved(_MARGIN, y, one.content))
@@ -32,16 +35,14 @@ def stacked(title: str, first: Picture | None, below: Sequence[Picture]) -> Pict
     return Picture(width, y, title, "".join(parts))
 
 
-def network(scenario: Mapping[str, Any]) -> Picture:
+def network(scenario: ScenarioConfig | Mapping[str, Any]) -> Picture:
     """Return the picture of nodes, links and traffic."""
-    width, height, content = topology(scenario)
+    width, height, content = topology(typed(scenario))
     return Picture(width, height, f"{scenario['name']}: the network", content)
 
 
-def policies(scenario: Mapping[str, Any]) -> list[Picture]:
-    """Return the picture of every port and every conditioner that a policy configures."""
-    from perhop import _core
-
+def policies(scenario: ScenarioConfig | Mapping[str, Any]) -> list[Picture]:
+    """Return the picture of every port and conditioner with a policy."""
     scenario = resolved(scenario)
     curves = _core.drop_curves(json.dumps(dict(scenario)))
     found = []

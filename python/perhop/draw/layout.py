@@ -1,25 +1,25 @@
-"""Where the nodes of a network stand: in columns along the way of its traffic."""
+"""The layout of a network: nodes in columns along the direction of traffic."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
-# How often rows are put in order by their neighbors; small networks settle at once.
+from perhop.schema_types import ScenarioConfig
+
+# Number of passes that order rows by their neighbors; small networks need few.
 _SWEEPS = 8
 
 
-def places(scenario: Mapping[str, Any]) -> dict[str, tuple[int, float]]:
-    """Return column and row of each node: senders left, receivers right, neighbors level if they can be."""
+def places(scenario: ScenarioConfig) -> dict[str, tuple[int, float]]:
+    """Return column and row of each node: senders left, receivers right, neighbors level where possible."""
     neighbors = _neighbors(scenario)
     columns = _columns(scenario, neighbors)
     rows = _rows(columns, neighbors)
     return {node: (columns[node], rows[node]) for node in columns}
 
 
-def _neighbors(scenario: Mapping[str, Any]) -> dict[str, list[str]]:
+def _neighbors(scenario: ScenarioConfig) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {node: [] for node in [*scenario["hosts"], *scenario.get("routers", {})]}
     for link in scenario["links"]:
         first, second = link["between"]
@@ -28,17 +28,17 @@ def _neighbors(scenario: Mapping[str, Any]) -> dict[str, list[str]]:
     return found
 
 
-def _columns(scenario: Mapping[str, Any], neighbors: dict[str, list[str]]) -> dict[str, int]:
-    """Return columns such that traffic goes to the right over every link, as far as all of it can."""
+def _columns(scenario: ScenarioConfig, neighbors: dict[str, list[str]]) -> dict[str, int]:
+    """Return columns such that traffic flows to the right over every link, where possible."""
     steps: dict[tuple[str, str], None] = {}
     for traffic in scenario["traffic"]:
-        way = _way(neighbors, traffic["from"], traffic["to"])
-        for step in pairwise(way):
-            # The first traffic over a link says which end is left.
+        path = _path(neighbors, traffic["from"], traffic["to"])
+        for step in pairwise(path):
+            # The first traffic over a link decides which end is left.
             if step[::-1] not in steps:
                 steps[step] = None
     columns = dict.fromkeys(neighbors, 0)
-    # Each round settles one more column; a ring would go on for ever.
+    # Each round fixes one more column; the limit ends it for rings.
     for _ in columns:
         for left, right in steps:
             columns[right] = max(columns[right], columns[left] + 1)
@@ -46,7 +46,7 @@ def _columns(scenario: Mapping[str, Any], neighbors: dict[str, list[str]]) -> di
     for node in sorted(columns, key=lambda one: -columns[one]):
         after = [columns[right] for left, right in steps if left == node]
         before = [left for left, right in steps if right == node]
-        # Who only sends stands next to the first that it sends to.
+        # Place a node that only sends next to its first receiver.
         if after and not before:
             columns[node] = min(after) - 1
     _place_the_rest(columns, neighbors, {node for step in steps for node in step})
@@ -65,8 +65,8 @@ def _place_the_rest(columns: dict[str, int], neighbors: dict[str, list[str]], pl
                 waiting.append(neighbor)
 
 
-def _way(neighbors: dict[str, list[str]], begin: str, end: str) -> list[str]:
-    """Return the nodes on a shortest way."""
+def _path(neighbors: dict[str, list[str]], begin: str, end: str) -> list[str]:
+    """Return the nodes of a shortest path."""
     came: dict[str, str | None] = {begin: None}
     waiting = deque([begin])
     while waiting and end not in came:
@@ -75,15 +75,15 @@ def _way(neighbors: dict[str, list[str]], begin: str, end: str) -> list[str]:
             if neighbor not in came:
                 came[neighbor] = node
                 waiting.append(neighbor)
-    way, at = [], end if end in came else None
+    path, at = [], end if end in came else None
     while at is not None:
-        way.append(at)
+        path.append(at)
         at = came[at]
-    return way[::-1]
+    return path[::-1]
 
 
 def _rows(columns: dict[str, int], neighbors: dict[str, list[str]]) -> dict[str, float]:
-    """Return rows: each node level with the middle of its neighbors, none on top of another."""
+    """Return rows: each node level with the middle of its neighbors, without overlaps."""
     members: dict[int, list[str]] = {}
     for node, column in columns.items():
         members.setdefault(column, []).append(node)
@@ -110,7 +110,7 @@ def _rows(columns: dict[str, int], neighbors: dict[str, list[str]]) -> dict[str,
 
 
 def _spread(nodes: list[str], wish: dict[str, float]) -> dict[str, float]:
-    """Return rows at least 1 apart, in order, as a whole where they wish to be."""
+    """Return rows in order and at least 1 apart, centered on the wished rows."""
     rows: list[float] = []
     for node in nodes:
         rows.append(max(wish[node], rows[-1] + 1) if rows else wish[node])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from perhop import _core
+from perhop.core_types import DropCurves
 from perhop.draw import svg, words
 from perhop.draw.svg import Picture
 from perhop.ports import Port, Queue
+from perhop.schema_types import ClassConfig, ConditionerConfig
 
 _PAD = 10.0
 _LINE = 15.0
@@ -19,16 +20,18 @@ _SIZE = 11.0
 _TOP = 40.0
 
 Lines = list[tuple[str, str]]
+# The class of nodes that stand for a whole port.
+_NO_CLASS: ClassConfig = {"name": ""}
 
 
 @dataclass
 class _Node:
-    """A class of the port on its way into a picture: a queue, or a scheduler with classes."""
+    """A class of the port in a picture: a queue, or a scheduler with classes."""
 
-    config: Mapping[str, Any]
+    config: ClassConfig
     lines: Lines
-    #: The packets it takes: what its outer classes take, then what it takes of that.
-    takes: str = "all"
+    #: The packets that match: conditions of the outer classes, then its own.
+    packets: str = "all"
     children: list[_Node] = field(default_factory=list)
     top: float = 0.0
     height: float = 0.0
@@ -44,7 +47,7 @@ class _Node:
         return [leaf for child in self.children for leaf in child.leaves()] if self.children else [self]
 
 
-def port_picture(port: Port, curves: list[dict[str, Any]], title: str | None = None) -> Picture:
+def port_picture(port: Port, curves: Sequence[DropCurves], title: str | None = None) -> Picture:
     """Return the picture of a port; `curves` are the scenario's drop curves."""
     root = _tree(port, {one["queue"]: one for one in curves if one["port"] == port.name})
     leaves = root.leaves()
@@ -69,7 +72,9 @@ def port_picture(port: Port, curves: list[dict[str, Any]], title: str | None = N
     return Picture(width + 2, height, name, _inset(parts))
 
 
-def conditioner_picture(where: str, stages: list[Mapping[str, Any]], policy: str | None = None) -> Picture:
+def conditioner_picture(
+    where: str, stages: Sequence[ConditionerConfig], policy: str | None = None
+) -> Picture:
     """Return the picture of a chain of conditioners."""
     title = f"{where}, policy {policy}" if policy else where
     parts = [svg.text(0, 16, title, size=13, kind="head")]
@@ -85,8 +90,8 @@ def conditioner_picture(where: str, stages: list[Mapping[str, Any]], policy: str
     return Picture(max(last or 0.0, _title_width(title)) + 2, _TOP + height + 8, where, _inset(parts))
 
 
-def _tree(port: Port, curves: Mapping[str, dict[str, Any]]) -> _Node:
-    def node(config: Mapping[str, Any], prefix: str, outer: tuple[str, ...]) -> _Node:
+def _tree(port: Port, curves: Mapping[str, DropCurves]) -> _Node:
+    def node(config: ClassConfig, prefix: str, outer: tuple[str, ...]) -> _Node:
         name = f"{prefix}{config['name']}"
         inner = config.get("queueing")
         if inner:
@@ -94,24 +99,24 @@ def _tree(port: Port, curves: Mapping[str, dict[str, Any]]) -> _Node:
             children = [node(one, f"{name}/", within) for one in inner["classes"]]
             lines: Lines = [(str(config["name"]), "head"), (words.scheduler(inner["scheduler"]), "muted")]
             return _Node(config, lines, children=children)
-        takes = ": ".join((*outer, words.matches(config)))
-        return _Node(config, _queue_lines(Queue(port.name, name, config), curves.get(name)), takes)
+        packets = ": ".join((*outer, words.matches(config)))
+        return _Node(config, _queue_lines(Queue(port.name, name, config), curves.get(name)), packets)
 
     if not port.queueing:
-        only = _Node({}, [("fifo", "head"), ("tail drop", "muted")])
-        return _Node({}, [("scheduler", "head"), ("FIFO", "muted")], children=[only])
+        only = _Node(_NO_CLASS, [("fifo", "head"), ("tail drop", "muted")])
+        return _Node(_NO_CLASS, [("scheduler", "head"), ("FIFO", "muted")], children=[only])
     children = [node(one, "", ()) for one in port.queueing["classes"]]
     lines: Lines = [("scheduler", "head"), (words.scheduler(port.queueing["scheduler"]), "muted")]
-    return _Node({}, lines, children=children)
+    return _Node(_NO_CLASS, lines, children=children)
 
 
-def _queue_lines(queue: Queue, curve: Mapping[str, Any] | None) -> Lines:
-    precedences = [{**one, "unit": curve["unit"]} for one in curve["precedences"]] if curve else None
-    return [(queue.name, "head"), *words.policer(queue), *words.buffer(queue, precedences)]
+def _queue_lines(queue: Queue, curve: DropCurves | None) -> Lines:
+    precedences, unit = (curve["precedences"], curve["unit"]) if curve else (None, "packets")
+    return [(queue.name, "head"), *words.policer(queue), *words.buffer(queue, precedences, unit)]
 
 
 def _conditioners(port: Port, middle: float, parts: list[str]) -> tuple[float, float | None]:
-    """Draw the conditioners of the output; return where the next block begins and the last one ends."""
+    """Draw the output conditioners; return the start of the next block and the end of the last one."""
     x, last = 0.0, None
     stages = (port.policy or {}).get("conditioners") or []
     for number, stage in enumerate(stages):
@@ -127,14 +132,14 @@ def _conditioners(port: Port, middle: float, parts: list[str]) -> tuple[float, f
 def _classifier(
     leaves: list[_Node], x: float, middle: float, bottom: float, parts: list[str], *, arrow: float | None
 ) -> float:
-    """Draw the classifier and its arrows to the queues; return where the queues begin."""
+    """Draw the classifier and its arrows to the queues; return the start of the queues."""
     if arrow is not None:
         parts.append(svg.path(f"M{arrow:.1f} {middle:.1f}H{x - 2:.1f}", "flow"))
     width = svg.width_of("classifier", _SIZE) + 2 * _PAD
     height = max(bottom - _TOP, 34.0) if len(leaves) > 1 else 34.0
     parts.append(svg.rectangle(x, middle - height / 2, width, height, "box"))
     parts.append(svg.text(x + width / 2, middle + 4, "classifier", size=_SIZE, kind="head", anchor="middle"))
-    labels = [leaf.takes if len(leaves) > 1 else "all" for leaf in leaves]
+    labels = [leaf.packets if len(leaves) > 1 else "all" for leaf in leaves]
     reach = max(svg.width_of(label, 10) for label in labels) + 26
     for leaf, label in zip(leaves, labels, strict=True):
         parts.append(svg.path(f"M{x + width:.1f} {leaf.middle:.1f}H{x + width + reach - 2:.1f}", "flow"))
@@ -155,7 +160,7 @@ def _queue(leaf: _Node, x: float, width: float) -> str:
 
 
 def _schedulers(root: _Node, x: float, parts: list[str]) -> float:
-    """Draw the schedulers from the innermost to the port's own; return where that one ends."""
+    """Draw the schedulers from the innermost to the port's own; return the end of the last one."""
     levels: dict[int, list[_Node]] = {}
 
     def collect(node: _Node) -> None:
@@ -178,7 +183,7 @@ def _schedulers(root: _Node, x: float, parts: list[str]) -> float:
         for node in levels[level]:
             wide = _width(node.lines)
             for number, child in enumerate(node.children):
-                # Arrows arrive one above the other.
+                # Spread the arrow heads vertically.
                 into = node.top + node.height * (number + 1) / (len(node.children) + 1)
                 out, turn = ends[id(child)], begin - 28.0
                 way = f"M{out:.1f} {child.middle:.1f}H{turn:.1f}L{turn + 14:.1f} {into:.1f}H{begin - 2:.1f}"
@@ -192,7 +197,7 @@ def _schedulers(root: _Node, x: float, parts: list[str]) -> float:
 
 
 def _ring(port: Port, x: float, middle: float, parts: list[str]) -> float:
-    """Draw transmit ring and wire; return where the picture ends."""
+    """Draw transmit ring and wire; return the end of the picture."""
     lines: Lines = [("transmit ring", "head"), (words.ring(port.interface.get("ring")), "muted")]
     framing = words.values(port.link.get("framing", "raw"))
     wire: Lines = [(words.quantity(port.rate), "head"), (framing, "muted")]
@@ -216,19 +221,19 @@ def _block(x: float, y: float, width: float, height: float, lines: Lines) -> str
 
 def _texts(x: float, y: float, lines: Lines) -> str:
     return "".join(
-        svg.text(x, y + _PAD + _LINE * (index + 0.75), said, size=_SIZE, kind=kind)
-        for index, (said, kind) in enumerate(lines)
+        svg.text(x, y + _PAD + _LINE * (index + 0.75), line, size=_SIZE, kind=kind)
+        for index, (line, kind) in enumerate(lines)
     )
 
 
 def _width(lines: Lines) -> float:
     return (
-        max(svg.width_of(said, _SIZE) * (1.08 if kind == "head" else 1.0) for said, kind in lines) + 2 * _PAD
+        max(svg.width_of(line, _SIZE) * (1.08 if kind == "head" else 1.0) for line, kind in lines) + 2 * _PAD
     )
 
 
 def _inset(parts: list[str]) -> str:
-    """Return what is drawn, moved so far that no stroke is cut off at the edge."""
+    """Return the drawing moved by a pixel, so that no line is cut off at the edge."""
     return svg.moved(1, 0, "".join(parts))
 
 

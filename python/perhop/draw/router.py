@@ -1,61 +1,71 @@
-"""The picture of a router's configuration: what each interface does to what enters and leaves it."""
+"""The picture of a router configuration: the input and output policy of each interface."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from typing import cast
 
 from perhop import _core
+from perhop.core_types import DropCurves, RouterPort, RouterReport
 from perhop.draw import stacked, svg
 from perhop.draw.policy import conditioner_picture, port_picture
 from perhop.draw.svg import Picture
 from perhop.errors import InvalidInputError
 from perhop.ports import Port
+from perhop.quantity import counted
+from perhop.schema_types import LinkConfig
 
-# What a router is called that does not say.
+# The name of a router without a hostname.
 _NAMELESS = "router"
 
 
 def router(text: str) -> str:
-    """Return one SVG of a configuration: for each interface classifier, queues, scheduler, ring and wire."""
-    found = json.loads(_core.check_router(text))["router"]
+    """Return one SVG of a configuration: for each interface classifier, queues, scheduler, ring and wire.
+
+    Raises:
+        InvalidInputError: the configuration has no interface.
+
+    """
+    report: RouterReport = json.loads(_core.check_router(text))
+    found = report["router"]
     name, interfaces = found["hostname"] or _NAMELESS, found["ports"]
     pictures = [picture for one in interfaces for picture in _interface(name, one)]
     if not pictures:
         raise InvalidInputError(
-            "the configuration has no interface", "`perhop check` says what became of its lines"
+            "the configuration has no interface", "`perhop check` reports the state of its lines"
         )
-    heading = f"{name}, and what its {len(interfaces)} interfaces do with packets"
+    heading = f"{name}: policies of {counted(len(interfaces), 'interface')}"
     title = Picture(
         svg.width_of(heading, 17) * 1.1 + 56, 44, "", svg.text(28, 34, heading, size=17, kind="head")
     )
     return stacked(name, title, pictures).svg()
 
 
-def _interface(router: str, said: Mapping[str, Any]) -> list[Picture]:
-    """Return the pictures of what an interface does to packets that enter, if anything, and that leave."""
-    name, wire = str(said["name"]), said["wire"]
-    state = ", shut down" if said["shutdown"] else ""
+def _interface(router: str, interface: RouterPort) -> list[Picture]:
+    """Return the pictures of an interface's input policy, if any, and of its output policy."""
+    name, wire = str(interface["name"]), interface["wire"]
+    state = ", shut down" if interface["shutdown"] else ""
     found = []
-    stages = said["input"].get("conditioners")
+    stages = interface["input"].get("conditioners")
     if stages:
-        found.append(conditioner_picture(f"{name}{state}: what enters", stages))
-    addresses = ", ".join(f"{address}/{length}" for address, length in said["addresses"])
+        found.append(conditioner_picture(f"{name}{state}: input", stages))
+    addresses = ", ".join(f"{address}/{length}" for address, length in interface["addresses"])
+    # A picture needs no other key of the link, and shows what is unknown in words.
+    rate = wire["rate"] or interface["bandwidth"]
     port = Port(
         sender=router,
         receiver=addresses or "no address",
-        link={"rate": wire["rate"] or said["bandwidth"], "framing": wire["framing"] or "framing not known"},
+        link=cast(LinkConfig, {"rate": rate, "framing": wire["framing"] or "unknown framing"}),
         interface={"ring": wire["ring"]},
-        policy=said["output"],
+        policy=interface["output"],
         policy_name=None,
     )
-    found.append(port_picture(port, _curves(port), f"{name}{state}: what leaves"))
+    found.append(port_picture(port, _curves(port), f"{name}{state}: output"))
     return found
 
 
-def _curves(port: Port) -> list[dict[str, Any]]:
-    """Return the drop curves of a port: those of a scenario with it alone."""
+def _curves(port: Port) -> list[DropCurves]:
+    """Return the drop curves of a port, through a scenario with only this port."""
     scenario = {
         "perhop": 1,
         "name": "",

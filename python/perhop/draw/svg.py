@@ -1,4 +1,4 @@
-"""SVG text, element by element. Colors are the page's variables, else those of light paper."""
+"""SVG elements as text. Colors are variables of the page, with defaults for a light background."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-# Width of a letter at font size 1, on the safe side for sans-serif fonts.
+# Width of a letter at font size 1, a safe estimate for sans-serif fonts.
 _LETTER = 0.57
-# Classes in place of attributes: a page in the dark gives the variables other values.
+# Classes instead of attributes, so that a dark page can set other colors.
 STYLE = """
 .pd { font-family: Inter, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif; fill: var(--ink, #24292f); }
 .pd .paper { fill: var(--paper, #ffffff); }
@@ -34,7 +34,7 @@ ARROW = (
 
 
 def width_of(text: str, size: float = 12.0) -> float:
-    """Return how wide a text is, roughly."""
+    """Return the estimated width of a text."""
     return len(text) * size * _LETTER
 
 
@@ -60,7 +60,7 @@ def path(data: str, kind: str) -> str:
 
 
 def group(label: str, parts: Iterable[str]) -> str:
-    """Return parts that belong together, with a name for those who hear the picture."""
+    """Return a group of parts with a title for screen readers."""
     return f"<g><title>{escape(label)}</title>{''.join(parts)}</g>"
 
 
@@ -71,7 +71,7 @@ def moved(x: float, y: float, content: str) -> str:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture: its size, its title for those who hear it, and what is drawn."""
+    """A picture: its size, its title for screen readers, and its content."""
 
     width: float
     height: float
@@ -80,12 +80,12 @@ class Picture:
 
     @property
     def frame(self) -> str:
-        """The attributes of the element that shows it."""
+        """The attributes of its SVG element."""
         size = f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}"'
         return f'class="pd" {size} height="{self.height:.0f}" role="img" aria-label={quoteattr(self.title)}'
 
     def svg(self) -> str:
-        """Return it as a whole SVG document."""
+        """Return the picture as an SVG document."""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {self.frame}>'
             f"<title>{escape(self.title)}</title><style>{STYLE}</style>{ARROW}"

@@ -1,21 +1,21 @@
-"""The picture of a network: nodes, links, what is offered to them."""
+"""The picture of a network: nodes, links and traffic."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from perhop import _core
 from perhop.draw import svg, words
 from perhop.draw.layout import places
 from perhop.ports import ports
+from perhop.schema_types import LinkConfig, ScenarioConfig
 
 _COLUMN, _ROW = 210.0, 92.0
 _NODE_HEIGHT = 44.0
 _MARGIN = 28.0
 _LINE = 19.0
-# Height of a chip with the gap below it, how far it begins below its node, and what is free beside others.
+# Height of a chip with the gap below it, its horizontal overlap with the node, and the gap to others.
 _CHIP, _UNDER, _APART = 17.0, 14.0, 24.0
 
 
@@ -35,7 +35,7 @@ class _Chip:
 _Chips = Mapping[tuple[str, bool], list[_Chip]]
 
 
-def topology(scenario: Mapping[str, Any]) -> tuple[float, float, str]:
+def topology(scenario: ScenarioConfig) -> tuple[float, float, str]:
     """Return width, height and content of the picture of a scenario's network and traffic."""
     at = places(scenario)
     widths = {node: max(svg.width_of(node, 13) + 30, 86.0) for node in at}
@@ -63,7 +63,7 @@ def topology(scenario: Mapping[str, Any]) -> tuple[float, float, str]:
 
 
 def _reach(widths: Mapping[str, float], chips: _Chips) -> dict[tuple[str, bool], float]:
-    """Return how far a node with its chips reaches on either side of its middle."""
+    """Return the extent of each node with its chips to either side of its center."""
     found = {}
     for node, width in widths.items():
         for side in (False, True):
@@ -73,16 +73,16 @@ def _reach(widths: Mapping[str, float], chips: _Chips) -> dict[tuple[str, bool],
 
 
 def _centers(
-    scenario: Mapping[str, Any],
+    scenario: ScenarioConfig,
     at: Mapping[str, tuple[int, float]],
     reach: Mapping[tuple[str, bool], float],
     chips: _Chips,
 ) -> dict[str, tuple[float, float]]:
-    """Return where each node stands: between columns there is room for their chips and the links' labels."""
+    """Return the center of each node, with room between columns for chips and link labels."""
     columns: dict[int, list[str]] = {}
     for node, (column, _) in at.items():
         columns.setdefault(column, []).append(node)
-    # Where a link climbs, its label stands beside the chips; else above them.
+    # The label of a sloping link is next to the chips, that of a level link above them.
     labels: dict[int, float] = {}
     for link in scenario["links"]:
         (_, first), (column, second) = sorted((at[node] for node in link["between"]), key=lambda one: one[0])
@@ -103,22 +103,22 @@ def _centers(
     }
 
 
-def _label(link: Mapping[str, Any]) -> str:
-    said = [words.quantity(str(link["rate"]))]
+def _label(link: LinkConfig) -> str:
+    parts = [words.quantity(str(link["rate"]))]
     if (_core.quantity(str(link.get("delay", ""))) or (0.0,))[0]:
-        said.append(words.quantity(str(link["delay"])))
+        parts.append(words.quantity(str(link["delay"])))
     if link.get("loss"):
-        said.append(f"loses {100 * link['loss']:g} %")
-    return " · ".join(said)
+        parts.append(f"loss {100 * link['loss']:g} %")
+    return " · ".join(parts)
 
 
-def _rate(link: Mapping[str, Any]) -> float:
+def _rate(link: LinkConfig) -> float:
     found = _core.quantity(str(link["rate"]))
     return found[0] if found else 0.0
 
 
 def _link(
-    link: Mapping[str, Any],
+    link: LinkConfig,
     center: Mapping[str, tuple[float, float]],
     widths: Mapping[str, float],
     reach: Mapping[tuple[str, bool], float],
@@ -135,7 +135,7 @@ def _link(
         bend = 0.0
         way = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
     label = _label(link)
-    # In the middle of what the chips of its ends leave free.
+    # In the middle of the space between the chips of its ends.
     free = x1 - widths[first] / 2 + reach[first, True], x2 + widths[second] / 2 - reach[second, False]
     t = _place_of(sum(free) / 2, x1, x1 + bend, x2 - bend, x2) if abs(y2 - y1) > 1 and bend else 0.5
     middle_x = _bezier(t, x1, x1 + bend, x2 - bend, x2)
@@ -158,7 +158,7 @@ def _link(
 
 
 def _place_of(wanted: float, *points: float) -> float:
-    """Return where on its way a cubic curve that goes to the right comes by `wanted`."""
+    """Return the parameter at which a cubic curve that runs to the right reaches `wanted`."""
     low, high = 0.0, 1.0
     for _ in range(20):
         middle = (low + high) / 2
@@ -167,13 +167,13 @@ def _place_of(wanted: float, *points: float) -> float:
 
 
 def _bezier(t: float, *points: float) -> float:
-    """Return a coordinate of a cubic curve at `t` of its way."""
+    """Return a coordinate of a cubic Bézier curve at parameter `t`."""
     a, b, c, d = points
     s = 1.0 - t
     return s**3 * a + 3 * s * s * t * b + 3 * s * t * t * c + t**3 * d
 
 
-def _policy_chips(scenario: Mapping[str, Any], at: Mapping[str, tuple[int, float]]) -> _Chips:
+def _policy_chips(scenario: ScenarioConfig, at: Mapping[str, tuple[int, float]]) -> _Chips:
     """Return a mark for each policy, by node and the side of it that the link is on."""
     found: dict[tuple[str, bool], list[_Chip]] = {}
     for port in ports(scenario):
@@ -181,7 +181,7 @@ def _policy_chips(scenario: Mapping[str, Any], at: Mapping[str, tuple[int, float
             name = port.interface.get(side)
             if name:
                 right = at[port.receiver][0] >= at[port.sender][0]
-                # A router's own policies are called by its name, which stands above them.
+                # Policies of a router's own configuration carry its name, which the node already shows.
                 short = str(name).removeprefix(f"{port.sender} ")
                 chip = _Chip(
                     f"{'▸' if side == 'output' else '◂'} {short}",
@@ -204,7 +204,7 @@ def _drawn(chips: list[_Chip], center: tuple[float, float], width: float, *, rig
     return "".join(parts)
 
 
-def _node(scenario: Mapping[str, Any], node: str, place: tuple[float, float], width: float) -> str:
+def _node(scenario: ScenarioConfig, node: str, place: tuple[float, float], width: float) -> str:
     (x, y), host = place, node in scenario["hosts"]
     settings = scenario["hosts"].get(node) or scenario.get("routers", {}).get(node) or {}
     below = str(settings.get("address") or "") if host else ""
@@ -222,11 +222,11 @@ def _node(scenario: Mapping[str, Any], node: str, place: tuple[float, float], wi
     return svg.group(f"{node}: {what} {below}".strip(), [shape, name, said])
 
 
-def _traffic(scenario: Mapping[str, Any], top: float) -> tuple[list[str], float]:
+def _traffic(scenario: ScenarioConfig, top: float) -> tuple[list[str], float]:
     lines, longest = [], 0.0
     name = max((svg.width_of(str(one["name"]), 12.8) for one in scenario["traffic"]), default=0.0) + 14
     for index, one in enumerate(scenario["traffic"]):
-        several = f"{one['count']} times " if one.get("count", 1) > 1 else ""
+        several = f"{one['count']} flows of " if one.get("count", 1) > 1 else ""
         dscp = (
             f", DSCP {one['dscp']}" if str(one.get("dscp", "0")) not in ("0", "be", "cs0", "default") else ""
         )

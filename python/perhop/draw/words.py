@@ -1,13 +1,22 @@
-"""What a policy says, in the few words that fit into a picture."""
+"""Parts of a scenario in a few words, for pictures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from perhop.plot.palette import PRECEDENCES, of_precedences
+from perhop import _core
+from perhop.core_types import DropPrecedence
+from perhop.palette import PRECEDENCES, of_precedences
 from perhop.ports import RED_FAMILY, Queue
 from perhop.quantity import scale
+from perhop.schema_types import (
+    ClassConfig,
+    ConditionerConfig,
+    FairQueueingConfig,
+    RingConfig,
+    SourceConfig,
+)
 
 _SCHEDULERS = {
     "fifo": "FIFO",
@@ -26,22 +35,22 @@ def scheduler(config: object) -> str:
     return " ".join(filter(None, [_SCHEDULERS.get(name, name), values(said)]))
 
 
-def matches(config: Mapping[str, Any]) -> str:
-    """Return the packets that a class takes."""
+def matches(config: ClassConfig) -> str:
+    """Return the match condition of a class."""
     match = config.get("match")
-    return values(match) if match else "all else"
+    return values(match) if match else "all other"
 
 
-def share(config: Mapping[str, Any]) -> str:
-    """Return what a class asks of the scheduler above it."""
+def share(config: ClassConfig) -> str:
+    """Return the scheduler parameters of a class."""
     said = [values(config.get("share") or {})]
     if config.get("shape"):
         said.append(f"shaped {values(config['shape'])}")
     return ", ".join(filter(None, said))
 
 
-def buffer(queue: Queue, precedences: list[dict[str, Any]] | None) -> list[tuple[str, str]]:
-    """Return lines about who may join a queue, each with the role of its color."""
+def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str) -> list[tuple[str, str]]:
+    """Return lines about a queue's buffer manager, each with the role of its color."""
     fair = queue.config.get("fair-queueing")
     if fair is not None:
         return _fair(fair)
@@ -54,37 +63,36 @@ def buffer(queue: Queue, precedences: list[dict[str, Any]] | None) -> list[tuple
     roles = of_precedences(len(precedences or []))
     for number, (one, (role, _)) in enumerate(zip(precedences or [], roles, strict=True)):
         (low, _), (high, probability) = one["shared"][1], one["shared"][2]
-        unit = "KiB" if one["unit"] == "bytes" else "packets"
-        divisor = 1024.0 if one["unit"] == "bytes" else 1.0
-        said = f"{number}: {low / divisor:g} to {high / divisor:g} {unit}, up to {100 * probability:g} %"
+        shown, divisor = ("KiB", 1024.0) if unit == "bytes" else ("packets", 1.0)
+        said = f"{number}: {low / divisor:g} to {high / divisor:g} {shown}, up to {100 * probability:g} %"
         lines.append((said, role if role in PRECEDENCES else "muted"))
     return lines
 
 
 def policer(queue: Queue) -> list[tuple[str, str]]:
-    """Return a line about what may not join a queue at all."""
+    """Return a line about the policer of a queue, if any."""
     police = queue.config.get("police")
     if not police:
         return []
-    when = ", while packets wait" if police.get("when") == "congested" else ""
+    when = ", while congested" if police.get("when") == "congested" else ""
     said = {key: value for key, value in police.items() if key != "when"}
     return [(f"policed: {values(said)}{when}", "muted")]
 
 
-def _fair(config: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return lines about a queue that consists of one for each flow."""
+def _fair(config: FairQueueingConfig) -> list[tuple[str, str]]:
+    """Return lines about a queue with fair queueing of flows."""
     said = {key: value for key, value in config.items() if key not in ("limit", "flow-limit")}
     limits = [
-        f"at most {quantity(str(config[key]))}{of}"
-        for key, of in (("flow-limit", " of a flow"), ("limit", " in all"))
-        if config.get(key)
+        f"at most {quantity(limit)}{scope}"
+        for limit, scope in ((config.get("flow-limit"), " of a flow"), (config.get("limit"), " in all"))
+        if limit
     ]
     lines = [" ".join(filter(None, ["fair queueing", values(said)])), ", ".join(limits)]
     return [(line, "muted") for line in lines if line]
 
 
-def stage(config: Mapping[str, Any], number: int) -> list[tuple[str, str]]:
-    """Return lines about a stage of conditioning: whom it takes, how it meters, what it does by color."""
+def stage(config: ConditionerConfig, number: int) -> list[tuple[str, str]]:
+    """Return lines about a conditioning stage: match, meter, and actions by color."""
     lines = [(config.get("name") or f"stage {number + 1}", "head")]
     if config.get("match"):
         lines.append((values(config["match"]), "muted"))
@@ -104,18 +112,17 @@ def stage(config: Mapping[str, Any], number: int) -> list[tuple[str, str]]:
     return lines
 
 
-def ring(config: Mapping[str, Any] | None) -> str:
-    """Return what the transmit ring holds."""
+def ring(config: RingConfig | None) -> str:
+    """Return the capacity of the transmit ring."""
     config = config or {}
-    if isinstance(config.get("particles"), Mapping):
-        particles = config["particles"]
+    if particles := config.get("particles"):
         return f"{particles['count']} particles of {quantity(str(particles['size']))}"
     packets = config.get("packets", 1)
     return "1 packet" if packets == 1 else f"{packets} packets" if "packets" in config else values(config)
 
 
-def source(config: Mapping[str, Any]) -> str:
-    """Return what a source sends and when."""
+def source(config: SourceConfig) -> str:
+    """Return kind and parameters of a source."""
     name, said = _kind(config)
     parts = [name]
     if "rate" in said:
@@ -130,7 +137,7 @@ def source(config: Mapping[str, Any]) -> str:
 
 
 def values(said: object) -> str:
-    """Return a part of a scenario as words: `rate 6Mb/s, burst 30kB`."""
+    """Return a part of a scenario as text: `rate 6Mb/s, burst 30kB`."""
     if isinstance(said, Mapping):
         return ", ".join(
             key if inner == "" else f"{key} {inner}"
@@ -142,9 +149,7 @@ def values(said: object) -> str:
 
 
 def quantity(text: str) -> str:
-    """Return a rate in the unit that suits it, other quantities with a space before theirs, else the text."""
-    from perhop import _core
-
+    """Return a rate in a suitable unit, another quantity with a space before its unit, else the text."""
     found = _core.quantity(text)
     if found is None:
         return text
@@ -157,7 +162,7 @@ def quantity(text: str) -> str:
 
 
 def _kind(config: object) -> tuple[str, Mapping[str, Any]]:
-    """Return the name of a choice and what is said of it."""
+    """Return the name of a choice and its parameters."""
     if isinstance(config, Mapping) and config:
         name, said = next(iter(config.items()))
         return str(name), said if isinstance(said, Mapping) else {}

@@ -1,59 +1,68 @@
-"""A scenario around a router's configuration: what nobody wrote down is guessed, and said to be guessed.
+"""Inferring a scenario from a router configuration.
 
-The configuration says which interfaces there are and what becomes of packets at them. Hosts, links and
-traffic it does not say. They are put around one interface and the fastest way through the router to it: one
-entry of traffic for each class, with headers that the class takes. Which class takes a packet is not worked
-out here: the simulator is asked.
+The configuration defines the interfaces and the policies at them, but no hosts, links or traffic. These are
+inferred for one interface and the fastest path through the router to it: one entry of traffic for each class,
+with headers that match the class. A trial simulation decides which class a packet matches. Everything
+inferred is reported.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from perhop import _core
-from perhop.around.network import Network, Port, chosen
-from perhop.around.traffic import Flow, flows
+from perhop.core_types import RouterPort, RouterReport
+from perhop.inference.network import Network, select_network
+from perhop.inference.traffic import Flow, flows
+from perhop.schema_types import RouterConfiguration, ScenarioConfig
 
-# Simulated seconds, by the greatest rate in Mb/s that is simulated so long: a run shall take seconds.
+# Simulated seconds by the highest rate in Mb/s that they apply to, so that a run takes seconds.
 _DURATIONS = ((20.0, 20), (200.0, 5), (float("inf"), 1))
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What was put around a router's configuration."""
+class InferredScenario:
+    """A scenario inferred from a router configuration."""
 
     #: The keys of a scenario file.
-    data: dict[str, Any]
-    #: The router's interface by which packets leave, and by which they came; `None` where it has no other.
+    data: ScenarioConfig
+    #: The interfaces by which packets leave and enter the router; `None` where the router lacks one.
     leaving: str | None
     entering: str | None
-    #: What could not be guessed.
+    #: What could not be inferred, one line each.
     missing: list[str]
 
     @property
     def summary(self) -> str:
-        """What was guessed, and what could not be."""
+        """What was inferred, and what could not be."""
         classes = ", ".join(one["name"] for one in self.data["traffic"])
-        way = f"{self.entering or 'a further interface'} to {self.leaving or 'a further interface'}"
-        said = f"guessed: traffic from {way}, one kind for each class: {classes}"
-        return "\n".join([said, *self.missing])
+        path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
+        line = f"inferred: traffic from {path}, one entry for each class: {classes}"
+        return "\n".join([line, *self.missing])
 
 
-def around(
-    text: str, configuration: Mapping[str, Any], base: Path, *, interface: str | None = None
-) -> Surroundings:
-    """Return a scenario around the router's configuration `text`, which `configuration` names or holds.
+def infer(
+    text: str, configuration: RouterConfiguration, base: Path, *, interface: str | None = None
+) -> InferredScenario:
+    """Infer a scenario from the router configuration `text`.
 
-    Packets pass `interface`; by default the one with the most to say about them.
+    Args:
+        text: the configuration.
+        configuration: the scenario's `configuration` of the router, which names the file or holds the text.
+        base: the folder that relative paths in the scenario start from.
+        interface: the interface that packets leave by; by default the one whose policy has most classes.
+
+    Raises:
+        ScenarioError: the router itself would refuse the configuration.
+        InvalidInputError: there is no such interface, or none that is up.
+
     """
-    router: dict[str, Any] = json.loads(_core.check_router(text))["router"]
-    network = chosen(router, configuration, base, interface)
+    report: RouterReport = json.loads(_core.check_router(text))
+    network = select_network(report["router"], configuration, base, interface)
     found, missing = flows(network)
-    return Surroundings(
+    return InferredScenario(
         _scenario(network, found),
         _name(network.leaving),
         _name(network.entering),
@@ -61,12 +70,13 @@ def around(
     )
 
 
-def _scenario(network: Network, found: list[Flow]) -> dict[str, Any]:
+def _scenario(network: Network, found: list[Flow]) -> ScenarioConfig:
     megabits = network.bottleneck / 1e6
     seconds = next(seconds for most, seconds in _DURATIONS if megabits <= most)
     milliseconds = seconds * 1000
-    return network.around([one.entry for one in found], [one.header for one in found]) | {
-        "duration": f"{seconds}s",
+    scenario = network.scenario([one.entry for one in found], [one.header for one in found], f"{seconds}s")
+    return {
+        **scenario,
         "measure": {
             "warmup": _time(milliseconds // 10),
             "queues": [
@@ -78,7 +88,7 @@ def _scenario(network: Network, found: list[Flow]) -> dict[str, Any]:
     }
 
 
-def _name(port: Port | None) -> str | None:
+def _name(port: RouterPort | None) -> str | None:
     return None if port is None else str(port["name"])
 
 

@@ -1,4 +1,4 @@
-"""Headers that a condition of a policy takes: candidates, which the simulator then judges."""
+"""Candidate headers for the match conditions of a class; trial simulations decide which match."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice, product
 from typing import Any
 
-# The names of IP precedences, from 0 on.
+from perhop.schema_types import MatchConfig
+
+# The names of IP precedences, starting with 0.
 _PRECEDENCES = (
     "routine",
     "priority",
@@ -20,34 +22,34 @@ _PRECEDENCES = (
     "network",
 )
 _PROTOCOLS = {"6": "tcp", "17": "udp"}
-# Of a class with more alternatives, only the first so many are tried.
+# Number of alternatives tried for one class.
 _MOST = 64
-# What is tried in place of a codepoint that the condition leaves open.
+# Codepoints tried where the condition leaves the codepoint open.
 _CODEPOINTS = ("ef", "af41", "af31", "af21", "af11", "cs6", "cs5", "cs4", "cs3", "cs2", "cs1")
 
 
 @dataclass(frozen=True)
 class Header:
-    """What of a packet classifiers look at; `None` where anything will do."""
+    """The header fields that classifiers use; `None` for any value."""
 
     dscp: str | None = None
     source: str | None = None
     destination: str | None = None
-    #: `tcp` or `udp`; others no source sends.
+    #: `tcp` or `udp`; there are no sources for others.
     protocol: str | None = None
     source_port: int | None = None
     destination_port: int | None = None
 
     def joined(self, other: Header) -> Header:
-        """Return one that has what either asks for; where both ask, the other's."""
-        said = {one.name: getattr(other, one.name) for one in fields(other)}
-        return replace(self, **{name: value for name, value in said.items() if value is not None})
+        """Return the union of both headers; fields of `other` take precedence."""
+        given = {one.name: getattr(other, one.name) for one in fields(other)}
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
 
 
-def candidates(matches: Sequence[Mapping[str, Any]], taken: Sequence[str]) -> Iterator[Header]:
-    """Return headers of which some may meet all conditions; addresses that are `taken` are left out.
+def candidates(matches: Sequence[MatchConfig], taken: Sequence[str]) -> Iterator[Header]:
+    """Generate headers that may meet all conditions, without the addresses in `taken`.
 
-    What must not hold is left to chance: after the plain candidates come the same with other codepoints.
+    Negated conditions are not analyzed: the plain candidates are followed by variants with other codepoints.
     """
     plain = _alternatives({"all": list(matches)}, taken)
     yield from plain
@@ -57,7 +59,7 @@ def candidates(matches: Sequence[Mapping[str, Any]], taken: Sequence[str]) -> It
 
 
 def _alternatives(match: Mapping[str, Any], taken: Sequence[str]) -> list[Header]:
-    """Return what a condition takes as a list of headers, each of which is enough."""
+    """Return alternative headers that meet a condition."""
     parts: list[list[Header]] = []
     for key, value in match.items():
         values = value if isinstance(value, list) else [value]
@@ -97,7 +99,7 @@ def _field(key: str, value: Any, taken: Sequence[str]) -> list[Header]:  # noqa:
         case "destination-port":
             return [Header(destination_port=_first_port(value))]
         case _:
-            # Colors and labels are given on the way, interfaces are where they are, `not` asks for nothing.
+            # Colors and labels are assigned in the network, interfaces are given, `not` is not analyzed.
             return [Header()]
 
 
@@ -106,7 +108,7 @@ def _first_port(value: Any) -> int:  # noqa: ANN401 - text or number
 
 
 def address(prefix: str, taken: Sequence[str]) -> str | None:
-    """Return an address of a prefix that nobody has; `None` of all addresses, of which any will do."""
+    """Return a free address of a prefix; `None` for the prefix of all addresses, where any will do."""
     network = ipaddress.ip_network(prefix, strict=False)
     if network.prefixlen == 0:
         return None

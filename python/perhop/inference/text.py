@@ -1,4 +1,4 @@
-"""A scenario as a file for people: one line for each host, link and flow."""
+"""An inferred scenario as a readable YAML file: one line for each host, link and entry of traffic."""
 
 from __future__ import annotations
 
@@ -7,29 +7,29 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# What stands above all of it.
+# The comment at the top of the file.
 _HEAD = """\
 # yaml-language-server: $schema=perhop.schema.json
-# Written by `perhop init --from` around {file}. Of the router nothing is guessed: `perhop check {file}`
-# says what becomes of every line. Guessed are {guessed}.
-# Change them to what is there.
+# Inferred from {file} by `perhop init --from`. The router is as configured: `perhop check {file}`
+# reports the state of every line. Inferred: {inferred}.
+# Change these where the real network differs.
 """
 _ORDER = ("perhop", "name", "duration", "hosts", "routers", "links", "traffic", "measure")
-# What stands above a key.
+# Comments above keys.
 _ABOVE = {
-    "hosts": "Addresses are those that the router's access lists and subnets know.",
-    "links": "Rates and framing of the router's interfaces are its own; the rate here is the other end's.",
-    "traffic": "One kind for each class that the router tells apart. TCP takes what it gets; what is policed"
-    "\n# as voice is fills half of its class.",
+    "hosts": "Addresses are taken from the router's access lists and subnets.",
+    "links": "The router's own interfaces keep their rates and framing; rates here are of the far ends.",
+    "traffic": "One entry for each class of the router. TCP takes the available bandwidth; policed classes"
+    "\n# such as voice are offered half of their rate.",
 }
-# Text that means itself in YAML, also between braces and commas.
+# Text that needs no quotes in YAML, also within braces and between commas.
 _PLAIN = re.compile(r"[A-Za-z0-9/_.][A-Za-z0-9/_. %+-]*")
 _NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|~|[0-9._+-]+([eE][0-9+-]+)?|0[xo].*)", re.IGNORECASE)
 
 
 def as_yaml(data: Mapping[str, Any], missing: Sequence[str], file: str) -> str:
-    """Return the scenario as a file for people, with what was guessed said above it."""
-    text = _HEAD.format(file=file, guessed="the hosts, the delay of the line and the traffic")
+    """Return the scenario as YAML, with a comment about what was inferred."""
+    text = _HEAD.format(file=file, inferred="the hosts, the delay of the line and the traffic")
     text += "".join(f"# {line}\n" for line in missing)
     for key in _ORDER:
         value = data[key]

@@ -1,54 +1,60 @@
-"""Traffic for every class of a router: headers by trial, amounts by what the class is promised."""
+"""Traffic for every class of a router: headers found by trial, rates from what the class is guaranteed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import NotRequired, TypedDict
 
-from perhop import ScenarioError, _core
-from perhop.around.headers import Header, candidates
-from perhop.around.network import Leaf, Network
+from perhop import _core
+from perhop.document import Document
+from perhop.errors import ScenarioError
+from perhop.inference.headers import Header, candidates
+from perhop.inference.network import Leaf, Network
+from perhop.running import simulate
+from perhop.schema_types import MatchConfig, SourceConfig, TcpConfig, TrafficConfig
 
-if TYPE_CHECKING:
-    from perhop.scenario import Scenario
-
-# Of a class so many headers are tried before it is given up.
+# Number of headers tried for one class.
 _TRIALS = 48
-# A trial ends when its first packet has long been classified.
-_TRIAL = {"duration": "30ms", "seed": 1, "replications": 1}
-_TCP = {"profile": "linux-modern", "window": "64KiB"}
+# A trial is long enough for its first packet to be classified.
+_TRIAL_DURATION = "30ms"
+_TCP: TcpConfig = {"profile": "linux-modern", "window": "64KiB"}
 _TRANSFERS = 4
-# Four windows of the usual size fill no faster line over its round trip.
+# Above this rate, four windows of the default size no longer fill the line over its round trip.
 _FAST = 100e6
-_WIDE = _TCP | {"window": "1MiB"}
-# Voice: what of its class's rate it fills, and its packets (G.711 every 20 ms).
+_WIDE: TcpConfig = {**_TCP, "window": "1MiB"}
+# Voice: the share of the class's rate that is offered, and the packet (G.711 every 20 ms).
 _FILLED = 0.5
 _VOICE_PACKET = "200B"
 
 
 @dataclass(frozen=True)
 class Flow:
-    """An entry of traffic, and the headers it was given for the sake of a class."""
+    """An entry of traffic, and the headers that match it to its class."""
 
     header: Header
-    entry: dict[str, Any]
+    entry: TrafficConfig
 
 
 @dataclass(frozen=True)
 class _Target:
-    """A class of the router: a stage of conditioning, or a queue."""
+    """A class of the router: a conditioning stage or a queue."""
 
-    #: Where results name it: `(side, stage)` or `("queue", path)`.
+    #: Its name in results: `(side, stage)` or `("queue", path)`.
     place: tuple[str, str]
     name: str
-    matches: list[Mapping[str, Any]]
+    matches: list[MatchConfig]
 
 
 def flows(network: Network) -> tuple[list[Flow], list[str]]:
-    """Return traffic for each class on the way through the router, and a line for each that has none."""
-    # What is wrong with the configuration itself must not be taken for a class without packets.
+    """Return traffic for each class on the path through the router, and a line for each class without any.
+
+    Raises:
+        ScenarioError: the router itself would refuse the configuration.
+
+    """
+    # An error in the configuration must not look like a class without packets.
     _scenario(network, Header()).check()
     found: list[Flow] = []
     missing: list[str] = []
@@ -59,7 +65,7 @@ def flows(network: Network) -> tuple[list[Flow], list[str]]:
             continue
         hit = _try(network, target, [one.header for one in found])
         if hit is None:
-            missing.append(f"class {target.name}: no packets were found that would get there")
+            missing.append(f"class `{target.name}`: found no packets that match it")
             continue
         header, places = hit
         reached |= places
@@ -67,16 +73,20 @@ def flows(network: Network) -> tuple[list[Flow], list[str]]:
             (leaves[path] for kind, path in sorted(places) if kind == "queue" and path in leaves), None
         )
         name = _unlike(target.name, [one.entry["name"] for one in found])
-        found.append(Flow(header, {"name": name} | _sent(header) | _offered(network, leaf, header)))
+        found.append(Flow(header, _entry(name, header, _offered(network, leaf, header))))
     return found, missing
 
 
 def _targets(network: Network) -> Iterable[_Target]:
-    for port, side in ((network.entering, "input"), (network.leaving, "output")):
-        for stage in (port[side].get("conditioners") or []) if port else []:
-            match = [stage["match"]] if stage.get("match") else []
-            name = stage["name"]
-            yield _Target((side, name), name.rpartition(".")[2] if "." in name else name, match)
+    for policy, side in (
+        (network.entering["input"] if network.entering else None, "input"),
+        (network.leaving["output"] if network.leaving else None, "output"),
+    ):
+        for stage in (policy or {}).get("conditioners") or []:
+            match, name = stage.get("match"), stage.get("name") or ""
+            yield _Target(
+                (side, name), name.rpartition(".")[2] if "." in name else name, [match] if match else []
+            )
     for leaf in network.leaves:
         yield _Target(("queue", leaf.path), leaf.name, leaf.matches)
 
@@ -84,20 +94,20 @@ def _targets(network: Network) -> Iterable[_Target]:
 def _try(
     network: Network, target: _Target, others: list[Header]
 ) -> tuple[Header, set[tuple[str, str]]] | None:
-    """Return headers that reach a class beside the `others`, and what else of the router they pass."""
+    """Return headers that reach a class along with `others`, and all the classes that they reach."""
     for header in islice(candidates(target.matches, network.own), _TRIALS):
         if not network.has_hosts_for([*others, header]):
             continue
-        places = _passed(network, header)
+        places = _reached(network, header)
         if target.place in places:
             return header, places
     return None
 
 
-def _passed(network: Network, header: Header) -> set[tuple[str, str]]:
-    """Return the stages and queues of the router that such packets pass: the simulator is asked."""
+def _reached(network: Network, header: Header) -> set[tuple[str, str]]:
+    """Return the stages and queues of the router that packets with this header reach, by a simulation."""
     try:
-        summary = _scenario(network, header).run(threads=1).summary
+        summary = simulate(_scenario(network, header), threads=1).summary
     except ScenarioError:
         return set()
     port = f"{network.router}->{network.after_router}"
@@ -115,41 +125,52 @@ def _passed(network: Network, header: Header) -> set[tuple[str, str]]:
     return queues | stages
 
 
-def _scenario(network: Network, header: Header) -> Scenario:
-    """Return the network with a little traffic that has these headers."""
-    from perhop.scenario import Scenario
+def _scenario(network: Network, header: Header) -> Document:
+    """Return the network with a trial flow that has these headers."""
+    trial = _entry("trial", header, {"source": _trial_source(header)})
+    scenario = network.scenario([trial], [header], _TRIAL_DURATION)
+    return Document({**scenario, "seed": 1, "replications": 1}, network.base)
 
-    trial = {"name": "trial", "source": _trial_source(header)} | _sent(header)
-    return Scenario(network.around([trial], [header]) | _TRIAL, network.base)
 
-
-def _trial_source(header: Header) -> dict[str, Any]:
+def _trial_source(header: Header) -> SourceConfig:
     if header.protocol == "tcp":
         return {"bulk": {"tcp": _TCP}}
     return {"cbr": {"rate": "8kb/s", "packet": {"ip": "100B"}}}
 
 
-def _sent(header: Header) -> dict[str, Any]:
-    """Return the keys of traffic that its headers ask for."""
-    said = {
-        "dscp": header.dscp,
-        "source-port": header.source_port,
-        "destination-port": header.destination_port,
-    }
-    return {key: value for key, value in said.items() if value is not None}
+class _Offered(TypedDict):
+    """The keys of an entry of traffic that determine how much is sent."""
+
+    source: SourceConfig
+    count: NotRequired[int]
 
 
-def _offered(network: Network, leaf: Leaf | None, header: Header) -> dict[str, Any]:
-    """Return how much is sent: voice half of what its class may send, data whatever TCP takes."""
-    config = leaf.config if leaf else {}
+def _entry(name: str, header: Header, offered: _Offered) -> TrafficConfig:
+    """Return an entry of traffic with the headers; the network adds its ends."""
+    entry: TrafficConfig = {"name": name, "from": "", "to": "", "source": offered["source"]}
+    if header.dscp is not None:
+        entry["dscp"] = header.dscp
+    if header.source_port is not None:
+        entry["source-port"] = header.source_port
+    if header.destination_port is not None:
+        entry["destination-port"] = header.destination_port
+    if "count" in offered:
+        entry["count"] = offered["count"]
+        entry["start-within"] = "100ms"
+    return entry
+
+
+def _offered(network: Network, leaf: Leaf | None, header: Header) -> _Offered:
+    """Return the source: policed UDP at half its rate, other UDP at its guaranteed rate, else TCP."""
     policed = network.policed(leaf) if leaf else None
     if policed and header.protocol != "tcp":
         return {"source": {"cbr": {"rate": _rate(_FILLED * policed), "packet": {"ip": _VOICE_PACKET}}}}
     if header.protocol == "udp":
-        promised = _bits(config.get("share", {}).get("bandwidth", "0b/s")) or network.bottleneck / 4
-        return {"source": {"poisson": {"rate": _rate(promised), "packet": {"ip": "1000B"}}}}
+        bandwidth = leaf.config.get("share", {}).get("bandwidth") if leaf else None
+        guaranteed = _bits(bandwidth or "0b/s") or network.bottleneck / 4
+        return {"source": {"poisson": {"rate": _rate(guaranteed), "packet": {"ip": "1000B"}}}}
     tcp = _WIDE if network.bottleneck > _FAST else _TCP
-    return {"count": _TRANSFERS, "start-within": "100ms", "source": {"bulk": {"tcp": tcp}}}
+    return {"source": {"bulk": {"tcp": tcp}}, "count": _TRANSFERS}
 
 
 def _bits(rate: str) -> float:
@@ -158,7 +179,7 @@ def _bits(rate: str) -> float:
 
 
 def _rate(bits_per_second: float) -> str:
-    """Return a rate in whole kilobits, or bits where it is less."""
+    """Return a rate in whole kb/s, or b/s where it is less than one."""
     kilobits = round(bits_per_second / 1000)
     return f"{kilobits}kb/s" if kilobits else f"{max(round(bits_per_second), 1)}b/s"
 

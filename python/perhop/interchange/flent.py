@@ -1,8 +1,8 @@
-"""Throughput and delay over time as a data file of flent (file format version 4), whose plots then show them.
+"""Throughput and delay over time as a data file of flent (file format version 4), for flent's plots.
 
-The file passes for the result of flent's test `tcp_nup`: `TCP upload::1`, `::2`, … are perhop's classes in
-order, `Ping (ms) ICMP` is the mean one-way delay of all packets. The note in the file says so, and which
-class is which.
+The file has the layout of flent's test `tcp_nup`: `TCP upload::1`, `::2`, … are perhop's classes in order,
+`Ping (ms) ICMP` is the mean one-way delay of all packets. A note in the file explains this and lists the
+classes.
 """
 
 from __future__ import annotations
@@ -12,46 +12,50 @@ import json
 import math
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import polars as pl
 
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.exchange.iperf3 import check_replication
+from perhop.interchange.iperf3 import check_replication
 from perhop.results import Results
 from perhop.saving import whole_file
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _VERSION = 4
 _TEST = "tcp_nup"
 _DELAY = "Ping (ms) ICMP"
-# A simulation has no date; flent wants one.
+# A simulation has no date, but flent needs one.
 _EPOCH = "1970-01-01T00:00:00.000000Z"
 
 
 def write_flent(results: Results, file: str | PathLike[str], *, replication: int = 0) -> None:
-    """Write one replication as a `.flent.gz`.
+    """Write one replication as a `.flent.gz` file, with delays if the scenario has `measure.delay-every`.
 
-    The scenario must ask for `measure.throughput-every`; without `measure.delay-every` no delay is in it.
+    Raises:
+        InvalidInputError: the name has another suffix, there is no such replication, or the scenario has no
+            `measure.throughput-every`.
+        OSError: the file cannot be written.
+
     """
     file = Path(file)
     if not file.name.endswith(".flent.gz"):
-        raise InvalidInputError(f"{file}: flent opens no file of that name", "end the name in .flent.gz")
+        raise InvalidInputError(
+            f"`{file}` does not end in .flent.gz", "flent opens only files with this suffix"
+        )
     check_replication(results, replication)
     text = json.dumps(_document(results, replication), allow_nan=False, indent=2, sort_keys=True)
-    # Neither name nor time in the gzip header: the same results give the same bytes.
+    # Without name and time in the gzip header, equal results give equal bytes.
     with whole_file(file) as new:
         new.write_bytes(gzip.compress(text.encode(), mtime=0))
 
 
 def _document(results: Results, replication: int) -> dict[str, Any]:
-    import polars as pl
 
     table = results.throughput.filter(pl.col("replication") == replication)
     if not table.height:
         raise InvalidInputError(
-            "flent's plots are over time, and throughput was not sampled",
+            "flent's plots are over time, but throughput was not sampled",
             "set measure.throughput-every and measure.delay-every in the scenario, as in 200ms",
         )
     times = table["time_s"].unique().sort().to_list()
@@ -69,7 +73,7 @@ def _document(results: Results, replication: int) -> dict[str, Any]:
         "version": _VERSION,
         "x_values": times,
         "results": values,
-        # Absolute times, as flent has them: seconds since its time zero.
+        # flent's absolute times: seconds since its time zero.
         "raw_values": {
             name: [
                 {"t": time, "val": value}
@@ -111,9 +115,7 @@ def _at(rows: pl.DataFrame, column: str, times: list[float], factor: float) -> l
 
 
 def _delays(results: Results, replication: int, times: list[float]) -> list[float | None]:
-    """Return the mean delay of all packets at each time, in milliseconds; None where none was sampled."""
-    import polars as pl
-
+    """Return the mean delay of all packets at each time in milliseconds, `None` without a sample."""
     if "delays" not in results.names:
         return [None] * len(times)
     table = results.delays.filter(pl.col("replication") == replication, pl.col("packets") > 0)

@@ -1,4 +1,4 @@
-"""Flows as iperf3 prints them with `--json`: one stream per flow, in the keys and units of iperf3."""
+"""Flows in the JSON format of iperf3: one stream per flow, with iperf3's keys and units."""
 
 from __future__ import annotations
 
@@ -6,32 +6,42 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.results import Results
 from perhop.saving import json_text, replace_file
 
-# Sources whose flows iperf3 would call TCP streams.
+# Sources whose flows are TCP streams.
 _TCP = ("bulk", "request-response", "connect-request-response", "file-transfer", "web")
-# What TCP sends back is a row of its own in perhop, and none in iperf3.
+# Suffix of the reverse direction of TCP, which iperf3 does not report.
 _BACK = " (back)"
 
 
 def write_iperf3(results: Results, file: str | PathLike[str], *, replication: int = 0) -> None:
-    """Write the flows of one replication as iperf3's JSON."""
+    """Write the flows of one replication as iperf3 JSON.
+
+    Raises:
+        InvalidInputError: there is no such replication.
+        OSError: the file cannot be written.
+
+    """
     document = iperf3_document(results, replication=replication)
     replace_file(Path(file), json_text(document))
 
 
 def iperf3_document(results: Results, *, replication: int = 0) -> dict[str, Any]:
-    """Return the flows of one replication as iperf3 prints them.
+    """Return the flows of one replication in the format of iperf3.
 
-    `start`, `intervals`, `end` as in iperf 3; a stream's `sender` counts what was given to the sender's port,
-    its `receiver` what arrived, both after the warm-up. `intervals` holds the sums of
-    `measure.throughput-every`. What iperf3 has no word for is under `perhop`.
+    The keys `start`, `intervals` and `end` are those of iperf3. The `sender` of a stream counts offered
+    bytes, the `receiver` delivered bytes, both after the warm-up. `intervals` holds the sums of
+    `measure.throughput-every`. Data without a counterpart in iperf3 is under `perhop`.
+
+    Raises:
+        InvalidInputError: there is no such replication.
+
     """
-    import polars as pl
-
     check_replication(results, replication)
     flows = results.flows.filter(pl.col("replication") == replication)
     kinds = _kinds(results)
@@ -77,10 +87,10 @@ def _stream(
             "sender": sender,
         }
 
-    said = {"flow": row["flow"], "class": row["class"], "delay_mean_ms": _milliseconds(row["delay_mean_s"])}
+    extra = {"flow": row["flow"], "class": row["class"], "delay_mean_ms": _milliseconds(row["delay_mean_s"])}
     if protocol == "TCP":
         sender = half(row["offered_bytes"], sender=True) | {"retransmits": retransmits}
-        return {"sender": sender, "receiver": half(row["delivered_bytes"], sender=False), "perhop": said}
+        return {"sender": sender, "receiver": half(row["delivered_bytes"], sender=False), "perhop": extra}
     lost = row["dropped_packets"]
     udp = half(row["offered_bytes"], sender=True) | {
         "jitter_ms": _milliseconds(row["ipdv_mean_abs_s"]),
@@ -88,11 +98,11 @@ def _stream(
         "packets": row["offered_packets"],
         "lost_percent": 100 * lost / row["offered_packets"] if row["offered_packets"] else 0,
     }
-    return {"udp": udp, "perhop": said | {"received_bytes": row["delivered_bytes"]}}
+    return {"udp": udp, "perhop": extra | {"received_bytes": row["delivered_bytes"]}}
 
 
 def _sums(streams: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
-    """Return the totals: of TCP streams as sent and received, of UDP streams with their loss."""
+    """Return the totals: TCP streams as sent and received, UDP streams with their loss."""
     found: dict[str, Any] = {}
     for name, side in (("sum_sent", "sender"), ("sum_received", "receiver")):
         parts = [one[side] for one in streams if side in one]
@@ -122,7 +132,6 @@ def _sums(streams: list[dict[str, Any]], seconds: float) -> dict[str, Any]:
 
 
 def _intervals(results: Results, replication: int) -> list[dict[str, Any]]:
-    import polars as pl
 
     table = results.throughput.filter(pl.col("replication") == replication)
     warmup = results.summary["warmup_s"]
@@ -156,7 +165,6 @@ def _kinds(results: Results) -> dict[str, str]:
 
 
 def _retransmits(results: Results, replication: int) -> dict[str, int]:
-    import polars as pl
 
     if "tcp" not in results.names:
         return {}
@@ -170,8 +178,9 @@ def _milliseconds(seconds: float) -> float | None:
 
 
 def check_replication(results: Results, replication: int) -> None:
-    """Refuse a replication that was not run."""
+    """Refuse a replication that was not run; raises `InvalidInputError`."""
     if not 0 <= replication < results.replications:
         raise InvalidInputError(
-            f"there is no replication {replication}", f"a whole number from 0 to {results.replications - 1}"
+            f"there is no replication {replication}",
+            f"expected a whole number from 0 to {results.replications - 1}",
         )

@@ -1,4 +1,4 @@
-"""Every table as CSV."""
+"""All tables as CSV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from perhop.saving import MANIFEST, whole_folder
 
 
 def write_csv(results: Results, folder: str | PathLike[str]) -> None:
-    """Write each table as CSV, with the manifest that tells every column's unit."""
+    """Write each table as CSV, with the manifest, which has the units of the columns.
+
+    Raises:
+        InvalidInputError: the folder cannot be used, or holds something else.
+        OSError: a file cannot be written.
+
+    """
     with whole_folder(Path(folder)) as new:
         for name in results.names:
             results.table(name).write_csv(new / f"{name}.csv")

@@ -1,11 +1,13 @@
-"""What this machine can do for a live laboratory, tried and not guessed."""
+"""What this machine can do for live laboratories, found by trying."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import platform
 import shutil
 import socket
+import struct
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,15 +19,15 @@ from typing import Any, Literal
 from perhop.live import building, kernel, rights
 
 Need = Literal["required", "optional"]
-# <linux/socket.h>, <linux/if_tun.h>: what Python's socket module has no names for.
+# <linux/socket.h>, <linux/if_tun.h>: constants that Python's socket module lacks.
 _AF_XDP = 44
 _TUNSETIFF = 0x400454CA
 _IFF_TUN_NO_PI = 0x1001
-# A forwarder that waits for the last microseconds, and hosts beside it.
+# One for a forwarder that busy-waits, one for the hosts.
 _WANTED_PROCESSORS = 2
 _PROGRAMS = {
-    "iperf3": "traffic to send with --exec; install iperf3",
-    "tshark": "to look at captures; install tshark",
+    "iperf3": "sends traffic with --exec; install iperf3",
+    "tshark": "reads captures; install tshark",
     "chromium": "for perhop's own tests of reports; install chromium",
     "ns": "for perhop's own comparison with ns-2; install ns2",
 }
@@ -33,24 +35,24 @@ _PROGRAMS = {
 
 @dataclass(frozen=True)
 class Ability:
-    """Something that a live laboratory needs or could use."""
+    """A capability that a live laboratory needs or can use."""
 
     name: str
-    #: Whether a laboratory can do without it.
+    #: Whether a laboratory needs it.
     need: Need
     works: bool
     #: What was found.
     found: str
-    #: What to do where it does not work.
+    #: How to get it where it does not work.
     remedy: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the capability as plain data."""
         return asdict(self) | {"remedy": None if self.works else self.remedy}
 
 
 def abilities() -> list[Ability]:
-    """Try everything; leaves nothing behind."""
+    """Try every capability; nothing is left behind."""
     found = [_linux(), _rights()]
     if not found[-1].works:
         return [*found, *_others()]
@@ -61,7 +63,7 @@ def abilities() -> list[Ability]:
             "AF_PACKET", "required", _packet_socket, "the forwarders' sockets", "load the module af_packet"
         ),
         _tried(
-            "AF_XDP", "optional", _express_socket, "a faster way", "needs a kernel with CONFIG_XDP_SOCKETS"
+            "AF_XDP", "optional", _express_socket, "faster sockets", "needs a kernel with CONFIG_XDP_SOCKETS"
         ),
         _tried("TUN", "optional", _tunnel, "for a single interface", "load the module tun"),
         *_others(),
@@ -74,7 +76,7 @@ def _linux() -> Ability:
         "required",
         sys.platform == "linux",
         f"{platform.system()} {platform.release()}",
-        "a live laboratory is made of Linux network namespaces",
+        "a live laboratory needs Linux network namespaces",
     )
 
 
@@ -84,14 +86,14 @@ def _rights() -> Ability:
         return Ability("rights", "required", True, "as root")
     refused = _in_child(rights.obtain)
     if refused is None:
-        return Ability("rights", "required", True, "in a user namespace of your own")
-    return Ability("rights", "required", False, f"{', '.join(missing)} missing", rights.advice())
+        return Ability("rights", "required", True, "in your own user namespace")
+    return Ability("rights", "required", False, f"missing {', '.join(missing)}", rights.advice())
 
 
 def _netlink() -> Ability:
     if find_spec("pyroute2") is None:
         return Ability(
-            "namespaces", "required", False, "pyroute2 missing", "install it: pip install 'perhop[live]'"
+            "namespaces", "required", False, "missing pyroute2", "install it: pip install 'perhop[live]'"
         )
     what = "network namespaces and veth pairs"
     return _tried("namespaces", "required", _veth, what, "needs a kernel with CONFIG_NET_NS and CONFIG_VETH")
@@ -101,7 +103,7 @@ def _others() -> list[Ability]:
     count = len(os.sched_getaffinity(0))
     controls = building.offered_congestion_controls()
     programs = [
-        Ability(name, "optional", shutil.which(name) is not None, shutil.which(name) or "not there", use)
+        Ability(name, "optional", shutil.which(name) is not None, shutil.which(name) or "not installed", use)
         for name, use in _PROGRAMS.items()
     ]
     return [
@@ -110,14 +112,14 @@ def _others() -> list[Ability]:
             "optional",
             count >= _WANTED_PROCESSORS,
             str(count),
-            "forwarders and hosts share one processor: expect late packets",
+            "forwarders and hosts share one processor: packets will be late",
         ),
         Ability(
             "TCP",
             "optional",
             bool(controls),
-            ", ".join(controls) or "no congestion control to be seen",
-            "more of them: sudo modprobe tcp_bbr",
+            ", ".join(controls) or "no congestion control found",
+            "load another one: sudo modprobe tcp_bbr",
         ),
         *programs,
     ]
@@ -134,7 +136,7 @@ def _tried(name: str, need: Need, probe: Callable[[], None], what: str, remedy: 
 
 
 def _veth() -> None:
-    from pyroute2 import IPRoute
+    from pyroute2 import IPRoute  # lazy: optional package
 
     with IPRoute() as ip:
         ip.link("add", ifname="one", kind="veth", peer="other")
@@ -150,25 +152,22 @@ def _express_socket() -> None:
 
 
 def _tunnel() -> None:
-    import fcntl
-    import struct
-
     with Path("/dev/net/tun").open("r+b", buffering=0) as device:
         fcntl.ioctl(device, _TUNSETIFF, struct.pack("16sH22x", b"perhop0", _IFF_TUN_NO_PI))
 
 
 def _in_child(probe: Callable[[], None]) -> str | None:
-    """Try something in a process of its own; returns what was said against it, `None` if it worked."""
-    with tempfile.TemporaryFile() as said:
+    """Call `probe` in a child process; returns its error message, `None` if it worked."""
+    with tempfile.TemporaryFile() as output:
         child = os.fork()
         if child == 0:
             try:
                 probe()
             except BaseException as error:
-                os.write(said.fileno(), (str(error) or type(error).__name__).encode())
+                os.write(output.fileno(), (str(error) or type(error).__name__).encode())
                 os._exit(1)
             os._exit(0)
         _, status = os.waitpid(child, 0)
-        said.seek(0)
-        words = said.read().decode(errors="replace")
-    return None if status == 0 else words or f"ended with status {status}"
+        output.seek(0)
+        message = output.read().decode(errors="replace")
+    return None if status == 0 else message or f"ended with status {status}"

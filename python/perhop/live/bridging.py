@@ -1,7 +1,7 @@
-"""A policy between two interfaces that exist already: what `live_bridge` is to do, from a file with policies.
+"""The configuration of `live_bridge`: a policy from a file between two existing interfaces.
 
-The file becomes a scenario of two hosts and one router, which takes the way of every scenario; what the
-router's plan says of its two links is what happens between the two interfaces.
+The file becomes a scenario of two hosts and one router, which is planned like any other. The plan of the
+router's two links is applied between the two interfaces.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 
 from perhop import _core
 from perhop.configuration import read
+from perhop.document import Document
 from perhop.errors import InvalidInputError
 from perhop.live import kernel
 from perhop.live.planning import plan
-from perhop.scenario import Scenario
 
 _INSIDE, _BRIDGE, _OUTSIDE = "inside", "bridge", "outside"
-# What a bridge takes over of a direction of a link.
+# The keys of a link direction that a bridge uses.
 _OF_A_DIRECTION = ("framing", "ring", "queueing", "output", "delay", "loss")
-# The rate of a link of which nobody says any: it is not what paces a bridge then.
+# Rate of a link without a configured rate; the bridge is then not paced.
 _ANY_RATE = "100Gb/s"
 _NO_SOURCE = {"cbr": {"rate": "1kb/s", "packet": {"ip": "100B"}}}
 
@@ -35,12 +35,12 @@ class Side:
 
     #: Its name in Linux.
     device: str
-    #: The interface of the router's configuration that it stands for.
+    #: The interface of the router configuration that it represents.
     interface: str | None = None
 
     @classmethod
     def of(cls, text: str) -> Side:
-        """Read `eth1` or `eth1=Serial0/0`."""
+        """Parse `eth1` or `eth1=Serial0/0`."""
         device, _, interface = text.partition("=")
         return cls(device, interface or None)
 
@@ -51,16 +51,16 @@ def configuration(
     """Return the configuration of a bridge.
 
     Args:
-        policy: a router's configuration, or a file with policies.
-        inner: where packets come in that the policy is for.
-        outer: where they leave, through the policy's queues.
-        name: which policy of a file with several.
-        rate: paces the way out; by default what the router's configuration says, else nothing does.
-        both: a file's policy works on the way back too; a router's configuration says itself what does.
+        policy: a router configuration, or a file with policies.
+        inner: the interface by which packets enter.
+        outer: the interface by which they leave, through the policy's queues.
+        name: the policy, for a file with several.
+        rate: rate at `outer`; by default that of the router configuration, else unlimited.
+        both: apply the policy of a file in the reverse direction too; a router configuration defines both.
 
     Raises:
-        ScenarioError: the file is wrong.
-        InvalidInputError: it is not clear what is meant.
+        ScenarioError: the file is not valid.
+        InvalidInputError: the policy or an interface is ambiguous or does not exist.
 
     """
     text = read(policy)
@@ -82,17 +82,17 @@ def configuration(
 
 
 def require(devices: list[str]) -> None:
-    """Refuse interfaces that this machine has not."""
+    """Refuse interfaces that do not exist on this machine."""
     there = [name for _, name in socket.if_nameindex()]
     for device in devices:
         if device not in there:
             known = ", ".join(there)
-            raise InvalidInputError(f"this machine has no interface {device}", f"there are {known}")
+            raise InvalidInputError(f"this machine has no interface `{device}`", f"interfaces: {known}")
 
 
 @contextmanager
 def bare(devices: list[str]) -> Iterator[dict[str, dict[str, bool]]]:
-    """Switch off what glues packets together at interfaces, for as long as it lasts; gives what was on."""
+    """Switch offloads that merge packets off for the duration of a block; give those that were on."""
     before = {device: kernel.offloads(device) for device in devices}
     try:
         for device in devices:
@@ -103,7 +103,7 @@ def bare(devices: list[str]) -> Iterator[dict[str, dict[str, bool]]]:
 
 
 def restore(before: Mapping[str, Mapping[str, bool]]) -> None:
-    """Switch the offloads of interfaces on again that were on; those that are gone need none."""
+    """Switch the offloads of interfaces back on; interfaces that no longer exist are skipped."""
     for device, offloads in before.items():
         try:
             kernel.switch_offloads_on(device, [name for name, was_on in offloads.items() if was_on])
@@ -111,12 +111,12 @@ def restore(before: Mapping[str, Mapping[str, bool]]) -> None:
             continue
 
 
-def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Scenario:
+def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Document:
     found = json.loads(_core.check_router(text))["router"]
     ports = {port["name"]: port for port in found["ports"] if not port["shutdown"]}
     way_out = _chosen(outer, ports, [name for name, port in ports.items() if _has_policy(port)])
     way_in = _chosen(inner, ports, [name for name in ports if name != way_out])
-    return Scenario(
+    return Document(
         _scenario(
             {"configuration": {"file": str(file.absolute())}},
             (ports[way_in]["wire"]["rate"] or _ANY_RATE, {"name": way_in}),
@@ -126,7 +126,7 @@ def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Scenario:
 
 
 def _has_policy(port: Mapping[str, Any]) -> bool:
-    """Whether the way out of a port is configured: it is not the plain FIFO that every interface has."""
+    """Whether a port has an output policy, other than the plain FIFO of every interface."""
     output = port["output"]
     queueing = output.get("queueing") or {}
     buffers = [set(one.get("buffer") or {"tail-drop"}) for one in queueing.get("classes", [])]
@@ -135,36 +135,40 @@ def _has_policy(port: Mapping[str, Any]) -> bool:
 
 
 def _chosen(side: Side, ports: Mapping[str, Any], likely: list[str]) -> str:
-    """Return which interface of the configuration a side stands for."""
+    """Return the interface of the configuration that a side represents."""
     if side.interface in ports:
         return str(side.interface)
     if side.interface is None and len(likely) == 1:
         return likely[0]
-    said = "is not clear" if side.interface is None else f"is not {side.interface}, which there is not"
+    message = (
+        f"it is ambiguous which interface of the configuration `{side.device}` represents"
+        if side.interface is None
+        else f"the configuration has no interface `{side.interface}` that is up"
+    )
     raise InvalidInputError(
-        f"which interface of the configuration {side.device} stands for {said}",
-        f"write {side.device}=INTERFACE; there are {', '.join(ports)}",
+        message,
+        f"write {side.device}=INTERFACE; interfaces: {', '.join(ports)}",
     )
 
 
-def _of_policies(file: Path, name: str | None, rate: str | None, *, both: bool) -> Scenario:
+def _of_policies(file: Path, name: str | None, rate: str | None, *, both: bool) -> Document:
     plain = _scenario({}, (_ANY_RATE, {}), (rate or _ANY_RATE, {}))
     policies = _load(file, plain)["policies"]
     if name is None and len(policies) == 1:
         name = next(iter(policies))
     if name not in policies:
         raise InvalidInputError(
-            f"which of the policies in {file}?" if name is None else f"{file} has no policy {name!r}",
-            f"give --name; there are {', '.join(policies) or 'none'}",
+            f"`{file}` has several policies" if name is None else f"`{file}` has no policy `{name}`",
+            f"choose one with --name: {', '.join(policies) or 'none'}",
         )
     applied = {"output": name}
     back = (rate or _ANY_RATE, applied) if both else (_ANY_RATE, {})
     return _load(file, _scenario({}, back, (rate or _ANY_RATE, applied)))
 
 
-def _load(file: Path, scenario: Mapping[str, Any]) -> Scenario:
-    """Read a file with policies, everything around them replaced."""
-    return Scenario.load(file, {key: json.dumps(value) for key, value in scenario.items()})
+def _load(file: Path, scenario: Mapping[str, Any]) -> Document:
+    """Read a file with policies, with all other keys replaced."""
+    return Document.load(file, {key: json.dumps(value) for key, value in scenario.items()})
 
 
 def _scenario(
@@ -181,13 +185,13 @@ def _scenario(
         "hosts": {_INSIDE: {}, _OUTSIDE: {}},
         "routers": {_BRIDGE: dict(router)},
         "links": links,
-        # A scenario has traffic; this one is never run.
+        # A scenario needs traffic, although this one is never run.
         "traffic": [{"name": "none", "from": _INSIDE, "to": _OUTSIDE, "source": _NO_SOURCE}],
         "measure": {},
     }
 
 
-def _directions(scenario: Scenario) -> dict[tuple[str, str], dict[str, Any]]:
+def _directions(scenario: Document) -> dict[tuple[str, str], dict[str, Any]]:
     planned = plan(scenario.embedded(), seed=1)
     return {(one["from"], one["to"]): one for one in planned.forwarders[_BRIDGE]["directions"]}
 

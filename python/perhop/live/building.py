@@ -1,4 +1,4 @@
-"""A network out of what the kernel has: namespaces, veth pairs, addresses, routes, neighbors."""
+"""Building a network: namespaces, veth pairs, addresses, routes, neighbors."""
 
 from __future__ import annotations
 
@@ -15,16 +15,15 @@ if TYPE_CHECKING:
     from pyroute2 import IPRoute
 
 _SYSCTL = Path("/proc/sys/net")
-# IFALIASZ of <linux/if.h>, less two bytes that the kernel does not take.
+# IFALIASZ of <linux/if.h>, minus two bytes that the kernel does not accept.
 _LONGEST_ALIAS = 253
-# What keeps the kernel from sending what no scenario asked for, and from remembering one flow's path for the
-# next.
+# Keep the kernel from sending packets of its own, and from caching metrics of one flow for the next.
 _QUIET = {
     "ipv4/tcp_no_metrics_save": "1",
     "ipv4/ip_forward": "0",
 }
 _WITHOUT_IPV6 = {"ipv6/conf/default/disable_ipv6": "1", "ipv6/conf/all/disable_ipv6": "1"}
-# No duplicate address detection, no solicitation of routers, no link-local address of its own.
+# No duplicate address detection, no router solicitation, no automatic link-local address.
 _QUIET_IPV6 = {
     "ipv6/conf/default/accept_dad": "0",
     "ipv6/conf/default/accept_ra": "0",
@@ -37,11 +36,16 @@ _QUIET_IPV6 = {
 def build(
     network: Network, names: Mapping[str, str], congestion_controls: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Build `network` in namespaces called `names`; returns what the system refused and one can do without.
+    """Build `network` in namespaces named `names`; returns optional settings that the system refused.
 
-    `congestion_controls` are TCP's by host; the system's where a host has none of its own.
+    `congestion_controls` holds the TCP congestion control by host; by default the system's.
 
-    Whatever was made when it fails is the caller's to remove: its names say whose it is.
+    On failure the caller removes what was built; the names identify the owner.
+
+    Raises:
+        MissingCapabilityError: the kernel lacks a congestion control.
+        OSError: the kernel refused a namespace, a device or an address.
+
     """
     refused: list[str] = []
     for node in network.nodes:
@@ -57,7 +61,7 @@ def build(
 
 
 def offered_congestion_controls() -> list[str]:
-    """Return the TCP congestion controls that the kernel has loaded."""
+    """Return the TCP congestion controls available in the kernel."""
     try:
         return (_SYSCTL / "ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
     except OSError:
@@ -65,7 +69,7 @@ def offered_congestion_controls() -> list[str]:
 
 
 def _settle(network: Network, node: str) -> list[str]:
-    """Set what later devices of this namespace inherit; returns what was refused."""
+    """Set the defaults for devices of this namespace; returns settings that were refused."""
     address = network.addresses.get(node)
     settings = dict(_QUIET)
     if Path("/proc/sys/net/ipv6").is_dir():
@@ -80,8 +84,8 @@ def _settle(network: Network, node: str) -> list[str]:
 
 
 def _connect(cable: tuple[Device, Device], names: Mapping[str, str], mtu: int) -> None:
-    """Make a veth pair with both its ends where they belong: it never shows up anywhere else."""
-    from pyroute2 import IPRoute
+    """Make a veth pair directly in its two namespaces, so that it never appears elsewhere."""
+    from pyroute2 import IPRoute  # lazy: optional package
 
     one, other = cable
     far = os.open(namespaces.path(names[other.node]), os.O_RDONLY | os.O_CLOEXEC)
@@ -100,8 +104,8 @@ def _connect(cable: tuple[Device, Device], names: Mapping[str, str], mtu: int) -
 
 
 def _configure(network: Network, node: str, congestion_control: str | None) -> None:
-    """Bring up a node's devices, in whose namespace this thread is; give a host address and way out."""
-    from pyroute2 import IPRoute
+    """Bring up the devices of a node from within its namespace; give hosts an address and routes."""
+    from pyroute2 import IPRoute  # lazy: optional package
 
     with IPRoute() as ip:
         ip.link("set", index=_index(ip, "lo"), state="up")
@@ -117,22 +121,24 @@ def _configure(network: Network, node: str, congestion_control: str | None) -> N
             if position == 0:
                 targets = (*targets, "0.0.0.0/0" if address.version == 4 else "::/0")
             for target in targets:
-                _way_out(ip, index, address, target, congestion_control)
+                _add_route(ip, index, address, target, congestion_control)
 
 
 def _address(ip: IPRoute, index: int, address: Address) -> None:
-    """Give a device the host's address and a gateway whose MAC address is known: nobody asks for it."""
+    """Give a device the host's address and a permanent neighbor entry for the gateway."""
     ip.addr("add", index=index, address=str(address), prefixlen=address.max_prefixlen)
     ip.neigh("add", ifindex=index, dst=_gateway(address), lladdr=GATEWAY_MAC, state="permanent")
 
 
-def _way_out(ip: IPRoute, index: int, address: Address, target: str, congestion_control: str | None) -> None:
-    """Send what is for `target` to the gateway, by TCP with a congestion control.
+def _add_route(
+    ip: IPRoute, index: int, address: Address, target: str, congestion_control: str | None
+) -> None:
+    """Route `target` to the gateway, with a TCP congestion control if given.
 
-    It stands at the route, since the setting of a whole namespace takes only what the administrator allows
-    everybody.
+    The congestion control is set on the route, as a namespace accepts only those that the administrator
+    allows for all users.
     """
-    from pyroute2.netlink.exceptions import NetlinkError
+    from pyroute2.netlink.exceptions import NetlinkError  # lazy: optional package
 
     metrics = {} if congestion_control is None else {"metrics": {"cc_algo": congestion_control}}
     try:
@@ -141,8 +147,8 @@ def _way_out(ip: IPRoute, index: int, address: Address, target: str, congestion_
         if congestion_control is None or congestion_control in offered_congestion_controls():
             raise
         raise MissingCapabilityError(
-            f"this kernel has no TCP congestion control {congestion_control!r}",
-            f"it has {', '.join(offered_congestion_controls())}",
+            f"this kernel has no TCP congestion control `{congestion_control}`",
+            f"available: {', '.join(offered_congestion_controls())}",
         ) from error
 
 
@@ -151,7 +157,7 @@ def _gateway(address: Address) -> str:
 
 
 def _alias(device: Device) -> str:
-    """Return what `ip link` is to show beside a device."""
+    """Return the alias of a device, which `ip link` shows."""
     return f"{device.node} to {device.towards}".encode()[:_LONGEST_ALIAS].decode(errors="ignore")
 
 

@@ -1,4 +1,4 @@
-"""Processes in the nodes of a laboratory: started, watched, ended."""
+"""Starting, watching and ending processes in the nodes of a laboratory."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from pathlib import Path
 from perhop.errors import PerhopError
 from perhop.live.inside import Place
 
-# How long a process gets to write its results after it was asked to end.
+# Time for a process to write its results after SIGTERM.
 _END_WITHIN_S = 5.0
-_LOOK_EVERY_S = 0.01
-# Of what a failed process said, this much is repeated.
-_LAST_WORDS = 2000
+_POLL_EVERY_S = 0.01
+# Number of characters of a failed process's output in its error message.
+_LAST_OUTPUT = 2000
 
 
 class Child:
-    """A process in a node. It dies with this one, and Ctrl-C on the terminal does not reach it."""
+    """A process in a node. It ends with this process; Ctrl-C on the terminal does not reach it."""
 
     def __init__(self, node: str, name: str, place: Place, what: list[str], log: Path) -> None:
         self.node = node
-        #: What it is, for messages.
+        #: Its name in messages.
         self.name = name
-        #: Where its output goes.
+        #: The file that receives its output.
         self.log = log
         self._read = 0
         with log.open("wb") as output:
-            # A pipe as standard input whose other end nobody writes to: it closes with this process, which
-            # perhop's own programs take as the end.
+            # A pipe as standard input that nobody writes to: it closes when this process ends, which ends
+            # perhop's own programs.
             self.process = subprocess.Popen(
                 place.command(*what),
                 stdin=subprocess.PIPE,
@@ -43,7 +43,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its number."""
+        """Its process id."""
         return self.process.pid
 
     @property
@@ -51,8 +51,8 @@ class Child:
         """Its exit code, negative for the signal that ended it; `None` while it runs."""
         return self.process.poll()
 
-    def said(self) -> str:
-        """Return what it has written since this was last asked."""
+    def new_output(self) -> str:
+        """Return its output since the last call."""
         with self.log.open("rb") as log:
             log.seek(self._read)
             new = log.read()
@@ -60,26 +60,26 @@ class Child:
         return new.decode("utf-8", errors="replace")
 
     def failure(self) -> PerhopError:
-        """Return what to say of it when it ended before its time."""
-        words = self.log.read_text(encoding="utf-8", errors="replace").strip()[-_LAST_WORDS:]
+        """Return the error for a process that ended too early."""
+        output = self.log.read_text(encoding="utf-8", errors="replace").strip()[-_LAST_OUTPUT:]
         code = self.code
         how = (
-            f"was ended by {signal.Signals(-code).name}"
+            f"was killed by {signal.Signals(-code).name}"
             if code is not None and code < 0
             else f"ended with code {code}"
         )
-        return PerhopError(f"{self.name} {how}" + (f": {words}" if words else ""))
+        return PerhopError(f"{self.name} {how}" + (f": {output}" if output else ""))
 
     def ask_to_end(self) -> None:
-        """Ask it, and all of its process group, to end."""
+        """Send SIGTERM to its process group."""
         self._signal(signal.SIGTERM)
 
     def end_now(self) -> None:
-        """End it, and all of its process group, without asking."""
+        """Send SIGKILL to its process group."""
         self._signal(signal.SIGKILL)
 
     def close(self) -> None:
-        """Wait for its end and let go of it."""
+        """Wait for its end and release its resources."""
         self.process.wait()
         if self.process.stdin is not None:
             with suppress(OSError):
@@ -92,16 +92,16 @@ class Child:
 
 
 def end(children: Iterable[Child]) -> list[Child]:
-    """Ask processes to end, and end those that do not; returns the latter."""
+    """End processes with SIGTERM, and with SIGKILL where that has no effect; returns the latter."""
     every = list(children)
     running = [child for child in every if child.code is None]
     for child in running:
         child.ask_to_end()
     until = time.monotonic() + _END_WITHIN_S
-    while (deaf := [child for child in running if child.code is None]) and time.monotonic() < until:
-        time.sleep(_LOOK_EVERY_S)
-    for child in deaf:
+    while (unresponsive := [child for child in running if child.code is None]) and time.monotonic() < until:
+        time.sleep(_POLL_EVERY_S)
+    for child in unresponsive:
         child.end_now()
     for child in every:
         child.close()
-    return deaf
+    return unresponsive

@@ -1,4 +1,4 @@
-"""Removing what crashed laboratories left behind, and nothing else."""
+"""Removing the remains of crashed laboratories."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from perhop.live.state import folders, load
 
 @dataclass
 class Cleaned:
-    """What was removed, and what could not be."""
+    """What was removed, and what could not be removed."""
 
     namespaces: list[str] = field(default_factory=list)
-    #: How many processes in them were ended.
+    #: Number of processes in them that were killed.
     processes: int = 0
     folders: list[str] = field(default_factory=list)
-    #: What is left for want of rights.
+    #: What could not be removed without further privileges.
     left: list[str] = field(default_factory=list)
-    #: Laboratories that run and were left alone.
+    #: Process ids of running laboratories, which were not touched.
     running: list[int] = field(default_factory=list)
 
     @property
     def anything(self) -> bool:
-        """Whether there was something to remove."""
+        """Whether anything was removed."""
         return bool(self.namespaces or self.folders)
 
 
 def clean() -> Cleaned:
-    """Remove every laboratory whose owner is dead: processes, namespaces with their devices, state.
+    """Remove every laboratory whose owner has died: processes, namespaces with their devices, state.
 
-    It may be repeated, and run beside others of its kind. A laboratory whose owner lives is not touched.
+    It can be repeated and run concurrently. Laboratories with a living owner are not touched.
     """
     cleaned = Cleaned()
     alive: dict[Owner, bool] = {}
@@ -62,7 +62,7 @@ def clean() -> Cleaned:
 
 
 def _temporary() -> Iterator[tuple[Owner, Path]]:
-    """Give this user's folders of what hosts and forwarders wrote down, with their owners."""
+    """Generate this user's temporary folders of hosts and forwarders, with their owners."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         owner = Owner.of_name(folder.name)
         if owner is not None and folder.is_dir() and folder.lstat().st_uid == os.geteuid():

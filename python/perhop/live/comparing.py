@@ -1,4 +1,4 @@
-"""A scenario run on real packets beside its simulation."""
+"""Comparing a live run of a scenario with its simulation."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from perhop.compare import Comparison, Tolerances, compare
+from perhop.document import Document
 from perhop.live import rights
 from perhop.live.measuring import measure
 from perhop.live.priority import in_real_time
 from perhop.live.running import Watching
 from perhop.running import Progress, simulate
-from perhop.scenario import Scenario
 
 
 @dataclass(frozen=True)
 class Watched:
-    """Who is told how far the two are."""
+    """Callbacks for the progress of the simulation and of the live run."""
 
     simulated: Callable[[Progress], None] | None = None
-    #: Called with the share that is over, from 0 to 1.
+    #: Called with the share of the live run that is done, from 0 to 1.
     live: Callable[[float], None] | None = None
 
 
 def live_beside_simulated(
-    scenario: Scenario,
+    scenario: Document,
     *,
     seed: int | None = None,
     replications: int,
@@ -33,11 +33,17 @@ def live_beside_simulated(
     tolerances: Tolerances | None = None,
     watched: Watched | None = None,
 ) -> Comparison:
-    """Simulate a scenario and run it on real packets, with the same seed, one after the other.
+    """Simulate a scenario, then run it live with the same seed, and compare the results.
 
-    Not at the same time: a simulation takes all processors, and a laboratory needs them when packets are due.
+    The two do not run at the same time, as the simulation would delay the packets of the laboratory.
+
+    Raises:
+        MissingCapabilityError: this user may not create networks.
+        ScenarioError: real packets cannot do what the scenario needs.
+        PerhopError: a process of the laboratory failed.
+
     """
-    # First of all: a process of several threads, as a simulation has, gets no user namespace.
+    # Before the simulation: only a process with one thread can enter a user namespace.
     rights.obtain()
     watched = watched or Watched()
     simulated = simulate(
@@ -48,5 +54,5 @@ def live_beside_simulated(
             scenario, seed=seed, replications=live_replications, watching=Watching(progress=watched.live)
         )
     if measured.results is None:
-        raise AssertionError("the traffic of the scenario was run")
+        raise AssertionError("a live run with traffic has results")
     return compare(simulated, replace(measured.results, summary=measured.summary()), tolerances)

@@ -1,7 +1,7 @@
 """`python -m perhop.live.inside`: a process that starts in a node of a laboratory.
 
-It moves into the node's namespaces and becomes what it was started for: perhop's forwarder, perhop's host,
-or any program. Started by `children` and by `perhop live exec`; it imports nothing heavy.
+It moves into the node's namespaces, then runs perhop's forwarder, perhop's host or any program. It is started
+by `children` and by `perhop live exec`, and imports neither numpy nor polars.
 """
 
 from __future__ import annotations
@@ -15,20 +15,21 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from perhop import _core
 from perhop.live import kernel
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process is to live, and with whom it dies."""
+    """Where a process runs, and the process that it ends with."""
 
     #: The network namespace's file.
     namespace: str
-    #: Takes the place of `/etc/hosts`, so that hosts know each other by the scenario's names.
+    #: A file mounted over `/etc/hosts`, so that the scenario's host names resolve.
     hosts: str | None = None
-    #: The process to die with; `None` for one that somebody looks at.
+    #: The process to end with; `None` for an interactive program.
     parent: int | None = None
-    #: Files of a user and a mount namespace to enter first: those of another laboratory of the same user.
+    #: Files of a user and a mount namespace to enter first, for another laboratory of this user.
     outer: tuple[str, ...] = ()
 
     def command(self, *what: str) -> list[str]:
@@ -44,7 +45,7 @@ def enter(place: Place) -> None:
     for namespace in place.outer:
         kernel.enter(Path(namespace))
     if place.outer:
-        # Whoever enters a mount namespace stands at its root.
+        # Entering a mount namespace changes the working directory to its root.
         os.chdir(here)
     kernel.enter(Path(place.namespace), kernel.NEW_NETWORK)
     if place.hosts is not None:
@@ -54,16 +55,14 @@ def enter(place: Place) -> None:
 
 
 def _call(function: str, *arguments: object) -> int:
-    """Become one of perhop's own programs."""
-    from perhop import _core
-
+    """Run one of perhop's own programs."""
     program: Callable[..., object] = getattr(_core, function)
     program(*arguments)
     return 0
 
 
 def main(arguments: list[str]) -> int:
-    """Enter the place and start what belongs there."""
+    """Enter the node's namespaces and run what was asked for."""
     place, kind, *rest = arguments
     given = json.loads(place)
     given["outer"] = tuple(given["outer"])
@@ -75,7 +74,7 @@ def main(arguments: list[str]) -> int:
             scenario, base, host, seed, replication, start_at_ns, result, *control = rest
             text = Path(scenario).read_text(encoding="utf-8")
             when = int(start_at_ns)
-            # A socket for each flow may be more than a shell's limit.
+            # One socket per flow can exceed the soft limit of open files.
             most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
             return _call("live_host", text, base, host, int(seed), when, result, int(replication), *control)
@@ -84,7 +83,7 @@ def main(arguments: list[str]) -> int:
                 os.execvp(rest[0], rest)
             except OSError as error:
                 print(f"{rest[0]}: {error.strerror}", file=sys.stderr)  # noqa: T201 - a program of its own
-                # As a shell says that a command cannot be found or started.
+                # The exit code of a shell for a command that cannot be started.
                 return 127
         case _:
             raise ValueError(kind)

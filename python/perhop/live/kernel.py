@@ -1,7 +1,7 @@
-"""What Linux is asked for and Python's standard library has no word for.
+"""Linux system calls that Python's standard library lacks.
 
-Namespaces, mounts, the signal at a parent's death, the offloads of a device. Linux only; every function
-raises `OSError` with what the kernel said.
+Namespaces, mounts, the signal at a parent's death, the offloads of a device. Every function raises `OSError`
+with the kernel's error.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MNT_DETACH = 2
 # <linux/prctl.h>
 _PR_SET_PDEATHSIG = 1
 
-# <linux/sockios.h> and <linux/ethtool.h>: one command to switch each offload.
+# <linux/sockios.h> and <linux/ethtool.h>: the command that sets each offload.
 _SIOCETHTOOL = 0x8946
 _OFFLOADS = {
     "rx-checksum": 0x15,
@@ -61,7 +61,7 @@ def _checked(result: int, what: str) -> None:
 
 
 def enter(namespace: Path, kind: int = 0) -> None:
-    """Move this thread into a namespace, given as its file; `kind` guards against another kind of it."""
+    """Move this thread into the namespace of a file; fails if it is not of `kind`, unless that is 0."""
     descriptor = os.open(namespace, os.O_RDONLY | os.O_CLOEXEC)
     try:
         enter_open(descriptor, str(namespace), kind)
@@ -70,46 +70,46 @@ def enter(namespace: Path, kind: int = 0) -> None:
 
 
 def enter_open(descriptor: int, name: str, kind: int = 0) -> None:
-    """Move this thread into the namespace that an open file is."""
+    """Move this thread into the namespace of an open file."""
     _checked(_libc().setns(descriptor, kind), name)
 
 
 def unshare(kinds: int) -> None:
-    """Give this process namespaces of its own; `NEW_USER` wants a process of one thread."""
+    """Move this process into new namespaces; `NEW_USER` requires a process with one thread."""
     _checked(_libc().unshare(kinds), "unshare")
 
 
 def mount(source: str, target: Path, filesystem: str) -> None:
-    """Mount a file system that needs no device."""
+    """Mount a file system without a device."""
     _checked(
         _libc().mount(source.encode(), bytes(target), filesystem.encode(), 0, None), f"mount on {target}"
     )
 
 
 def bind(source: Path, target: Path) -> None:
-    """Let `target` be what `source` is."""
+    """Bind-mount `source` over `target`."""
     _checked(_libc().mount(bytes(source), bytes(target), None, _MS_BIND, None), f"bind mount on {target}")
 
 
 def make_mounts_private() -> None:
-    """Keep mounts from this process's mount namespace out of the others'."""
+    """Stop mounts of this mount namespace from propagating to others."""
     _checked(_libc().mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None), "private mounts")
 
 
 def unmount(target: Path) -> None:
-    """Take a mount away, now for whoever looks and as soon as nobody uses it for good."""
+    """Unmount lazily: at once from the tree, and completely when it is no longer in use."""
     _checked(_libc().umount2(bytes(target), _MNT_DETACH), f"unmount {target}")
 
 
 def die_with_parent(signal_number: int, parent: int) -> None:
-    """Have this process sent a signal when its parent dies; ends it if that has happened already."""
+    """Request a signal for this process when its parent dies; sends it if that has already happened."""
     _checked(_libc().prctl(_PR_SET_PDEATHSIG, signal_number, 0, 0, 0), "prctl")
     if os.getppid() != parent:
         os.kill(os.getpid(), signal_number)
 
 
 def _offload(device: str, command: int, value: int) -> int:
-    """Ask the driver of `device` in this namespace by SIOCETHTOOL; returns the value it answers."""
+    """Send an ethtool command to the driver of `device` in this namespace; returns its value."""
     request = ctypes.create_string_buffer(struct.pack("=II", command, value))
     ifreq = struct.pack("=16sQ16x", device.encode(), ctypes.addressof(request))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
@@ -122,9 +122,9 @@ def _offload(device: str, command: int, value: int) -> int:
 
 
 def switch_offloads_off(device: str) -> None:
-    """Let a device in this namespace send whole packets with their checksums.
+    """Switch off the offloads of a device in this namespace.
 
-    A veth pair would otherwise pass on segments of 64 KB without checksums, which no wire ever sees.
+    A veth pair would otherwise carry segments of 64 KB without checksums, unlike any wire.
     """
     for command in _OFFLOADS.values():
         _offload(device, command, 0)
@@ -137,5 +137,5 @@ def switch_offloads_on(device: str, names: Iterable[str]) -> None:
 
 
 def offloads(device: str) -> dict[str, bool]:
-    """Return which offloads of a device in this namespace are on."""
+    """Return the state of the offloads of a device in this namespace."""
     return {name: bool(_offload(device, command, 0)) for name, command in _GET_OFFLOAD.items()}

@@ -1,4 +1,4 @@
-"""A laboratory: a network that exists for a while, processes in it, and nothing of it afterwards."""
+"""A laboratory: a temporary network, the processes in it, and their removal."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from perhop.live.owner import Owner
 from perhop.live.state import ROOT, State
 
 _HOSTS = "hosts"
-_DISTURBING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_DEFERRED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Laboratory:
-    """A network of namespaces while a `with` block lasts.
+    """A network of namespaces for the duration of a `with` block.
 
-    Whatever ends the block, the network is gone afterwards; where even that is impossible (kill -9), `clean`
-    removes it, which each new laboratory calls first.
+    The network is removed however the block ends. After a kill -9, `clean` removes it, which every new
+    laboratory calls first.
     """
 
     def __init__(
@@ -38,8 +38,8 @@ class Laboratory:
 
         Args:
             network: what to build.
-            scenario: the name of what it is for.
-            congestion_controls: TCP's by host; by default the system's.
+            scenario: name of the scenario.
+            congestion_controls: TCP congestion control by host; by default the system's.
 
         """
         self.network = network
@@ -50,15 +50,15 @@ class Laboratory:
             namespaces=namespaces.names(owner, network.nodes),
             addresses={node: str(address) for node, address in network.addresses.items()},
         )
-        #: What the system did not grant, and one can live without.
+        #: Optional settings that the system refused.
         self.refused: list[str] = []
         self.children: list[Child] = []
-        #: TCP's by host, where a host has one of its own.
+        #: TCP congestion control by host, where it is set.
         self.congestion_controls = congestion_controls or {}
 
     @property
     def folder(self) -> Path:
-        """Where its files are while it exists."""
+        """The folder of its files while it exists."""
         return self.state.folder
 
     def __enter__(self) -> Laboratory:
@@ -80,18 +80,18 @@ class Laboratory:
         self.close()
 
     def start(self, node: str, name: str, *what: str) -> Child:
-        """Start a process in a node: `forward`, `host` or `program`, as `inside` takes them."""
+        """Start a process in a node: `forward`, `host` or `program`, with the arguments of `inside`."""
         child = Child(node, name, self.place(node), list(what), self.folder / f"{len(self.children)}.log")
         self.children.append(child)
         return child
 
     def place(self, node: str) -> Place:
-        """Return where processes of a node live."""
+        """Return the place of a node's processes."""
         return place(self.state, node, parent=os.getpid())
 
     def close(self) -> None:
-        """End all processes and remove the network; signals have to wait until that is done."""
-        with _undisturbed():
+        """End all processes and remove the network; signals are deferred until that is done."""
+        with _signals_deferred():
             children.end(self.children)
             names = list(self.state.namespaces.values())
             namespaces.empty(names)
@@ -101,7 +101,7 @@ class Laboratory:
 
 
 def place(state: State, node: str, parent: int | None = None) -> Place:
-    """Return where processes of a node of a laboratory live."""
+    """Return the place of the processes of a laboratory's node."""
     return Place(
         namespace=str(namespaces.path(state.namespaces[node])),
         hosts=str(ROOT / state.owner.tag / _HOSTS) if node in state.addresses else None,
@@ -110,9 +110,9 @@ def place(state: State, node: str, parent: int | None = None) -> Place:
 
 
 def place_from_outside(state: State, node: str) -> Place:
-    """Return where processes of a node live, for one that is not of the laboratory.
+    """Return the place of a node's processes for a process outside the laboratory.
 
-    A laboratory without the rights of root is in a user namespace; its owner's others enter that first.
+    A laboratory without root privileges is in a user namespace, which must be entered first.
     """
     inside = place(state, node)
     owner = Path(f"/proc/{state.owner.pid}/ns")
@@ -123,7 +123,7 @@ def place_from_outside(state: State, node: str) -> Place:
 
 
 def _hosts(addresses: dict[str, str]) -> str:
-    """Return `/etc/hosts` of every host: the scenario's names."""
+    """Return the content of `/etc/hosts` for all hosts."""
     lines = [
         "127.0.0.1 localhost",
         "::1 localhost",
@@ -133,21 +133,21 @@ def _hosts(addresses: dict[str, str]) -> str:
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Hold back Ctrl-C and the like for a while; they come into effect afterwards."""
+def _signals_deferred() -> Iterator[None]:
+    """Defer SIGINT, SIGTERM and SIGHUP to the end of the block."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    came: list[int] = []
+    received: list[int] = []
 
     def later(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+        received.append(number)
 
-    held = {number: signal.signal(number, later) for number in _DISTURBING}
+    held = {number: signal.signal(number, later) for number in _DEFERRED}
     try:
         yield
     finally:
         for number, handler in held.items():
             signal.signal(number, handler)
-        for sent in came:
+        for sent in received:
             signal.raise_signal(sent)

@@ -1,4 +1,4 @@
-"""Running a scenario on real packets as often as wanted, and the results of it."""
+"""Running the replications of a scenario live, and their results."""
 
 from __future__ import annotations
 
@@ -7,27 +7,26 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from perhop import _core
+from perhop.document import Document, typed
 from perhop.live.fidelity import Fidelity, judge
 from perhop.live.owner import PREFIX, Owner
 from perhop.live.running import Account, Ended, Program, Socket, Watching, play
-from perhop.scenario import Scenario
-
-if TYPE_CHECKING:
-    from perhop.results import Results
+from perhop.results import Results
+from perhop.saving import MANIFEST, json_text, whole_folder
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured on real packets."""
+    """The measurements of live runs."""
 
     #: Name of the scenario.
     scenario: str
-    #: In the shape of a simulation's; `None` where the scenario's traffic did not run.
+    #: Results as of a simulation; `None` where the scenario's traffic did not run.
     results: Results | None
-    #: The final counters of the forwarders, by node; of the last run, where there were several.
+    #: The final counters of the forwarders by node, of the last run.
     forwarders: Mapping[str, dict[str, Any]]
     programs: Sequence[Ended]
     fidelity: Fidelity
@@ -45,9 +44,13 @@ class Measured:
         }
 
     def save(self, folder: Path) -> None:
-        """Write the results as those of a simulation, and beside them what programs wrote."""
-        from perhop.saving import MANIFEST, json_text, whole_folder
+        """Write the results like those of a simulation, with the output of programs.
 
+        Raises:
+            InvalidInputError: the folder cannot be used, or holds something else.
+            OSError: a file cannot be written.
+
+        """
         with whole_folder(folder) as new:
             if self.results is not None:
                 replace(self.results, summary=self.summary()).write_into(new)
@@ -60,7 +63,7 @@ class Measured:
 
 
 def measure(
-    scenario: Scenario,
+    scenario: Document,
     *,
     seed: int | None = None,
     replications: int = 1,
@@ -70,13 +73,13 @@ def measure(
     socket: Socket = "af-packet",
     watching: Watching | None = None,
 ) -> Measured:
-    """Run a scenario on real packets, `replications` times one after the other; see `running.play`."""
+    """Run the replications of a scenario live, one after the other; see `running.play`."""
     resolved = scenario.embedded()
     resolved["seed"] = resolved["seed"] if seed is None else seed
     resolved["replications"] = replications
     watching = watching or Watching()
     accounts: list[Account] = []
-    # Named after this process, so that `perhop live clean` knows whose it was.
+    # Named after this process, so that `perhop live clean` can identify the owner.
     with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{Owner.current().tag}-") as files:
         for replication in range(replications):
             accounts.append(
@@ -108,9 +111,7 @@ def measure(
     )
 
 
-def _results(scenario: Scenario, accounts: Sequence[Account]) -> Results:
-    from perhop.results import Results
-
+def _results(scenario: Document, accounts: Sequence[Account]) -> Results:
     runs = [
         {
             "hosts": [str(file) for file in account.hosts.values()],
@@ -123,7 +124,7 @@ def _results(scenario: Scenario, accounts: Sequence[Account]) -> Results:
     )
     return Results(
         summary=json.loads(summary),
-        scenario=dict(scenario),
+        scenario=typed(dict(scenario)),
         seed=scenario["seed"],
         replications=scenario["replications"],
         units=units,
@@ -132,7 +133,7 @@ def _results(scenario: Scenario, accounts: Sequence[Account]) -> Results:
 
 
 def _share_of(watching: Watching, replication: int, replications: int) -> Watching:
-    """Return who is told of one of several runs."""
+    """Return the callbacks for one of several runs."""
     tell = watching.progress
     if tell is None:
         return watching

@@ -1,4 +1,4 @@
-"""Named network namespaces: made, entered, emptied, removed."""
+"""Creating, entering, emptying and removing named network namespaces."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from perhop.live import kernel
 from perhop.live.owner import PREFIX, Owner
 
 _FOLDER = Path("/run/netns")
-# More of a node's name makes no name clearer.
+# Number of characters of a node's name in the namespace's name.
 _LONGEST_NODE = 40
-# How long killed processes get until they are gone, and how often one looks.
+# Time for killed processes to disappear, and the interval of polling.
 _GONE_WITHIN_S = 2.0
-_LOOK_EVERY_S = 0.01
+_POLL_EVERY_S = 0.01
 
 
 def names(owner: Owner, nodes: Iterable[str]) -> dict[str, str]:
-    """Return a name for the namespace of each node, such as `ip netns` takes; no two alike."""
+    """Return a distinct name for the namespace of each node, valid for `ip netns`."""
     found: dict[str, str] = {}
     for index, node in enumerate(nodes):
         plain = re.sub(r"[^A-Za-z0-9_.-]", "_", node)[:_LONGEST_NODE]
@@ -32,20 +32,20 @@ def names(owner: Owner, nodes: Iterable[str]) -> dict[str, str]:
 
 
 def path(name: str) -> Path:
-    """Return the file that a namespace of this name is."""
+    """Return the file of a namespace."""
     return _FOLDER / name
 
 
 def make(name: str) -> None:
-    """Make a network namespace; raises `OSError`."""
-    from pyroute2 import netns
+    """Create a network namespace; raises `OSError`."""
+    from pyroute2 import netns  # lazy: optional package
 
     netns.create(name)
 
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """Have this thread in a namespace for a while: sockets opened there belong to it."""
+    """Move this thread into a namespace for the duration of the block."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
         kernel.enter(path(name), kernel.NEW_NETWORK)
@@ -66,7 +66,7 @@ def existing() -> list[tuple[Owner, str]]:
 
 
 def processes(namespaces: Iterable[str]) -> list[int]:
-    """Return the processes that live in namespaces; this process's own is left aside in any case."""
+    """Return the ids of the processes in namespaces, other than this process's own namespace."""
     wanted = set()
     for name in namespaces:
         with suppress(FileNotFoundError):
@@ -82,9 +82,9 @@ def processes(namespaces: Iterable[str]) -> list[int]:
 
 
 def empty(namespaces: list[str]) -> int:
-    """Kill every process that lives in namespaces; returns how many there were.
+    """Kill every process in namespaces; returns their number.
 
-    A program that was started in a host may have left others behind, which no process group finds any more.
+    A program started in a host may have left processes outside its process group.
     """
     killed: set[int] = set()
     until = time.monotonic() + _GONE_WITHIN_S
@@ -93,14 +93,13 @@ def empty(namespaces: list[str]) -> int:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         killed.update(found)
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_EVERY_S)
     return len(killed)
 
 
 def remove(name: str) -> None:
-    """Remove a namespace and the devices in it; nothing happens if somebody else has done so already."""
-    # A name whose namespace was never bound to it is an ordinary file: unmounting it fails, removing it does
-    # not.
+    """Remove a namespace and its devices; nothing happens if it is gone already."""
+    # A name without a namespace mounted on it is an ordinary file: unmounting fails, removing works.
     with suppress(OSError):
         kernel.unmount(path(name))
     with suppress(FileNotFoundError):

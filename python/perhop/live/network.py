@@ -1,6 +1,6 @@
-"""What is to be built: nodes, and between them cables of two devices.
+"""The network to build: nodes, and cables with a device at each end.
 
-Nothing here touches the system. Devices are called `eth0`, `eth1`, … at each node, in the order of the
+Nothing here touches the system. The devices of a node are named `eth0`, `eth1`, … in the order of the
 scenario's links.
 """
 
@@ -12,13 +12,12 @@ from dataclasses import dataclass, field
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-#: The longest IP packet in a frame of Ethernet, in bytes (RFC 894).
+#: The longest IP packet in an Ethernet frame, in bytes (RFC 894).
 ETHERNET_MTU = 1500
-#: The address of Ethernet that every host believes to be its gateway's. No device has it: a router's kernel
-#: therefore takes every frame for somebody else's and drops it at once, after the forwarder's socket has
-#: seen it.
+#: The MAC address of every host's gateway. No device has it: the router's kernel drops every frame as not its
+#: own, after the forwarder's socket has received it.
 GATEWAY_MAC = "02:70:68:6f:70:00"
-#: The gateway's addresses, link-local so that they are no scenario's.
+#: The gateway's addresses: link-local, so that no scenario uses them.
 GATEWAY_IPV4 = "169.254.112.104"
 GATEWAY_IPV6 = "fe80::7068"
 
@@ -30,15 +29,15 @@ class Device:
     node: str
     #: Its name in the node's namespace.
     name: str
-    #: Its own address of Ethernet.
+    #: Its MAC address.
     mac: str
-    #: What the plan calls it: the node at the other end of the scenario's link.
+    #: Its name in the plan: the node at the other end of the scenario's link.
     towards: str
 
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes and the devices that connect them."""
+    """Nodes and the cables between them."""
 
     #: Address by host.
     addresses: Mapping[str, Address]
@@ -46,14 +45,14 @@ class Network:
     forwarders: tuple[str, ...]
     #: Both ends of each cable.
     cables: tuple[tuple[Device, Device], ...]
-    #: Destinations by host and by what the plan calls the device that leads there, if it has several.
+    #: Destinations by host and by the plan's name of the device, for hosts with several devices.
     routes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
-    #: The longest IP packet that gets through, in bytes.
+    #: The longest IP packet that passes, in bytes.
     mtu: int = ETHERNET_MTU
 
     @property
     def nodes(self) -> list[str]:
-        """All of them: each gets a namespace."""
+        """All nodes; each gets a namespace."""
         return [*self.addresses, *self.forwarders]
 
     def devices(self, node: str) -> list[Device]:
@@ -66,7 +65,7 @@ class Network:
         return other if device == one else one
 
     def next_mac(self, device: Device) -> str:
-        """Return the address of Ethernet that frames leaving by a device are for."""
+        """Return the destination MAC address of frames that leave by a device."""
         peer = self.peer(device)
         return peer.mac if peer.node in self.addresses else GATEWAY_MAC
 
@@ -81,11 +80,11 @@ def network(
     """Return the network of hosts, forwarders and the cables between them.
 
     Args:
-        addresses: that of each host.
+        addresses: address by host.
         forwarders: the other nodes.
-        cables: node and device of either end, by the plan's names.
+        cables: node and device of both ends, by the plan's names.
         routes: see `Network.routes`.
-        mtu: the longest IP packet that is to get through; less than Ethernet's means Ethernet's.
+        mtu: the longest IP packet that must pass, in bytes; at least that of Ethernet is used.
 
     """
     parsed = {host: ipaddress.ip_address(address) for host, address in addresses.items()}
@@ -96,7 +95,7 @@ def network(
         node, towards = end
         name = f"eth{count[node]}"
         count[node] += 1
-        # Bit 1 of the first byte: locally administered; bit 0 clear: of one station.
+        # Bit 1 of the first byte: locally administered; bit 0 clear: unicast.
         mac = f"02:70:68:{len(made) >> 8 & 0xFF:02x}:{len(made) & 0xFF:02x}:{number:02x}"
         return Device(node, name, mac, towards)
 

@@ -1,8 +1,7 @@
-"""Whose is it? Everything a laboratory makes carries the process that made it.
+"""The owner of a laboratory: the process whose identity is in every name that the laboratory creates.
 
-A process is its number and the instant it started, since numbers come round again. Both stand in every name,
-so that what a crashed laboratory left can be told from what a running one needs, even where its state is
-lost.
+A process is identified by its id and start time, since ids are reused. With both in every name, the remains
+of a crashed laboratory can be distinguished from a running one even without its state file.
 """
 
 from __future__ import annotations
@@ -12,10 +11,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-# Everything of perhop's in the kernel is called so.
+# Prefix of all names that perhop creates.
 PREFIX = "perhop-"
 _TAG = re.compile(r"(?P<pid>\d+)\.(?P<started>\d+)")
-# Fields of /proc/PID/stat behind the name in parentheses, which may itself hold spaces: state is the first,
+# Fields of /proc/PID/stat after the name in parentheses, which may contain spaces: the state is the first,
 # the start time in clock ticks since boot (field 22 of proc(5)) the twentieth.
 _STATE = 0
 _STARTED = 19
@@ -40,13 +39,13 @@ class Owner:
 
     @classmethod
     def of_tag(cls, tag: str) -> Owner | None:
-        """Return the owner that `tag` names; `None` for a name that is not perhop's."""
+        """Return the owner of a tag; `None` if it is not perhop's."""
         match = _TAG.fullmatch(tag)
         return cls(int(match["pid"]), int(match["started"])) if match else None
 
     @classmethod
     def of_name(cls, name: str) -> Owner | None:
-        """Return the owner of a namespace by its name; `None` for one that is not perhop's."""
+        """Return the owner of a namespace by its name; `None` if it is not perhop's."""
         if not name.startswith(PREFIX):
             return None
         tag, dash, _ = name.removeprefix(PREFIX).partition("-")
@@ -54,18 +53,18 @@ class Owner:
 
     @property
     def tag(self) -> str:
-        """What names carry."""
+        """The part of names that identifies the owner."""
         return f"{self.pid}.{self.started}"
 
     @property
     def alive(self) -> bool:
-        """Whether it still runs."""
+        """Whether the process still runs."""
         found = _stat(self.pid)
         return found is not None and found[1] == self.started and found[0] not in _DEAD
 
 
 def _stat(pid: int) -> tuple[str, int] | None:
-    """Return state and start of a process, `None` if there is none."""
+    """Return state and start time of a process, `None` if it does not exist."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace")
     except (FileNotFoundError, ProcessLookupError):

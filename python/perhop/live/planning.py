@@ -1,4 +1,4 @@
-"""From a scenario to what its laboratory is built of and what runs in it."""
+"""The plan of a scenario's laboratory: its network, and the configurations of its forwarders."""
 
 from __future__ import annotations
 
@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from perhop import _core
+from perhop.document import Document
 from perhop.live.network import Network, network
-from perhop.scenario import Scenario
 
-# Times at the top of a scenario, of its measurements and of each entry of its traffic that `shortened`
-# scales.
+# The times that `shortened` scales: of the scenario, of its measurements, and of each entry of traffic.
 _OF_THE_RUN = ("duration",)
 _OF_MEASUREMENTS = ("warmup", "throughput-every", "delay-every")
 _OF_TRAFFIC = ("start", "start-within", "stop")
@@ -21,15 +20,15 @@ _OF_TRAFFIC = ("start", "start-within", "stop")
 
 @dataclass(frozen=True)
 class Plan:
-    """The network of a scenario, and what its forwarders do."""
+    """The network of a scenario and the configurations of its forwarders."""
 
     network: Network
-    #: The configuration of each forwarder as `live_forward` takes it, sockets and files left aside.
+    #: The configuration of each forwarder for `live_forward`, without sockets and files.
     forwarders: Mapping[str, dict[str, Any]]
 
 
-def plan(scenario: Scenario, seed: int, replication: int = 0) -> Plan:
-    """Return what the laboratory of a scenario is; raises `ScenarioError` for what real packets cannot do."""
+def plan(scenario: Document, seed: int, replication: int = 0) -> Plan:
+    """Return the plan of a scenario; raises `ScenarioError` for what cannot be done with real packets."""
     planned = json.loads(_core.live_plan(scenario.to_json(), scenario.base, seed, replication))
     hosts = {host["name"]: host for host in planned["hosts"]}
     built = network(
@@ -42,11 +41,11 @@ def plan(scenario: Scenario, seed: int, replication: int = 0) -> Plan:
     return Plan(built, {one["node"]: _on_devices(one, built) for one in planned["forwarders"]})
 
 
-def shortened(scenario: Scenario, factor: float) -> Scenario:
-    """Return the scenario with its course in time shortened (or lengthened) by `factor`.
+def shortened(scenario: Document, factor: float) -> Document:
+    """Return the scenario with its times scaled by `factor`.
 
-    Scaled are the duration, the warm-up, the intervals of measurements, and when traffic starts and stops.
-    Everything that happens in between keeps its own pace: rates, delays, bursts and pauses, sizes.
+    This scales the duration, the warm-up, the intervals of measurements, and the start and stop times of
+    traffic. Rates, delays, bursts, pauses and sizes are unchanged.
     """
     data = copy.deepcopy(dict(scenario))
 
@@ -63,7 +62,7 @@ def shortened(scenario: Scenario, factor: float) -> Scenario:
     for traffic in data.get("traffic", []):
         for key in _OF_TRAFFIC:
             scale(traffic, key)
-    return Scenario(data, scenario.base).check()
+    return Document(data, scenario.base).check()
 
 
 def _end(end: dict[str, str]) -> tuple[str, str]:
@@ -78,7 +77,7 @@ def _by_device(routes: list[dict[str, str]]) -> dict[str, tuple[str, ...]]:
 
 
 def _on_devices(forwarder: dict[str, Any], built: Network) -> dict[str, Any]:
-    """Return a forwarder's configuration with the names of real devices, and whom their frames are for."""
+    """Return a forwarder's configuration with device names and the destination MAC addresses of frames."""
     devices = {device.towards: device for device in built.devices(forwarder["node"])}
 
     def real(planned: str | None) -> str | None:

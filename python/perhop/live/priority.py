@@ -1,4 +1,4 @@
-"""Going ahead of what else a machine does."""
+"""Real-time priority."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-# The least of the real-time priorities: ahead of all that is fair, behind whoever needs it more.
+# The lowest real-time priority: above all normal processes, below other real-time processes.
 _PRIORITY = 1
 
 
 @contextmanager
 def in_real_time() -> Iterator[None]:
-    """Let this process and those it starts go ahead of others, where the system allows it.
+    """Run this process and its children at real-time priority, where the system allows it.
 
-    What packets meet in the network is to be measured, not what else the machine has to do. Linux keeps a
-    twentieth of the time for the others.
+    The measurement then does not depend on other processes. Linux reserves 5 % of the time for them.
     """
     before = os.sched_getscheduler(0), os.sched_getparam(0)
     try:

@@ -1,4 +1,4 @@
-"""A scenario on real packets: laboratory built, forwarders and hosts run, their accounts collected."""
+"""One live run of a scenario: build the laboratory, run forwarders and hosts, collect their reports."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from perhop import _core
+from perhop.document import Document
 from perhop.errors import InvalidInputError, PerhopError
 from perhop.live import children, control
 from perhop.live.children import Child
 from perhop.live.laboratory import Laboratory
 from perhop.live.planning import Plan, plan
-from perhop.scenario import Scenario
 
-#: How forwarders receive and send frames: packet sockets, or the express data path where a kernel has it.
+#: The sockets of forwarders: packet sockets, or AF_XDP where the kernel supports it.
 Socket = Literal["af-packet", "af-xdp"]
 
-# How often a run is looked at.
-_LOOK_EVERY_S = 0.05
-# What it may take a forwarder until it answers, on a machine that does other things too.
+# Interval of polling a run.
+_POLL_EVERY_S = 0.05
+# Time for a forwarder to answer, on a busy machine.
 _READY_WITHIN_S = 20.0
-# A killed process's connections break before its death is known.
+# The connections of a killed process close before its exit status is available.
 _DEATH_KNOWN_WITHIN_S = 2.0
-# From the start of the hosts' programs until they send: what it takes them to be ready, with each host's
-# share.
+# Time from the start of the hosts' programs until they send: a constant, and a share for each host.
 _LEAD_S = 1.0
 _LEAD_PER_HOST_S = 0.1
-# After the end, packets still under way arrive, and accounts are written.
+# Time after the end for packets in flight to arrive and for reports to be written.
 _OVERTIME_S = 30.0
 
 
@@ -40,7 +40,7 @@ class Program:
     """A program to run in a host."""
 
     host: str
-    #: For the shell.
+    #: A shell command.
     command: str
 
 
@@ -51,12 +51,12 @@ class Ended:
     program: Program
     #: Its exit code, negative for the signal that ended it.
     code: int
-    #: Whether it was still running when the run was over.
+    #: Whether it was still running at the end of the run.
     cut_short: bool
     output: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as plain data."""
+        """Return the program's result as plain data."""
         return {
             "host": self.program.host,
             "command": self.program.command,
@@ -68,28 +68,28 @@ class Ended:
 
 @dataclass(frozen=True)
 class Account:
-    """What the processes of one run wrote down."""
+    """The reports of one run."""
 
     #: The final counters of each forwarder, by node.
     forwarders: Mapping[str, dict[str, Any]]
-    #: The files that they come from.
+    #: The files of these counters, by node.
     forwarder_files: Mapping[str, Path]
-    #: The file of each host's report, by host; none where the scenario's traffic did not run.
+    #: The files of the hosts' reports, by host; empty where the scenario's traffic did not run.
     hosts: Mapping[str, Path]
     programs: Sequence[Ended] = ()
-    #: What the system did not grant.
+    #: Settings that the system refused.
     refused: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
 class Watching:
-    """Who is told how a run goes."""
+    """Callbacks of a run."""
 
-    #: Called with the share of the run that is over, from 0 to 1.
+    #: Called with the share of the run that is done, from 0 to 1.
     progress: Callable[[float], None] | None = None
-    #: Called with a host and a line that a program wrote in it.
+    #: Called with a host and a line of output of its program.
     line: Callable[[str, str], None] | None = None
-    #: Called once everything runs.
+    #: Called once all processes run.
     ready: Callable[[Laboratory], None] | None = None
 
 
@@ -98,20 +98,20 @@ class _Running:
     """The processes of one run."""
 
     laboratory: Laboratory
-    #: Where they write down what happened.
+    #: The folder of their reports.
     files: Path
     forwarders: dict[str, Child] = field(default_factory=dict)
     hosts: dict[str, Child] = field(default_factory=dict)
     programs: list[tuple[Program, Child]] = field(default_factory=list)
-    said: dict[Child, str] = field(default_factory=dict)
+    output: dict[Child, str] = field(default_factory=dict)
 
     def file(self, kind: str, index: int) -> Path:
-        """Return the file for the account of a forwarder or a host."""
+        """Return the file for the report of a forwarder or a host."""
         return self.files / f"{kind}-{index}.json"
 
 
 def play(
-    scenario: Scenario,
+    scenario: Document,
     *,
     seed: int,
     replication: int = 0,
@@ -123,31 +123,33 @@ def play(
     watching: Watching | None = None,
     files: Path,
 ) -> Account:
-    """Run a scenario on real packets once, in a laboratory of its own that is gone afterwards.
+    """Run a scenario live once, in its own laboratory, which is removed afterwards.
 
     Args:
-        scenario: with the configurations of its routers in it (`Scenario.embedded`).
-        seed: of every random stream; what hosts send is what the simulator would send.
-        replication: which repetition, from 0.
-        programs: what else to run in hosts; they are ended with the run.
+        scenario: a scenario with embedded router configurations (`Document.embedded`).
+        seed: seed for all random streams; hosts send what the simulator would send.
+        replication: number of the replication, from 0.
+        programs: further programs to run in hosts; they end with the run.
         with_traffic: whether the scenario's traffic runs.
-        until_interrupted: lasts until Ctrl-C instead of the scenario's duration.
-        congestion_controls: TCP's by host; by default the system's.
-        socket: how forwarders receive and send frames.
-        watching: who is told.
-        files: a folder for what the processes write down; made if it is not there.
+        until_interrupted: run until Ctrl-C instead of the scenario's duration.
+        congestion_controls: TCP congestion control by host; by default the system's.
+        socket: the sockets of forwarders.
+        watching: callbacks.
+        files: a folder for the reports; created if needed.
 
     Raises:
-        MissingCapabilityError: this user may make no networks.
-        PerhopError: a process failed; it says which and how.
+        MissingCapabilityError: this user may not create networks.
+        ScenarioError: real packets cannot do what the scenario needs.
+        InvalidInputError: a program names an unknown host.
+        PerhopError: a process failed; the message says which and how.
 
     """
     watching = watching or Watching()
     planned = plan(scenario, seed, replication)
     for program in programs:
         if program.host not in planned.network.addresses:
-            there = ", ".join(planned.network.addresses)
-            raise InvalidInputError(f"--exec: there is no host {program.host!r}", f"there are {there}")
+            hosts = ", ".join(planned.network.addresses)
+            raise InvalidInputError(f"--exec: there is no host `{program.host}`", f"hosts: {hosts}")
     files.mkdir(parents=True, exist_ok=True)
     duration_s = float("inf") if until_interrupted else seconds(scenario["duration"])
     with Laboratory(planned.network, scenario["name"], congestion_controls=congestion_controls) as laboratory:
@@ -175,12 +177,10 @@ def play(
 
 
 def seconds(text: str) -> float:
-    """Return a time as a scenario writes it in seconds."""
-    from perhop import _core
-
+    """Parse a time of a scenario into seconds."""
     found = _core.quantity(str(text))
     if found is None or found[1] != "s":
-        raise InvalidInputError(f"{text!r} is no time", "write it with its unit, as in 60s")
+        raise InvalidInputError(f"`{text}` is not a time", "write it with its unit, as in 60s")
     return found[0]
 
 
@@ -198,11 +198,11 @@ def _start_forwarders(running: _Running, planned: Plan, kind: Socket) -> None:
         laboratory.state.sockets[node] = socket
     until = time.monotonic() + _READY_WITHIN_S
     for node, child in running.forwarders.items():
-        _until_it_answers(laboratory.folder / laboratory.state.sockets[node], child, until)
+        _wait_for_answer(laboratory.folder / laboratory.state.sockets[node], child, until)
     laboratory.state.save()
 
 
-def _until_it_answers(socket: Path, child: Child, until: float) -> None:
+def _wait_for_answer(socket: Path, child: Child, until: float) -> None:
     while True:
         if child.code is not None:
             raise child.failure()
@@ -210,14 +210,14 @@ def _until_it_answers(socket: Path, child: Child, until: float) -> None:
             control.ask(socket)
         except OSError as error:
             if time.monotonic() > until:
-                raise PerhopError(f"{child.name} does not answer", child.said() or None) from error
-            time.sleep(_LOOK_EVERY_S)
+                raise PerhopError(f"{child.name} does not answer", child.new_output() or None) from error
+            time.sleep(_POLL_EVERY_S)
         else:
             return
 
 
 def _count_from(running: _Running, nanoseconds: int) -> None:
-    """Have all forwarders begin their counts at a reading of the monotonic clock."""
+    """Make all forwarders start their counters at a time of the monotonic clock."""
     for node, child in running.forwarders.items():
         try:
             control.count_from(
@@ -232,7 +232,7 @@ def _count_from(running: _Running, nanoseconds: int) -> None:
 
 
 def _start_hosts(
-    running: _Running, scenario: Scenario, seed: int, replication: int, start_at_ns: int
+    running: _Running, scenario: Document, seed: int, replication: int, start_at_ns: int
 ) -> None:
     laboratory = running.laboratory
     text = laboratory.folder / "scenario.json"
@@ -248,7 +248,7 @@ def _start_hosts(
 
 
 def _wait(running: _Running, start_at_ns: int, duration_s: float, watching: Watching) -> None:
-    """Wait for the end of the run: the hosts' programs, or the duration where they do not run."""
+    """Wait for the end of the run: of the hosts' programs, or of the duration without them."""
     while True:
         elapsed_s = (time.monotonic_ns() - start_at_ns) / 1e9
         for child in running.forwarders.values():
@@ -265,10 +265,10 @@ def _wait(running: _Running, start_at_ns: int, duration_s: float, watching: Watc
                 return
             if elapsed_s > duration_s + _OVERTIME_S:
                 late = ", ".join(name for name, child in running.hosts.items() if child.code is None)
-                raise PerhopError(f"the traffic of {late} does not end")
+                raise PerhopError(f"the traffic of {late} has not ended")
         elif elapsed_s >= duration_s or _all_ended(running.programs):
             return
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_EVERY_S)
 
 
 def _all_ended(programs: Sequence[tuple[Program, Child]]) -> bool:
@@ -276,13 +276,13 @@ def _all_ended(programs: Sequence[tuple[Program, Child]]) -> bool:
 
 
 def _pass_on(running: _Running, watching: Watching) -> None:
-    """Keep what programs have written, and pass whole lines on."""
+    """Store the output of programs, and pass complete lines to the callback."""
     for program, child in running.programs:
-        new = child.said()
+        new = child.new_output()
         if not new:
             continue
-        kept = running.said.get(child, "")
-        running.said[child] = kept + new
+        kept = running.output.get(child, "")
+        running.output[child] = kept + new
         if watching.line is not None:
             unfinished = kept.rpartition("\n")[2]
             for line in (unfinished + new).split("\n")[:-1]:
@@ -290,14 +290,13 @@ def _pass_on(running: _Running, watching: Watching) -> None:
 
 
 def _account(running: _Running, watching: Watching) -> Account:
-    """End what still runs, programs first, and read what was written down."""
+    """End all processes, programs first, and read the reports."""
     laboratory = running.laboratory
     still = {child for _, child in running.programs if child.code is None}
     children.end(child for _, child in running.programs)
     _pass_on(running, watching)
-    deaf = children.end(running.forwarders.values())
-    for child in deaf:
-        raise PerhopError(f"{child.name} did not end when it was asked to", child.said() or None)
+    for child in children.end(running.forwarders.values()):
+        raise PerhopError(f"{child.name} did not end on SIGTERM", child.new_output() or None)
     for child in running.forwarders.values():
         if child.code != 0:
             raise child.failure()
@@ -308,7 +307,7 @@ def _account(running: _Running, watching: Watching) -> Account:
         if host in running.hosts
     }
     ended = [
-        Ended(program, child.code or 0, child in still, running.said.get(child, ""))
+        Ended(program, child.code or 0, child in still, running.output.get(child, ""))
         for program, child in running.programs
     ]
     counters = {node: json.loads(file.read_text(encoding="utf-8")) for node, file in written.items()}

@@ -1,8 +1,7 @@
-"""Where a laboratory keeps what others must find: who owns it, its namespaces, its sockets and logs.
+"""The state of a laboratory for other processes: its owner, namespaces, sockets and logs.
 
-One folder for each laboratory under `/run/perhop`, called after its owner. A user who is not root keeps it
-under `XDG_RUNTIME_DIR`; inside his user namespace it is bound to `/run/perhop`, so that there is one name
-for it.
+Each laboratory has a folder under `/run/perhop`, named after its owner. Without root privileges it is under
+`XDG_RUNTIME_DIR`, and bind-mounted to `/run/perhop` inside the user namespace.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ from pathlib import Path
 from perhop.live.owner import Owner
 from perhop.saving import replace_file
 
-#: Where laboratories keep their state, as seen by those who make them.
+#: The folder of all laboratories, as their owners see it.
 ROOT = Path("/run/perhop")
 _FILE = "laboratory.json"
 
 
 def outer_root() -> Path:
-    """Return where this user's laboratories keep their state, seen from outside any user namespace."""
+    """Return the folder of this user's laboratories, as seen outside any user namespace."""
     if os.geteuid() == 0:
         return ROOT
     runtime = os.environ.get("XDG_RUNTIME_DIR")
@@ -32,7 +31,7 @@ def outer_root() -> Path:
 
 @dataclass
 class State:
-    """A laboratory as others see it."""
+    """A laboratory as other processes see it."""
 
     owner: Owner
     #: Name of the scenario.
@@ -43,9 +42,9 @@ class State:
     addresses: dict[str, str] = field(default_factory=dict)
     #: Nodes with a forwarder → the file name of its control socket in `folder`.
     sockets: dict[str, str] = field(default_factory=dict)
-    #: Offloads that were on at existing interfaces before a bridge switched them off, by device and name.
+    #: State of the offloads of existing interfaces before a bridge switched them off, by device and name.
     offloads: dict[str, dict[str, bool]] = field(default_factory=dict)
-    #: Where laboratories are kept.
+    #: The folder of all laboratories.
     root: Path = ROOT
 
     @property
@@ -54,14 +53,14 @@ class State:
         return self.root / self.owner.tag
 
     def save(self) -> None:
-        """Write it for others to find."""
+        """Write the state file."""
         data = asdict(self)
         del data["root"]
         replace_file(self.folder / _FILE, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
 
 
 def load(folder: Path) -> State | None:
-    """Return the laboratory that `folder` belongs to; `None` if it is nobody's or not whole (any more)."""
+    """Return the laboratory of `folder`; `None` if there is none, or its state file is incomplete."""
     owner = Owner.of_tag(folder.name)
     if owner is None:
         return None
@@ -74,7 +73,7 @@ def load(folder: Path) -> State | None:
 
 
 def folders() -> Iterator[tuple[Owner, Path]]:
-    """Give the folders of all of this user's laboratories, with their owners."""
+    """Generate the folders of this user's laboratories, with their owners."""
     try:
         found = sorted(outer_root().iterdir())
     except (FileNotFoundError, PermissionError):
@@ -86,6 +85,6 @@ def folders() -> Iterator[tuple[Owner, Path]]:
 
 
 def running() -> list[State]:
-    """Return this user's laboratories that run."""
+    """Return this user's running laboratories."""
     states = (load(folder) for owner, folder in folders() if owner.alive)
     return [state for state in states if state is not None]

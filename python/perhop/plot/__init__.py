@@ -1,4 +1,4 @@
-"""Plots of results: one function each, drawn as SVG, PNG, PDF or HTML from one description.
+"""Plots of results: one function for each kind, drawn as SVG, PNG, PDF or HTML.
 
 import perhop, perhop.plot
 
@@ -9,9 +9,10 @@ perhop.plot.throughput(results, stacked=True).save("throughput.html")
 
 from __future__ import annotations
 
-from perhop.plot.chart import Axis, Chart, Line, Points, Rule, Span
+from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published, share
 from perhop.plot.curves import curves
+from perhop.plot.description import Axis, Line, Points, Rule, Span
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
 from perhop.plot.kinds import KINDS, charts, possible
 from perhop.plot.over_time import congestion_window, delay, ipdv, queue, throughput

@@ -1,4 +1,4 @@
-"""Plots that compare: shares against a swept parameter, published against measured."""
+"""Plots that compare: shares against a swept parameter, published with measured figures."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
+from perhop.palette import STROKES, of_classes
 from perhop.plot.captions import caption
-from perhop.plot.chart import Axis, Chart, Line, Mark, Points
-from perhop.plot.palette import STROKES, of_classes
+from perhop.plot.chart import Chart
+from perhop.plot.description import Axis, Line, Mark, Points
 from perhop.quantity import metric_words, quantity, scale, told_apart
 from perhop.results import Results
 
 if TYPE_CHECKING:
     from perhop.study.report import Report
 
-# What the parts of a whole can be taken of: column of `classes`, and what it is called.
+# Columns of `classes` that can be shared, and their names in titles.
 _PARTS = {
     "throughput_bps": "throughput",
     "delivered_packets": "packets delivered",
@@ -27,24 +28,30 @@ _PARTS = {
 
 
 def share(runs: Sequence[Results], parameter: str, *, of: str = "throughput_bps") -> Chart:
-    """Plot the share that each class has of the throughput against a parameter that differs between runs.
+    """Plot the share of each class in the throughput against a parameter that differs between runs.
 
     `parameter` is the path of a value in the scenarios, as for `perhop run --set`. Bands are 95 % confidence
     intervals over the replications of each run.
+
+    Raises:
+        InvalidInputError: the runs do not differ in the parameter, or a scenario does not have it.
+
     """
-    return share_of([(_said(run, parameter), run) for run in runs], parameter, of=of)
+    return share_of([(_value(run, parameter), run) for run in runs], parameter, of=of)
 
 
 def share_of(
     runs: Sequence[tuple[str, Results]], parameter: str, *, of: str = "throughput_bps", where: str = ""
 ) -> Chart:
-    """Plot shares against a parameter, given its value in each run; `where` says what else holds of all."""
+    """Plot shares against a parameter, given its value in each run; `where` extends the title."""
     texts = list(dict.fromkeys(text for text, _ in runs))
     if len(texts) < 2:
-        raise InvalidInputError(f"{parameter} has the same value in all runs", "give runs that differ in it")
+        raise InvalidInputError(
+            f"`{parameter}` has the same value in all runs", "give runs that differ in it"
+        )
     axis, places = _axis(parameter, texts)
     points = sorted(((places[text], run) for text, run in runs), key=lambda point: point[0])
-    found = [(place, shares(run, of)) for place, run in points]
+    found = [(place, run.shares(of)) for place, run in points]
     marks: list[Mark] = []
     banded = all(run.replications > 1 for _, run in points)
     for name, role in of_classes(name for _, parts in found for name in parts).items():
@@ -52,13 +59,13 @@ def share_of(
         rows = [(place, *parts.get(name, nothing)) for place, parts in found]
         x, mean, low, high = (list(column) for column in zip(*rows, strict=True))
         stroke = STROKES.get(role, "solid")
-        # Between names there is nothing to draw a line through.
+        # Names have no order, so no line connects them.
         if axis.categories:
             marks.append(Points(name, role, x, mean, low if banded else None, high if banded else None))
         else:
             line = Line(name, role, x, mean, stroke=stroke, marked=True)
             marks.append(replace(line, low=low, high=high) if banded else line)
-    said = ("bars" if axis.categories else "bands") + ": 95 % confidence"
+    note = ("bars" if axis.categories else "bands") + ": 95 % confidence"
     what = _PARTS.get(of, of)
     return Chart(
         kind="share",
@@ -66,30 +73,15 @@ def share_of(
         x=axis,
         y=Axis(f"Share of {what}", "%", least=0.0, greatest=100.0),
         marks=tuple(marks),
-        caption=caption(points[-1][1], said if banded else "one replication: no confidence band"),
+        caption=caption(points[-1][1], note if banded else "one replication: no confidence band"),
     )
 
 
-def shares(run: Results, of: str) -> dict[str, tuple[float, float, float]]:
-    """Return of each class the mean share in percent and its 95 % confidence interval."""
-    import polars as pl
-
-    from perhop import _core
-
-    whole = pl.col(of).sum().over("replication")
-    table = run.classes.with_columns(pl.col("class").cast(pl.String), share=100.0 * pl.col(of) / whole)
-    found = {}
-    for (name,), rows in table.group_by("class", maintain_order=True):
-        samples = rows["share"].to_list()
-        found[str(name)] = _core.confidence_95(samples) or (samples[0], samples[0], samples[0])
-    return found
-
-
 def published(report: Report, table: str, metric: str) -> Chart:
-    """Plot the published figures of one table beside the measured ones."""
+    """Plot published and measured figures of one table; raises `InvalidInputError` if there are none."""
     rows = [one for one in report.figures if (one.table, one.metric) == (table, metric)]
     if not rows:
-        raise InvalidInputError(f"{report.study.id} has no published {metric} in table {table}")
+        raise InvalidInputError(f"`{report.study.id}` has no published `{metric}` in table {table}")
     heading = next(one.heading for one in report.study.tables if one.id == table)
     return published_chart(
         [one.to_json() for one in rows],
@@ -100,9 +92,9 @@ def published(report: Report, table: str, metric: str) -> Chart:
     )
 
 
-def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) -> Chart:
-    """Plot published figures beside measured ones, given as they stand in `study.json`."""
-    # The first is drawn at the top.
+def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) -> Chart:
+    """Plot published and measured figures, given as in `study.json`."""
+    # The last one is drawn at the top.
     rows = list(reversed(rows))
     unit = str(rows[0]["unit"])
     metric = metric_words(str(rows[0]["metric"]), unit)
@@ -125,12 +117,12 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) 
                 "measured", "measured", measured, places, [low for low, _ in ends], [high for _, high in ends]
             ),
         ),
-        caption=f"published: outlined; measured: filled, {times}; {said}",
+        caption=f"published: outlined; measured: filled, {times}; {note}",
     )
 
 
 def _axis(parameter: str, texts: Sequence[str]) -> tuple[Axis, dict[str, float]]:
-    """Return the axis of a parameter, and where its values are on it: names stand in the order given."""
+    """Return the axis of a parameter and the positions of its values; names are in the order given."""
     quantities = [quantity(text) for text in texts]
     units = {unit for _, unit in filter(None, quantities)}
     if None in quantities or len(units) != 1:
@@ -142,15 +134,15 @@ def _axis(parameter: str, texts: Sequence[str]) -> tuple[Axis, dict[str, float]]
     return Axis(parameter, unit), {text: value / divisor for text, value in zip(texts, numbers, strict=True)}
 
 
-def _said(run: Results, parameter: str) -> str:
-    """Return the value of a parameter in a run as its scenario says it."""
+def _value(run: Results, parameter: str) -> str:
+    """Return the value of a parameter in the scenario of a run as text."""
     found: Any = run.scenario
     for step in parameter.split("."):
         try:
             found = _member(found, step)
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise InvalidInputError(
-                f"{parameter}: the scenario of {run.summary['scenario']!r} has no {step}",
+                f"`{parameter}`: the scenario `{run.summary['scenario']}` has no `{step}`",
                 "give a path as for `perhop run --set`, as in links.0.rate",
             ) from error
     return found if isinstance(found, str) else json.dumps(found)

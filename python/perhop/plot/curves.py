@@ -1,4 +1,4 @@
-"""Plots of what a study measured at every point of a sweep."""
+"""Plots of the figures that a study measured at the points of a sweep."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from perhop.errors import InvalidInputError
-from perhop.plot.chart import Axis, Chart, Line, Mark
-from perhop.plot.palette import of_lines
+from perhop.palette import of_lines
+from perhop.plot.chart import Chart
+from perhop.plot.description import Axis, Line, Mark
 from perhop.quantity import metric_words
 
 if TYPE_CHECKING:
@@ -17,27 +18,32 @@ if TYPE_CHECKING:
 
 
 def curves(report: Report, table: str, metric: str) -> Chart:
-    """Plot what a study measured at the points of a table's sweep, along the column with most values."""
+    """Plot the measured figures of a table's sweep against the column with most values.
+
+    Raises:
+        InvalidInputError: the study has no such curve.
+
+    """
     rows = [one.to_json() for one in report.curves if (one.table, one.metric) == (table, metric)]
     if not rows:
-        raise InvalidInputError(f"{report.study.id} has no curve of {metric} in table {table}")
+        raise InvalidInputError(f"`{report.study.id}` has no curve of `{metric}` in table {table}")
     heading = next(one.heading for one in report.study.tables if one.id == table)
     return curve_chart(
         rows, heading, f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."
     )
 
 
-def curve_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) -> Chart:
-    """Plot the points of a curve, given as they stand in `study.json`."""
+def curve_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) -> Chart:
+    """Plot the points of a curve, given as in `study.json`."""
     swept = _swept(rows)
     lines: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
         others = {name: value for name, value in row["case"].items() if name != swept}
-        # A number says nothing without what it is the number of.
-        said_of = [
+        # A number needs the name of its column.
+        words = [
             value if _number(value) is None else f"{_words(name)} {value}" for name, value in others.items()
         ]
-        lines.setdefault(", ".join(said_of) or "measured", []).append(row)
+        lines.setdefault(", ".join(words) or "measured", []).append(row)
     names = list(dict.fromkeys(str(row["case"][swept]) for row in rows))
     numeric = all(_number(name) is not None for name in names)
     unit = str(rows[0]["unit"])
@@ -50,7 +56,7 @@ def curve_chart(rows: Sequence[Mapping[str, Any]], heading: str, said: str) -> C
         x=Axis(_words(swept)) if numeric else Axis(_words(swept), categories=tuple(names)),
         y=Axis(metric.capitalize(), unit),
         marks=tuple(_lines(lines, swept, names if not numeric else None)),
-        caption=f"{banded}; {said}",
+        caption=f"{banded}; {note}",
     )
 
 
@@ -73,7 +79,7 @@ def _lines(
 
 
 def _swept(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the column along which the lines run: of those with numbers the one with most values."""
+    """Return the column of the x axis: of the numeric columns, the one with most values."""
     values = {name: dict.fromkeys(str(row["case"][name]) for row in rows) for name in rows[0]["case"]}
     numeric = [name for name, found in values.items() if all(_number(one) is not None for one in found)]
     return str(max(numeric or values, key=lambda name: len(values[name])))

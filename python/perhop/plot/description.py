@@ -1,36 +1,34 @@
-"""A plot as data: axes and marks, drawn by `perhop.plot.static` and by the page's `chart.js` alike."""
+"""A plot as data: axes and marks, drawn by `perhop.plot.static` and by the page's `charts.js`."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from os import PathLike
+import numpy as np
+import numpy.typing as npt
 
-    import numpy as np
-    import numpy.typing as npt
+from perhop import _core
 
-    Numbers = npt.NDArray[np.float64] | Sequence[float]
+Numbers = npt.NDArray[np.float64] | Sequence[float]
 
-# Buckets of which a line keeps its first, least, greatest and last point: no screen shows more.
+# Number of buckets of a line; each keeps its first, least, greatest and last point. No screen shows more.
 _BUCKETS = 300
-# Digits of a number in the page: a pixel needs four.
+# Significant digits of a number in a page; a pixel needs four.
 _DIGITS = 6
 
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis: what it shows, in which unit."""
+    """One axis: its quantity and unit."""
 
     label: str
     unit: str = ""
-    #: Names in place of numbers, from the first to the last.
+    #: Names in place of numbers.
     categories: tuple[str, ...] = ()
-    #: Where it begins and ends, where the data should not say so.
+    #: Fixed limits, where the data should not set them.
     least: float | None = None
     greatest: float | None = None
 
@@ -42,7 +40,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points, with a band around it where `low` and `high` are given."""
+    """A line through points, with a band where `low` and `high` are given."""
 
     name: str
     color: str
@@ -50,21 +48,21 @@ class Line:
     y: Numbers
     low: Numbers | None = None
     high: Numbers | None = None
-    #: `solid`, `dashed` or `dotted`: what color alone would say is said twice.
+    #: `solid`, `dashed` or `dotted`: distinguishes lines without relying on color.
     stroke: str = "solid"
     #: Each value holds until the next.
     steps: bool = False
-    #: Fills the space below it.
+    #: Fill the area below it.
     filled: bool = False
-    #: Thin lines stay behind those that matter.
+    #: Draw it thin and behind the other lines.
     thin: bool = False
-    #: A dot at every point: between them nothing was measured.
+    #: Mark every point: nothing was measured between them.
     marked: bool = False
 
 
 @dataclass(frozen=True)
 class Points:
-    """Single points, with error bars along the axis of values where `low` and `high` are given."""
+    """Single points, with error bars where `low` and `high` are given."""
 
     name: str
     color: str
@@ -72,13 +70,13 @@ class Points:
     y: Numbers
     low: Numbers | None = None
     high: Numbers | None = None
-    #: An outline in place of a filled symbol.
+    #: Draw an outline instead of a filled symbol.
     hollow: bool = False
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A straight line across the plot at one value, with its name beside it."""
+    """A straight line across the plot at one value, labelled with its name."""
 
     name: str
     color: str
@@ -99,32 +97,26 @@ Mark = Line | Points | Rule | Span
 
 
 @dataclass(frozen=True, repr=False)
-class Chart:
-    """A plot: what it shows, not how it is drawn."""
+class Description:
+    """The description of a plot, independent of how it is drawn."""
 
-    #: The kind of plot, as `--plot` calls it.
+    #: The kind of plot, as `--plot` names it.
     kind: str
     title: str
     x: Axis
     y: Axis
     marks: tuple[Mark, ...]
-    #: Seed, replications, what is left out, what is assumed.
+    #: Seed, replications, omitted time, assumptions.
     caption: str
-    #: Lines are heaped upon each other.
+    #: Stack the lines.
     stacked: bool = False
 
     def __repr__(self) -> str:
-        """Say what it shows: its numbers would fill the screen."""
-        return f"<perhop.plot.Chart {self.kind}: {self.title}>"
-
-    def save(self, file: str | PathLike[str]) -> None:
-        """Write it to a file; the suffix says how: .svg, .png, .pdf, or .html to zoom and point into."""
-        from perhop.plot.writing import write
-
-        write([self], Path(file))
+        """Name the kind and the title; the numbers would fill the screen."""
+        return f"<perhop.plot.{type(self).__name__} {self.kind}: {self.title}>"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as the page's script takes it."""
+        """Return the plot as the page's script expects it."""
         return {
             "kind": self.kind,
             "title": self.title,
@@ -135,26 +127,12 @@ class Chart:
             "stacked": self.stacked,
         }
 
-    def _repr_svg_(self) -> str | None:
-        """Show it in a notebook, where matplotlib is there to draw it."""
-        from perhop.errors import MissingCapabilityError
-        from perhop.plot.static import svg
-
-        try:
-            return svg(self)
-        except MissingCapabilityError:
-            return None
-
 
 def thinned(line: Line) -> Line:
-    """Return the line with as few points as draw the same picture."""
-    import numpy as np
-
-    from perhop import _core
-
+    """Return the line reduced to the points that are needed to draw it."""
     y = np.ascontiguousarray(line.y, dtype=np.float64)
     if line.low is not None and line.high is not None:
-        # A band is drawn by its edges: what is kept must show the greatest of one and the least of the other.
+        # The edges draw the band: keep the greatest of the upper one and the least of the lower one.
         kept: npt.NDArray[Any] = np.union1d(
             _core.envelope(np.ascontiguousarray(line.low, dtype=np.float64), _BUCKETS // 2),
             _core.envelope(np.ascontiguousarray(line.high, dtype=np.float64), _BUCKETS // 2),
@@ -181,7 +159,7 @@ def _axis(axis: Axis) -> dict[str, Any]:
 
 
 def _mark(mark: Mark) -> dict[str, Any]:
-    """Return a mark; what is as by default is left out, which a script reads as false."""
+    """Return a mark; unset values are left out, which the script reads as false."""
     found: dict[str, Any] = {"type": type(mark).__name__.lower()}
     for name, value in vars(mark).items():
         if value is None or value is False:
@@ -191,7 +169,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def _number(value: float) -> float | int | None:
-    """Return a number short enough for a page; a gap is null."""
+    """Return a number rounded for a page; `None` for a gap."""
     value = float(value)
     if not math.isfinite(value):
         return None

@@ -3,43 +3,46 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from perhop.core_types import DropCurves
 from perhop.errors import InvalidInputError
+from perhop.palette import STROKES, of_classes, of_precedences
 from perhop.plot.captions import caption
-from perhop.plot.chart import Axis, Chart, Line, Mark, Span, thinned
+from perhop.plot.chart import Chart
+from perhop.plot.description import Axis, Line, Mark, Span, thinned
 from perhop.plot.over_time import size_unit
-from perhop.plot.palette import STROKES, of_classes, of_precedences
 from perhop.quantity import number, scale
 from perhop.results import Results
 
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-    import polars as pl
+_Distribution = tuple[str, str, npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
-    _Distribution = tuple[str, str, npt.NDArray[np.float64], npt.NDArray[np.float64]]
-
-# Bars of a histogram, from the least delay to the one that few packets exceed.
+# Number of bars of a histogram, from the least delay to the quantile `_FEW`.
 _BARS = 60
 _FEW = 0.999
 
 
 def delay_cdf(results: Results) -> Chart:
-    """Plot the share of each class's packets that took at most so long, over all replications."""
-    import numpy as np
+    """Plot the cumulative distribution of each class's delay over all replications.
 
+    Raises:
+        InvalidInputError: no packet arrived.
+
+    """
     marks: list[Mark] = []
     divisor, unit, distributions = _delays(results)
     for name, role, up_to, packets in distributions:
         share = 100.0 * packets.cumsum() / packets.sum()
-        # From nothing on: where all packets take the same time there would be no line at all.
+        # Start at 0 %: with equal delays there would be no line otherwise.
         times, share = np.insert(up_to, 0, up_to[0]) / divisor, np.insert(share, 0, 0.0)
         line = Line(name, role, times, share, stroke=STROKES.get(role, "solid"), steps=True)
         marks.append(thinned(line))
     return Chart(
         kind="delay-cdf",
-        title="One-way delay: share of packets that took at most so long",
+        title="One-way delay (CDF)",
         x=Axis("One-way delay", unit),
         y=Axis("Packets", "%", least=0.0, greatest=100.0),
         marks=tuple(marks),
@@ -48,9 +51,12 @@ def delay_cdf(results: Results) -> Chart:
 
 
 def delay_histogram(results: Results) -> Chart:
-    """Plot how the delays of each class are distributed, over all replications."""
-    import numpy as np
+    """Plot a histogram of each class's delay over all replications.
 
+    Raises:
+        InvalidInputError: no packet arrived.
+
+    """
     divisor, unit, distributions = _delays(results)
     if not distributions:
         return Chart(
@@ -72,26 +78,26 @@ def delay_histogram(results: Results) -> Chart:
                 name, role, edges / divisor, share, stroke=STROKES.get(role, "solid"), steps=True, filled=True
             )
         )
-    said = (
-        f"at most {number(beyond, 2)} % of a class took longer than is shown"
-        if beyond > 0.005
-        else "all packets"
-    )
+    note = f"up to {number(beyond, 2)} % of a class beyond the axis" if beyond > 0.005 else "all packets"
     return Chart(
         kind="delay-histogram",
-        title="One-way delay: how it is distributed",
+        title="One-way delay (histogram)",
         x=Axis("One-way delay", unit),
         y=Axis("Packets", "%", least=0.0),
         marks=tuple(marks),
-        caption=caption(results, said),
+        caption=caption(results, note),
     )
 
 
 def drop_curve(results: Results, port: str | None = None, queue: str | None = None) -> Chart:
-    """Plot the drop probability of each drop precedence over the average queue, as the policy configures it.
+    """Plot the configured drop probability of each drop precedence against the average queue.
 
-    The range that the averages visited is shaded, where `measure.queues` sampled the queue. `port`
-    (`from->to`) and `queue` choose among the queues that drop early; by default the first.
+    The range of the sampled averages is shaded, if `measure.queues` sampled the queue. `port` (`from->to`)
+    and `queue` select a queue with early drops; by default the first.
+
+    Raises:
+        InvalidInputError: no such queue drops early.
+
     """
     curves = _curves(results, port, queue)
     samples = _samples(results, curves["port"], curves["queue"])
@@ -104,7 +110,7 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
     end = 1.15 * max(highest, visited[1] if visited else 0.0)
     marks: list[Mark] = []
     if visited:
-        marks.append(Span("visited", visited[0] / divisor, visited[1] / divisor))
+        marks.append(Span("sampled range", visited[0] / divisor, visited[1] / divisor))
     several = len(curves["precedences"]) > 1
     roles = of_precedences(len(curves["precedences"]))
     for precedence, (one, (role, stroke)) in enumerate(zip(curves["precedences"], roles, strict=True)):
@@ -113,10 +119,10 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
                 name = f"precedence {precedence}{which}" if several else "drop probability"
                 line = _curve(name, role, corners, end, divisor)
                 marks.append(replace(line, stroke="dotted" if which else stroke))
-    said = (
-        f"averages went from {number(visited[0] / divisor, 3)} to {number(visited[1] / divisor, 3)} {unit}"
+    note = (
+        f"averages ranged from {number(visited[0] / divisor, 3)} to {number(visited[1] / divisor, 3)} {unit}"
         if visited
-        else "the queue was not sampled (measure.queues): no visited range"
+        else "no range of averages: the queue was not sampled (measure.queues)"
     )
     return Chart(
         kind="drop-curve",
@@ -124,18 +130,18 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
         x=Axis("Average queue", unit, least=0.0, greatest=end / divisor),
         y=Axis("Drop probability", "", least=0.0, greatest=1.0),
         marks=tuple(marks),
-        caption=caption(results, said),
+        caption=caption(results, note),
     )
 
 
-def _curves(results: Results, port: str | None, queue: str | None) -> dict[str, Any]:
-    """Return the first of the queues asked for that drops early."""
+def _curves(results: Results, port: str | None, queue: str | None) -> DropCurves:
+    """Return the drop curves of the first selected queue that drops early."""
     all_curves = results.all_drop_curves()
     for one in all_curves:
         if (port or one["port"], queue or one["queue"]) == (one["port"], one["queue"]):
             return one
     there = ", ".join(f"{one['port']} {one['queue']}" for one in all_curves) or "none"
-    raise InvalidInputError("no such queue drops early", f"queues with thresholds: {there}")
+    raise InvalidInputError("no such queue drops early", f"queues with early drops: {there}")
 
 
 def _curve(name: str, role: str, corners: list[list[float]], end: float, divisor: float) -> Line:
@@ -149,7 +155,6 @@ def _curve(name: str, role: str, corners: list[list[float]], end: float, divisor
 
 
 def _samples(results: Results, port: str, queue: str) -> pl.DataFrame:
-    import polars as pl
 
     return results.queues.filter(pl.col("port") == port, pl.col("queue") == queue)
 
@@ -164,9 +169,7 @@ def _visited(samples: pl.DataFrame) -> tuple[float, float] | None:
 
 
 def _delays(results: Results) -> tuple[float, str, list[_Distribution]]:
-    """Return divisor, unit, and of each class name, color, delays and packets that took at most so long."""
-    import polars as pl
-
+    """Return divisor, unit, and for each class name, role, bounds of delay and packets per bound."""
     table = results.histogram.filter(pl.col("quantity") == "delay")
     if not table.height:
         raise InvalidInputError("no packet arrived: there is no delay to plot")

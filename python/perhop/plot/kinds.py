@@ -1,4 +1,4 @@
-"""The kinds of plots that one run can be shown as, by the name that `--plot` takes."""
+"""The kinds of plots of a run, by their names for `--plot`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.errors import InvalidInputError, ScenarioError, UnreadableFileError
 from perhop.plot.chart import Chart
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
 from perhop.plot.over_time import (
@@ -19,6 +19,7 @@ from perhop.plot.over_time import (
     throughput,
 )
 from perhop.results import Results
+from perhop.schema_types import ScenarioConfig
 
 
 def _queues(results: Results) -> list[Chart]:
@@ -30,7 +31,7 @@ def _drop_curves(results: Results) -> list[Chart]:
     return [drop_curve(results, one["port"], one["queue"]) for one in found] or [drop_curve(results)]
 
 
-#: What one run can be plotted as, by the name that `--plot` takes: all charts of that kind.
+#: The kinds by name: functions that return all charts of a kind.
 KINDS: dict[str, Callable[[Results], list[Chart]]] = {
     "throughput": lambda results: [throughput(results)],
     "throughput-stacked": lambda results: [throughput(results, stacked=True)],
@@ -43,7 +44,7 @@ KINDS: dict[str, Callable[[Results], list[Chart]]] = {
     "cwnd": lambda results: [congestion_window(results)],
 }
 
-# The tables of samples that kinds show.
+# The table of samples that a kind needs.
 _TABLES = {
     "throughput": "throughput",
     "throughput-stacked": "throughput",
@@ -55,34 +56,40 @@ _TABLES = {
 
 
 def check_kind(kind: str) -> None:
-    """Refuse a kind that there is not."""
+    """Refuse an unknown kind; raises `InvalidInputError`."""
     if kind not in KINDS:
         near = get_close_matches(kind, KINDS, n=1)
-        others = "share of a sweep, published and curve of a study"
-        help = f"did you mean {near[0]}?" if near else f"of a run there are: {', '.join(KINDS)}; {others}"
-        raise InvalidInputError(f"no plot is called {kind}", help)
+        others = "for a sweep: share; for a study: published, curve"
+        help = f"did you mean `{near[0]}`?" if near else f"for a run: {', '.join(KINDS)}; {others}"
+        raise InvalidInputError(f"there is no plot `{kind}`", help)
 
 
-def check_samples(scenario: Mapping[str, Any], kind: str) -> None:
-    """Refuse a kind that a run of `scenario` would have no samples for."""
+def check_samples(scenario: ScenarioConfig | Mapping[str, Any], kind: str) -> None:
+    """Refuse a kind that a run of `scenario` has no samples for; raises `InvalidInputError`."""
     if kind in _TABLES:
         check_asked(scenario, _TABLES[kind])
 
 
 def charts(results: Results, kind: str) -> list[Chart]:
-    """Return all charts of a kind: one, or one for each queue."""
+    """Return all charts of a kind: one, or one for each queue.
+
+    Raises:
+        InvalidInputError: the kind is unknown, or the results have no samples for it.
+        UnreadableFileError: a table cannot be read.
+
+    """
     check_kind(kind)
     return KINDS[kind](results)
 
 
 def possible(results: Results) -> list[Chart]:
-    """Return all charts that these results have the samples for."""
+    """Return all charts that the results have samples for."""
     found: list[Chart] = []
     for make in KINDS.values():
         try:
-            # One class alone makes no heap.
+            # A single class is not stacked.
             found += [one for one in make(results) if not (one.stacked and len(one.marks) < 2)]
-        except UnreadableFileError:
+        except (UnreadableFileError, ScenarioError):
             raise
         except InvalidInputError:
             continue

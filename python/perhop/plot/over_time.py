@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
+
+from perhop import _core
+from perhop.core_types import DropCurves
 from perhop.errors import InvalidInputError
+from perhop.palette import STROKES, of_classes, of_precedences
 from perhop.plot.captions import caption
-from perhop.plot.chart import Axis, Chart, Line, Mark, Rule, thinned
-from perhop.plot.palette import STROKES, of_classes, of_precedences
+from perhop.plot.chart import Chart
+from perhop.plot.description import Axis, Line, Mark, Rule, thinned
 from perhop.ports import find_queue
 from perhop.quantity import scale
 from perhop.results import Results
-
-if TYPE_CHECKING:
-    import polars as pl
+from perhop.schema_types import ScenarioConfig
 
 _TIME = Axis("Time", "s")
 
-# What a scenario's `measure` asks for the samples of each table with, and an example of it.
+# The key of `measure` that asks for the samples of a table, and an example.
 _ASKED = {
     "throughput": ("throughput-every", "1s"),
     "queues": ("queues", "[{from: a, to: b, every: 100ms}]"),
@@ -28,13 +31,14 @@ _ASKED = {
 
 
 def throughput(results: Results, *, stacked: bool = False) -> Chart:
-    """Plot the throughput of each class over time; `stacked` heaps the classes upon each other.
+    """Plot the throughput of each class over time, stacked if `stacked`.
 
-    Lines are means over the replications, bands their 95 % confidence intervals. The scenario asks for it
-    with `measure.throughput-every`.
+    Lines are means over the replications, bands their 95 % confidence intervals.
+
+    Raises:
+        InvalidInputError: the scenario has no `measure.throughput-every`.
+
     """
-    import polars as pl
-
     table = _present(results, "throughput")
     divisor, unit = scale("b/s", float(table["throughput_bps"].max() or 0.0))  # type: ignore[arg-type]
     roles = of_classes(results.classes["class"])
@@ -47,14 +51,14 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
         marks.append(
             _line(name, role, moments, divisor, edges=("low", "high") if banded else None, filled=stacked)
         )
-    said = "mean with 95 % confidence band" if results.replications > 1 and not stacked else "mean"
+    note = "mean with 95 % confidence band" if results.replications > 1 and not stacked else "mean"
     return Chart(
         kind="throughput-stacked" if stacked else "throughput",
         title="Throughput of each class, stacked" if stacked else "Throughput of each class",
         x=_TIME,
         y=Axis("Throughput", unit, least=0.0),
         marks=tuple(marks),
-        caption=caption(results, *([said] if results.replications > 1 else [])),
+        caption=caption(results, *([note] if results.replications > 1 else [])),
         stacked=stacked,
     )
 
@@ -62,12 +66,14 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
 def queue(
     results: Results, port: str | None = None, queue: str | None = None, *, replication: int = 0
 ) -> Chart:
-    """Plot a queue and its averages over time, with the thresholds that they are held against.
+    """Plot a queue and its averages over time, with the thresholds.
 
-    `port` (`from->to`) and `queue` choose among those that `measure.queues` samples; by default the first.
+    `port` (`from->to`) and `queue` select a queue of `measure.queues`; by default the first.
+
+    Raises:
+        InvalidInputError: the queue was not sampled.
+
     """
-    import polars as pl
-
     table = _present(results, "queues")
     port, queue = _chosen(table, port, queue)
     rows = table.filter(
@@ -96,17 +102,21 @@ def queue(
 
 
 def delay(results: Results) -> Chart:
-    """Plot the one-way delay of each class over time: mean, and a band from the least to the greatest.
+    """Plot the one-way delay of each class over time: the mean, and a band from minimum to maximum.
 
-    The scenario asks for it with `measure.delay-every`.
+    Raises:
+        InvalidInputError: the scenario has no `measure.delay-every`.
+
     """
     return _delay(results, "delay", "One-way delay", ("delay_mean_s", "delay_min_s", "delay_max_s"))
 
 
 def ipdv(results: Results) -> Chart:
-    """Plot the delay variation of each class over time: mean size, and a band from the least to the greatest.
+    """Plot the delay variation of each class over time: mean size, and a band from minimum to maximum.
 
-    The scenario asks for it with `measure.delay-every`.
+    Raises:
+        InvalidInputError: the scenario has no `measure.delay-every`.
+
     """
     return _delay(results, "ipdv", "Delay variation", ("ipdv_mean_abs_s", "ipdv_min_s", "ipdv_max_s"))
 
@@ -114,11 +124,12 @@ def ipdv(results: Results) -> Chart:
 def congestion_window(results: Results, *, replication: int = 0) -> Chart:
     """Plot the congestion windows of TCP connections over time, one line per flow.
 
-    The scenario asks for it with `measure.connections`. Of flows with many short connections the line goes
-    through the windows of all of them.
-    """
-    import polars as pl
+    For a flow with many short connections, the line connects the windows of all of them.
 
+    Raises:
+        InvalidInputError: the scenario has no `measure.connections`.
+
+    """
     table = _present(results, "connections")
     table = table.filter(pl.col("replication") == replication)
     names = table.select("flow", "end").unique(maintain_order=True).rows()
@@ -147,7 +158,7 @@ def sampled_queues(results: Results) -> list[tuple[str, str]]:
 
 
 def size_unit(counted: str, rows: pl.DataFrame) -> tuple[float, str]:
-    """Return what to divide sizes of a queue by, and the unit they then have."""
+    """Return the divisor for sizes of a queue, and the scaled unit."""
     if counted == "packets":
         return 1.0, "packets"
     largest = rows["bytes"].max() if rows.height else 0
@@ -155,7 +166,6 @@ def size_unit(counted: str, rows: pl.DataFrame) -> tuple[float, str]:
 
 
 def _averages(rows: pl.DataFrame, divisor: float) -> list[Mark]:
-    import polars as pl
 
     marks: list[Mark] = []
     precedences = rows["precedence"].unique().sort().to_list()
@@ -170,20 +180,20 @@ def _averages(rows: pl.DataFrame, divisor: float) -> list[Mark]:
 
 
 def _roles(precedences: Sequence[int]) -> list[tuple[str, str]]:
-    """Return role and stroke of the averages of some drop precedences."""
+    """Return role and line style for the averages of drop precedences."""
     every = of_precedences(max(precedences) + 1) if len(precedences) > 1 else [("measured", "solid")]
     return [every[one] for one in precedences] if len(precedences) > 1 else every
 
 
-def _thresholds(curves: dict[str, Any] | None, divisor: float) -> list[Mark]:
+def _thresholds(curves: DropCurves | None, divisor: float) -> list[Mark]:
     marks: list[Mark] = []
     seen: set[float] = set()
-    every: Sequence[Mapping[str, Any]] = curves["precedences"] if curves else []
+    every = curves["precedences"] if curves else []
     roles = of_precedences(len(every))
     for precedence, (curve, (role, _)) in enumerate(zip(every, roles, strict=True)):
         for name, corner in (("min", 1), ("max", 2)):
             at = curve["shared"][corner][0] / divisor
-            # One range for several precedences: one rule, in the color of the first.
+            # Precedences with equal thresholds share one rule, in the color of the first.
             if at not in seen:
                 seen.add(at)
                 marks.append(Rule(f"{name} {precedence}", role, at, stroke="dotted"))
@@ -191,7 +201,6 @@ def _thresholds(curves: dict[str, Any] | None, divisor: float) -> list[Mark]:
 
 
 def _delay(results: Results, kind: str, label: str, columns: tuple[str, str, str]) -> Chart:
-    import polars as pl
 
     table = _present(results, "delays").filter(pl.col("packets") > 0)
     mean, least, greatest = columns
@@ -208,32 +217,25 @@ def _delay(results: Results, kind: str, label: str, columns: tuple[str, str, str
         if moments.height:
             moments = moments.rename({mean: "mean"}).sort("time_s")
             marks.append(_line(name, role, moments, divisor, edges=("low", "high")))
-    said = (
-        "line: mean size; band: least to greatest"
-        if kind == "ipdv"
-        else "line: mean; band: least to greatest"
-    )
+    note = f"line: mean{' size' if kind == 'ipdv' else ''}; band: minimum to maximum"
     return Chart(
         kind=kind,
         title=f"{label} of each class",
         x=_TIME,
         y=Axis(label, unit, least=0.0 if kind == "delay" else None),
         marks=tuple(marks),
-        caption=caption(results, said),
+        caption=caption(results, note),
     )
 
 
 def _over_replications(rows: pl.DataFrame, column: str) -> pl.DataFrame:
     """Return mean and confidence interval of a column at each time."""
-    from perhop import _core
-
     found: dict[str, list[float]] = {"time_s": [], "mean": [], "low": [], "high": []}
     for time, samples in rows.group_by("time_s", maintain_order=True).agg(column).sort("time_s").iter_rows():
         interval = _core.confidence_95(samples)
         mean, low, high = interval or (samples[0], samples[0], samples[0])
         for name, value in zip(found, (time, mean, low, high), strict=True):
             found[name].append(value)
-    import polars as pl
 
     return pl.DataFrame(found)
 
@@ -258,7 +260,7 @@ def _line(
         stroke=STROKES.get(role, "solid"),
         filled=filled,
     )
-    # Heaped lines must have their points at the same times.
+    # Stacked lines need points at equal times.
     return line if filled else thinned(line)
 
 
@@ -268,13 +270,13 @@ def _chosen(table: pl.DataFrame, port: str | None, queue: str | None) -> tuple[s
     if not fitting:
         there = ", ".join(f"{at} {name}" for at, name in known)
         raise InvalidInputError(
-            f"no samples of queue {queue or ''} at {port or 'any port'}", f"there are: {there}"
+            f"no samples of queue `{queue or 'any'}` at port `{port or 'any'}`", f"sampled: {there}"
         )
     return fitting[0]
 
 
-def check_asked(scenario: Mapping[str, Any], name: str) -> None:
-    """Refuse a scenario that does not ask for the samples of table `name`."""
+def check_asked(scenario: ScenarioConfig | Mapping[str, Any], name: str) -> None:
+    """Refuse a scenario without samples for table `name`; raises `InvalidInputError`."""
     if not scenario.get("measure", {}).get(_ASKED[name][0]):
         raise _no_samples(f"table {name} would be empty", name)
 
@@ -288,6 +290,6 @@ def _present(results: Results, name: str) -> pl.DataFrame:
 def _no_samples(why: str, name: str) -> InvalidInputError:
     key, example = _ASKED[name]
     return InvalidInputError(
-        f"there are no samples for this plot: {why}",
-        f"ask for them in the scenario: measure.{key}, as in {example}",
+        f"no samples for this plot: {why}",
+        f"set measure.{key} in the scenario, as in {example}",
     )

@@ -1,4 +1,4 @@
-"""Charts as still pictures: matplotlib draws what `Chart` says."""
+"""Plots as static pictures, drawn by matplotlib from their description."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from perhop.errors import MissingCapabilityError
-from perhop.plot.chart import Chart, Line, Points, Rule, Span
-from perhop.plot.palette import PALETTE
+from perhop.palette import PALETTE
+from perhop.plot.description import Description, Line, Points, Rule, Span
 from perhop.saving import whole_file
 
 if TYPE_CHECKING:
@@ -23,9 +25,9 @@ _CAPTION_COLUMNS, _TITLE_COLUMNS = 138, 68
 _INK, _FAINT = "#24292f", "#d8dee4"
 
 
-def write(chart: Chart, file: Path) -> None:
-    """Write a chart to an SVG, PNG or PDF file."""
-    # Neither date nor version: the same chart gives the same bytes.
+def write(chart: Description, file: Path) -> None:
+    """Write a plot to an SVG, PNG or PDF file."""
+    # Without date and version, equal plots give equal bytes.
     kinds: dict[str, dict[str, Any]] = {
         ".svg": {"Date": None, "Creator": "perhop"},
         ".pdf": {"CreationDate": None},
@@ -35,8 +37,8 @@ def write(chart: Chart, file: Path) -> None:
         figure.savefig(new, format=file.suffix[1:], metadata=kinds.get(file.suffix, {}), dpi=160)
 
 
-def svg(chart: Chart) -> str:
-    """Return a chart as SVG."""
+def svg(chart: Description) -> str:
+    """Return a plot as SVG."""
     text = io.StringIO()
     with _style():
         _figure(chart).savefig(text, format="svg", metadata={"Date": None, "Creator": "perhop"})
@@ -44,13 +46,13 @@ def svg(chart: Chart) -> str:
 
 
 def _style() -> AbstractContextManager[None]:
-    """Return the settings of all pictures; says what to install where matplotlib is missing."""
+    """Return the settings of all pictures; raises `MissingCapabilityError` without matplotlib."""
     try:
-        from matplotlib import rc_context
+        from matplotlib import rc_context  # lazy: optional package
     except ImportError as error:
         raise MissingCapabilityError(
-            "matplotlib is not installed, which draws SVG, PNG and PDF",
-            "pip install 'perhop[plot]'; a plot in .html needs no matplotlib",
+            "SVG, PNG and PDF need matplotlib, which is not installed",
+            "pip install 'perhop[plot]'; plots in .html do not need it",
         ) from error
     return rc_context(
         {
@@ -75,8 +77,8 @@ def _style() -> AbstractContextManager[None]:
     )
 
 
-def _figure(chart: Chart) -> Figure:
-    from matplotlib.figure import Figure
+def _figure(chart: Description) -> Figure:
+    from matplotlib.figure import Figure  # lazy: optional package
 
     caption = textwrap.wrap(chart.caption, _CAPTION_COLUMNS)
     rows = max(len(chart.y.categories) * 0.32 + 1.6, _HEIGHT)
@@ -92,7 +94,7 @@ def _figure(chart: Chart) -> Figure:
     return figure
 
 
-def _draw(axes: Axes, chart: Chart) -> None:
+def _draw(axes: Axes, chart: Description) -> None:
     if chart.stacked:
         lines = [mark for mark in chart.marks if isinstance(mark, Line)]
         if lines:
@@ -144,8 +146,6 @@ def _line(axes: Axes, mark: Line) -> None:
 
 
 def _points(axes: Axes, mark: Points, *, upright: bool) -> None:
-    import numpy as np
-
     color = _color(mark.color)
     at = np.asarray(mark.y if upright else mark.x, dtype=float)
     errors = None
@@ -171,7 +171,7 @@ def _span(axes: Axes, mark: Span) -> None:
     axes.axvspan(mark.begin, mark.end, color="#6e7781", alpha=0.14, linewidth=0, label=mark.name)
 
 
-def _label(axes: Axes, chart: Chart) -> None:
+def _label(axes: Axes, chart: Description) -> None:
     axes.set_xlabel(chart.x.title)
     axes.set_ylabel(chart.y.title)
     if chart.x.least is not None or chart.x.greatest is not None:

@@ -1,4 +1,4 @@
-"""Charts into files: the suffix chooses how they are drawn."""
+"""Writing plots to files; the suffix of the name selects the format."""
 
 from __future__ import annotations
 
@@ -7,46 +7,50 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from perhop.errors import InvalidInputError
-from perhop.plot.chart import Chart
+from perhop.page import render
+from perhop.plot import static
+from perhop.plot.description import Description
 from perhop.saving import replace_file
 
 _STILL = (".svg", ".png", ".pdf")
 
 
 def usual_suffix() -> str:
-    """Return how a plot's file name ends where nobody says: `.svg`, or `.html` where nothing draws SVG."""
+    """Return the default suffix: `.svg`, or `.html` where matplotlib is not installed."""
     return ".svg" if find_spec("matplotlib") else ".html"
 
 
 def check_suffix(file: Path) -> None:
-    """Refuse a file name that says nothing of a known format."""
+    """Refuse a file name without a known suffix."""
     if file.suffix not in (*_STILL, ".html"):
         raise InvalidInputError(
-            f"{file}: the name does not say which kind of picture it is",
-            f"end it in {', '.join(_STILL)} or .html",
+            f"`{file}` has no suffix of a known format",
+            f"use {', '.join(_STILL)} or .html",
         )
 
 
 def check_file(file: Path, *, made: Path | None = None) -> None:
-    """Refuse a file that could not be written in the end; the folder `made` will be there by then."""
+    """Refuse a file that could not be written later; the folder `made` will exist by then."""
     check_suffix(file)
     if file.is_dir():
-        raise InvalidInputError(f"{file} is a folder", "give the name of a file")
+        raise InvalidInputError(f"`{file}` is a folder", "give the name of a file")
     folder = file.absolute().parent
     if not folder.is_dir() and (made is None or folder != made.absolute()):
-        raise InvalidInputError(f"{folder} is no folder", "create it first")
+        raise InvalidInputError(f"`{folder}` is not a folder", "create it first")
 
 
-def write(charts: Sequence[Chart], file: Path) -> list[Path]:
-    """Write charts and return the files: one page in HTML, else a picture each, numbered from 2 on."""
+def charts_page(charts: Sequence[Description]) -> str:
+    """Return an HTML page of plots."""
+    title = charts[0].title if len(charts) == 1 else f"{len(charts)} charts"
+    return render("charts.html", title=title, parts=[], charts=charts)
+
+
+def write(charts: Sequence[Description], file: Path) -> list[Path]:
+    """Write plots and return the files: one HTML page, or one picture each, numbered from 2 on."""
     check_suffix(file)
     if file.suffix == ".html":
-        from perhop.page import charts_page
-
         replace_file(file, charts_page(charts))
         return [file]
-    from perhop.plot import static
-
     written = []
     for number, chart in enumerate(charts, start=1):
         target = file if number == 1 else file.with_stem(f"{file.stem}-{number}")

@@ -1,4 +1,4 @@
-"""The report: studies and runs as one page that is complete in itself."""
+"""The report: results of studies, sweeps and runs as one self-contained page."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from perhop.report.comparison import Compared
 from perhop.report.run import Run
 from perhop.report.study import Study
 from perhop.report.sweep import Swept
+from perhop.saving import replace_file
 from perhop.sweeping import FILE as SWEEP
 
 __all__ = ["page", "write"]
 
-# What says of a folder that it holds results.
+# Files that mark a folder as holding results.
 _KINDS = ("study.json", SWEEP, COMPARISON, "summary.json")
 
 
 def page(folders: Sequence[Path]) -> str:
-    """Return the report of results of runs, sweeps and studies, as HTML."""
+    """Return the report of folders of results as HTML.
+
+    Raises:
+        InvalidInputError: a folder holds no results.
+        UnreadableFileError: a file is damaged or cannot be read.
+
+    """
     found = [one for folder in folders for one in _sections(folder)]
     names = [one.name for one in found]
     for one in found:
-        # Two runs of one scenario have the same name, not the same anchor.
+        # Two runs of one scenario have equal names but need different anchors.
         one.anchor = _anchor(one.name) + (f"-{found.index(one) + 1}" if names.count(one.name) > 1 else "")
     studies, sweeps, runs = ([one for one in found if isinstance(one, kind)] for kind in (Study, Swept, Run))
     title = found[0].title if len(found) == 1 else _title(len(studies), len(sweeps), len(runs))
@@ -43,14 +50,12 @@ def page(folders: Sequence[Path]) -> str:
 
 
 def write(folders: Sequence[Path], file: Path) -> None:
-    """Write the report to a file, whole or not at all."""
-    from perhop.saving import replace_file
-
+    """Write the report to a file, completely or not at all; raises the errors of `page`, and `OSError`."""
     replace_file(file, page(folders))
 
 
 def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
-    """Return what a folder holds: a study, a sweep, a comparison, a run, or folders of them."""
+    """Return the sections for a folder of a study, sweep, comparison or run, or for folders in it."""
     if is_file(folder / "study.json"):
         return [Study(folder)]
     if is_file(folder / SWEEP):
@@ -64,7 +69,7 @@ def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
     within = [one for one in inside if any(is_file(one / name) for name in _KINDS)]
     if not within:
         raise InvalidInputError(
-            f"{folder} holds no results",
+            f"`{folder}` holds no results",
             "give folders that `perhop run`, `sweep` or `study run` wrote with -o",
         )
     return [section for one in within for section in _sections(one)]
@@ -72,12 +77,12 @@ def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
 
 def _title(studies: int, sweeps: int, runs: int) -> str:
     counted = [(studies, "study", "studies"), (sweeps, "sweep", "sweeps"), (runs, "run", "runs")]
-    said = [f"{count} {one if count == 1 else many}" for count, one, many in counted if count]
-    return f"Report: {_listed(said)}"
+    parts = [f"{count} {one if count == 1 else many}" for count, one, many in counted if count]
+    return f"Report: {_listed(parts)}"
 
 
-def _listed(said: list[str]) -> str:
-    return " and ".join(filter(None, [", ".join(said[:-1]), said[-1]]))
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
 def _anchor(name: str) -> str:

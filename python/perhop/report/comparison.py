@@ -1,4 +1,4 @@
-"""A comparison in the report: both results figure by figure, before the results themselves."""
+"""A comparison in the report: the figures of both results, then the second result."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from functools import cached_property
 from pathlib import Path
 
 from perhop.compare import load
-from perhop.compare.texts import cells
-from perhop.page.tables import Cell, Column, Table
+from perhop.compare.texts import agreement, cells
 from perhop.report.run import Run
+from perhop.tables import Cell, Column, Table
 
 
 class Compared(Run):
-    """What the report shows of a folder of `perhop compare -o`: its second result, beside the first."""
+    """The section for a folder of `perhop compare -o`: the comparison and its second result."""
 
     def __init__(self, folder: Path) -> None:
         self.comparison = load(folder)
@@ -20,29 +20,28 @@ class Compared(Run):
 
     @property
     def name(self) -> str:
-        """The scenario's name, and what is beside what."""
+        """The scenario's name and the kinds of the two results."""
         first, second = self.comparison.kinds
-        return f"{self.comparison.name}: {second} beside {first}"
+        return f"{self.comparison.name}: {second} compared with {first}"
 
     title = name
 
     @cached_property
     def tables(self) -> list[Table]:
-        """The comparison, and then what there is of a run."""
+        """The comparison, then the tables of a run."""
         return [_table(self), *super().tables]
 
 
 def _table(compared: Compared) -> Table:
     comparison = compared.comparison
     first, second = comparison.kinds
-    counted = comparison.counted()
-    caption = f"{counted['agrees']} figures agree, {counted['differs']} differ"
-    caption += ". A tolerance with a star does not bind: a difference that chance explains is as good"
-    if comparison.doubts:
-        caption += f". Not trustworthy: {'; '.join(comparison.doubts)}"
-    names = ("difference", "by chance up to", "tolerance")
+    caption = f"{agreement(comparison.counted())}. A tolerance with a star does not bind: a difference within"
+    caption += " random variation agrees as well"
+    if comparison.fidelity_warnings:
+        caption += f". Not trustworthy: {'; '.join(comparison.fidelity_warnings)}"
+    names = ("difference", "random variation", "tolerance")
     heads = [Column("class"), Column("figure"), Column("unit")]
-    figures = (first, f"{first}, same draws", second, *names)
+    figures = (first, f"{first}, equal draws", second, *names)
     heads += [Column(name, numeric=True) for name in figures]
     rows = [
         [

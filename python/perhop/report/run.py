@@ -1,4 +1,4 @@
-"""A run in the report: what was simulated, what each class got, how it went over time."""
+"""A run in the report: network, policies, tables and plots."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from perhop import draw, plot
 from perhop.configuration import Configuration, configurations
 from perhop.draw import Picture
-from perhop.page.tables import Table, class_table, conditioner_table, port_table
 from perhop.plot.chart import Chart
 from perhop.results import Results
+from perhop.tables import Table, class_table, conditioner_table, port_table
 
 
 class Run:
-    """What the report shows of a folder that `perhop run -o` wrote."""
+    """The section for a folder that `perhop run -o` wrote."""
 
     anchor = ""
 
@@ -32,7 +32,7 @@ class Run:
 
     @property
     def description(self) -> str:
-        """What the scenario says of itself."""
+        """The scenario's description."""
         return str(self.results.scenario.get("description") or "")
 
     @cached_property
@@ -42,23 +42,23 @@ class Run:
 
     @cached_property
     def policies(self) -> list[Picture]:
-        """The pictures of the policies at work."""
+        """The pictures of the policies in use."""
         return draw.policies(self.results.scenario)
 
     @cached_property
     def tables(self) -> list[Table]:
-        """What each class got, what ports dropped, what conditioners took."""
-        found = [class_table(self.results), port_table(self.results), conditioner_table(self.results)]
+        """The tables of classes, ports with drops, and conditioners."""
+        found = [make(self.results.summary) for make in (class_table, port_table, conditioner_table)]
         return [table for table in found if table.rows]
 
     @cached_property
     def charts(self) -> list[Chart]:
-        """Every plot that there are samples for."""
+        """All plots that the results have samples for."""
         return plot.possible(self.results)
 
     @cached_property
     def configurations(self) -> list[Configuration]:
-        """The router configurations that it was made from."""
+        """The router configurations stored with the results."""
         return configurations(self.folder)
 
     @property

@@ -1,9 +1,9 @@
-"""A study in the report: what the paper asked, what it published, what was measured, what was assumed."""
+"""A study in the report: published and measured figures, claims, assumptions and cases."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,16 +13,16 @@ from perhop import draw
 from perhop.configuration import Configuration, configurations
 from perhop.draw import Picture
 from perhop.errors import InvalidInputError
-from perhop.page.tables import Cell, Column, Table, figure_cell
 from perhop.plot.chart import Chart
 from perhop.plot.studies import read_study, table_charts
-from perhop.quantity import interval, metric_words
 from perhop.report.run import Run
 from perhop.results import Results
+from perhop.study.tables import claim_table, curve_table, figure_table
+from perhop.tables import Cell, Column, Table, figure_cell
 
-# What `make quote-reports` writes into a study's README; the report shows the figures themselves.
+# The part of a study's README that `make quote-reports` writes; the report has the figures themselves.
 _QUOTED = ("<!-- report: begin", "<!-- report: end -->")
-# The plots of a case that the report shows; distributions would be the same story once more.
+# The plots of a case that the report shows; distributions would repeat them.
 _KINDS = ("queue", "drop-curve", "throughput", "delay", "cwnd")
 
 
@@ -50,12 +50,12 @@ class Case(Run):
 
     @cached_property
     def charts(self) -> list[Chart]:
-        """The plots of what it sampled, and of its thresholds."""
+        """The plots over time and of drop probabilities."""
         return [one for one in super().charts if one.kind in _KINDS]
 
 
 class Study:
-    """What the report shows of a folder that `perhop study run -o` wrote."""
+    """The section for a folder that `perhop study run -o` wrote."""
 
     anchor = ""
 
@@ -63,7 +63,9 @@ class Study:
         self.folder = folder
         self.data = read_study(folder)
         if "tables" not in self.data:
-            raise InvalidInputError(f"{folder} was written by an earlier perhop", "run the study again")
+            raise InvalidInputError(
+                f"`{folder}` was written by an earlier version of perhop", "run the study again"
+            )
 
     @property
     def name(self) -> str:
@@ -82,12 +84,12 @@ class Study:
         return list(_story(file.read_text(encoding="utf-8"))) if file.is_file() else []
 
     def counted(self, verdict: str) -> int:
-        """How many figures have a verdict."""
+        """Return the number of figures with a verdict."""
         return sum(one["verdict"] == verdict for one in self.data["figures"])
 
     @property
     def claims_met(self) -> int:
-        """How many claims agree."""
+        """The number of claims that agree."""
         return sum(one["verdict"] == "agrees" for one in self.data["claims"])
 
     @property
@@ -96,19 +98,19 @@ class Study:
         return any(one["verdict"] == "differs" for one in self.data["claims"])
 
     @property
-    def said(self) -> str:
-        """What stands under the study's plots: seed and assumptions."""
+    def caption(self) -> str:
+        """The caption of the study's plots: seed and assumptions."""
         return f"seed {self.data['seed']}; {len(self.data['assumptions'])} assumptions, listed below."
 
     @cached_property
     def cases(self) -> dict[str, Case]:
         """The experiments by name."""
-        said = f"{len(self.data['assumptions'])} assumptions, listed below"
+        assumptions = f"{len(self.data['assumptions'])} assumptions, listed below"
         found = {}
         for table in self.data["tables"]:
             for one in table["cases"]:
                 results = Results.load(self.folder / one["folder"])
-                results.assumptions = said
+                results.assumptions = assumptions
                 found[one["name"]] = Case(self.folder / one["folder"], one["name"], results)
         return found
 
@@ -119,35 +121,35 @@ class Study:
 
     @cached_property
     def networks(self) -> list[Picture]:
-        """The distinct pictures of the network that the cases run on."""
+        """The pictures of the distinct networks of the cases."""
         distinct = {_network(case.results.scenario): case.results.scenario for case in self.cases.values()}
         return [draw.network(scenario) for scenario in distinct.values()]
 
     @cached_property
     def configurations(self) -> list[Configuration]:
-        """The router configurations that the study was made from."""
+        """The router configurations stored with the study."""
         return configurations(self.folder)
 
     @cached_property
     def claims(self) -> Table:
-        """What the paper says in words, and whether it holds."""
+        """The claims of the paper and their verdicts."""
         return claim_table(self.data["claims"])
 
     @cached_property
     def sensitivity(self) -> Table | None:
-        """How the study's chosen figures move with another value of one assumption."""
-        said = self.data["sensitivity"]
-        if not said["rows"] or not said["highlights"]:
+        """The study's highlighted figures with another value of one assumption."""
+        found = self.data["sensitivity"]
+        if not found["rows"] or not found["highlights"]:
             return None
         heads = [Column("assumption"), Column("instead")]
-        heads += [Column(label, numeric=True) for label in said["highlights"]] + [
+        heads += [Column(label, numeric=True) for label in found["highlights"]] + [
             Column("claims that change")
         ]
         rows = [
-            [Cell("published", tone="strong"), Cell(""), *map(figure_cell, said["published"]), Cell("")],
-            [Cell("as assumed", tone="strong"), Cell(""), *map(figure_cell, said["own"]), Cell("")],
+            [Cell("published", tone="strong"), Cell(""), *map(figure_cell, found["published"]), Cell("")],
+            [Cell("as assumed", tone="strong"), Cell(""), *map(figure_cell, found["own"]), Cell("")],
         ]
-        for row in said["rows"]:
+        for row in found["rows"]:
             changed = "; ".join(f"{id.rpartition('.')[2]} {verdict}" for id, verdict in row["claims"].items())
             rows.append(
                 [
@@ -164,72 +166,9 @@ class Study:
         points = [one for one in self.data["curves"] if one["table"] == table["id"]]
         tables = [figure_table(rows, table["heading"])] if rows else []
         if points:
-            tables.append(curve_table(points, f"{table['heading']}: every point of the sweep"))
+            tables.append(curve_table(points, f"{table['heading']}: all points of the sweep"))
         cases = [self.cases[one["name"]] for one in table["cases"]]
-        return Part(table["heading"], tables, table_charts(self.data, table, self.said), cases)
-
-
-def claim_table(claims: Sequence[Mapping[str, Any]]) -> Table:
-    """Return what a paper says in words and whether it holds, given as it stands in `study.json`."""
-    rows = [
-        [
-            Cell(one["text"], tone="wide"),
-            Cell(one["where"], tone="muted"),
-            Cell(one["verdict"], tone=one["verdict"]),
-            Cell(one["evidence"], tone="wide"),
-        ]
-        for one in claims
-    ]
-    heads = [Column(name) for name in ("claim", "where", "verdict", "evidence")]
-    return Table("What the paper says in words", heads, rows)
-
-
-def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
-    """Return published figures beside measured ones, given as they stand in `study.json`."""
-    names = list(dict.fromkeys(name for row in rows for name in row["case"]))
-    heads = [Column(name.replace("_", " ")) for name in (*names, "metric")]
-    heads += [
-        Column("published", numeric=True),
-        Column("measured", numeric=True),
-        Column("unit"),
-        Column("verdict"),
-    ]
-    cells = [
-        [
-            *(Cell(row["case"].get(name, "")) for name in names),
-            Cell(row["metric"].replace("_", " ")),
-            figure_cell(row["published"]),
-            Cell(interval(row["measured"], row["ci95"]), row["measured"]),
-            Cell(row["unit"]),
-            Cell(row["verdict"], tone=row["verdict"]),
-        ]
-        for row in rows
-    ]
-    return Table(caption, heads, cells)
-
-
-def curve_table(points: Sequence[Mapping[str, Any]], caption: str) -> Table:
-    """Return the points of curves as they stand in `study.json`: a column for each metric."""
-    metrics = {point["metric"]: point["unit"] for point in points}
-    names = list(dict.fromkeys(name for point in points for name in point["case"]))
-    heads = [Column(name.replace("_", " "), numeric=_numeric(points, name)) for name in names]
-    heads += [
-        Column(f"{metric_words(metric, unit)} ({unit})", numeric=True) for metric, unit in metrics.items()
-    ]
-    rows: dict[tuple[str, ...], dict[str, Cell]] = {}
-    for point in points:
-        key = tuple(point["case"].get(name, "") for name in names)
-        shown = Cell(interval(point["measured"], point["ci95"]), point["measured"])
-        rows.setdefault(key, {})[point["metric"]] = shown
-    missing = Cell("")
-    cells = [
-        [*map(Cell, key), *(row.get(metric, missing) for metric in metrics)] for key, row in rows.items()
-    ]
-    return Table(caption, heads, cells)
-
-
-def _numeric(points: Sequence[Mapping[str, Any]], name: str) -> bool:
-    return all(point["case"].get(name, "").replace(".", "", 1).isdigit() for point in points)
+        return Part(table["heading"], tables, table_charts(self.data, table, self.caption), cases)
 
 
 def _story(text: str) -> Iterable[tuple[str, str]]:
@@ -242,5 +181,5 @@ def _story(text: str) -> Iterable[tuple[str, str]]:
 
 
 def _network(scenario: Mapping[str, Any]) -> str:
-    """Return what a network consists of; cases may differ in traffic and policies alone."""
+    """Return the identity of a network; cases may differ only in traffic and policies."""
     return json.dumps([scenario["hosts"], scenario.get("routers"), scenario["links"]], sort_keys=True)

@@ -1,4 +1,4 @@
-"""A sweep in the report: the share of each class along its parameters, and every point."""
+"""A sweep in the report: the share of each class against its parameters, and every point."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from pathlib import Path
 
 from perhop import draw
 from perhop.draw import Picture
-from perhop.page.tables import Table, sweep_table
 from perhop.plot.chart import Chart
 from perhop.report.run import Run
 from perhop.results import Results
-from perhop.sweeping import Sweep
+from perhop.sweeping import Sweep, sweep_table
+from perhop.tables import Table
 
 
 class Point(Run):
@@ -23,12 +23,12 @@ class Point(Run):
 
     @property
     def name(self) -> str:
-        """Its values in words."""
+        """Its values as text."""
         return self._name
 
 
 class Swept:
-    """What the report shows of a folder that `perhop sweep -o` wrote."""
+    """The section for a folder that `perhop sweep -o` wrote."""
 
     anchor = ""
 
@@ -45,12 +45,12 @@ class Swept:
 
     @property
     def description(self) -> str:
-        """What the scenario says of itself."""
+        """The scenario's description."""
         return self.points[0].description
 
     @cached_property
     def network(self) -> Picture:
-        """The picture of the network, as it is at the first point."""
+        """The picture of the network at the first point."""
         return draw.network(self.sweep.points[0].results.scenario)
 
     @cached_property
@@ -60,5 +60,5 @@ class Swept:
 
     @cached_property
     def table(self) -> Table:
-        """What each class got at each point."""
+        """The results of each class at each point."""
         return sweep_table(self.sweep)

@@ -1,13 +1,13 @@
-"""Published studies: run again, with the published figure beside the measured one.
+"""Published studies: reproduced, with published and measured figures compared.
 
 A study is a folder. `docs/studies.md` describes its files; in short:
 
     study.toml       title, paper, metrics with their tolerances, tables and their cases, assumptions
     scenario*.yaml   what the cases run
-    reference/*.csv  the published figures: table, metric, value, unit, and columns that tell the case
-    measures.py      one function per metric: results and case in, one sample per replication out
-    claims.toml      what the paper says in words: id, where, text
-    claims.py        one function per claim: outcome in, verdict out
+    reference/*.csv  the published figures: table, metric, value, unit, and columns that identify the case
+    measures.py      one function per metric: from results and case to one sample per replication
+    claims.toml      the claims of the paper: id, where, text
+    claims.py        one function per claim: from outcome to verdict
 """
 
 from perhop.study.definition import Study

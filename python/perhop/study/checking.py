@@ -1,4 +1,4 @@
-"""What is wrong with a study: nothing that it publishes or claims may silently go unanswered."""
+"""Checking a study: every published figure and every claim must have an answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from perhop.study.definition import Study
 
 
 def problems(study: Study) -> Iterator[str]:
-    """Give, in words, whatever would leave a published figure or a claim without an answer."""
+    """Generate messages about published figures and claims without an answer, and unknown names."""
     yield from _unanswered(study)
     yield from _without_function(study)
     yield from _wrong_names(study)
@@ -20,28 +20,28 @@ def _unanswered(study: Study) -> Iterator[str]:
         rows = [row for row in study.published if row.table == table.id]
         for row in rows:
             if row not in answered:
-                yield f"table {table.id}: no case answers {row.case} {row.metric}"
+                yield f"table {table.id}: no case reproduces {row.case} {row.metric}"
         if len(answered) > len(rows):
-            yield f"table {table.id}: several cases answer the same published figure"
+            yield f"table {table.id}: several cases reproduce the same published figure"
     for row in study.published:
         if row.metric not in study.metrics:
-            yield f"no [metrics.{row.metric}], which table {row.table} publishes"
+            yield f"table {row.table} publishes `{row.metric}`, without a [metrics.{row.metric}]"
         elif study.metrics[row.metric].unit is not None:
-            yield f"[metrics.{row.metric}] has a unit of its own, but table {row.table} publishes it"
+            yield f"[metrics.{row.metric}] has a unit, but table {row.table} publishes the metric too"
     for table in study.tables:
         for metric in table.curves:
             if metric not in study.metrics or study.metrics[metric].unit is None:
-                yield f"no [metrics.{metric}] with a unit, of which table {table.id} shows a curve"
+                yield f"table {table.id} has a curve of `{metric}`, without a [metrics.{metric}] with a unit"
 
 
 def _without_function(study: Study) -> Iterator[str]:
     shown = [metric for table in study.tables for metric in table.curves]
     for metric in dict.fromkeys([*(row.metric for row in study.published), *shown]):
         if not hasattr(study.measures, metric):
-            yield f"measures.py has no function {metric}"
+            yield f"measures.py has no function `{metric}`"
     for claim in study.claims:
         if not hasattr(study.judges, claim.function):
-            yield f"claim {claim.id} has no function {claim.function} in claims.py"
+            yield f"claim `{claim.id}` has no function `{claim.function}` in claims.py"
 
 
 def _wrong_names(study: Study) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _wrong_names(study: Study) -> Iterator[str]:
             if case.point
         )
         if count != 1:
-            yield f"highlight {highlight.label}: {count} figures, not one"
+            yield f"highlight `{highlight.label}` matches {count} figures instead of one"
     names = [case.name for table in study.tables for case in table.cases]
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"several cases are named {name}"
+        yield f"several cases are named `{name}`"

@@ -1,18 +1,17 @@
-"""What a study consists of."""
+"""The definition of a study."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from perhop.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from perhop.scenario import Scenario
+from perhop.errors import InvalidInputError, UnknownNameError
+from perhop.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -28,16 +27,16 @@ class Published:
 
 @dataclass(frozen=True)
 class Metric:
-    """How near a measured value has to come to the published one."""
+    """A metric and the tolerance between measured and published values."""
 
     name: str
-    #: Measured and published may differ by this factor, either way,
+    #: The tolerance as a factor, in either direction,
     factor: float | None
-    #: or by this much, in the metric's unit.
+    #: or as a difference in the metric's unit.
     absolute: float | None
-    #: Why the two cannot be compared, where they cannot.
+    #: Why the two cannot be compared, if so.
     incomparable: str | None
-    #: Unit of a metric that figures show and no table publishes.
+    #: Unit of a metric that is plotted but not published in a table.
     unit: str | None
 
 
@@ -48,9 +47,9 @@ class Case:
     name: str
     scenario: Path
     changes: dict[str, Any]
-    #: The published figures it answers: those of its table with these values; None for none.
+    #: Column values of the published figures that it reproduces; `None` for no figures.
     rows: dict[str, str] | None
-    #: The point of a sweep that it is: a value in each of the sweep's columns.
+    #: Its point of a sweep: a value for each of the sweep's columns.
     point: dict[str, str] = field(default_factory=dict)
 
 
@@ -60,19 +59,19 @@ class Table:
 
     id: str
     title: str
-    #: What all its cases change.
+    #: Changes of all its cases.
     changes: dict[str, Any]
     cases: tuple[Case, ...]
-    #: The metrics that are measured at each point of its sweep: what the paper draws.
+    #: The metrics measured at each point of its sweep: the curves of the paper.
     curves: tuple[str, ...]
 
     def named(self, id: str) -> bool:
-        """Whether `id` means this table: `11` also means its parts `11:a` and `11:b`."""
+        """Whether `id` selects this table: `11` also selects its parts `11:a` and `11:b`."""
         return self.id == id or self.id.startswith(f"{id}:")
 
     @property
     def heading(self) -> str:
-        """What stands above it: `Table 2: …`, `Figure 4: …`."""
+        """The heading: `Table 2: …`, `Figure 4: …`."""
         kind, _, number = self.id.partition("-")
         name = f"Figure {number}" if kind == "figure" else f"Table {self.id}"
         return f"{name}: {self.title}"
@@ -80,33 +79,33 @@ class Table:
 
 @dataclass(frozen=True)
 class Alternative:
-    """Another value that an assumption could have."""
+    """An alternative value of an assumption."""
 
     value: str
-    #: What it changes in place of, or beside, what its assumption changes.
+    #: Changes that replace or extend those of its assumption.
     changes: dict[str, Any]
-    #: What it changes in the cases of one table, where that goes against what they change themselves.
+    #: Changes by table, which override those of the cases.
     changes_in_table: dict[str, dict[str, Any]]
-    #: The tables it is tried on.
+    #: The tables that it is run for.
     tables: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """A parameter that the paper leaves unstated."""
+    """A parameter that the paper does not state."""
 
     name: str
     value: str
     why: str
     changes: dict[str, Any]
     alternatives: tuple[Alternative, ...]
-    #: How the result moves, where the study says it in words.
+    #: The effect on the results, if the study describes it.
     sensitivity: str | None
 
 
 @dataclass(frozen=True)
 class Highlight:
-    """A published figure, or a point of a curve, that is worth a column of the sensitivity table."""
+    """A published figure or a point of a curve with a column in the sensitivity table."""
 
     label: str
     table: str
@@ -114,23 +113,23 @@ class Highlight:
     rows: dict[str, str]
 
     def shows(self, table: str, metric: str, case: dict[str, str]) -> bool:
-        """Whether this is the figure."""
+        """Whether the highlight selects a figure."""
         return (self.table, self.metric) == (table, metric) and self.rows.items() <= case.items()
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says in words."""
+    """A claim of the paper."""
 
     id: str
     where: str
     text: str
-    #: The tables it is judged by.
+    #: The tables that it is judged by.
     tables: tuple[str, ...]
 
     @property
     def function(self) -> str:
-        """Name of the function in claims.py that judges it."""
+        """The name of its function in claims.py."""
         return self.id.rpartition(".")[2].replace("-", "_")
 
 
@@ -153,18 +152,18 @@ class Study:
     published: tuple[Published, ...] = field(repr=False)
 
     def figures_of(self, table: Table, case: Case) -> list[Published]:
-        """Return the published figures that `case` answers."""
+        """Return the published figures that `case` reproduces."""
         if case.rows is None:
             return []
         wanted = case.rows.items()
         return [row for row in self.published if row.table == table.id and wanted <= row.case.items()]
 
     def changes(self, table: Table, case: Case, alternative: Alternative | None = None) -> dict[str, Any]:
-        """Return what a case changes in its scenario, with an alternative of one assumption in its place."""
+        """Return the changes of a case's scenario, with an alternative of one assumption if given."""
         changes: dict[str, Any] = {}
         for assumption in self.assumptions:
             changes |= assumption.changes
-        # An alternative stands where its assumption stands: what makes a case this case is put in later.
+        # An alternative replaces its assumption; changes of the table and the case override both.
         if alternative is not None:
             changes |= alternative.changes
         changes |= table.changes | case.changes
@@ -173,14 +172,18 @@ class Study:
         return changes
 
     def scenario(self, case: str) -> Scenario:
-        """Return the scenario of a case by its name, as the study runs it, to be drawn or changed."""
-        from perhop.scenario import Scenario
+        """Return the scenario of a case by its name, as the study runs it.
 
+        Raises:
+            UnknownNameError: there is no such case.
+            ScenarioError: the scenario is not valid.
+
+        """
         cases = {one.name: (table, one) for table in self.tables for one in table.cases}
         if case not in cases:
             near = get_close_matches(case, cases, n=1)
-            advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(cases)}"
-            raise InvalidInputError(f"{self.id} has no case {case}", advice)
+            advice = f"did you mean `{near[0]}`?" if near else f"cases: {', '.join(cases)}"
+            raise UnknownNameError(f"`{self.id}` has no case `{case}`", advice)
         table, found = cases[case]
         return Scenario.load(found.scenario, self.changes(table, found))
 
@@ -196,11 +199,9 @@ class Study:
 
 
 def _module(file: Path, study: str) -> ModuleType:
-    from importlib.util import module_from_spec, spec_from_file_location
-
     spec = spec_from_file_location(f"perhop_study_{study.replace('-', '_')}_{file.stem}", file)
     if spec is None or spec.loader is None or not file.is_file():
-        raise InvalidInputError(f"{file}: no such file")
+        raise InvalidInputError(f"cannot read `{file}`: there is no such file")
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

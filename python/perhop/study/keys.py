@@ -1,4 +1,4 @@
-"""The keys of a TOML table, each read once and by its type; those left over are refused."""
+"""Reading the keys of a TOML table with their types; unknown keys are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REQUIRED = object()
 
 
 class Keys:
-    """The keys of one TOML table, and where it stands."""
+    """The keys of one TOML table, and its place in the file for messages."""
 
     def __init__(self, values: Mapping[str, Any], where: str) -> None:
         self._left = dict(values)
@@ -22,73 +22,73 @@ class Keys:
 
     @classmethod
     def of_file(cls, file: Path) -> Keys:
-        """Read a TOML file."""
+        """Read a TOML file; raises `InvalidInputError`."""
         try:
             return cls(tomllib.loads(file.read_text(encoding="utf-8")), str(file))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise InvalidInputError(f"{file}: {error}") from error
+            raise InvalidInputError(f"`{file}`: {error}") from error
         except OSError as error:
             raise unreadable(file, error) from error
 
     def error(self, message: str) -> InvalidInputError:
         """Return an error about this table."""
-        return InvalidInputError(f"{self._where}: {message}")
+        return InvalidInputError(f"`{self._where}`: {message}")
 
     def text(self, key: str, default: object = _REQUIRED) -> str:
-        """Take a text; numbers, as in `value = 3`, are taken as they are written."""
+        """Return a text; numbers, as in `value = 3`, become text."""
         value = self._take(key, (str, int, float), default)
         return str(value)
 
     def optional_text(self, key: str) -> str | None:
-        """Take a text that may be missing."""
+        """Return a text or `None`."""
         return None if key not in self._left else self.text(key)
 
     def texts(self, key: str, default: tuple[str, ...]) -> tuple[str, ...]:
-        """Take a list of texts."""
+        """Return a list of texts."""
         return tuple(str(one) for one in self._take(key, list, list(default)))
 
     def integer(self, key: str, default: int) -> int:
-        """Take a whole number from 0 up."""
+        """Return a whole number of at least 0."""
         value: int = self._take(key, int, default)
         if value < 0:
-            raise self.error(f"{key} = {value} is negative")
+            raise self.error(f"`{key}` is negative: {value}")
         return value
 
     def number(self, key: str) -> float | None:
-        """Take a number that may be missing."""
+        """Return a number or `None`."""
         value = self._take(key, (int, float), None)
         return None if value is None else float(value)
 
     def mapping(self, key: str, default: dict[str, Any] | None) -> dict[str, Any] | None:
-        """Take an inline table as it is."""
+        """Return an inline table."""
         value: dict[str, Any] | None = self._take(key, dict, default)
         return value
 
     def values(self) -> dict[str, Any]:
-        """Take all keys, each with an inline table."""
+        """Return all keys, each with an inline table."""
         return {key: self.mapping(key, None) for key in list(self._left)}
 
     def tables(self, key: str) -> list[Keys]:
-        """Take an array of tables."""
+        """Return an array of tables."""
         values: list[dict[str, Any]] = self._take(key, list, [])
         return [Keys(value, f"{self._where}: {key}.{index}") for index, value in enumerate(values)]
 
     def named_tables(self, key: str) -> list[tuple[str, Keys]]:
-        """Take a table of tables."""
+        """Return a table of tables."""
         values: dict[str, Any] = self._take(key, dict, {})
         return [(name, Keys(value, f"{self._where}: {key}.{name}")) for name, value in values.items()]
 
     def finish(self) -> None:
-        """Refuse the keys that nothing asked for."""
+        """Refuse keys that were not read; raises `InvalidInputError`."""
         if self._left:
-            raise self.error(f"unknown {', '.join(self._left)}")
+            raise self.error(f"unknown keys: {', '.join(self._left)}")
 
     def _take(self, key: str, types: type | tuple[type, ...], default: object) -> Any:  # noqa: ANN401 - TOML
         if key not in self._left:
             if default is _REQUIRED:
-                raise self.error(f"{key} is missing")
+                raise self.error(f"`{key}` is missing")
             return default
         value = self._left.pop(key)
         if not isinstance(value, types):
-            raise self.error(f"{key} = {value!r} is of the wrong type")
+            raise self.error(f"`{key}` has the wrong type: {value!r}")
         return value

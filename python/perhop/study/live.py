@@ -1,4 +1,4 @@
-"""Studies on real packets: some of their cases, shortened, each beside its simulation."""
+"""Live runs of studies: shortened cases, each compared with its simulation."""
 
 from __future__ import annotations
 
@@ -6,34 +6,32 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from perhop.compare import Comparison
 from perhop.errors import InvalidInputError
+from perhop.live.comparing import Watched, live_beside_simulated
 from perhop.scenario import Scenario
 from perhop.study.definition import Case, Study, Table
 from perhop.study.keys import Keys
 
-if TYPE_CHECKING:
-    from perhop.compare import Comparison
-    from perhop.live.comparing import Watched
-
-#: What of a study runs on real packets.
+#: The file of a study that lists its live runs.
 FILE = "live.toml"
 
 
 @dataclass(frozen=True)
 class LiveCase:
-    """A case of a study, as it runs on real packets and is simulated beside."""
+    """A case of a study for a live run and its simulation."""
 
     case: Case
     table: Table
-    #: What differs from the study's case, in both.
+    #: Changes of the study's case, for both.
     changes: dict[str, Any]
-    #: Why it differs.
+    #: The reason for the changes.
     why: str
 
     def scenario(self, study: Study) -> Scenario:
-        """Return the scenario, with everything that the study assumes."""
+        """Return the scenario with the study's assumptions; raises `ScenarioError`."""
         changes: dict[str, Any] = {}
         for assumption in study.assumptions:
             changes |= assumption.changes
@@ -43,10 +41,15 @@ class LiveCase:
 
 
 def live_cases(study: Study, only: Sequence[str] = ()) -> list[LiveCase]:
-    """Return the cases of `study` that run on real packets, or those of them whose names match `only`."""
+    """Return the cases of `study` for live runs, or those whose names match `only`.
+
+    Raises:
+        InvalidInputError: there is no such case, or the file is not valid.
+
+    """
     file = study.folder / FILE
     if not file.is_file():
-        raise InvalidInputError(f"nothing of {study.id} runs on real packets", f"there is no {file}")
+        raise InvalidInputError(f"`{study.id}` has no live runs", f"there is no {file}")
     keys = Keys.of_file(file)
     found = [one for run in keys.tables("runs") for one in _cases(run, study, file)]
     keys.finish()
@@ -54,7 +57,7 @@ def live_cases(study: Study, only: Sequence[str] = ()) -> list[LiveCase]:
     if not chosen:
         known = ", ".join(one.case.name for one in found)
         raise InvalidInputError(
-            f"{study.id} runs no {', '.join(only)} on real packets", f"there are: {known}"
+            f"`{study.id}` has no live run that matches {', '.join(only)}", f"live runs: {known}"
         )
     return chosen
 
@@ -65,7 +68,9 @@ def _cases(keys: Keys, study: Study, file: Path) -> list[LiveCase]:
     every = {case.name: (case, table) for table in study.tables for case in table.cases}
     unknown = [name for name in names if name not in every]
     if unknown or not names:
-        raise InvalidInputError(f"{file}: no case {', '.join(unknown) or 'is named'}")
+        raise InvalidInputError(
+            f"`{file}`: unknown cases: {', '.join(unknown)}" if unknown else f"`{file}`: no case is named"
+        )
     return [LiveCase(*every[name], changes, why) for name in names]
 
 
@@ -79,9 +84,7 @@ def run_live(
     threads: int | None = None,
     watched: Watched | None = None,
 ) -> Comparison:
-    """Run one case on real packets, and lay it beside its simulation."""
-    from perhop.live.comparing import live_beside_simulated
-
+    """Run one case live and compare it with its simulation; raises the errors of `live_beside_simulated`."""
     return live_beside_simulated(
         case.scenario(study),
         seed=study.seed if seed is None else seed,

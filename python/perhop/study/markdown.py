@@ -1,16 +1,13 @@
-"""The report of a study for people: Markdown, as the READMEs of the studies quote it."""
+"""The report of a study as Markdown, which the READMEs of the studies quote."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from itertools import chain
-from typing import TYPE_CHECKING
 
+from perhop.study.findings import Findings
 from perhop.study.outcome import Answer, Figure, Point
-
-if TYPE_CHECKING:
-    from perhop.study.report import Report
 
 _MARKS: dict[Answer, str] = {
     "agrees": "agrees",
@@ -19,7 +16,7 @@ _MARKS: dict[Answer, str] = {
 }
 
 
-def as_markdown(report: Report) -> str:
+def as_markdown(report: Findings) -> str:
     """Return the figures, the claims and the sensitivity of a report."""
     parts = [f"# {report.study.id}: {report.study.title}", f"{report.study.paper}. Seed {report.seed}."]
     if report.figures:
@@ -36,8 +33,8 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def tolerances(report: Report) -> dict[str, str]:
-    """Return, for each metric, when a measured value agrees with the published one."""
+def tolerances(report: Findings) -> dict[str, str]:
+    """Return the tolerance of each metric in words."""
     found = {}
     units = {figure.metric: figure.unit for figure in report.figures}
     for name, metric in report.study.metrics.items():
@@ -48,7 +45,7 @@ def tolerances(report: Report) -> dict[str, str]:
             near.append(f"within a factor of {metric.factor:g}")
         if metric.absolute is not None:
             unit = units.get(name, "")
-            # A difference of percentages is counted in points.
+            # Differences of percentages are in percentage points.
             unit = {"%": "percentage point"}.get(unit, unit)
             near.append(f"within {metric.absolute:g} {unit}".rstrip())
         judged = f"agrees {' or '.join(near)}" if near else f"not comparable: {metric.incomparable}"
@@ -56,7 +53,7 @@ def tolerances(report: Report) -> dict[str, str]:
     return found
 
 
-def _tolerances(report: Report) -> str:
+def _tolerances(report: Findings) -> str:
     return "\n".join(f"- {name}: {judged}." for name, judged in tolerances(report).items())
 
 
@@ -80,7 +77,7 @@ def _figures(figures: list[Figure]) -> str:
 
 
 def _curves(points: list[Point]) -> str:
-    """Return the last column of a sweep as columns of the table, the others as its rows."""
+    """Return a table with the sweep's last column as columns, the others as rows."""
     *left, across = points[0].case
     head = list(dict.fromkeys(point.case[across] for point in points))
     lines: dict[tuple[str, ...], dict[str, Point]] = {}
@@ -94,12 +91,12 @@ def _curves(points: list[Point]) -> str:
     return _table([*titles, *head], rows, set(range(len(left), len(left) + len(head))))
 
 
-def _claims(report: Report) -> str:
+def _claims(report: Findings) -> str:
     rows = [[f"`{id}`", _MARKS[one.verdict], one.evidence] for id, one in report.claims.items()]
     return _table(["claim", "verdict", "evidence"], rows, set())
 
 
-def _sensitivity(report: Report) -> str:
+def _sensitivity(report: Findings) -> str:
     highlights = report.study.highlights
     head = ["assumption", "instead", *(one.label for one in highlights), "claims that change"]
     published = [

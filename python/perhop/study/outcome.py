@@ -1,4 +1,4 @@
-"""What running a study found: figures beside the published ones, and what claims are judged by."""
+"""Figures of a study, measured and published, and verdicts of claims."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from perhop import _core
+from perhop.errors import UnknownNameError
 from perhop.results import Results
 from perhop.study.definition import Metric, Published
 
@@ -16,7 +17,7 @@ Answer = Literal["agrees", "differs", "not-comparable"]
 
 @dataclass(frozen=True)
 class Point:
-    """What was measured at one place of a study: of a curve at one combination of a sweep's values."""
+    """A measured point: of a curve, at one combination of a sweep's values."""
 
     table: str
     case: dict[str, str]
@@ -29,7 +30,7 @@ class Point:
     replications: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as it stands in the report."""
+        """Return the point as plain data."""
         return {
             "table": self.table,
             "case": self.case,
@@ -43,13 +44,13 @@ class Point:
 
 @dataclass(frozen=True)
 class Figure(Point):
-    """A measured figure beside the published one."""
+    """A measured figure and the published one."""
 
     published: float
     verdict: Answer
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as it stands in the report."""
+        """Return the figure as plain data."""
         measured = super().to_json()
         identity = {name: measured.pop(name) for name in ("table", "case", "metric", "unit")}
         return {**identity, "published": self.published, **measured, "verdict": self.verdict}
@@ -57,24 +58,24 @@ class Figure(Point):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a claim holds, and by what figures."""
+    """Whether a claim holds, and the evidence."""
 
     verdict: Answer
     evidence: str
 
 
 def agrees_if(holds: object, evidence: str) -> Verdict:
-    """Return that the claim agrees if `holds` is true, else that it differs."""
+    """Return the verdict `agrees` if `holds` is true, else `differs`."""
     return Verdict("agrees" if holds else "differs", evidence)
 
 
 def not_comparable(evidence: str) -> Verdict:
-    """Return that the claim cannot be judged, and why."""
+    """Return the verdict `not-comparable` with the reason."""
     return Verdict("not-comparable", evidence)
 
 
 class Outcome:
-    """What a claim is judged by: the figures and curves of the study and the results of its cases."""
+    """The figures, curves and results of cases that claims are judged by."""
 
     def __init__(self, figures: list[Figure], curves: list[Point], results: Mapping[str, Results]) -> None:
         self.figures = figures
@@ -86,14 +87,21 @@ class Outcome:
         return self._results[case]
 
     def figure(self, table: str, metric: str, **case: str) -> Figure:
-        """Return the one figure of a table with this metric and these values in the columns of its case."""
+        """Return the figure of a table with this metric and these values of its case.
+
+        Raises:
+            UnknownNameError: there is none, or more than one.
+
+        """
         found = [
             figure
             for figure in self.figures
             if figure.table == table and figure.metric == metric and case.items() <= figure.case.items()
         ]
         if len(found) != 1:
-            raise LookupError(f"table {table} has {len(found)} figures {metric} {case}, not one")
+            raise UnknownNameError(
+                f"table {table} has {len(found)} figures `{metric}` for {case} instead of one"
+            )
         return found[0]
 
     def curve(self, table: str, metric: str, **case: str) -> list[Point]:
@@ -105,15 +113,22 @@ class Outcome:
         ]
 
     def point(self, table: str, metric: str, **case: str) -> Point:
-        """Return the one point of a table with this metric and these values."""
+        """Return the point of a table with this metric and these values.
+
+        Raises:
+            UnknownNameError: there is none, or more than one.
+
+        """
         found = self.curve(table, metric, **case)
         if len(found) != 1:
-            raise LookupError(f"table {table} has {len(found)} points {metric} {case}, not one")
+            raise UnknownNameError(
+                f"table {table} has {len(found)} points `{metric}` for {case} instead of one"
+            )
         return found[0]
 
 
 def figure(published: Published, metric: Metric, samples: list[float]) -> Figure:
-    """Compare a published figure with what the replications measured."""
+    """Compare a published figure with the samples of the replications."""
     mean, ci95 = _mean(samples)
     return Figure(
         table=published.table,
@@ -129,7 +144,7 @@ def figure(published: Published, metric: Metric, samples: list[float]) -> Figure
 
 
 def point(table: str, case: dict[str, str], metric: Metric, samples: list[float]) -> Point:
-    """Return what the replications measured at one point of a sweep."""
+    """Return the measured point of a sweep from the samples of the replications."""
     mean, ci95 = _mean(samples)
     return Point(table, case, metric.name, metric.unit or "", mean, ci95, len(samples))
 

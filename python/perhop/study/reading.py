@@ -1,4 +1,4 @@
-"""Studies as their folders say: study.toml, claims.toml and the published figures in reference/."""
+"""Reading a study: study.toml, claims.toml and the published figures in reference/."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from perhop.study.keys import Keys
 
 _STUDIES = Path(__file__).parent.parent / "studies"
 _FILE = "study.toml"
-# Columns of a reference file that do not tell one case from another.
+# Columns of a reference file that do not identify the case.
 _NOT_CASE = ("table", "metric", "value", "unit")
 
 
@@ -37,17 +37,23 @@ def identifiers() -> list[str]:
 
 
 def find(id: str) -> Study:
-    """Return the study `id`: one that comes with perhop, or a folder with a study.toml."""
+    """Return the study `id`: one that comes with perhop, or a folder with a study.toml.
+
+    Raises:
+        InvalidInputError: there is no such study, or its files are not valid.
+        UnreadableFileError: a file cannot be read.
+
+    """
     folder = _STUDIES / id
     if not is_file(folder / _FILE):
         folder = Path(id)
     if not is_file(folder / _FILE):
         near = get_close_matches(id, identifiers(), n=1)
-        advice = f"did you mean {near[0]}?" if near else f"there are: {', '.join(identifiers()) or 'none'}"
-        raise InvalidInputError(f"no study {id}", advice)
+        advice = f"did you mean `{near[0]}`?" if near else f"studies: {', '.join(identifiers()) or 'none'}"
+        raise InvalidInputError(f"there is no study `{id}`", advice)
     study = _read(folder.resolve())
     if found := list(dict.fromkeys(problems(study))):
-        raise InvalidInputError(f"{study.folder / _FILE}:\n  " + "\n  ".join(found))
+        raise InvalidInputError(f"`{study.folder / _FILE}`:\n  " + "\n  ".join(found))
     return study
 
 
@@ -89,8 +95,8 @@ def _metric(name: str, keys: Keys) -> Metric:
     near = metric.factor is not None or metric.absolute is not None
     if sum((near, metric.incomparable is not None, metric.unit is not None)) != 1:
         raise keys.error(
-            "say how near is near (factor, absolute), or why it is not-comparable,"
-            " or, of a metric that nothing publishes, its unit"
+            "give a tolerance (factor, absolute), or the reason why it is not-comparable,"
+            " or, for a metric that no table publishes, its unit"
         )
     return metric
 
@@ -111,18 +117,18 @@ def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table
     )
     keys.finish()
     if bool(swept) != bool(table.curves):
-        raise keys.error("a sweep has curves, and curves a sweep: one of the two is missing")
+        raise keys.error("`sweep` and `curves` must be given together")
     return table
 
 
 def _points(
     keys: Keys, id: str, scenario: Path, swept: dict[str, Any], sweeps: dict[str, dict[str, Any]]
 ) -> Iterator[Case]:
-    """Return a case for every combination of the values that a table's sweep names."""
+    """Generate a case for every combination of the values of a table's sweep."""
     for column, values in swept.items():
         known = sweeps.get(column)
         if known is None:
-            raise keys.error(f"no [sweeps.{column}]")
+            raise keys.error(f"there is no [sweeps.{column}]")
         if values != "all" and (unknown := [value for value in values if value not in known]):
             raise keys.error(f"[sweeps.{column}] has no {', '.join(unknown)}")
     if not swept:
@@ -138,7 +144,7 @@ def _points(
 
 
 def _filled(path: str, point: dict[str, str]) -> str:
-    """Return a path with the values of a point in the places of their columns: `traffic.{class}.count`."""
+    """Return a path with its columns, as in `traffic.{class}.count`, replaced by the values of a point."""
     for column, value in point.items():
         path = path.replace(f"{{{column}}}", value)
     return path
@@ -205,7 +211,7 @@ def _published(file: Path) -> list[Published]:
     except OSError as error:
         raise unreadable(file, error) from error
     except ValueError as error:
-        raise InvalidInputError(f"{file}: {error}") from error
+        raise InvalidInputError(f"`{file}`: {error}") from error
 
 
 def _rows(file: Path) -> list[Published]:
@@ -213,7 +219,7 @@ def _rows(file: Path) -> list[Published]:
         rows = csv.DictReader(lines)
         missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]
         if missing:
-            raise InvalidInputError(f"{file}: no column {', '.join(missing)}")
+            raise InvalidInputError(f"`{file}`: missing columns: {', '.join(missing)}")
         return [
             Published(
                 table=row["table"],

@@ -1,101 +1,28 @@
-"""The report of a study, as data."""
+"""The report of a study: JSON, Markdown and the results of every case."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
+import polars as pl
+
 from perhop import _core
 from perhop.configuration import FILE, kept
-from perhop.results import Results
-from perhop.saving import MANIFEST, json_text, whole_folder, write_parquet
-from perhop.study.definition import Assumption, Claim, Highlight, Study
+from perhop.frames import write_parquet
+from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.study.definition import Assumption, Claim
+from perhop.study.findings import Findings
 from perhop.study.markdown import as_markdown, tolerances
 from perhop.study.outcome import Figure, Point, Verdict
+from perhop.study.tables import claim_table, figure_table
+from perhop.tables import notebook
 
 
-@dataclass(frozen=True)
-class Trial:
-    """The study once more with another value of one assumption."""
-
-    replications: int
-    figures: list[Figure]
-    curves: list[Point]
-    claims: dict[str, Verdict]
-
-
-@dataclass(frozen=True)
-class Moved:
-    """A line of the sensitivity table."""
-
-    assumption: str
-    value: str
-    #: The study's highlights; `None` where their table was not run.
-    measured: list[float | None]
-    #: The claims that get another verdict.
-    claims: dict[str, Verdict]
-
-
-@dataclass(frozen=True, repr=False)
-class Report:
-    """What running a study found."""
-
-    study: Study
-    seed: int
-    figures: list[Figure]
-    #: What the paper draws and prints no numbers of.
-    curves: list[Point]
-    #: By claim id.
-    claims: dict[str, Verdict]
-    #: By name of the assumption and value tried.
-    trials: dict[tuple[str, str], Trial]
-    #: By name of the case.
-    results: dict[str, Results]
-    #: How long it took.
-    seconds: float
-
-    def __repr__(self) -> str:
-        """Say what was run: the figures would fill the screen."""
-        return f"<perhop.study.Report of {self.study.id}: {len(self.figures)} figures, seed {self.seed}>"
-
-    @property
-    def claims_met(self) -> bool:
-        """Whether no claim differs."""
-        return all(verdict.verdict != "differs" for verdict in self.claims.values())
-
-    def sensitivity(self, assumption: Assumption) -> list[tuple[str, Trial]]:
-        """Return what was tried in place of an assumption, by value."""
-        values = [alternative.value for alternative in assumption.alternatives]
-        return [
-            (value, self.trials[assumption.name, value])
-            for value in values
-            if (assumption.name, value) in self.trials
-        ]
-
-    @property
-    def usual(self) -> list[float | None]:
-        """The study's highlights under its own assumptions."""
-        return [_highlighted(highlight, self.figures, self.curves) for highlight in self.study.highlights]
-
-    def sensitivity_table(self) -> list[Moved]:
-        """Return how highlights and claims move, one line for each value tried."""
-        return [
-            Moved(
-                assumption.name,
-                value,
-                [_highlighted(highlight, trial.figures, trial.curves) for highlight in self.study.highlights],
-                {
-                    id: verdict
-                    for id, verdict in trial.claims.items()
-                    if verdict.verdict not in ("not-comparable", self.claims[id].verdict)
-                },
-            )
-            for assumption in self.study.assumptions
-            for value, trial in self.sensitivity(assumption)
-        ]
+class Report(Findings):
+    """The findings of a study as a report: JSON, Markdown, files."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as one JSON object."""
@@ -104,10 +31,13 @@ class Report:
     def save(self, folder: Path) -> None:
         """Write study.json, report.md, figures, curves and the results of every case into a folder.
 
-        How long it took is left out: the same study and seed give the same bytes.
-        """
-        import polars as pl
+        Without the time it took, equal studies and seeds give equal bytes.
 
+        Raises:
+            InvalidInputError: the folder cannot be used, or holds something else.
+            OSError: a file cannot be written.
+
+        """
         with whole_folder(folder) as new:
             _write(new / "study.json", self._reproducible())
             (new / "report.md").write_text(as_markdown(self), encoding="utf-8")
@@ -128,7 +58,7 @@ class Report:
             )
 
     def _save_cases(self, folder: Path) -> None:
-        """Write the results of every case; cases that are the same experiment have the same files."""
+        """Write the results of every case; equal experiments get copies of the files."""
         written: dict[int, Path] = {}
         folders = self._folders
         for case, results in self.results.items():
@@ -142,7 +72,7 @@ class Report:
 
     @property
     def _folders(self) -> dict[str, str]:
-        """Where each case's results are, within the folder of the report."""
+        """The folder of each case's results, within that of the report."""
         return {
             case: f"cases/{number:02} {case.replace('/', '-')}" for number, case in enumerate(self.results)
         }
@@ -183,10 +113,7 @@ class Report:
         }
 
     def _repr_html_(self) -> str:
-        """Show the figures in a notebook, published beside measured, and the claims about what was run."""
-        from perhop.page.tables import notebook
-        from perhop.report.study import claim_table, figure_table
-
+        """Show published and measured figures and the judged claims in a notebook."""
         tables = []
         if self.figures:
             rows = [one.to_json() for one in self.figures]
@@ -237,14 +164,6 @@ class Report:
             "why": assumption.why,
             "sensitivity": tried or assumption.sensitivity,
         }
-
-
-def _highlighted(highlight: Highlight, figures: list[Figure], curves: list[Point]) -> float | None:
-    measured: list[Figure | Point] = [*figures, *curves]
-    for one in measured:
-        if highlight.shows(one.table, one.metric, one.case):
-            return one.measured
-    return None
 
 
 def _present(value: float | None) -> float | None:

@@ -1,4 +1,4 @@
-"""Running a study: all cases and alternatives side by side, then figures and claims."""
+"""Running a study: all cases and alternatives in parallel, then figures and claims."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from perhop.results import Results
 from perhop.running import Progress, processors
 from perhop.scenario import Scenario
 from perhop.study.definition import Alternative, Case, Claim, Published, Study, Table
+from perhop.study.findings import Trial
 from perhop.study.outcome import Figure, Outcome, Point, Verdict, figure, not_comparable, point
-from perhop.study.report import Report, Trial
+from perhop.study.report import Report
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """The cases of some tables under one set of assumptions, and the jobs that answer them."""
+    """The cases of some tables under one set of assumptions, and their jobs."""
 
     tables: tuple[Table, ...]
     jobs: dict[str, Job]  # by case
@@ -34,9 +35,14 @@ def run(
     sensitivity: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> Report:
-    """Run a study, or the tables `only`; without `sensitivity` the alternatives of assumptions are not tried.
+    """Run a study, or its tables `only`; `sensitivity` includes the alternatives of assumptions.
 
     The figures depend on the study, the seed and the replications, and on nothing else.
+
+    Raises:
+        InvalidInputError: there is no such table.
+        ScenarioError: the scenario of a case is not valid.
+
     """
     started = time.monotonic()
     tables = _chosen(study, only)
@@ -73,7 +79,7 @@ def _chosen(study: Study, only: Sequence[str]) -> tuple[Table, ...]:
     known = [table.id for table in study.tables]
     for id in only:
         if not any(table.named(id) for table in study.tables):
-            raise InvalidInputError(f"{study.id} has no table {id}", f"there are: {', '.join(known)}")
+            raise InvalidInputError(f"`{study.id}` has no table `{id}`", f"tables: {', '.join(known)}")
     return tuple(table for table in study.tables if not only or any(table.named(id) for id in only))
 
 

@@ -1,0 +1,166 @@
+"""Scenarios: read from a file or inferred from a router configuration, changed, run and drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+from perhop import _core
+from perhop.capturing import Captures
+from perhop.configuration import STANDARD_INPUT, read, router_text
+from perhop.document import Document, overrides
+from perhop.draw import draw
+from perhop.inference import infer
+from perhop.results import Results
+from perhop.running import Progress, Snapshot, simulate
+from perhop.schema_types import ScenarioConfig
+
+
+class Scenario(Document):
+    """A scenario, with every default written out.
+
+    It is a mapping with the keys of the scenario file, to be read and changed in place. `run` and `check`
+    report changes that are not valid.
+
+        scenario = perhop.Scenario.load("scenario.yaml")
+        scenario["links"][0]["rate"] = "2 Mb/s"
+        scenario.set("traffic.video.count", 5)
+        results = scenario.run(seed=1)
+    """
+
+    def __init__(self, data: ScenarioConfig | Mapping[str, Any], base: str | PathLike[str] = ".") -> None:
+        """Take the keys of a scenario file; relative paths in them start from `base`."""
+        super().__init__(data, base)
+        #: What was inferred, where the scenario was inferred from a router configuration.
+        self.inferred: str | None = None
+
+    @classmethod
+    def load(cls, path: str | PathLike[str], set: Mapping[str, object] | None = None) -> Self:
+        """Read a scenario file, or infer a scenario from a router configuration as `infer` does.
+
+        Args:
+            path: the file; `-` is standard input.
+            set: values to replace, by their path.
+
+        Raises:
+            ScenarioError: the file is not valid; the diagnostics say what is wrong and where.
+            InvalidInputError: the router has no interface that is up.
+
+        """
+        text = router_text(Path(path))
+        if text is None:
+            return super().load(path, set)
+        inferred = cls._infer(Path(path), text, None)
+        loaded = cls._from(_core.load_json(inferred.to_json(), inferred.base, overrides(set or {})))
+        loaded.inferred = inferred.inferred
+        return loaded
+
+    @classmethod
+    def infer(cls, path: str | PathLike[str], interface: str | None = None) -> Self:
+        """Infer a scenario from a router configuration: hosts, links, and traffic for each class.
+
+        Packets leave by `interface`; by default the one whose policy has most classes. `inferred` reports
+        what was assumed. Change the scenario where the real network differs.
+
+        Raises:
+            ScenarioError: the router itself would refuse the configuration.
+            InvalidInputError: `interface` does not exist or is down.
+            UnreadableFileError: the file cannot be read.
+
+        """
+        file = Path(path)
+        text = router_text(file)
+        return cls._infer(file, read(file) if text is None else text, interface)
+
+    @classmethod
+    def _infer(cls, file: Path, text: str, interface: str | None) -> Self:
+        if file == STANDARD_INPUT:
+            made = infer(text, {"text": text}, file.parent, interface=interface)
+        else:
+            made = infer(text, {"file": file.name}, file.parent, interface=interface)
+        scenario = cls(made.data, file.parent).check()
+        scenario.inferred = made.summary
+        return scenario
+
+    def run(
+        self,
+        seed: int | None = None,
+        replications: int | None = None,
+        threads: int | None = None,
+        progress: Callable[[Progress], None] | None = None,
+        *,
+        pcap: str | PathLike[str] | None = None,
+        pcap_links: Sequence[str] | None = None,
+        snap_length: int | None = None,
+    ) -> Results:
+        """Simulate the scenario; `perhop.run` describes the arguments and the errors."""
+        return simulate(
+            self,
+            seed=seed,
+            replications=replications,
+            threads=threads,
+            progress=progress,
+            captures=Captures.of(pcap, pcap_links, snap_length),
+        )
+
+    def _repr_html_(self) -> str:
+        """Draw the network and the policies in a notebook."""
+        # A wide policy scrolls instead of shrinking below a readable size.
+        return f'<div style="overflow-x:auto">{draw(self)}</div>'
+
+
+def run(
+    scenario: str | PathLike[str] | Scenario,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+    duration: str | None = None,
+    set: Mapping[str, object] | None = None,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[Snapshot], None] | None = None,
+    pcap: str | PathLike[str] | None = None,
+    pcap_links: Sequence[str] | None = None,
+    snap_length: int | None = None,
+) -> Results:
+    """Simulate a scenario, given as a file or as a `Scenario`.
+
+    Args:
+        scenario: a scenario file, a router configuration, or a scenario.
+        seed: seed for all random streams; by default the scenario's own.
+        replications: number of runs, each with other random draws; by default the scenario's own.
+        duration: simulated time with its unit (`"60 s"`); by default the scenario's own.
+        set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
+        threads: number of replications that run at the same time; by default one for each processor.
+        progress: called several times a second.
+        watch: called several times a second with a snapshot of the first replication, which it slows down.
+        pcap: a folder for captures of the first replication, one pcapng file for each link.
+        pcap_links: directions of links to capture, as `["C1->E3"]`; by default those of the scenario's
+            `measure.captures`, else all links with a policy at one of their ends.
+        snap_length: bytes kept of each captured frame; by default its headers.
+
+    Raises:
+        ScenarioError: the scenario is not valid; the diagnostics say what is wrong and where.
+        InvalidInputError: an argument is out of range, or the folder for captures cannot be used.
+        OSError: the captures cannot be written.
+
+    The results depend on the scenario and the seed, and on nothing else.
+
+    """
+    changes = dict(set or {})
+    if duration is not None:
+        changes["duration"] = duration
+    changed = (
+        scenario.changed(changes) if isinstance(scenario, Scenario) else Scenario.load(scenario, changes)
+    )
+    return simulate(
+        changed,
+        seed=seed,
+        replications=replications,
+        threads=threads,
+        progress=progress,
+        watch=watch,
+        captures=Captures.of(pcap, pcap_links, snap_length),
+    )

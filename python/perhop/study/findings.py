@@ -1,0 +1,99 @@
+"""The findings of a study: figures, curves, claims, and the effect of its assumptions on them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from perhop.results import Results
+from perhop.study.definition import Assumption, Highlight, Study
+from perhop.study.outcome import Figure, Point, Verdict
+
+
+@dataclass(frozen=True)
+class Trial:
+    """The study with another value of one assumption."""
+
+    replications: int
+    figures: list[Figure]
+    curves: list[Point]
+    claims: dict[str, Verdict]
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A row of the sensitivity table."""
+
+    assumption: str
+    value: str
+    #: The study's highlights; `None` where their table was not run.
+    measured: list[float | None]
+    #: The claims with another verdict.
+    claims: dict[str, Verdict]
+
+
+@dataclass(frozen=True, repr=False)
+class Findings:
+    """What a study measured, and how its claims were judged."""
+
+    study: Study
+    seed: int
+    figures: list[Figure]
+    #: The points of curves, which the paper draws without numbers.
+    curves: list[Point]
+    #: By claim id.
+    claims: dict[str, Verdict]
+    #: By name of the assumption and value tried.
+    trials: dict[tuple[str, str], Trial]
+    #: By name of the case.
+    results: dict[str, Results]
+    #: Wall-clock time of the run, in seconds.
+    seconds: float
+
+    def __repr__(self) -> str:
+        """Name the study and the seed; the figures would fill the screen."""
+        what = f"{self.study.id}: {len(self.figures)} figures, seed {self.seed}"
+        return f"<perhop.study.{type(self).__name__} of {what}>"
+
+    @property
+    def claims_met(self) -> bool:
+        """Whether no claim differs."""
+        return all(verdict.verdict != "differs" for verdict in self.claims.values())
+
+    def sensitivity(self, assumption: Assumption) -> list[tuple[str, Trial]]:
+        """Return the trials of an assumption's alternatives, by value."""
+        values = [alternative.value for alternative in assumption.alternatives]
+        return [
+            (value, self.trials[assumption.name, value])
+            for value in values
+            if (assumption.name, value) in self.trials
+        ]
+
+    @property
+    def usual(self) -> list[float | None]:
+        """The study's highlights under its own assumptions."""
+        return [_highlighted(highlight, self.figures, self.curves) for highlight in self.study.highlights]
+
+    def sensitivity_table(self) -> list[Moved]:
+        """Return highlights and changed claims, one row for each value tried."""
+        return [
+            Moved(
+                assumption.name,
+                value,
+                [_highlighted(highlight, trial.figures, trial.curves) for highlight in self.study.highlights],
+                {
+                    id: verdict
+                    for id, verdict in trial.claims.items()
+                    if verdict.verdict not in ("not-comparable", self.claims[id].verdict)
+                },
+            )
+            for assumption in self.study.assumptions
+            for value, trial in self.sensitivity(assumption)
+        ]
+
+
+def _highlighted(highlight: Highlight, figures: list[Figure], curves: list[Point]) -> float | None:
+    measured: list[Figure | Point] = [*figures, *curves]
+    for one in measured:
+        if highlight.shows(one.table, one.metric, one.case):
+            return one.measured
+    return None

@@ -1,0 +1,72 @@
+"""Tables of a study for pages and notebooks, made from the content of `study.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from perhop.quantity import interval, metric_words
+from perhop.tables import Cell, Column, Table, figure_cell
+
+
+def claim_table(claims: Sequence[Mapping[str, Any]]) -> Table:
+    """Return the claims of a paper with their verdicts."""
+    rows = [
+        [
+            Cell(one["text"], tone="wide"),
+            Cell(one["where"], tone="muted"),
+            Cell(one["verdict"], tone=one["verdict"]),
+            Cell(one["evidence"], tone="wide"),
+        ]
+        for one in claims
+    ]
+    heads = [Column(name) for name in ("claim", "where", "verdict", "evidence")]
+    return Table("Claims of the paper", heads, rows)
+
+
+def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:
+    """Return published and measured figures."""
+    names = list(dict.fromkeys(name for row in rows for name in row["case"]))
+    heads = [Column(name.replace("_", " ")) for name in (*names, "metric")]
+    heads += [
+        Column("published", numeric=True),
+        Column("measured", numeric=True),
+        Column("unit"),
+        Column("verdict"),
+    ]
+    cells = [
+        [
+            *(Cell(row["case"].get(name, "")) for name in names),
+            Cell(row["metric"].replace("_", " ")),
+            figure_cell(row["published"]),
+            Cell(interval(row["measured"], row["ci95"]), row["measured"]),
+            Cell(row["unit"]),
+            Cell(row["verdict"], tone=row["verdict"]),
+        ]
+        for row in rows
+    ]
+    return Table(caption, heads, cells)
+
+
+def curve_table(points: Sequence[Mapping[str, Any]], caption: str) -> Table:
+    """Return the points of curves, a column for each metric."""
+    metrics = {point["metric"]: point["unit"] for point in points}
+    names = list(dict.fromkeys(name for point in points for name in point["case"]))
+    heads = [Column(name.replace("_", " "), numeric=_numeric(points, name)) for name in names]
+    heads += [
+        Column(f"{metric_words(metric, unit)} ({unit})", numeric=True) for metric, unit in metrics.items()
+    ]
+    rows: dict[tuple[str, ...], dict[str, Cell]] = {}
+    for point in points:
+        key = tuple(point["case"].get(name, "") for name in names)
+        shown = Cell(interval(point["measured"], point["ci95"]), point["measured"])
+        rows.setdefault(key, {})[point["metric"]] = shown
+    missing = Cell("")
+    cells = [
+        [*map(Cell, key), *(row.get(metric, missing) for metric in metrics)] for key, row in rows.items()
+    ]
+    return Table(caption, heads, cells)
+
+
+def _numeric(points: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return all(point["case"].get(name, "").replace(".", "", 1).isdigit() for point in points)

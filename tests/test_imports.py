@@ -1,0 +1,100 @@
+"""The import graph of the package: no cycles, and a reason for each import inside a function."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+import pytest
+
+from conftest import ROOT
+
+PACKAGE = ROOT / "python" / "perhop"
+# The marker of an import inside a function; the reason follows it.
+REASON = "# lazy: "
+
+
+def _modules() -> dict[str, ast.Module]:
+    """Every module of the package except the studies, by name."""
+    found = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        parts = file.relative_to(PACKAGE.parent).with_suffix("").parts
+        if "studies" not in parts:
+            name = ".".join(parts).removesuffix(".__init__")
+            found[name] = ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
+    return found
+
+
+MODULES = _modules()
+
+
+def _imports(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+
+
+def _targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+    """The modules of the package that a statement imports; a package stands for its `__init__`."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    else:
+        assert node.level == 0, "relative imports are not used"
+        names = [f"{node.module}.{alias.name}" for alias in node.names]
+        names = [name if name in MODULES else str(node.module) for name in names]
+    yield from (name for name in names if name in MODULES and name != "perhop")
+
+
+def _packages(target: str, importer: str) -> Iterator[str]:
+    """The packages around `target` that are loaded with it, those around `importer` too left out."""
+    parts = target.split(".")[:-1]
+    for length in range(2, len(parts) + 1):
+        package = ".".join(parts[:length])
+        if not f"{importer}.".startswith(f"{package}."):
+            yield package
+
+
+def _graph() -> dict[str, set[str]]:
+    """For each module those that it imports, also inside functions and for type checking only."""
+    graph: dict[str, set[str]] = {name: set() for name in MODULES}
+    for name, tree in MODULES.items():
+        for node in _imports(tree):
+            for target in _targets(node):
+                graph[name] |= {target, *_packages(target, name)} - {name}
+    return graph
+
+
+def test_the_import_graph_has_no_cycle() -> None:
+    try:
+        TopologicalSorter(_graph()).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
+
+
+def test_the_checks_see_a_cycle_and_a_lazy_import() -> None:
+    graph = _graph()
+    assert "perhop.running" in graph["perhop.scenario"]
+    graph["perhop.errors"].add("perhop.command")
+    with pytest.raises(CycleError):
+        TopologicalSorter(graph).prepare()
+    assert any(True for tree in MODULES.values() for _ in _inside_functions(tree))
+
+
+def _inside_functions(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield from (node for node in ast.walk(function) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
+def test_every_import_inside_a_function_has_a_reason() -> None:
+    without = []
+    for name, tree in MODULES.items():
+        file = PACKAGE.parent.joinpath(*name.split("."))
+        file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+        lines = file.read_text(encoding="utf-8").splitlines()
+        for node in _inside_functions(tree):
+            _, marker, reason = lines[node.lineno - 1].partition(REASON)
+            if not marker or not reason.strip():
+                without.append(f"{file}:{node.lineno}: {ast.unparse(node)}")
+    assert not without, f"write `{REASON}reason` behind:\n" + "\n".join(without)
