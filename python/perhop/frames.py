@@ -1,6 +1,6 @@
 """Tables of results as polars frames.
 
-Results import this module when a table is first used: importing polars takes 0.2 s, and a run that prints
+Results import this module when a table is first used: importing polars takes 0.3 s, and a run that prints
 only its summary needs no frame.
 """
 

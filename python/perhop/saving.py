@@ -53,7 +53,7 @@ def whole_folder(target: Path) -> Iterator[Path]:
     check_target(target)
     target = target.absolute()
     target.parent.mkdir(parents=True, exist_ok=True)
-    new = _beside(target)
+    new = _hidden(target)
     new.mkdir()
     try:
         yield new
@@ -71,7 +71,7 @@ def _replace(new: Path, target: Path) -> None:
     if not target.exists():
         new.rename(target)
         return
-    old = _beside(target)
+    old = _hidden(target)
     target.rename(old)
     try:
         new.rename(target)
@@ -101,7 +101,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         yield path
         return
     target = path.resolve()
-    temporary = _beside(target)
+    temporary = _hidden(target)
     try:
         with _errors_of(path):
             yield temporary
@@ -130,7 +130,7 @@ def replace_file(path: Path, text: str) -> None:
 
 def write_new(path: Path, text: str) -> None:
     """Write a file completely or not at all; an existing file is refused."""
-    temporary = _beside(path.absolute())
+    temporary = _hidden(path.absolute())
     try:
         with _errors_of(path):
             temporary.write_text(text, encoding="utf-8")
@@ -144,6 +144,6 @@ def write_new(path: Path, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _beside(path: Path) -> Path:
+def _hidden(path: Path) -> Path:
     """Return an unused hidden name in the folder of `path`, and so on the same file system."""
     return path.with_name(f".{path.name}-{secrets.token_hex(6)}")

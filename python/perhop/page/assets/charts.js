@@ -145,7 +145,7 @@
       axisLabel: { color: ink, fontSize: 11, hideOverlap: true },
       splitLine: { show: true, lineStyle: { color: faint, opacity: 0.5 } },
     };
-    // The name of the vertical axis stands above the plot, where it is read without turning the head.
+    // The name of the vertical axis is above the plot, where it needs no rotation.
     const place = vertical ? {} : { name: of.title, nameLocation: "middle", nameGap: 28 };
     if (of.categories.length) {
       return {
@@ -251,7 +251,7 @@
       drawn.set(figure, one);
     }
     one.instance.setOption(option(one.chart, place.clientWidth), true);
-    // For those who look whether it is all there: how many marks were asked for and drawn.
+    // For tests: the number of marks requested and drawn.
     figure.dataset.drawn = String(one.chart.marks.length);
   }
   const redraw = () => drawn.forEach((_, figure) => draw(figure));
