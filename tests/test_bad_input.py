@@ -52,7 +52,7 @@ def test_a_misspelled_key_names_line_and_the_right_one(perhop: Command, scenario
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--set", "nonsense"], "path=value"),
+        (["--set", "nonsense"], "expected PATH=VALUE, got `nonsense`"),
         (["--set", "links.1.rat=1Mb/s"], "did you mean `rate`?"),
         (["--set", "links.1.rate=fast"], "links.1.rate"),
         (["--replications", "-1"], "--replications"),

@@ -275,7 +275,7 @@ def test_links_are_chosen_by_their_direction(scenario: Path, tmp_path: Path, per
     for links, words in (
         (["router->snik"], "there is no node `snik`"),
         (["source->sink"], "`source` has no port to `sink`"),
-        (["router-"], "in quotes"),
+        (["router-"], "quoted"),
     ):
         arguments = [argument for link in links for argument in ("--pcap-link", link)]
         ended = perhop("run", scenario, "--pcap", "other", *arguments)

@@ -45,7 +45,7 @@ def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: 
     assert "     7  class nobody\n        error: class-map nobody is not defined\n" in ended.out
     assert "    12  ip nat outside\n        addresses are translated" in ended.out
     assert "priority 128" not in ended.out
-    assert ended.out.endswith("\n1 error, to be put right before perhop runs it\n")
+    assert ended.out.endswith("\n1 error; perhop runs only configurations without errors\n")
     assert perhop("run", router).code == 2
 
 
@@ -62,7 +62,7 @@ def test_a_file_without_commands_gets_a_warning(perhop: Command, router: Path, t
     ended = perhop("check", router)
     assert (ended.code, ended.out) == (
         0,
-        f"{router}: router, ok: nothing to check: there is no command in it\n",
+        f"{router}: router, ok: nothing to check: the file has no commands\n",
     )
     ended = perhop("check", router, "--strict", "--json")
     (found,) = ended.json()["files"]

@@ -92,7 +92,7 @@ def test_tcp_has_a_table_of_its_own(perhop: Command, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     classes, tcp = re.split(r"\nTCP *\n", ended.out)
     assert "fairness" in classes, "files are two flows"
-    for word in ("goodput", "segments", "again", "timeouts", "transactions", "p95"):
+    for word in ("goodput", "segments", "retransmitted", "timeouts", "transactions", "p95"):
         assert word in tcp, ended.out
     document = json.loads((tmp_path / "out" / "summary.json").read_text())
     files, bulk = document["tcp"]

@@ -71,12 +71,12 @@ def test_star_takes_what_the_delay_or_the_ratio_needs(
     [
         ("bandwidth", lambda: design.wred("2Mbit", "100ms")),
         ("not above 0", lambda: design.wred(0, "100ms")),
-        ("packets of 1500 bytes", lambda: design.wred("64kb/s", "100ms")),
+        ("packets of 1500 B", lambda: design.wred("64kb/s", "100ms")),
         ("threshold of 83333", lambda: design.wred("10Gb/s", "100ms")),
         ("precedence 8", lambda: design.wred("2Mb/s", "100ms", denominators={8: 1})),
         ("ratio", lambda: design.star("300kb/s", "20ms", link="2Mb/s", ratio=0.5)),
         ("75 %", lambda: design.star("300kb/s", "5ms", link="2Mb/s")),
-        ("no whole number", lambda: design.star("300kb/s", "20ms", link="2Mb/s", packet=1.5)),
+        ("not a whole number", lambda: design.star("300kb/s", "20ms", link="2Mb/s", packet=1.5)),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_would_be_right(found: str, wrong: object) -> None:

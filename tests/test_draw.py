@@ -87,11 +87,11 @@ def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command
     assert (ended.code, ended.out) == (0, ""), ended.err
     words = said(ElementTree.fromstring((tmp_path / "router.svg").read_text()))
     for expected in (
-        "branch, and what its 2 interfaces do with packets",
-        "FastEthernet0/0: what leaves",
-        "Serial0/0: what leaves",
+        "branch: policies of 2 interfaces",
+        "FastEthernet0/0: output",
+        "Serial0/0: output",
         "dscp ef",
-        "policed: rate 256 kb/s, burst 6400 B, while packets wait",
+        "policed: rate 256 kb/s, burst 6400 B, while congested",
         "others/class-default",
         "fair queueing queues 256, flows exact, weights by-precedence",
         "at most 64 packets of a flow, at most 1000 packets in all",
@@ -115,7 +115,7 @@ def test_what_is_no_picture_of_a_router_is_said(perhop: Command, tmp_path: Path)
     (tmp_path / "bare.cfg").write_text("hostname bare\n")
     for arguments, expected in [
         (("bare.cfg",), "has no interface"),
-        ((ROOT / "examples" / "router.cfg", "-o", "router.png"), "the picture is SVG"),
+        ((ROOT / "examples" / "router.cfg", "-o", "router.png"), "drawings are SVG files"),
         (
             (ROOT / "examples" / "router.cfg", "--set", "links.0.rate=1Mb/s"),
             "not of a router's configuration",

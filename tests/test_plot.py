@@ -34,7 +34,7 @@ def test_every_kind_is_drawn_with_units_and_caption(wred: perhop.Results, kind: 
         assert chart.marks
         for axis in (chart.x, chart.y):
             assert axis.unit or axis.label == "Drop probability"
-        for word in ("seed 1", "2", "first 5 s left out", "perhop's defaults"):
+        for word in ("seed 1", "2", "first 5 s omitted", "defaults for"):
             assert word in chart.caption
         for suffix in ("svg", "png", "pdf"):
             file = tmp_path / f"{number}.{suffix}"
@@ -113,7 +113,7 @@ def test_shares_against_a_parameter(scenario: Path) -> None:
     assert steady.low[2] < steady.y[2] < steady.high[2]
     with pytest.raises(InvalidInputError, match="same value"):
         perhop.plot.share([runs[0], runs[0]], "links.1.rate")
-    with pytest.raises(InvalidInputError, match="has no rat"):
+    with pytest.raises(InvalidInputError, match="has no `rat`"):
         perhop.plot.share(runs, "links.1.rat")
 
 
@@ -165,7 +165,7 @@ def test_the_command_plots_what_was_saved(perhop: Command, scenario: Path, tmp_p
     assert plotted.code == 0, plotted.err
     assert "<!doctype html>" in (tmp_path / "throughput.html").read_text()
     for arguments, said in [
-        (("run", scenario, "--plot", "qeue"), "did you mean queue?"),
+        (("run", scenario, "--plot", "qeue"), "did you mean `queue`?"),
         (("run", scenario, "--plot", "queue=q.bmp"), ".svg, .png, .pdf"),
         (("plot", "delay", "out"), "table delays is empty"),
         (("plot", "queue", "out", "-o", "nowhere/queue.svg"), "is not a folder"),

@@ -284,7 +284,7 @@ def test_a_sweep_gives_the_curves_of_a_figure(perhop: Command, study: Path, tmp_
     assert "lost, %, by offered" in shown.out
     assert "lost at 4 points" in perhop("study", "show", study).out
     for old, new, said in [
-        ('curves = ["lost"]\n', "", "one of the two is missing"),
+        ('curves = ["lost"]\n', "", "must be given together"),
         ('offered = ["4", "8"]', 'offered = ["5"]', "has no 5"),
         ("capacity = ", "speed = ", "no [sweeps.speed]"),
         ('unit = "%"', "absolute = 1", "no [metrics.lost] with a unit"),
@@ -316,14 +316,19 @@ def test_list_and_show(perhop: Command, study: Path) -> None:
     ("file", "old", "new", "said"),
     [
         ("study.toml", "absolute = 0.5", "absolut = 0.5", "metrics.dropped_percent"),
-        ("study.toml", 'rows = { load = "light" }', "", "no case answers {'load': 'light'} dropped_percent"),
-        ("study.toml", 'rows = { load = "light" }', "rows = {}", "several cases answer"),
-        ("study.toml", '"heavy again"', '"heavy"', "several cases are named heavy"),
-        ("study.toml", 'title = "Loss"', "", "title is missing"),
+        (
+            "study.toml",
+            'rows = { load = "light" }',
+            "",
+            "no case reproduces {'load': 'light'}",
+        ),
+        ("study.toml", 'rows = { load = "light" }', "rows = {}", "several cases reproduce"),
+        ("study.toml", '"heavy again"', '"heavy"', "several cases are named `heavy`"),
+        ("study.toml", 'title = "Loss"', "", "`title` is missing"),
         ("study.toml", "[[tables]]", "[[tables", "study.toml"),
         ("study.toml", 'links.1.rate" = "2Mb/s"', 'links.1.rat" = "2Mb/s"', "did you mean `rate`"),
         ("claims.toml", 'tables = ["1"]', 'tables = ["7"]', "no table 7"),
-        ("reference/slow.csv", "metric", "quantity", "no column metric"),
+        ("reference/slow.csv", "metric", "quantity", "missing columns: metric"),
         (
             "study.toml",
             'tables = ["1"]\n',
@@ -334,10 +339,10 @@ def test_list_and_show(perhop: Command, study: Path) -> None:
             "study.toml",
             'rows = { load = "light" }\n\n[[ass',
             "[[ass",
-            "light loss: 2 figures, not one",
+            "highlight `light loss` matches 2 figures",
         ),
-        ("claims.py", "def half", "def hlf", "claim slow.half has no function half"),
-        ("measures.py", "def delivered", "def dlivered", "no function delivered"),
+        ("claims.py", "def half", "def hlf", "claim `slow.half` has no function `half`"),
+        ("measures.py", "def delivered", "def dlivered", "no function `delivered`"),
     ],
 )
 def test_a_study_that_leaves_something_unanswered_is_refused(
@@ -365,7 +370,7 @@ def test_a_case_has_its_scenario_as_the_study_runs_it() -> None:
     report = run_study(mred, only=["2"], replications=1, sensitivity=False)
     ran = report.results["staggered wred"].scenario
     assert ran["policies"] == json.loads(wred.to_json())["policies"]
-    with pytest.raises(InvalidInputError, match="no case staggered wret"):
+    with pytest.raises(InvalidInputError, match="no case `staggered wret`"):
         mred.scenario("staggered wret")
 
 

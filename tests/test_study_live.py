@@ -38,12 +38,12 @@ def test_what_a_case_changes_stands_beside_what_the_study_does() -> None:
 def test_cases_are_chosen_by_pattern() -> None:
     study = find("mred-af")
     assert [one.case.name for one in live_cases(study, ["over*"])] == ["overlapped rio-c", "overlapped wred"]
-    with pytest.raises(InvalidInputError, match="runs no nothing"):
+    with pytest.raises(InvalidInputError, match="no live run that matches nothing"):
         live_cases(study, ["nothing"])
 
 
-def test_a_study_of_which_nothing_runs_live_says_so() -> None:
-    with pytest.raises(InvalidInputError, match="nothing of drop-precedence"):
+def test_a_study_without_live_runs_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="`drop-precedence` has no live runs"):
         live_cases(find("drop-precedence"))
 
 

@@ -77,7 +77,7 @@ def test_a_terminal_that_cannot_show_it_shows_results() -> None:
 def test_without_a_terminal_the_run_goes_on(perhop: Command) -> None:
     ended = perhop("run", EXAMPLE, "--watch", "--duration", "10s", "--json")
     assert ended.code == 0
-    assert "no terminal" in ended.err
+    assert "needs a terminal" in ended.err
     assert ended.json()["classes"]
 
 

@@ -43,6 +43,11 @@ def counted(count: int, one: str, several: str | None = None) -> str:
     return f"{count} {one if count == 1 else several or one + 's'}"
 
 
+def agreement(agree: int, differ: int) -> str:
+    """Return numbers of figures that agree and differ: `4 agree, 0 differ`, `1 agrees, 1 differs`."""
+    return f"{agree} {'agrees' if agree == 1 else 'agree'}, {differ} {'differs' if differ == 1 else 'differ'}"
+
+
 def interval(mean: float | None, ends: list[float] | tuple[float, float] | None, scale: float = 1.0) -> str:
     """Return `mean ± half the confidence interval`, both divided by `scale`."""
     if mean is None or math.isnan(mean):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 from cyclopts import App, Parameter
 
 from perhop._core import __version__
-from perhop.command import examples, streams
-from perhop.command.failure import report
+from perhop.command import examples, failure, streams
 from perhop.errors import Exit
 
 if TYPE_CHECKING:
@@ -181,7 +180,7 @@ def _guarded(tokens: list[str], output: streams.Output) -> Exit:
         return Exit.FAILED
     except BaseException as error:
         # A failure of standard output is reported once, at the end.
-        return Exit.FAILED if output.failure is not None else report(error, tokens)
+        return Exit.FAILED if output.failure is not None else failure.report(error, tokens)
 
 
 def _dispatch(tokens: list[str]) -> Exit:

@@ -22,7 +22,7 @@ _METRICS = [
 _TCP = [
     ("goodput", "goodput_bps"),
     ("segments", "segments"),
-    ("retrans-\nmitted", "retransmissions"),
+    ("retransmitted", "retransmissions"),
     ("timeouts", "timeouts"),
 ]
 _TRANSACTIONS = [

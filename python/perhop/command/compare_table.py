@@ -7,8 +7,8 @@ from rich.table import Table
 
 from perhop.command.terminal import console
 from perhop.compare import Answer, Comparison
-from perhop.compare.texts import agreement, cells
-from perhop.quantity import NOTHING
+from perhop.compare.texts import cells
+from perhop.quantity import NOTHING, agreement
 
 _MARKS: dict[Answer, tuple[str, str]] = {
     "agrees": ("agrees", "green"),
@@ -35,7 +35,8 @@ def show(comparison: Comparison) -> None:
         table.add_row(class_name, row.quantity.words, *cells(row), f"[{style}]{text}[/]")
         last = row.class_name
     console().print(table)
-    print(agreement(comparison.counted()))
+    counts = comparison.counted()
+    print(f"figures: {agreement(counts['agrees'], counts['differs'])}")
     for warning in comparison.fidelity_warnings:
         print(f"NOT TRUSTWORTHY: {warning}")
 

@@ -8,7 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from perhop.command.terminal import console
-from perhop.quantity import NOTHING, counted, interval, number
+from perhop.quantity import NOTHING, agreement, counted, interval, number
 from perhop.study.definition import Assumption, Study
 from perhop.study.findings import Trial
 from perhop.study.outcome import Answer, Figure, Point
@@ -39,7 +39,7 @@ def show_report(report: Report) -> None:
     _print_assumptions(out, report)
     counts = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
     agree, differ, others = (counts[answer] for answer in ("agrees", "differs", "not-comparable"))
-    verdicts = f"{agree} agree, {differ} differ, {others} not comparable"
+    verdicts = f"{agreement(agree, differ)}, {others} not comparable"
     seconds = number(report.seconds, 3)
     out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}, {seconds} s")
 

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from perhop.compare.comparison import Row
 from perhop.quantity import NOTHING, interval, number, scale
-
-
-def agreement(counted: Mapping[str, int]) -> str:
-    """Return the numbers of figures that agree and differ as text."""
-    agree, differ = counted["agrees"], counted["differs"]
-    figures = "1 figure agrees" if agree == 1 else f"{agree} figures agree"
-    return f"{figures}, 1 differs" if differ == 1 else f"{figures}, {differ} differ"
 
 
 def cells(row: Row) -> list[str]:

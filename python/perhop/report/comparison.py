@@ -6,7 +6,8 @@ from functools import cached_property
 from pathlib import Path
 
 from perhop.compare import load
-from perhop.compare.texts import agreement, cells
+from perhop.compare.texts import cells
+from perhop.quantity import agreement
 from perhop.report.run import Run
 from perhop.tables import Cell, Column, Table
 
@@ -35,7 +36,9 @@ class Compared(Run):
 def _table(compared: Compared) -> Table:
     comparison = compared.comparison
     first, second = comparison.kinds
-    caption = f"{agreement(comparison.counted())}. A tolerance with a star does not bind: a difference within"
+    counts = comparison.counted()
+    verdicts = agreement(counts["agrees"], counts["differs"])
+    caption = f"Figures: {verdicts}. A tolerance with a star does not bind: a difference within"
     caption += " random variation agrees as well"
     if comparison.fidelity_warnings:
         caption += f". Not trustworthy: {'; '.join(comparison.fidelity_warnings)}"
