@@ -25,13 +25,13 @@ def _unanswered(study: Study) -> Iterator[str]:
             yield f"table {table.id}: several cases reproduce the same published figure"
     for row in study.published:
         if row.metric not in study.metrics:
-            yield f"table {row.table} publishes `{row.metric}`, without a [metrics.{row.metric}]"
+            yield f"table {row.table} publishes `{row.metric}`, but has no [metrics.{row.metric}]"
         elif study.metrics[row.metric].unit is not None:
             yield f"[metrics.{row.metric}] has a unit, but table {row.table} publishes the metric too"
     for table in study.tables:
         for metric in table.curves:
             if metric not in study.metrics or study.metrics[metric].unit is None:
-                yield f"table {table.id} has a curve of `{metric}`, without a [metrics.{metric}] with a unit"
+                yield f"table {table.id} has a curve of `{metric}`, but no [metrics.{metric}] with a unit"
 
 
 def _without_function(study: Study) -> Iterator[str]:
