@@ -64,7 +64,10 @@ def test_a_misspelled_key_names_line_and_the_right_one(perhop: Command, scenario
         (["--sed", "1"], "--sed"),
         (["too-much"], "too many arguments: too-much"),
         (["--plot", "queue=nowhere/queue.svg"], "/nowhere` is not a folder"),
-        (["--plot", "cwnd"], "measure.connections, as in [{traffic: bulk, every: 100ms}]"),
+        (
+            ["--plot", "cwnd"],
+            "set measure.connections in the scenario, as in [{traffic: bulk, every: 100ms}]",
+        ),
     ],
 )
 def test_wrong_arguments(perhop: Command, scenario: Path, arguments: list[str], said: str) -> None:
