@@ -161,12 +161,15 @@ def start(
     replications: int,
     threads: int,
     *,
+    engine: str = "fast",
     watched: bool = False,
     captures: str | PathLike[str] | None = None,
     snap_length: int | None = None,
     most_packets: int | None = None,
 ) -> Run:
     """Start a simulation in its own thread; `watched` enables snapshots.
+
+    `engine` is `fast`, or `plain`, which gives the same results and is the specification of the fast one.
 
     Captures go into the folder `captures`, with `snap_length` bytes of each frame, by default its headers,
     and at most `most_packets` packets in a file.

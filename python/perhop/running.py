@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 from perhop import _core
 from perhop.capturing import LARGEST_FRAME, Captures
@@ -19,6 +20,10 @@ from perhop.saving import MANIFEST, whole_folder
 _WATCH_EVERY_S = 0.1
 # Above the number of processors of any machine.
 _MOST_THREADS = 4096
+
+
+#: What carries the packets of a simulation; the results do not depend on it.
+Engine = Literal["fast", "plain"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,7 @@ def simulate(
     seed: int | None = None,
     replications: int | None = None,
     threads: int | None = None,
+    engine: Engine = "fast",
     progress: Callable[[Progress], None] | None = None,
     watch: Callable[[Snapshot], None] | None = None,
     captures: Captures | None = None,
@@ -72,6 +78,8 @@ def simulate(
     resolved["replications"] = resolved["replications"] if replications is None else replications
     _require("seed", resolved["seed"], 0, 2**64 - 1)
     _require("replications", resolved["replications"], 1, 2**32 - 1)
+    if engine not in get_args(Engine):
+        raise InvalidInputError(f"engine is `{engine}`", help="expected `fast` or `plain`")
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
     if captures and captures.snap_length is not None:
         _require("snap_length", captures.snap_length, 1, LARGEST_FRAME)
@@ -82,6 +90,7 @@ def simulate(
             resolved["seed"],
             resolved["replications"],
             processors() if threads is None else threads,
+            engine=engine,
             watched=watch is not None,
             captures=folder,
             snap_length=captures.snap_length if captures else None,

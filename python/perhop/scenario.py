@@ -14,7 +14,7 @@ from perhop.document import Document, overrides
 from perhop.draw import draw
 from perhop.inference import infer
 from perhop.results import Results
-from perhop.running import Progress, Snapshot, simulate
+from perhop.running import Engine, Progress, Snapshot, simulate
 from perhop.schema_types import ScenarioConfig
 
 
@@ -91,6 +91,7 @@ class Scenario(Document):
         threads: int | None = None,
         progress: Callable[[Progress], None] | None = None,
         *,
+        engine: Engine = "fast",
         pcap: str | PathLike[str] | None = None,
         pcap_links: Sequence[str] | None = None,
         snap_length: int | None = None,
@@ -101,6 +102,7 @@ class Scenario(Document):
             seed=seed,
             replications=replications,
             threads=threads,
+            engine=engine,
             progress=progress,
             captures=Captures.of(pcap, pcap_links, snap_length),
         )
@@ -119,6 +121,7 @@ def run(
     duration: str | None = None,
     set: Mapping[str, object] | None = None,
     threads: int | None = None,
+    engine: Engine = "fast",
     progress: Callable[[Progress], None] | None = None,
     watch: Callable[[Snapshot], None] | None = None,
     pcap: str | PathLike[str] | None = None,
@@ -134,6 +137,8 @@ def run(
         duration: simulated time with its unit (`"60 s"`); by default the scenario's own.
         set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
         threads: number of replications that run at the same time; by default one for each processor.
+        engine: `fast`, or `plain`, in which everything is an event: the specification of the fast engine.
+            Both give the same results.
         progress: called several times a second.
         watch: called several times a second with a snapshot of the first replication, which it slows down.
         pcap: a folder for captures of the first replication, one pcapng file for each link.
@@ -160,6 +165,7 @@ def run(
         seed=seed,
         replications=replications,
         threads=threads,
+        engine=engine,
         progress=progress,
         watch=watch,
         captures=Captures.of(pcap, pcap_links, snap_length),

@@ -26,7 +26,7 @@ from perhop.command.options import (
 from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.results import Results
-from perhop.running import Progress, Snapshot, simulate
+from perhop.running import Engine, Progress, Snapshot, simulate
 from perhop.saving import check_target, whole_folder
 from perhop.scenario import Scenario
 
@@ -50,6 +50,7 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
+    engine: Engine = "fast",
 ) -> Exit:
     """Simulate a scenario and show the results of each traffic class.
 
@@ -88,6 +89,9 @@ def run(
         Show neither progress nor table.
     threads
         Number of replications that run at the same time; the results do not depend on it.
+    engine
+        The fast engine, or the plain one, in which everything is an event: the specification of the fast
+        one. The results do not depend on it.
 
     """
     wanted = [_plot(one, output) for one in plot or []]
@@ -104,6 +108,7 @@ def run(
             "seed": seed,
             "replications": replications,
             "threads": threads,
+            "engine": engine,
             "progress": progress,
             "watch": see,
         }
@@ -138,6 +143,7 @@ class _Options(TypedDict):
     seed: int | None
     replications: int | None
     threads: int | None
+    engine: Engine
     progress: Callable[[Progress], None] | None
     watch: Callable[[Snapshot], None] | None
 
