@@ -8,7 +8,7 @@ use perhop_qos::units::Time;
 use perhop_scenario::tcp::{
     Acknowledgment, CongestionControl, FastRetransmit, Flags, Profile, Recovery, TcpConfig,
 };
-use perhop_sim::tcp::{Connection, Event, Reading, State};
+use perhop_sim::tcp::{Connection, ConnectionEvent, Reading, State};
 use proptest::prelude::*;
 
 fn ms(ms: u64) -> Time {
@@ -16,13 +16,13 @@ fn ms(ms: u64) -> Time {
 }
 
 /// The client sends a request and closes; the server answers and closes.
-fn request_response(request: u64, response: u64) -> impl FnMut(usize, Event, &mut Connection) {
+fn request_response(request: u64, response: u64) -> impl FnMut(usize, ConnectionEvent, &mut Connection) {
     move |end, event, connection| match (end, event) {
-        (CLIENT, Event::Connected) => {
+        (CLIENT, ConnectionEvent::Connected) => {
             connection.send(request);
             connection.close();
         }
-        (SERVER, Event::PeerClosed) => {
+        (SERVER, ConnectionEvent::PeerClosed) => {
             connection.send(response);
             connection.close();
         }
@@ -86,7 +86,7 @@ proptest! {
         prop_assert_eq!(pair.acknowledged(CLIENT), request);
         prop_assert_eq!(pair.acknowledged(SERVER), response);
         for end in [CLIENT, SERVER] {
-            prop_assert_eq!(pair.events[end].last(), Some(&Event::Closed), "{:?}", pair.events[end]);
+            prop_assert_eq!(pair.events[end].last(), Some(&ConnectionEvent::Closed), "{:?}", pair.events[end]);
             prop_assert_eq!(pair.ends[end].flight(), 0);
             prop_assert_eq!(pair.ends[end].poll_timeout(), None);
         }

@@ -122,8 +122,8 @@ fn cubic_follows_its_curve() {
     let reached = pair.ends[CLIENT].slow_start_threshold() / 0.7;
     within(reached, PLATEAU, 0.03, "window at the loss");
     let start = 0.2;
-    let to_plateau = (reached * 0.3 / 0.4).cbrt();
-    let curve = |seconds: f64| 0.4 * (seconds - to_plateau).powi(3) + reached;
+    let k = (reached * 0.3 / 0.4).cbrt();
+    let curve = |seconds: f64| 0.4 * (seconds - k).powi(3) + reached;
     for tenths in [5u64, 10, 20, 40, 60, 70, 80, 100, 120, 150] {
         let seconds = tenths as f64 / 10.0;
         pair.run(Time::from_seconds_f64(start + seconds), pair::silent);

@@ -5,7 +5,7 @@ use perhop_qos::units::Time;
 
 use super::segments::Carried;
 use crate::event::SimAgenda;
-use crate::tcp::{Connection, Event as TcpEvent, Transmitted};
+use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Transmitted};
 use perhop_measure::counters::FlowCounters;
 use perhop_net::agenda::Slot;
 use perhop_scenario::routing::LinkId;

@@ -18,7 +18,7 @@ use crate::engine::Engine;
 use crate::event::HostEvent;
 use crate::flow::{flow_of, payload};
 use crate::hosts::Hosts;
-use crate::tcp::{Connection, Event as TcpEvent, Role, Transmitted};
+use crate::tcp::{Connection, ConnectionEvent as TcpEvent, Role, Transmitted};
 
 /// TCP at the hosts, whatever engine carries their packets.
 #[allow(clippy::inline_always)] // parts of `receive_segment`, which every segment takes

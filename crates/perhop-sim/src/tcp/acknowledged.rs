@@ -1,94 +1,111 @@
-//! What acknowledgments do to the sender.
+//! Processing of acknowledgments by the sender.
 
 use perhop_qos::units::Time;
 
 use super::segment::{Segment, Timestamps};
-use super::sender::{Phase, Sender, Timing};
+use super::sender::{Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::{Counting, Growth, Recovery};
 
-#[allow(clippy::inline_always)] // what most segments do that acknowledge something
+/// RFC 3465 §2.2: L, the segments by which one acknowledgment opens the window in slow start at most.
+const SLOW_START_LIMIT: f64 = 2.0;
+
+#[allow(clippy::inline_always)] // the fast path of every acknowledgment
 impl Sender {
-    /// `segment` acknowledges.
+    /// Processes the acknowledgment in `segment`.
     #[inline(always)]
     pub(super) fn on_acknowledgment(&mut self, now: Time, segment: &Segment) {
-        debug_assert!(!self.calm || self.is_calm());
         if segment.acknowledgment > self.unacknowledged {
             // RFC 9293 §3.10.7.4: not what was never sent.
             if segment.acknowledgment <= self.highest {
-                self.heed_progress(now, segment);
+                self.on_new_ack(now, segment);
             }
-        } else if !self.is_unmoved_by(segment) {
-            self.heed_repetition(now, segment);
+        } else if !self.is_redundant_ack(segment) {
+            self.on_duplicate_ack(now, segment);
         }
     }
 
-    /// Whether nothing is under way that `segment` could acknowledge, and it says of the window what the last one said
-    /// that acknowledged as much: then to heed it changes nothing.
-    pub(super) fn is_unmoved_by(&self, segment: &Segment) -> bool {
+    /// Whether `segment` changes nothing: no data are in flight that it could acknowledge, and it repeats the
+    /// acknowledgment number and the window that are known.
+    pub(super) fn is_redundant_ack(&self, segment: &Segment) -> bool {
         self.highest == self.unacknowledged
             && segment.acknowledgment == self.unacknowledged
             && segment.window == self.last_window
             && !segment.has(Flags::ECE)
     }
 
-    /// `segment` acknowledges something for the first time.
+    /// `segment` acknowledges new data: they need not be retransmitted, and the congestion window may grow.
     #[inline(always)]
-    fn heed_progress(&mut self, now: Time, segment: &Segment) {
-        let echoes = self.understands_mark(segment);
-        self.learn(segment);
-        self.open_to(segment);
+    fn on_new_ack(&mut self, now: Time, segment: &Segment) {
+        let echoes = self.echoes_congestion(segment);
+        self.update_scoreboard(segment);
+        self.update_window(segment);
         if echoes {
             self.on_congestion_mark(segment.acknowledgment);
         }
-        self.on_new_data(now, segment, echoes);
+        let acknowledged = segment.acknowledgment - self.unacknowledged;
+        self.sample_round_trip(now, segment);
+        let is_fast_path = self.is_fast_path();
+        self.unacknowledged = segment.acknowledgment;
+        self.next = self.next.max(segment.acknowledgment);
+        let growth_limit =
+            if is_fast_path { Some(SLOW_START_LIMIT) } else { self.on_new_ack_slow_path(now, acknowledged) };
+        let Some(growth_limit) = growth_limit else { return };
+        self.restart_timer(now);
+        if !echoes {
+            self.grow_window(now, acknowledged, growth_limit);
+        }
     }
 
-    /// `segment` acknowledges nothing for the first time.
+    /// `segment` acknowledges no new data. It may be a duplicate in the sense of RFC 5681, a window update, or
+    /// carry nothing but data.
     #[inline(never)]
-    pub(super) fn heed_repetition(&mut self, now: Time, segment: &Segment) {
-        let news = self.learn(segment);
+    pub(super) fn on_duplicate_ack(&mut self, now: Time, segment: &Segment) {
+        let sack = self.update_scoreboard(segment);
         let is_duplicate = self.is_duplicate(segment);
         if segment.acknowledgment == self.unacknowledged {
-            self.open_to(segment);
+            self.update_window(segment);
         }
-        if self.understands_mark(segment) {
+        if self.echoes_congestion(segment) {
             self.on_congestion_mark(segment.acknowledgment);
         }
         if is_duplicate {
-            self.calm = false;
-            self.on_duplicate(now, news);
+            self.detect_loss(now, sack);
         }
     }
 
-    /// Whether `segment` echoes congestion to a sender that understands it.
+    /// Whether `segment` has ECE set and ECN was agreed on.
     #[inline]
-    fn understands_mark(&self, segment: &Segment) -> bool {
+    fn echoes_congestion(&self, segment: &Segment) -> bool {
         segment.has(Flags::ECE) && self.ecn
     }
 
-    /// Whether the blocks of `segment` say anything new to a sender that listens to them.
+    /// Takes the SACK blocks of `segment` into the scoreboard, where SACK recovery is in use.
     #[inline]
-    fn learn(&mut self, segment: &Segment) -> bool {
-        !segment.sack.is_empty() && self.parameters.recovery == Recovery::Sack && self.learn_blocks(segment)
+    fn update_scoreboard(&mut self, segment: &Segment) -> SackInformation {
+        if segment.sack.is_empty() || self.parameters.recovery != Recovery::Sack {
+            return SackInformation::Known;
+        }
+        self.add_sack_blocks(segment)
     }
 
-    /// RFC 6675 §4, Update. Whether the blocks say anything new.
+    /// RFC 6675 §4, Update.
     #[inline(never)]
-    fn learn_blocks(&mut self, segment: &Segment) -> bool {
-        let mut news = false;
+    fn add_sack_blocks(&mut self, segment: &Segment) -> SackInformation {
+        let mut information = SackInformation::Known;
         for (start, end) in segment.sack.iter() {
-            if start >= self.unacknowledged.max(segment.acknowledgment) && end <= self.highest && start < end
-            {
-                news |= self.scoreboard.add(start, end);
+            let is_valid = start >= self.unacknowledged.max(segment.acknowledgment)
+                && end <= self.highest
+                && start < end;
+            if is_valid && self.scoreboard.add(start, end) {
+                information = SackInformation::New;
             }
         }
-        self.calm &= !news;
-        news
+        information
     }
 
     /// RFC 5681 §2: an acknowledgment without data, SYN or FIN, of what is already acknowledged, while data
-    /// are under way, with the window unchanged.
+    /// are in flight, with the window unchanged.
     fn is_duplicate(&self, segment: &Segment) -> bool {
         segment.acknowledgment == self.unacknowledged
             && self.next > self.unacknowledged
@@ -96,8 +113,9 @@ impl Sender {
             && segment.window == self.last_window
     }
 
+    /// RFC 9293 §3.10.7.4: SND.WND. The right edge of the window never moves back.
     #[inline]
-    fn open_to(&mut self, segment: &Segment) {
+    fn update_window(&mut self, segment: &Segment) {
         if segment.window != self.last_window {
             self.last_window = segment.window;
             self.largest_window = self.largest_window.max(u64::from(segment.window));
@@ -105,67 +123,56 @@ impl Sender {
         self.edge = self.edge.max(segment.acknowledgment + u64::from(segment.window));
     }
 
-    /// What `segment` acknowledges for the first time need not be sent again, and lets the window grow.
-    #[inline(always)]
-    fn on_new_data(&mut self, now: Time, segment: &Segment, echoes: bool) {
-        let acknowledged = segment.acknowledgment - self.unacknowledged;
-        self.measure(now, segment);
-        self.unacknowledged = segment.acknowledgment;
-        self.next = self.next.max(segment.acknowledgment);
-        let most = if self.calm { Some(2.0) } else { self.calm_down(now, acknowledged) };
-        let Some(most) = most else { return };
-        self.restart_timer(now);
-        if !echoes {
-            self.grow(now, acknowledged, most);
-        }
-    }
-
-    /// `acknowledged` bytes are new where something was the matter. The answer is by how many segments they let the window
-    /// grow in slow start at most; none where recovery has seen to the window.
+    /// `acknowledged` new bytes outside the fast path: recovery goes on or ends, and a window is no longer
+    /// probed. Returns the segments by which slow start may grow the window at most; `None` where recovery sets
+    /// the window itself.
     #[inline(never)]
-    fn calm_down(&mut self, now: Time, acknowledged: u64) -> Option<f64> {
+    pub(super) fn on_new_ack_slow_path(&mut self, now: Time, acknowledged: u64) -> Option<f64> {
         self.scoreboard.advance(self.unacknowledged);
         self.duplicates = 0;
-        self.sent_early = 0;
+        self.limited_transmit_bytes = 0;
         self.retransmit = false;
         self.probe_at = Time::MAX;
         self.probe_due = false;
         self.probes = 0;
-        let most = match self.phase {
+        let growth_limit = match self.phase {
             Phase::Recovery => {
                 self.recover(now, acknowledged);
-                None
+                return None;
             }
-            Phase::Restart => {
+            Phase::Loss => {
                 if self.recovery_point.is_none_or(|point| self.unacknowledged >= point) {
                     self.phase = Phase::Open;
                 }
-                Some(1.0)
+                1.0
             }
-            Phase::Open => Some(2.0),
+            Phase::Open => SLOW_START_LIMIT,
         };
-        if most.is_some() {
-            self.inflation = 0.0;
-        }
-        self.calm = self.is_calm();
-        most
+        self.inflation = 0.0;
+        Some(growth_limit)
     }
 
-    /// Whether no loss is known or suspected, and no closed window probed: what [`Sender::calm`] remembers.
-    pub(super) fn is_calm(&self) -> bool {
-        self.phase == Phase::Open
-            && self.scoreboard.is_empty()
+    /// Header prediction (Jacobson 1990): whether no loss is known or suspected and no closed window is probed.
+    /// Then an acknowledgment of new data leaves nothing to repair, and the next segment follows from the
+    /// windows alone.
+    #[inline(always)]
+    pub(super) fn is_fast_path(&self) -> bool {
+        let is_fast_path = self.phase == Phase::Open
             && self.duplicates == 0
-            && self.sent_early == 0
-            && self.inflation == 0.0
-            && !self.retransmit
+            && self.scoreboard.is_empty()
             && self.probe_at == Time::MAX
-            && self.probes == 0
-            && !self.probe_due
+            && !self.probe_due;
+        debug_assert!(!is_fast_path || self.has_no_recovery_state(), "recovery state on the fast path");
+        is_fast_path
+    }
+
+    /// What follows from the conditions of the fast path, and so need not be asked there.
+    fn has_no_recovery_state(&self) -> bool {
+        self.limited_transmit_bytes == 0 && self.inflation == 0.0 && !self.retransmit && self.probes == 0
     }
 
     #[inline(always)]
-    fn measure(&mut self, now: Time, segment: &Segment) {
+    fn sample_round_trip(&mut self, now: Time, segment: &Segment) {
         let Timing { end, sent } = self.timing;
         let is_timed = segment.acknowledgment >= end;
         if let Some(Timestamps { echo, .. }) = segment.timestamps {
@@ -178,29 +185,29 @@ impl Sender {
         }
     }
 
-    /// RFC 6298 §5.2, §5.3: off when nothing is under way, else from now.
+    /// RFC 6298 §5.2, §5.3: off while nothing is in flight, else restarted.
     pub(super) fn restart_timer(&mut self, now: Time) {
-        let under_way = self.highest > self.unacknowledged;
-        self.deadline = if under_way { now + self.rtt.rto() } else { Time::MAX };
+        let in_flight = self.highest > self.unacknowledged;
+        self.deadline = if in_flight { now + self.rtt.rto() } else { Time::MAX };
     }
 
-    /// `acknowledged` bytes let the window grow; in slow start by `most` segments at most, where bytes count
+    /// `acknowledged` bytes let the window grow; in slow start by `limit` segments at most, where bytes count
     /// (RFC 3465 §2.2, §2.3: two, and one after a timeout).
     #[inline(always)]
-    pub(super) fn grow(&mut self, now: Time, acknowledged: u64, most: f64) {
-        if self.parameters.growth == Growth::WhenLimited && !self.limited {
-            return self.congestion.hold(now);
+    pub(super) fn grow_window(&mut self, now: Time, acknowledged: u64, limit: f64) {
+        if self.parameters.growth == Growth::WhenLimited && !self.cwnd_limited {
+            return self.congestion.on_application_limited(now);
         }
         let segments = match self.parameters.counting {
             Counting::Acknowledgments => 1.0,
             Counting::Bytes if acknowledged == self.payload => 1.0,
-            Counting::Bytes => (acknowledged as f64 / self.payload as f64).min(most),
+            Counting::Bytes => (acknowledged as f64 / self.payload as f64).min(limit),
         };
         let Sender { congestion, window, rtt, .. } = self;
-        congestion.grow(now, window, segments, || rtt.smoothed());
+        congestion.on_ack(now, window, segments, || rtt.smoothed());
     }
 
-    /// RFC 3168 §6.1.2: as if a segment were lost, but once per window of data, and nothing is sent again.
+    /// RFC 3168 §6.1.2: as if a segment were lost, but once per window of data, and nothing is retransmitted.
     fn on_congestion_mark(&mut self, acknowledgment: u64) {
         let done = |point: Option<u64>| point.is_some_and(|point| acknowledgment <= point);
         if self.phase != Phase::Open || done(self.mark_point) || done(self.recovery_point) {
@@ -208,7 +215,7 @@ impl Sender {
         }
         self.statistics.congestion_marks += 1;
         self.mark_point = Some(self.highest);
-        self.reduce();
+        self.reduce_threshold();
         // A window of one segment does not become two.
         self.window.segments = self.window.segments.min(self.window.threshold);
     }

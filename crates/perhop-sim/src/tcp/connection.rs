@@ -1,4 +1,4 @@
-//! [`Connection`]: one end of a connection: its two halves put together, and teardown.
+//! [`Connection`]: one endpoint of a connection, made of a sender and a receiver, and its teardown.
 
 use perhop_qos::units::Time;
 
@@ -11,34 +11,34 @@ use super::sender::Sender;
 use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::{Handshake, Parameters};
 
-/// Which end of a connection.
+/// Role of an endpoint when the connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Sends the first SYN.
+    /// Sends the SYN (active open).
     Active,
-    /// Waits for it.
+    /// Waits for the SYN (passive open).
     Passive,
 }
 
-/// Whether the application takes data as they arrive.
+/// When the application reads data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
-    /// It does.
+    /// As they arrive.
     AtOnce,
-    /// It calls [`Connection::read`]; what it leaves fills the receive buffer.
+    /// When it calls [`Connection::read`]; unread data fill the receive buffer.
     OnDemand,
 }
 
-/// What the application hears of.
+/// A notification for the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ConnectionEvent {
     /// The connection is open.
     Connected,
-    /// So many more bytes arrived, in order.
+    /// So many more bytes arrived in order.
     Received(u64),
-    /// The peer has no more data: everything it sent has arrived.
+    /// Everything that the peer sent has arrived, and its FIN.
     PeerClosed,
-    /// Both directions are closed; only a repeated FIN may still come.
+    /// Both directions are closed; only a retransmitted FIN may still arrive.
     Closed,
 }
 
@@ -59,39 +59,40 @@ pub enum State {
     Closed,
 }
 
-/// How far a connection is on its way from its opening to its end.
+/// Progress of a connection: a coarser [`State`] that is cheap to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Stage {
     Listen,
     SynSent,
     SynReceived,
-    /// Both ends may send, and nothing of its end has been asked for or heard of: RFC 9293's ESTABLISHED.
+    /// RFC 9293's ESTABLISHED: both endpoints may send, and neither has closed.
     Open,
-    /// The application has no more to send, or the peer's FIN was seen.
+    /// The application has closed, or the peer's FIN has arrived.
     Ending,
 }
 
-/// Time that a closed connection still answers a repeated FIN: twice the maximum segment lifetime, which is
-/// 30 s in Linux and BSD.
+/// Time during which a closed connection still answers a retransmitted FIN: twice the maximum segment lifetime,
+/// which is 30 s in Linux and BSD.
 const TIME_WAIT: Time = Time::from_seconds(60);
 
-/// One end of a TCP connection.
+/// One endpoint of a TCP connection.
 #[derive(Clone, Debug)]
-#[repr(C)] // in the order of how often they are looked at
+#[repr(C)] // most frequently used first
 pub struct Connection {
     pub(super) stage: Stage,
     pub(super) reading: Reading,
     /// A SYN or SYN-ACK is to be sent now.
     pub(super) syn_due: bool,
-    /// Whether everything up to the peer's FIN is here, and whether that was before ours was sent: then ours is the last.
+    /// Whether everything up to the peer's FIN has arrived, and whether that was before our FIN was sent.
     peer_closed: bool,
     closed_by_peer: bool,
-    /// What the application has not heard yet.
-    pub(super) news: News,
-    /// When the SYN or SYN-ACK is sent again ([`Time::MAX`]: never), how often it was sent, and when last.
+    /// Events that the application has not taken yet.
+    pub(super) pending: PendingEvents,
+    /// When the SYN or SYN-ACK is retransmitted; [`Time::MAX`] while that timer is off.
     pub(super) syn_deadline: Time,
     pub(super) receiver: Receiver,
     pub(super) sender: Sender,
+    /// How often the SYN or SYN-ACK was sent, and when last.
     pub(super) syns: u32,
     pub(super) syn_sent: Time,
     /// When TIME-WAIT ends; `None` before it begins.
@@ -100,20 +101,20 @@ pub struct Connection {
 
 /// Events not yet taken: counters instead of a queue.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct News {
+pub(super) struct PendingEvents {
     received: u64,
     /// [`CONNECTED`], [`PEER_CLOSED`], [`CLOSED`].
     pub(super) changes: u8,
 }
 
-/// Changes of a connection's state, as bits.
+/// Events without data, as bits of [`PendingEvents::changes`].
 pub(super) const CONNECTED: u8 = 1;
 const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
 
 impl Connection {
-    /// One end of a connection that is not open yet. `clock_phase` (less than the clock's tick) shifts the
-    /// ticks of its clock, so that the clocks of many senders do not tick as one.
+    /// An endpoint of a connection that is not open yet. `clock_phase`, less than the clock's tick, shifts the ticks
+    /// of its clock, so that the clocks of many senders do not tick in step.
     pub fn new(parameters: &Parameters, role: Role, clock_phase: Time) -> Connection {
         let one_way = parameters.handshake == Handshake::None;
         let stage = match role {
@@ -133,68 +134,71 @@ impl Connection {
             peer_closed: false,
             closed_by_peer: false,
             time_wait_ends: None,
-            news: News { changes: if one_way { CONNECTED } else { 0 }, ..News::default() },
+            pending: PendingEvents {
+                changes: if one_way { CONNECTED } else { 0 },
+                ..PendingEvents::default()
+            },
         }
     }
 
-    /// `segment` arrives.
+    /// Processes an arriving `segment`.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) {
         if self.stage == Stage::Open && segment.flags == Flags::ACK {
             self.process(now, segment);
         } else {
-            self.on_rare_segment(now, segment);
+            self.on_segment_slow_path(now, segment);
         }
     }
 
-    /// The same of one that opens or closes the connection, or says more than what it acknowledges.
+    /// Processes a segment with any flags in any state: [`Connection::on_segment`] without its fast path.
     #[inline(never)]
-    pub(super) fn on_rare_segment(&mut self, now: Time, segment: &Segment) {
+    pub(super) fn on_segment_slow_path(&mut self, now: Time, segment: &Segment) {
         let is_open = self.stage >= Stage::Open && !segment.has(Flags::SYN);
         if !is_open && !self.advance_handshake(now, segment) {
             return;
         }
         self.process(now, segment);
-        if self.receiver.has_seen_the_end() {
-            self.note_the_end();
+        if self.receiver.has_seen_fin() {
+            self.on_peer_fin();
         }
         if self.stage == Stage::Ending {
-            self.note_closed(now);
+            self.check_closed(now);
         }
     }
 
-    /// What `segment` acknowledges, and its data.
-    #[allow(clippy::inline_always)] // most segments have no other flag, and the compiler knows what that makes short
+    /// Processes the acknowledgment, the timestamps and the data of `segment`.
+    #[allow(clippy::inline_always)] // the fast path of every segment
     #[inline(always)]
     fn process(&mut self, now: Time, segment: &Segment) {
         if segment.has(Flags::ACK) {
             self.sender.on_acknowledgment(now, segment);
         }
-        self.receiver.note_timestamps(segment);
+        self.receiver.update_ts_recent(segment);
         if segment.has_text() {
-            self.take_in(now, segment);
+            self.receive_data(now, segment);
         }
     }
 
-    /// The data and the FIN of `segment`.
-    #[allow(clippy::inline_always)] // see above
+    /// Processes the data and the FIN of `segment`.
+    #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
-    fn take_in(&mut self, now: Time, segment: &Segment) {
+    fn receive_data(&mut self, now: Time, segment: &Segment) {
         let received = self.receiver.on_data(now, segment);
         match self.reading {
             Reading::AtOnce => self.receiver.open_whole_window(),
-            Reading::OnDemand => self.receiver.leave_unread(received),
+            Reading::OnDemand => self.receiver.add_unread(received),
         }
-        self.news.received += received;
+        self.pending.received += received;
     }
 
-    /// The peer's FIN was seen.
+    /// The peer's FIN has arrived, perhaps before data that it follows.
     #[cold]
-    fn note_the_end(&mut self) {
+    fn on_peer_fin(&mut self) {
         self.stage = Stage::Ending;
         if self.receiver.is_finished() && !self.peer_closed {
             self.peer_closed = true;
-            self.news.changes |= PEER_CLOSED;
+            self.pending.changes |= PEER_CLOSED;
             self.closed_by_peer = !self.fin_is_sent();
         }
     }
@@ -206,15 +210,15 @@ impl Connection {
         self.sender.finishing && self.sender.unacknowledged > self.sender.written
     }
 
-    fn note_closed(&mut self, now: Time) {
+    fn check_closed(&mut self, now: Time) {
         if self.fin_is_acknowledged() && self.receiver.is_finished() && self.time_wait_ends.is_none() {
-            self.news.changes |= CLOSED;
-            // RFC 9293 §3.6: who closed second goes from LAST-ACK to CLOSED at once.
+            self.pending.changes |= CLOSED;
+            // RFC 9293 §3.6: the endpoint that closed second goes from LAST-ACK to CLOSED at once.
             self.time_wait_ends = Some(if self.closed_by_peer { now } else { now + TIME_WAIT });
         }
     }
 
-    /// A timer may have expired.
+    /// Handles the timers that have expired by `now`.
     pub fn on_timer(&mut self, now: Time) {
         if self.syn_deadline <= now {
             self.syn_deadline = Time::MAX;
@@ -224,85 +228,85 @@ impl Connection {
         self.sender.on_timer(now);
     }
 
-    /// The next instant at which [`Connection::on_timer`] has something to do.
+    /// When [`Connection::on_timer`] is to be called next; `None` where no timer runs.
     pub fn poll_timeout(&self) -> Option<Time> {
         Some(self.next_timer()).filter(|timer| *timer < Time::MAX)
     }
-    /// The same; [`Time::MAX`] where no timer runs.
+    /// When the next timer expires; [`Time::MAX`] where none runs.
     pub(crate) fn next_timer(&self) -> Time {
         let of_sender = self.sender.deadline.min(self.sender.probe_at);
         of_sender.min(self.receiver.deadline().min(self.syn_deadline))
     }
 
-    /// The next segment to send; to be asked until there is none, after every other call.
+    /// The next segment to send. To be called after every other method, until it returns `None`.
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         let mut segment = Segment::default();
         (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
     }
 
-    /// The application sends `bytes` more; [`u64::MAX`] is more than ever ends.
+    /// The application sends `bytes` more; [`u64::MAX`] stands for an endless transfer.
     pub fn send(&mut self, bytes: u64) {
         self.sender.written = self.sender.written.saturating_add(bytes);
     }
-    /// The application has no more to send: a FIN follows what it has sent. It may go on receiving.
+    /// The application closes its direction: a FIN follows what it has sent. It may go on receiving.
     pub fn close(&mut self) {
         self.sender.finishing = self.sender.parameters.handshake == Handshake::ThreeWay;
         if self.sender.finishing && self.stage == Stage::Open {
             self.stage = Stage::Ending;
         }
     }
-    /// The application gives up what it has not sent yet, and closes.
+    /// The application closes, and discards data that have not been sent yet.
     pub fn stop_sending(&mut self) {
         self.sender.written = self.sender.written.min(self.sender.highest);
         self.close();
     }
-    /// Whether the application takes data as they arrive, which is so at the start.
+    /// Sets when the application reads; at the start it reads at once.
     pub fn set_reading(&mut self, reading: Reading) {
         self.reading = reading;
         if reading == Reading::AtOnce {
             self.receiver.read(self.receiver.unread());
         }
     }
-    /// The application takes `bytes` of what has arrived.
+    /// The application reads `bytes` from the receive buffer.
     pub fn read(&mut self, bytes: u64) {
         self.receiver.read(bytes);
     }
-    /// What the application has not heard of yet, one thing at a time.
-    pub fn poll_event(&mut self) -> Option<Event> {
-        let News { received, changes } = self.news;
+    /// The next event for the application; `None` if there is none.
+    pub fn poll_event(&mut self) -> Option<ConnectionEvent> {
+        let PendingEvents { received, changes } = self.pending;
         if changes & CONNECTED != 0 {
-            self.news.changes &= !CONNECTED;
-            return Some(Event::Connected);
+            self.pending.changes &= !CONNECTED;
+            return Some(ConnectionEvent::Connected);
         }
         if received > 0 {
-            self.news.received = 0;
-            return Some(Event::Received(received));
+            self.pending.received = 0;
+            return Some(ConnectionEvent::Received(received));
         }
         if changes == 0 {
             return None;
         }
         let first = changes & changes.wrapping_neg();
-        self.news.changes &= !first;
-        Some(if first == PEER_CLOSED { Event::PeerClosed } else { Event::Closed })
+        self.pending.changes &= !first;
+        Some(if first == PEER_CLOSED { ConnectionEvent::PeerClosed } else { ConnectionEvent::Closed })
     }
-    /// Whether there is nothing to hear but of bytes that arrived.
+    /// Whether no event but [`ConnectionEvent::Received`] is pending.
     pub(crate) fn is_unchanged(&self) -> bool {
-        self.news.changes == 0
+        self.pending.changes == 0
     }
-    /// The bytes of which the next [`Event::Received`] would tell; 0 if there are none.
+    /// Takes the bytes of the next [`ConnectionEvent::Received`]; 0 if none is pending.
     pub(crate) fn take_received(&mut self) -> u64 {
-        std::mem::take(&mut self.news.received)
+        std::mem::take(&mut self.pending.received)
     }
 
-    /// When the peer can need no more answers: the end of TIME-WAIT, once both directions are closed.
+    /// The end of TIME-WAIT, once both directions are closed: from then on the peer needs no more answers.
     pub fn forgettable_at(&self) -> Option<Time> {
         self.time_wait_ends
     }
-    /// Whether it is open, and nothing of its end has been asked for or heard of.
+    /// Whether the connection is established and neither endpoint has closed.
     pub fn is_only_open(&self) -> bool {
         self.stage == Stage::Open
     }
-    /// Its state as RFC 9293 names it.
+    /// The state of RFC 9293.
     pub fn state(&self, now: Time) -> State {
         match self.stage {
             Stage::Listen => return State::Listen,
@@ -323,7 +327,7 @@ impl Connection {
         }
     }
 
-    /// The congestion window, segments, fractions included; inflation by duplicates left out.
+    /// The congestion window, segments with fractions, without inflation by duplicate acknowledgments.
     pub fn congestion_window(&self) -> f64 {
         self.sender.window.segments
     }
@@ -331,28 +335,28 @@ impl Connection {
     pub fn slow_start_threshold(&self) -> f64 {
         self.sender.window.threshold
     }
-    /// The retransmission timeout now, back-off included.
+    /// The retransmission timeout, back-off included.
     pub fn retransmission_timeout(&self) -> Time {
         self.sender.rtt.rto()
     }
-    /// The smoothed round-trip time, once one was measured.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub fn round_trip_time(&self) -> Option<Time> {
         self.sender.rtt.smoothed()
     }
-    /// Payload bytes that were sent and are acknowledged.
+    /// Payload bytes that were sent and acknowledged.
     pub fn acknowledged(&self) -> u64 {
-        // The FIN takes an offset, but it is no byte of the application's.
+        // The FIN takes an offset, but is no payload.
         self.sender.unacknowledged.min(self.sender.written)
     }
-    /// Payload bytes under way.
+    /// FlightSize: bytes sent and not acknowledged, the FIN included.
     pub fn flight(&self) -> u64 {
         self.sender.flight()
     }
-    /// What the sender has counted.
+    /// Counters of the sender.
     pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics
     }
-    /// The parameters it was made with.
+    /// The parameters of the connection.
     pub fn parameters(&self) -> &Parameters {
         &self.sender.parameters
     }

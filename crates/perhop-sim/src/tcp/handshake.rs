@@ -1,4 +1,4 @@
-//! How a connection is opened (RFC 9293 §3.5).
+//! Opening of a connection (RFC 9293 §3.5).
 
 use perhop_qos::units::Time;
 
@@ -9,7 +9,7 @@ use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::HandshakeTiming;
 
 impl Connection {
-    /// RFC 9293 §3.5. Whether the rest of `segment` is to be processed.
+    /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of it is to be processed.
     #[cold]
     pub(super) fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
         match (self.stage, segment.has(Flags::SYN)) {
@@ -23,8 +23,8 @@ impl Connection {
                 self.stage = Stage::SynReceived;
                 self.syn_due = true;
                 // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
-                self.agree_on_ecn(segment.has(Flags::ECE | Flags::CWR));
-                self.receiver.note_timestamps(segment);
+                self.negotiate_ecn(segment.has(Flags::ECE | Flags::CWR));
+                self.receiver.update_ts_recent(segment);
                 false
             }
             (Stage::SynReceived, true) => {
@@ -33,9 +33,9 @@ impl Connection {
             }
             (Stage::SynSent, true) if segment.has(Flags::ACK) => {
                 // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR.
-                self.agree_on_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
+                self.negotiate_ecn(segment.has(Flags::ECE) && !segment.has(Flags::CWR));
                 self.open(now);
-                self.receiver.note_timestamps(segment);
+                self.receiver.update_ts_recent(segment);
                 self.receiver.acknowledge_now();
                 false
             }
@@ -47,7 +47,7 @@ impl Connection {
         }
     }
 
-    fn agree_on_ecn(&mut self, peer_is_willing: bool) {
+    fn negotiate_ecn(&mut self, peer_is_willing: bool) {
         self.sender.ecn = self.sender.parameters.ecn && peer_is_willing;
     }
 
@@ -55,31 +55,31 @@ impl Connection {
         self.stage = if self.sender.finishing { Stage::Ending } else { Stage::Open };
         self.syn_due = false;
         self.syn_deadline = Time::MAX;
-        self.news.changes |= CONNECTED;
+        self.pending.changes |= CONNECTED;
         if self.syns == 1 {
             if self.sender.parameters.handshake_timing == HandshakeTiming::Measured {
                 self.sender.rtt.sample(self.syn_sent, now, self.sender.window.segments);
             }
         } else {
-            // RFC 5681 §3.1: a lost SYN leaves one segment of the initial window.
+            // RFC 5681 §3.1: after a lost SYN the initial window is one segment.
             self.sender.rtt.after_lost_syn();
             self.sender.window.segments = 1.0;
         }
     }
 
-    /// A SYN or SYN-ACK, if it is time for one.
+    /// Writes a SYN or SYN-ACK into `segment`, if one is due.
     #[cold]
     pub(super) fn transmit_syn(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
         if !std::mem::take(&mut self.syn_due) {
             return Transmitted::Nothing;
         }
-        self.begin(now, segment);
+        self.write_common(now, segment);
         segment.length = 0;
         segment.sequence = 0;
         segment.acknowledgment = 0;
         segment.flags = Flags::SYN;
         if self.stage == Stage::SynReceived {
-            self.receiver.stamp(segment);
+            self.receiver.write_acknowledgment(segment);
             if self.sender.ecn {
                 segment.flags |= Flags::ECE;
             }

@@ -1,21 +1,20 @@
 //! TCP: a connection as a state machine without input or output.
 //!
-//! Time is an argument and nothing is sent: whoever drives a [`Connection`] hands it segments and
-//! timer calls, and takes out of it segments, events and the instant of its next timer.
+//! Time is an argument and nothing is sent: the caller hands a [`Connection`] segments and timer calls, and polls
+//! it for segments, events and the time of its next timer.
 //!
-//! Reading order: [`Segment`] (what travels), [`perhop_scenario::tcp`] (what a user may choose),
-//! [`Connection`] (teardown, events), `handshake` and `outgoing` (what it
-//! sends next), then its two halves `receiver` and `sender`, and what the sender is made of: `acknowledged`, `transmit`,
-//! `rtt`, `congestion`, `recovery`.
+//! Reading order: [`Segment`], [`perhop_scenario::tcp`] (the configuration), [`Connection`] (teardown, events),
+//! `handshake` and `outgoing` (output), then the two halves `receiver` and `sender`, and the parts of the sender:
+//! `acknowledged`, `transmit`, `rtt`, `congestion`, `recovery`.
 //!
-//! Most segments are the next in order, acknowledge what is under way, or say both where nothing is the matter: for
-//! them there is a short way ([`Connection::on_segment`], `Receiver::expects`, `Sender::calm`, `Sender::poll_foreseen`), which
-//! is a part of the long one.
+//! Header prediction (Jacobson 1990): while no loss is known, most segments carry the next data in order or acknowledge
+//! data in flight. They take a fast path ([`Connection::on_segment`], `Receiver::is_predicted`,
+//! `Sender::is_fast_path`, `Sender::poll_fast_path`); a property test in `outgoing` holds it to the slow path.
 //!
-//! What is modeled is what decides how much is sent and when. Sequence numbers are offsets in the
-//! byte stream, 64 bits wide: the first byte is 0, SYN takes no offset, FIN takes the one after the last
-//! byte. Both ends of a connection have the same parameters, so options are not negotiated. There is
-//! no RST, no urgent data, no path MTU discovery, no Nagle algorithm and no limit on retransmissions.
+//! The model covers what decides how much is sent and when. Sequence numbers are offsets in the byte stream, 64
+//! bits wide: the first byte is 0, SYN takes no offset, FIN takes the one after the last byte. Both endpoints have
+//! the same parameters, so options are not negotiated. There is no RST, no urgent data, no path MTU discovery, no
+//! Nagle algorithm and no limit on retransmissions.
 
 mod acknowledged;
 mod congestion;
@@ -30,6 +29,6 @@ mod segment;
 mod sender;
 mod transmit;
 
-pub use connection::{Connection, Event, Reading, Role, State};
+pub use connection::{Connection, ConnectionEvent, Reading, Role, State};
 pub(crate) use outgoing::Transmitted;
 pub use segment::{SackBlocks, Segment, Timestamps};

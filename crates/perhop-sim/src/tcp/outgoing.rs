@@ -1,77 +1,78 @@
-//! What a connection sends next, and how it becomes a segment.
+//! Output of a connection: selection of the next segment, and its header.
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
 
 use super::connection::{Connection, Stage};
-use super::receiver::Due;
+use super::receiver::PendingAck;
 use super::segment::{SackBlocks, Segment, Timestamps};
 use super::transmit::Piece;
 use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::Recovery;
 
-/// What became of asking for the next segment.
+/// Result of [`Connection::transmit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transmitted {
-    /// There is none.
+    /// Nothing is to be sent.
     Nothing,
-    /// It is written, and there may be another.
+    /// A segment was written, and another may follow.
     Segment,
-    /// It is written, and it is known that there is no other now: who asks again is told so.
+    /// A segment was written, and none follows now: another call would return [`Transmitted::Nothing`].
     Last,
 }
 
-#[allow(clippy::inline_always)] // every segment takes them
+#[allow(clippy::inline_always)] // the fast path of every segment
 impl Connection {
-    /// Writes the next segment to send into `segment`, whatever that was before, if there is one. The answer is what became
-    /// of it, and the IP bytes of its packet.
+    /// Writes the next segment to send over `segment`, if there is one. Returns the result and the length of the
+    /// IP packet, bytes.
     ///
-    /// Most are full segments of data in the middle of the stream, or acknowledgments of what arrived in order.
+    /// The fast path covers full segments of data in the middle of the stream, and acknowledgments of data that
+    /// arrived in order.
     #[inline(always)]
     pub(crate) fn transmit(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
-        let due = self.receiver.due();
+        let pending_ack = self.receiver.pending_ack();
         if self.stage >= Stage::Open {
             if self.sender.flight() > 0
-                && due != Due::Alone
-                && let Some(piece) = self.sender.poll_foreseen(now)
+                && pending_ack != PendingAck::Pure
+                && let Some(piece) = self.sender.poll_fast_path(now)
             {
                 self.write_data(now, piece, segment);
                 let transmitted = if piece.is_last { Transmitted::Last } else { Transmitted::Segment };
                 return (transmitted, self.sender.full_packet);
             }
             if !self.sender.has_work() {
-                if matches!(due, Due::Nothing | Due::Delayed) {
+                if matches!(pending_ack, PendingAck::None | PendingAck::Delayed) {
                     return (Transmitted::Nothing, 0);
                 }
                 if !self.has_blocks() {
                     self.write_acknowledgment(now, segment);
-                    return (Transmitted::Last, Segment::plain_packet(&self.sender.parameters, 0));
+                    return (Transmitted::Last, Segment::plain_ip_length(&self.sender.parameters, 0));
                 }
             }
         }
-        self.transmit_any(now, segment)
+        self.transmit_slow_path(now, segment)
     }
 
-    /// The same whatever is to be sent.
+    /// [`Connection::transmit`] without the fast path: for any segment.
     #[inline(never)]
-    fn transmit_any(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
-        let transmitted = self.write_any(now, segment);
+    fn transmit_slow_path(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
+        let transmitted = self.write_slow_path(now, segment);
         (transmitted, segment.counted_length(&self.sender.parameters))
     }
 
-    fn write_any(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
+    fn write_slow_path(&mut self, now: Time, segment: &mut Segment) -> Transmitted {
         if self.stage < Stage::Open {
             return self.transmit_syn(now, segment);
         }
-        let due = self.receiver.due();
-        if due != Due::Alone {
+        let pending_ack = self.receiver.pending_ack();
+        if pending_ack != PendingAck::Pure {
             if self.sender.has_work()
                 && let Some(piece) = self.sender.poll(now)
             {
                 self.write_data(now, piece, segment);
                 return if piece.is_last { Transmitted::Last } else { Transmitted::Segment };
             }
-            if due != Due::Now {
+            if pending_ack != PendingAck::Immediate {
                 return Transmitted::Nothing;
             }
         }
@@ -80,49 +81,53 @@ impl Connection {
             let most = SackBlocks::MOST - usize::from(segment.timestamps.is_some());
             self.receiver.write_blocks(most, &mut segment.sack);
         }
-        if due == Due::Alone && self.sender.has_work() { Transmitted::Segment } else { Transmitted::Last }
+        if pending_ack == PendingAck::Pure && self.sender.has_work() {
+            Transmitted::Segment
+        } else {
+            Transmitted::Last
+        }
     }
 
-    /// Whether an acknowledgment says what arrived out of order.
+    /// Whether acknowledgments carry SACK blocks now.
     #[inline(always)]
     fn has_blocks(&self) -> bool {
-        self.receiver.misses_something() && self.sender.parameters.recovery == Recovery::Sack
+        self.receiver.has_gap() && self.sender.parameters.recovery == Recovery::Sack
     }
 
-    /// What all segments have in common.
+    /// Writes the fields that all segments have in common.
     #[inline]
-    pub(super) fn begin(&self, now: Time, segment: &mut Segment) {
+    pub(super) fn write_common(&self, now: Time, segment: &mut Segment) {
         segment.ecn = Ecn::NotCapable;
         segment.sack.clear();
         segment.timestamps = None;
         if self.sender.parameters.timestamps {
-            segment.timestamps = Some(Timestamps { value: now, echo: self.receiver.echo() });
+            segment.timestamps = Some(Timestamps { value: now, echo: self.receiver.ts_recent() });
         }
     }
 
     #[inline(always)]
     fn write_acknowledgment(&mut self, now: Time, segment: &mut Segment) {
-        self.begin(now, segment);
+        self.write_common(now, segment);
         segment.sequence = self.sender.next;
         segment.length = 0;
         segment.flags = Flags::default();
-        self.receiver.stamp(segment);
+        self.receiver.write_acknowledgment(segment);
     }
 
     #[inline(always)]
     fn write_data(&mut self, now: Time, piece: Piece, segment: &mut Segment) {
-        self.begin(now, segment);
+        self.write_common(now, segment);
         segment.sequence = piece.sequence;
         segment.length = piece.length;
         segment.flags = if piece.fin { Flags::FIN } else { Flags::default() };
         if self.sender.ecn && piece.is_new && piece.length > 0 {
             // RFC 3168 §6.1.4 to §6.1.6: only data that were never sent are ECN-capable.
             segment.ecn = Ecn::Capable0;
-            if std::mem::take(&mut self.sender.announce_reduction) {
+            if std::mem::take(&mut self.sender.cwr_due) {
                 segment.flags |= Flags::CWR;
             }
         }
-        self.receiver.stamp(segment);
+        self.receiver.write_acknowledgment(segment);
     }
 }
 
@@ -131,42 +136,34 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::tcp::{Event, Reading, Role};
+    use crate::tcp::{ConnectionEvent, Reading, Role};
     use perhop_scenario::tcp::{Growth, Handshake, Parameters, Profile, TcpConfig};
 
-    /// All there is to know of an end, apart from what it remembers to be spared a look.
     fn state_of(end: &Connection) -> String {
-        format!("{:?}", in_doubt(end))
+        format!("{end:?}")
     }
 
-    /// The same end, which looks after everything because it does not know that nothing is the matter.
-    fn in_doubt(end: &Connection) -> Connection {
-        let mut end = end.clone();
-        end.sender.calm = false;
-        end
-    }
-
-    /// Asks for the next segment as the simulator does, and proves what it leaves out: a segment that is foreseen is the one
-    /// that would be found with care, and after the last one, and after an event that the application does not act on, there
-    /// is none, and asking has changed nothing.
+    /// Transmits as the simulator does, and proves its shortcuts: the fast path gives the segment of the slow path,
+    /// and after the last segment, and after an event on which the application does not act, nothing follows and
+    /// nothing changes.
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
         loop {
-            // Written over what another segment has left.
+            // Written over an earlier segment.
             let mut segment = segments.last().copied().unwrap_or_default();
             segment.sack.push(7, 9);
-            let mut with_care = in_doubt(end);
+            let mut slow = end.clone();
             let (transmitted, length) = end.transmit(now, &mut segment);
-            let mut careful = Segment::default();
-            let (carefully, careful_length) = with_care.transmit_any(now, &mut careful);
-            assert_eq!(carefully, transmitted);
-            assert_eq!(state_of(end), state_of(&with_care));
+            let mut slow_segment = Segment::default();
+            let (slow_result, slow_length) = slow.transmit_slow_path(now, &mut slow_segment);
+            assert_eq!(slow_result, transmitted);
+            assert_eq!(state_of(end), state_of(&slow));
             if transmitted == Transmitted::Nothing {
                 break;
             }
-            assert_eq!(segment.to_string(), careful.to_string());
+            assert_eq!(segment.to_string(), slow_segment.to_string());
             assert_eq!(
                 (segment.window, segment.timestamps, length),
-                (careful.window, careful.timestamps, careful_length)
+                (slow_segment.window, slow_segment.timestamps, slow_length)
             );
             segments.push(segment);
             if transmitted == Transmitted::Last {
@@ -186,23 +183,28 @@ mod tests {
         assert_eq!(format!("{asked:?}"), format!("{end:?}"));
     }
 
-    /// Hands `segment` to `end`, and proves what it leaves out: a segment that is foreseen does what it does where any may
-    /// come, the sender need not heed what does not move it, and the application that reads at once has left nothing to read.
+    /// Hands `segment` to `end`, and proves its shortcuts: the fast path does what the slow path does, a redundant
+    /// acknowledgment changes nothing, and an application that reads at once leaves nothing unread.
     fn receive(end: &mut Connection, now: Time, segment: &Segment) {
-        if end.sender.is_unmoved_by(segment) {
+        if end.sender.is_redundant_ack(segment) {
             let mut sender = end.sender.clone();
-            sender.heed_repetition(now, segment);
+            sender.on_duplicate_ack(now, segment);
+            assert_eq!(format!("{sender:?}"), format!("{:?}", end.sender));
+        }
+        if end.sender.is_fast_path() {
+            let mut sender = end.sender.clone();
+            assert_eq!(sender.on_new_ack_slow_path(now, 0), Some(2.0));
             assert_eq!(format!("{sender:?}"), format!("{:?}", end.sender));
         }
         if segment.has_text() {
-            let [mut receiver, mut careful] = [end.receiver.clone(), end.receiver.clone()];
-            assert_eq!(receiver.on_data(now, segment), careful.on_unexpected_data(now, segment));
-            assert_eq!(format!("{receiver:?}"), format!("{careful:?}"));
+            let [mut receiver, mut slow] = [end.receiver.clone(), end.receiver.clone()];
+            assert_eq!(receiver.on_data(now, segment), slow.on_unpredicted_data(now, segment));
+            assert_eq!(format!("{receiver:?}"), format!("{slow:?}"));
         }
-        let mut with_care = in_doubt(end);
-        with_care.on_rare_segment(now, segment);
+        let mut slow = end.clone();
+        slow.on_segment_slow_path(now, segment);
         end.on_segment(now, segment);
-        assert_eq!(state_of(end), state_of(&with_care));
+        assert_eq!(state_of(end), state_of(&slow));
         if end.reading == Reading::AtOnce {
             assert_eq!(end.receiver.unread(), 0);
             let mut receiver = end.receiver.clone();
@@ -211,16 +213,16 @@ mod tests {
         }
     }
 
-    /// What may happen to an end, in the order of a script.
+    /// One step of a script for a connection.
     #[derive(Clone, Copy, Debug)]
     enum Step {
-        /// The next segment under way to it arrives, is lost, or arrives with a mark.
+        /// The next segment in flight to it arrives, is lost, or arrives with a congestion mark.
         Arrives,
         Lost,
         Marked,
-        /// Time passes, and its timers expire.
+        /// So many milliseconds pass, and its timers expire.
         Passes(u64),
-        /// Its application sends so many bytes, closes, or takes so many bytes.
+        /// Its application sends so many bytes, closes, or reads so many bytes.
         Sends(u64),
         Closes,
         Reads(u64),
@@ -265,16 +267,16 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
-        /// Whole segments of the window, without a call of the mathematical library.
+        /// Windows are truncated to whole segments as `libm::floor` would.
         #[test]
-        fn windows_are_cut_off(segments in -1e3f64..1e6, whole in 0u32..1000) {
+        fn windows_are_truncated(segments in -1e3f64..1e6, whole in 0u32..1000) {
             for segments in [segments, f64::from(whole), segments / 1e6] {
                 prop_assert_eq!(u64::from((segments as u32).max(1)), libm::floor(segments).max(1.0) as u64);
             }
         }
 
         #[test]
-        fn what_is_not_asked_is_not_missed(
+        fn the_fast_path_equals_the_slow_path(
             parameters in any_parameters(),
             reads_on_demand in any::<bool>(),
             script in prop::collection::vec((0usize..2, any_step()), 1..300),
@@ -286,20 +288,20 @@ mod tests {
                 }
             }
             // By receiving end.
-            let mut under_way = [std::collections::VecDeque::new(), std::collections::VecDeque::new()];
+            let mut in_flight = [std::collections::VecDeque::new(), std::collections::VecDeque::new()];
             let mut now = Time::ZERO;
             for (end, step) in std::iter::once((0, Step::Sends(5000))).chain(script) {
                 let connection = &mut ends[end];
                 match step {
                     Step::Arrives | Step::Marked => {
-                        let Some(mut segment): Option<Segment> = under_way[end].pop_front() else { continue };
+                        let Some(mut segment): Option<Segment> = in_flight[end].pop_front() else { continue };
                         if matches!(step, Step::Marked) && segment.ecn != Ecn::NotCapable {
                             segment.ecn = Ecn::CongestionExperienced;
                         }
                         now += Time::from_milliseconds(1);
                         receive(connection, now, &segment);
                     }
-                    Step::Lost => drop(under_way[end].pop_front()),
+                    Step::Lost => drop(in_flight[end].pop_front()),
                     Step::Passes(ms) => {
                         now += Time::from_milliseconds(ms);
                         connection.on_timer(now);
@@ -312,12 +314,12 @@ mod tests {
                 send(connection, now, &mut sent);
                 while let Some(event) = connection.poll_event() {
                     nothing_follows(connection, now);
-                    if event == Event::PeerClosed {
+                    if event == ConnectionEvent::PeerClosed {
                         connection.close();
                         send(connection, now, &mut sent);
                     }
                 }
-                under_way[1 - end].extend(sent);
+                in_flight[1 - end].extend(sent);
             }
         }
     }

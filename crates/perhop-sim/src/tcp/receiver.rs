@@ -1,4 +1,4 @@
-//! [`Receiver`]: the half of a connection that puts the stream together and acknowledges.
+//! [`Receiver`]: the receiving half of a connection: reassembly and acknowledgments.
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
@@ -9,64 +9,66 @@ use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::LONGEST_DELAY;
 use perhop_scenario::tcp::{Acknowledgment, Parameters};
 
-/// Whether an acknowledgment is owed.
+/// The acknowledgment that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Due {
+pub(super) enum PendingAck {
     /// None.
-    Nothing,
-    /// One by the delayed-acknowledgment timer at the latest.
+    None,
+    /// One when the delayed-acknowledgment timer expires, unless a segment carries it before.
     Delayed,
-    /// One now, on data if there are any to send.
-    Now,
-    /// One now, in a segment of its own: on data it would not count as a duplicate.
-    Alone,
+    /// One at once, on a data segment if one can be sent.
+    Immediate,
+    /// One at once in a segment without data, which counts as a duplicate acknowledgment at the peer.
+    Pure,
 }
 
-/// Longest time for a segment that is taken for the last of something. Linux 2.0 and 2.2: HZ/50.
+/// Longest delay after a short segment, which probably ends a message. Linux 2.0 and 2.2: HZ/50.
 const DELAY_AFTER_SHORT: Time = Time::from_milliseconds(20);
 
-/// An offset that no FIN has.
+/// The offset of the FIN before it has arrived.
 const NO_FIN: u64 = u64::MAX;
 
 /// The receiving half of a connection.
 #[derive(Clone, Debug)]
-#[repr(C)] // in the order of how often they are looked at
+#[repr(C)] // most frequently used first
 pub(super) struct Receiver {
-    due: Due,
+    pending_ack: PendingAck,
+    /// Whether acknowledgments carry ECE.
     congestion_experienced: bool,
     /// Segments in order since the last acknowledgment.
     unacknowledged: u32,
-    /// The next offset expected: everything below has arrived.
+    /// RCV.NXT: the next offset expected.
     next: u64,
-    /// The offset up to which the sender may send: it never goes back.
+    /// The right edge of the offered window, which never moves back.
     edge: u64,
-    /// Offset of the FIN, once seen; [`NO_FIN`] before.
+    /// Offset of the FIN, once it has arrived; [`NO_FIN`] before.
     fin: u64,
-    /// When a delayed acknowledgment is due; [`Time::MAX`] where none is.
+    /// When the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     deadline: Time,
     /// RFC 7323 §4.3: Last.ACK.sent.
-    last_sent: u64,
-    /// The receive buffer, bytes, and how much of it waits for the application.
+    last_ack_sent: u64,
+    /// Size of the receive buffer, and how much of it holds data in order that the application has not read;
+    /// bytes.
     buffer: u64,
     unread: u64,
-    /// By how much the edge advances at least.
+    /// The least step by which the edge advances, bytes.
     least_advance: u64,
     acknowledgment: Acknowledgment,
-    /// What arrived out of order, disjoint, the most recent first. Its storage is kept between losses.
-    beyond: Vec<Range>,
+    /// Data that arrived out of order, disjoint, the most recent first. Its storage is kept from loss to loss.
+    out_of_order: Vec<Range>,
     /// RFC 7323 §4.3: TS.Recent.
-    echo: Time,
-    /// Segments that are still acknowledged at once at the start.
+    ts_recent: Time,
+    /// Segments that are still acknowledged at once because the connection is new.
     quick: u32,
     payload: u64,
-    /// Of estimated delays: the clock, the last arrival in order and the estimate, all in ticks.
+    /// For estimated delays: the clock, and in its ticks the last arrival in order and the estimate.
     clock: Clock,
     last_arrival: Option<u64>,
     estimate: u64,
 }
 
 impl Receiver {
-    /// Nothing received yet. `clock_phase` shifts the clock's ticks, as the sender's.
+    /// A receiver of a new connection. `clock_phase` shifts the ticks of its clock, as of the sender's.
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Receiver {
         let clock = Clock::new(parameters.clock, clock_phase);
         let (first, quick) = match parameters.acknowledgment {
@@ -83,62 +85,62 @@ impl Receiver {
             unread: 0,
             edge: buffer,
             least_advance: payload.min(buffer / 2),
-            beyond: Vec::new(),
+            out_of_order: Vec::new(),
             fin: NO_FIN,
-            due: Due::Nothing,
+            pending_ack: PendingAck::None,
             deadline: Time::MAX,
             unacknowledged: 0,
             quick,
             clock,
             last_arrival: None,
             estimate: clock.ticks_in(first).max(1),
-            echo: Time::ZERO,
-            last_sent: 0,
+            ts_recent: Time::ZERO,
+            last_ack_sent: 0,
             congestion_experienced: false,
         }
     }
 
-    /// RFC 7323 §4.3: which of the timestamps that arrive is echoed.
-    pub(super) fn note_timestamps(&mut self, segment: &Segment) {
+    /// RFC 7323 §4.3: updates TS.Recent, the timestamp to echo.
+    pub(super) fn update_ts_recent(&mut self, segment: &Segment) {
         if let Some(timestamps) = segment.timestamps
-            && segment.sequence <= self.last_sent
-            && timestamps.value >= self.echo
+            && segment.sequence <= self.last_ack_sent
+            && timestamps.value >= self.ts_recent
         {
-            self.echo = timestamps.value;
+            self.ts_recent = timestamps.value;
         }
     }
 
-    /// Takes in the data and the FIN of `segment`. The answer is how many bytes are new and in order.
-    #[allow(clippy::inline_always)] // most segments are expected
+    /// Processes the data and the FIN of `segment`. Returns how many new bytes are in order.
+    #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
     pub(super) fn on_data(&mut self, now: Time, segment: &Segment) -> u64 {
-        if self.expects(segment) {
+        if self.is_predicted(segment) {
             self.next += u64::from(segment.length);
-            self.owe(now, segment.length);
+            self.schedule_ack(now, segment.length);
             return u64::from(segment.length);
         }
-        self.on_unexpected_data(now, segment)
+        self.on_unpredicted_data(now, segment)
     }
 
-    /// Header prediction (Jacobson 1990): whether `segment` is the one that comes next where nothing is missing and nothing
-    /// ends, all of it is welcome, and it says nothing of congestion.
+    /// Header prediction (Jacobson 1990): whether `segment` is the next in order of a stream without gaps, fits into
+    /// the window, and carries neither FIN nor congestion signals.
     #[inline]
-    fn expects(&self, segment: &Segment) -> bool {
+    fn is_predicted(&self, segment: &Segment) -> bool {
         segment.sequence == self.next
             && segment.length > 0
             && segment.sequence + u64::from(segment.length) <= self.edge
             && !segment.flags.intersects(Flags::FIN | Flags::CWR)
             && segment.ecn != Ecn::CongestionExperienced
-            && !self.misses_something()
+            && !self.has_gap()
             && self.fin == NO_FIN
     }
 
-    /// The same where any segment may come.
+    /// Processes any data and FIN: [`Receiver::on_data`] without header prediction.
     #[inline(never)]
-    pub(super) fn on_unexpected_data(&mut self, now: Time, segment: &Segment) -> u64 {
+    pub(super) fn on_unpredicted_data(&mut self, now: Time, segment: &Segment) -> u64 {
         let start = segment.sequence;
         let sent_to = start + u64::from(segment.length);
-        // RFC 9293 §3.10.7.4: what lies beyond the window is cut off.
+        // RFC 9293 §3.10.7.4: data beyond the window are trimmed.
         let end = sent_to.min(self.edge.max(self.next));
         if segment.has(Flags::CWR) {
             self.congestion_experienced = false;
@@ -153,26 +155,26 @@ impl Receiver {
         }
         if start > self.next {
             if start < end {
-                self.keep(start, end);
+                self.add_out_of_order(start, end);
             }
-            self.due = Due::Alone;
+            self.pending_ack = PendingAck::Pure;
             return 0;
         }
         if end <= self.next && self.fin != self.next {
-            // Old, or beyond a closed window: the sender has missed an acknowledgment, or probes.
-            self.due = Due::Alone;
+            // Old data, or a zero-window probe: the sender has missed an acknowledgment, or probes.
+            self.pending_ack = PendingAck::Pure;
             return 0;
         }
-        self.take_in_order(now, end, segment.length)
+        self.accept_in_order(now, end, segment.length)
     }
 
-    /// Takes in data up to `end` that leave nothing out, and the FIN behind them.
-    fn take_in_order(&mut self, now: Time, end: u64, length: u32) -> u64 {
+    /// Accepts data in order up to `end`, and the FIN after them. Returns the number of new bytes.
+    fn accept_in_order(&mut self, now: Time, end: u64, length: u32) -> u64 {
         let before = self.next;
-        let had_gap = !self.beyond.is_empty();
+        let had_gap = !self.out_of_order.is_empty();
         self.next = self.next.max(end);
         if had_gap {
-            self.close_gap();
+            self.merge_out_of_order();
         }
         let received = self.next - before;
         let finished = self.fin == self.next;
@@ -181,47 +183,47 @@ impl Receiver {
         }
         // RFC 5681 §4.2: at once when all or part of a gap is filled.
         if had_gap || finished {
-            self.due = Due::Now;
+            self.pending_ack = PendingAck::Immediate;
         } else {
-            self.owe(now, length);
+            self.schedule_ack(now, length);
         }
         received
     }
 
-    /// Takes in what waited for the offsets below `next`.
+    /// Moves on over data that arrived out of order and now follow `next` without a gap.
     #[inline(never)]
-    fn close_gap(&mut self) {
-        // At most as many turns as there are ranges, each of which goes for good.
-        while let Some(index) = self.beyond.iter().position(|range| range.start <= self.next) {
-            self.next = self.next.max(self.beyond.remove(index).end);
+    fn merge_out_of_order(&mut self) {
+        // Each turn removes a range.
+        while let Some(index) = self.out_of_order.iter().position(|range| range.start <= self.next) {
+            self.next = self.next.max(self.out_of_order.remove(index).end);
         }
     }
 
-    /// A segment with `length` payload bytes arrived in order: acknowledged now or later.
-    #[allow(clippy::inline_always)] // see above
+    /// A segment with `length` payload bytes arrived in order: acknowledges it at once or after a delay.
+    #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
-    fn owe(&mut self, now: Time, length: u32) {
+    fn schedule_ack(&mut self, now: Time, length: u32) {
         let expires = match self.acknowledgment {
-            Acknowledgment::EveryPacket => return self.due = Due::Now,
+            Acknowledgment::EveryPacket => return self.pending_ack = PendingAck::Immediate,
             Acknowledgment::Delayed { timeout, .. } => now + timeout,
-            Acknowledgment::Estimated { .. } => self.expiry_by_estimate(now, length),
+            Acknowledgment::Estimated { .. } => self.estimated_expiry(now, length),
         };
         self.unacknowledged += 1;
         if self.quick > 0 {
             self.quick -= 1;
-            self.due = Due::Now;
+            self.pending_ack = PendingAck::Immediate;
         } else if self.unacknowledged >= 2 {
             // RFC 1122 §4.2.3.2: an acknowledgment for at least every second segment.
-            self.due = Due::Now;
-        } else if self.due == Due::Nothing {
-            self.due = Due::Delayed;
+            self.pending_ack = PendingAck::Immediate;
+        } else if self.pending_ack == PendingAck::None {
+            self.pending_ack = PendingAck::Delayed;
             self.deadline = expires;
         }
     }
 
-    /// When a segment that arrived `now` is acknowledged, if nothing else causes it before.
+    /// When the delayed-acknowledgment timer expires for a segment that arrived `now`.
     #[inline(never)]
-    fn expiry_by_estimate(&mut self, now: Time, length: u32) -> Time {
+    fn estimated_expiry(&mut self, now: Time, length: u32) -> Time {
         let arrival = self.clock.ticks_at(now);
         if let Some(last) = self.last_arrival.replace(arrival) {
             // Linux 2.0 and 2.2 net/ipv4/tcp_input.c, tcp_delack_estimator: ato = ato/2 + gap.
@@ -234,9 +236,9 @@ impl Receiver {
         self.clock.instant(arrival + self.estimate.min(self.clock.ticks_in(most).max(1)))
     }
 
-    /// Offsets `start` to `end` wait for what is missing before them.
-    fn keep(&mut self, mut start: u64, mut end: u64) {
-        self.beyond.retain(|range| {
+    /// Stores that offsets from `start` up to `end` arrived out of order.
+    fn add_out_of_order(&mut self, mut start: u64, mut end: u64) {
+        self.out_of_order.retain(|range| {
             let apart = range.end < start || end < range.start;
             if !apart {
                 (start, end) = (start.min(range.start), end.max(range.end));
@@ -244,11 +246,11 @@ impl Receiver {
             apart
         });
         // RFC 2018 §4: the first block is the one that the most recent segment is part of.
-        self.beyond.insert(0, Range { start, end });
+        self.out_of_order.insert(0, Range { start, end });
     }
 
-    /// `bytes` wait for the application.
-    pub(super) fn leave_unread(&mut self, bytes: u64) {
+    /// `bytes` more wait for the application.
+    pub(super) fn add_unread(&mut self, bytes: u64) {
         self.unread += bytes;
     }
     /// The application takes `bytes` out of the buffer.
@@ -258,15 +260,15 @@ impl Receiver {
         self.unread = self.unread.saturating_sub(bytes);
         self.open_window();
         if was_closed && has_room(self) {
-            // The sender waits for a window of a segment at least: it is told.
-            self.due = Due::Alone;
+            // The sender waits until the window holds a segment: a window update.
+            self.pending_ack = PendingAck::Pure;
         }
     }
-    /// RFC 9293 §3.8.6.2.2: the edge advances by a segment or half the buffer, never by less.
+    /// RFC 9293 §3.8.6.2.2: the edge advances by at least a segment or half the buffer.
     fn open_window(&mut self) {
         self.advance_to(self.next + self.buffer.saturating_sub(self.unread));
     }
-    /// The same where the application has left nothing.
+    /// Opens the window where the application has read everything.
     #[inline]
     pub(super) fn open_whole_window(&mut self) {
         debug_assert_eq!(self.unread, 0, "the application reads at once");
@@ -278,34 +280,34 @@ impl Receiver {
             self.edge = edge;
         }
     }
-    /// Bytes that wait for the application.
+    /// Bytes in order that the application has not read.
     pub(super) fn unread(&self) -> u64 {
         self.unread
     }
 
-    /// The delayed-acknowledgment timer's instant; [`Time::MAX`] while it is off.
+    /// When the delayed-acknowledgment timer expires; [`Time::MAX`] while it is off.
     pub(super) fn deadline(&self) -> Time {
         self.deadline
     }
     pub(super) fn on_timer(&mut self, now: Time) {
         if self.deadline <= now {
             self.deadline = Time::MAX;
-            self.due = Due::Now;
+            self.pending_ack = PendingAck::Immediate;
         }
     }
-    /// An acknowledgment is owed whatever arrived.
+    /// Schedules an acknowledgment at once.
     pub(super) fn acknowledge_now(&mut self) {
-        self.due = Due::Now;
+        self.pending_ack = PendingAck::Immediate;
     }
-    pub(super) fn due(&self) -> Due {
-        self.due
+    pub(super) fn pending_ack(&self) -> PendingAck {
+        self.pending_ack
     }
-    /// Whether something arrived out of order that waits for what is missing before it.
-    pub(super) fn misses_something(&self) -> bool {
-        !self.beyond.is_empty()
+    /// Whether data arrived out of order and earlier data are missing.
+    pub(super) fn has_gap(&self) -> bool {
+        !self.out_of_order.is_empty()
     }
-    /// Whether the peer's FIN has arrived, whatever is missing before it.
-    pub(super) fn has_seen_the_end(&self) -> bool {
+    /// Whether the peer's FIN has arrived, even if earlier data are missing.
+    pub(super) fn has_seen_fin(&self) -> bool {
         self.fin != NO_FIN
     }
     /// Whether the peer's FIN and everything before it has arrived.
@@ -313,25 +315,25 @@ impl Receiver {
         self.fin < self.next
     }
 
-    /// RFC 7323 §4.3: the timestamp that is echoed; zero before there was one.
-    pub(super) fn echo(&self) -> Time {
-        self.echo
+    /// RFC 7323 §4.3: the timestamp to echo; zero before the first.
+    pub(super) fn ts_recent(&self) -> Time {
+        self.ts_recent
     }
-    /// Writes acknowledgment, window and the echo of congestion into `segment`, which is about to be sent.
-    pub(super) fn stamp(&mut self, segment: &mut Segment) {
+    /// Writes acknowledgment, window and ECE into `segment`, which is sent now.
+    pub(super) fn write_acknowledgment(&mut self, segment: &mut Segment) {
         segment.flags |= Flags::ACK;
         if self.congestion_experienced {
             segment.flags |= Flags::ECE;
         }
         segment.acknowledgment = self.next;
         segment.window = self.edge.saturating_sub(self.next) as u32;
-        self.due = Due::Nothing;
+        self.pending_ack = PendingAck::None;
         self.deadline = Time::MAX;
         self.unacknowledged = 0;
-        self.last_sent = self.next;
+        self.last_ack_sent = self.next;
     }
-    /// Adds to `blocks` what arrived out of order, `most` of it at most.
-    pub(super) fn write_blocks(&self, most: usize, blocks: &mut SackBlocks) {
-        self.beyond.iter().take(most).for_each(|range| blocks.push(range.start, range.end));
+    /// Adds at most `limit` blocks of data that arrived out of order to `blocks`.
+    pub(super) fn write_blocks(&self, limit: usize, blocks: &mut SackBlocks) {
+        self.out_of_order.iter().take(limit).for_each(|range| blocks.push(range.start, range.end));
     }
 }

@@ -1,4 +1,4 @@
-//! The round-trip time as the sender knows it, and the retransmission timeout made of it.
+//! The estimate of the round-trip time, and the retransmission timeout that follows from it.
 
 use perhop_qos::units::Time;
 
@@ -7,10 +7,10 @@ use perhop_scenario::tcp::{Parameters, RtoRule};
 /// The gains' binary logarithms: RFC 6298 §2 has alpha = 1/8 and beta = 1/4.
 const SMOOTHED_SHIFT: u32 = 3;
 const VARIATION_SHIFT: u32 = 2;
-/// Doublings after which what was measured before the trouble says nothing any more (RFC 6298 §5.7).
+/// Back-off factor above which the estimate is discarded (RFC 6298 §5.7).
 const STALE_BACK_OFF: u32 = 8;
 
-/// An end's clock: it counts whole ticks.
+/// The clock of a host: it counts whole ticks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     tick: u64,
@@ -22,7 +22,7 @@ impl Clock {
     pub(super) fn new(tick: Time, phase: Time) -> Clock {
         Clock { tick: tick.as_picoseconds(), phase: phase.as_picoseconds() }
     }
-    /// How often it has ticked by `now`.
+    /// Ticks until `now`.
     pub(super) fn ticks_at(self, now: Time) -> u64 {
         (now.as_picoseconds() + self.phase) / self.tick
     }
@@ -30,46 +30,46 @@ impl Clock {
     pub(super) fn ticks_in(self, span: Time) -> u64 {
         span.as_picoseconds() / self.tick
     }
-    /// How long `ticks` take.
+    /// Duration of `ticks`.
     pub(super) fn span(self, ticks: u64) -> Time {
         Time::from_picoseconds(ticks * self.tick)
     }
-    /// When it has ticked so often.
+    /// The time of tick number `ticks`.
     pub(super) fn instant(self, ticks: u64) -> Time {
         Time::from_picoseconds((ticks * self.tick).saturating_sub(self.phase))
     }
 }
 
-/// RFC 6298's estimator in the integer arithmetic that every implementation uses: Jacobson 1988,
-/// appendix A. Times are whole ticks of the sender's clock.
+/// RFC 6298's estimator in the customary integer arithmetic: Jacobson 1988, appendix A. Times are whole ticks
+/// of the sender's clock.
 #[derive(Clone, Copy, Debug)]
-#[repr(C)] // in the order of how often they are looked at
+#[repr(C)] // most frequently used first
 pub(super) struct RttEstimator {
-    /// The timeout, back-off included: what [`RttEstimator::rto`] says until one of the two changes.
+    /// The timeout, back-off included.
     rto: Time,
     clock: Clock,
-    /// 8 times the smoothed round-trip time, ticks; 0 while nothing is known.
+    /// 8 times the smoothed round-trip time, ticks; 0 before the first sample.
     smoothed: i64,
     /// 4 times its mean deviation, ticks.
     variation: i64,
     rule: RtoRule,
     minimum: Time,
     maximum: Time,
-    most_back_off: u32,
+    maximum_back_off: u32,
     back_off: u32,
     /// The timeout before back-off.
     base: Time,
 }
 
 impl RttEstimator {
-    /// Nothing measured yet. `phase` shifts the clock's ticks, so that clocks do not tick as one.
+    /// An estimator without samples. `phase` shifts the clock's ticks, so that hosts do not tick in step.
     pub(super) fn new(parameters: &Parameters, phase: Time) -> RttEstimator {
         RttEstimator {
             clock: Clock::new(parameters.clock, phase),
             rule: parameters.rto_rule,
             minimum: parameters.minimum_rto,
             maximum: parameters.maximum_rto,
-            most_back_off: parameters.maximum_back_off,
+            maximum_back_off: parameters.maximum_back_off,
             smoothed: 0,
             variation: 0,
             base: parameters.initial_rto,
@@ -83,15 +83,15 @@ impl RttEstimator {
         let elapsed = self.clock.ticks_at(now).saturating_sub(self.clock.ticks_at(sent));
         let measured = elapsed.max(1).cast_signed();
         if self.smoothed == 0 {
-            self.first(measured);
+            self.first_sample(measured);
         } else {
-            self.next(measured);
+            self.next_sample(measured);
         }
         self.back_off = 1;
         self.base = self.timeout(segments);
         self.set_rto();
     }
-    fn first(&mut self, measured: i64) {
+    fn first_sample(&mut self, measured: i64) {
         self.smoothed = measured << SMOOTHED_SHIFT;
         self.variation = match self.rule {
             // RFC 6298 §2.2: RTTVAR = R/2.
@@ -99,7 +99,7 @@ impl RttEstimator {
             RtoRule::Linux2 => measured << VARIATION_SHIFT,
         };
     }
-    fn next(&mut self, measured: i64) {
+    fn next_sample(&mut self, measured: i64) {
         // RFC 6298 §2.3: RTTVAR = 3/4 RTTVAR + 1/4 |SRTT - R|, SRTT = 7/8 SRTT + 1/8 R.
         let error = measured - (self.smoothed >> SMOOTHED_SHIFT);
         self.smoothed = (self.smoothed + error).max(1);
@@ -119,7 +119,7 @@ impl RttEstimator {
             }
         }
     }
-    /// The retransmission timeout now, back-off included.
+    /// The retransmission timeout, back-off included.
     pub(super) fn rto(&self) -> Time {
         self.rto
     }
@@ -127,9 +127,9 @@ impl RttEstimator {
         let backed_off = self.base.as_picoseconds().saturating_mul(u64::from(self.back_off));
         self.rto = Time::from_picoseconds(backed_off).min(self.maximum);
     }
-    /// RFC 6298 §5.5: the timer expired; the timeout doubles, until a segment sent once is acknowledged.
+    /// RFC 6298 §5.5: the timer expired, and the timeout doubles; the next sample ends the back-off.
     pub(super) fn back_off(&mut self) {
-        if self.back_off < self.most_back_off {
+        if self.back_off < self.maximum_back_off {
             self.back_off *= 2;
         }
         if self.back_off > STALE_BACK_OFF {
@@ -137,13 +137,13 @@ impl RttEstimator {
         }
         self.set_rto();
     }
-    /// RFC 6298 §5.7: a SYN was sent again and the handshake gave no sample.
+    /// RFC 6298 §5.7: a SYN was retransmitted, and the handshake gave no sample.
     pub(super) fn after_lost_syn(&mut self) {
         self.base = self.base.max(Time::from_seconds(3));
         self.back_off = 1;
         self.set_rto();
     }
-    /// The smoothed round-trip time, once one was measured.
+    /// The smoothed round-trip time; `None` before the first sample.
     pub(super) fn smoothed(&self) -> Option<Time> {
         let scaled = self.clock.span(self.smoothed.unsigned_abs());
         (self.smoothed > 0).then(|| Time::from_picoseconds(scaled.as_picoseconds() >> SMOOTHED_SHIFT))

@@ -1,9 +1,9 @@
-//! [`Scoreboard`]: what the receiver has beyond the cumulative acknowledgment, and what that says of
-//! the rest (RFC 6675 §4).
+//! [`Scoreboard`]: the SACKed data above the cumulative acknowledgment, and what follows for the rest
+//! (RFC 6675 §4).
 
 use super::segment::Range;
 
-/// The SACKed offsets, as disjoint ranges in ascending order. Its storage is kept between losses.
+/// The SACKed offsets, as disjoint ranges in ascending order. Its storage is kept from loss to loss.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Scoreboard {
     ranges: Vec<Range>,
@@ -14,11 +14,11 @@ impl Scoreboard {
     pub(super) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
-    /// RFC 6675 §4, Update: offsets from `start` to `end` arrived. Whether that is news.
+    /// RFC 6675 §4, Update: marks offsets from `start` up to `end`. Returns whether any of them is new.
     pub(super) fn add(&mut self, start: u64, end: u64) -> bool {
         let first = self.ranges.partition_point(|range| range.end < start);
-        let beyond = first + self.ranges[first..].partition_point(|range| range.start <= end);
-        match self.ranges.get(first..beyond) {
+        let after = first + self.ranges[first..].partition_point(|range| range.start <= end);
+        match self.ranges.get(first..after) {
             Some([only]) if only.start <= start && end <= only.end => false,
             Some([]) | None => {
                 self.ranges.insert(first, Range { start, end });
@@ -28,12 +28,12 @@ impl Scoreboard {
                 let start = start.min(touched[0].start);
                 let end = end.max(touched[touched.len() - 1].end);
                 self.ranges[first] = Range { start, end };
-                self.ranges.drain(first + 1..beyond);
+                self.ranges.drain(first + 1..after);
                 true
             }
         }
     }
-    /// Everything below `acknowledged` is acknowledged.
+    /// Removes everything below `acknowledged`, the cumulative acknowledgment.
     pub(super) fn advance(&mut self, acknowledged: u64) {
         let gone = self.ranges.partition_point(|range| range.end <= acknowledged);
         self.ranges.drain(..gone);
@@ -55,7 +55,7 @@ impl Scoreboard {
         let index = self.ranges.partition_point(|range| range.end <= offset);
         self.ranges.get(index).map(|range| range.start.max(offset))
     }
-    /// SACKed offsets from `start` up to `end`.
+    /// Number of SACKed offsets from `start` up to `end`.
     pub(super) fn present_between(&self, start: u64, end: u64) -> u64 {
         let within = |range: &Range| range.end.min(end).saturating_sub(range.start.max(start));
         self.ranges.iter().map(within).sum()

@@ -1,4 +1,4 @@
-//! [`Segment`]: what travels between the two ends of a connection.
+//! [`Segment`]: one TCP segment, with offsets in place of sequence numbers.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ pub(super) struct Range {
 
 /// The blocks of a selective acknowledgment, at most four (RFC 2018 §3).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(C)] // the blocks, of which there are mostly none, behind all that is looked at
+#[repr(C)] // the blocks last, since most segments have none
 pub struct SackBlocks {
     count: u8,
     blocks: [Range; SackBlocks::MOST],
 }
 
 impl SackBlocks {
-    /// As many as the header has room for; one fewer beside timestamps.
+    /// As many as the header has room for; one fewer with timestamps.
     pub const MOST: usize = 4;
 
     /// Adds the block of offsets from `start` up to but not including `end`, if there is room.
@@ -32,11 +32,11 @@ impl SackBlocks {
             self.count += 1;
         }
     }
-    /// Leaves none.
+    /// Removes all blocks.
     pub(super) fn clear(&mut self) {
         self.count = 0;
     }
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         usize::from(self.count)
     }
@@ -61,7 +61,7 @@ pub struct Timestamps {
 
 /// One TCP segment and the ECN field of the packet around it. Numbers are offsets in the byte stream.
 ///
-/// Its fields are in the order of how often they are looked at, so that most segments take one or two cache lines.
+/// The most frequently used fields come first, so that most segments take one or two cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Segment {
@@ -71,15 +71,15 @@ pub struct Segment {
     pub acknowledgment: u64,
     /// Payload bytes.
     pub length: u32,
-    /// Bytes from `acknowledgment` on that the sender of this segment has room for.
+    /// The offered window, bytes from `acknowledgment` on.
     pub window: u32,
     /// Control bits.
     pub flags: Flags,
     /// The ECN field of the IP header.
     pub ecn: Ecn,
-    /// Timestamps, where the connection uses them.
+    /// Timestamps, if the connection uses them.
     pub timestamps: Option<Timestamps>,
-    /// What arrived beyond `acknowledgment`.
+    /// Data that arrived above `acknowledgment`.
     pub sack: SackBlocks,
 }
 
@@ -87,7 +87,7 @@ pub struct Segment {
 const SEGMENT_SIZE_OPTION: u32 = 4;
 
 impl Segment {
-    /// The offset after its last payload byte, its FIN counted.
+    /// The offset after its last payload byte, including its FIN.
     pub fn end(&self) -> u64 {
         self.sequence + u64::from(self.length) + u64::from(self.has(Flags::FIN))
     }
@@ -99,29 +99,29 @@ impl Segment {
     pub fn has(&self, flags: Flags) -> bool {
         self.flags.contains(flags)
     }
-    /// Bytes of its IP packet, options included.
+    /// Length of its IP packet, bytes, options included.
     pub fn ip_length(&self) -> u32 {
         let timestamps = if self.timestamps.is_some() { TIMESTAMPS_OPTION } else { 0 };
         let has_rare_options = !self.sack.is_empty() || self.has(Flags::SYN);
         HEADERS + self.length + timestamps + if has_rare_options { self.rare_options() } else { 0 }
     }
-    /// IP bytes of its packet, as `parameters` count them.
+    /// Length of its IP packet as `parameters` count it, bytes.
     pub fn counted_length(&self, parameters: &Parameters) -> u32 {
         match parameters.headers {
             Headers::Included if self.length > 0 => self.length,
             Headers::Added | Headers::Included => self.ip_length(),
         }
     }
-    /// IP bytes, as `parameters` count them, of a packet with `payload` bytes of an open connection and no
-    /// selective acknowledgment.
-    pub(super) fn plain_packet(parameters: &Parameters, payload: u32) -> u32 {
+    /// Length of the IP packet with a segment of `payload` bytes without SYN and SACK blocks, as `parameters`
+    /// count it, bytes.
+    pub(super) fn plain_ip_length(parameters: &Parameters, payload: u32) -> u32 {
         let timestamps = parameters.timestamps.then(Timestamps::default);
         Segment { length: payload, timestamps, ..Segment::default() }.counted_length(parameters)
     }
-    /// Bytes of the options that most segments do without.
+    /// Length of the options that most segments do not have, bytes.
     #[inline(never)]
     fn rare_options(&self) -> u32 {
-        // RFC 2018 §3: 8 bytes a block and 2 before them, padded to a multiple of 4.
+        // RFC 2018 §3: 8 bytes per block and 2 before them, padded to a multiple of 4.
         let sack = if self.sack.is_empty() { 0 } else { 4 + 8 * self.sack.len() as u32 };
         let syn = if self.has(Flags::SYN) { SEGMENT_SIZE_OPTION } else { 0 };
         sack + syn
@@ -143,7 +143,7 @@ impl fmt::Display for Segment {
                 words.push(word.to_owned());
             }
         }
-        // On data that answer nothing the acknowledgment is noise.
+        // On the first data of a connection the acknowledgment is noise.
         if self.has(Flags::ACK) && (self.end() == self.sequence || self.acknowledgment > 0) {
             words.push(format!("ack {}", self.acknowledgment));
         }

@@ -1,4 +1,4 @@
-//! [`Sender`]: the half of a connection that has data to send: what there is to know of it, and what timers do to it.
+//! [`Sender`]: the sending half of a connection: its state, and what timers do to it.
 
 use perhop_qos::units::Time;
 
@@ -10,15 +10,24 @@ use perhop_measure::tcp::SenderStatistics;
 use super::segment::Segment;
 use perhop_scenario::tcp::{Handshake, Parameters, Reduction, RepeatedTimeout};
 
-/// Where the sender stands with regard to loss.
+/// State of loss recovery, with Linux's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// No loss that it knows of.
+    /// No loss is known.
     Open,
-    /// Fast recovery: a loss was noticed by acknowledgments.
+    /// Fast recovery: a loss was detected by acknowledgments.
     Recovery,
-    /// It starts again from the first unacknowledged byte, after a timeout or in Tahoe's way.
-    Restart,
+    /// Retransmission from the first unacknowledged byte on: after a timeout, and after Tahoe's fast retransmit.
+    Loss,
+}
+
+/// Whether an acknowledgment brings new SACK information (RFC 6675 §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SackInformation {
+    /// A block covers an offset that was not SACKed before.
+    New,
+    /// No blocks, or only offsets that were SACKed before.
+    Known,
 }
 
 /// A segment whose round trip is being timed (Karn & Partridge 1987: one that was sent once).
@@ -36,7 +45,7 @@ impl Timing {
 /// The sending half of a connection.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // what the RFCs keep beside the phase
-#[repr(C)] // in the order of how often they are looked at
+#[repr(C)] // most frequently used first
 pub(super) struct Sender {
     /// SND.UNA: the first offset not acknowledged.
     pub(super) unacknowledged: u64,
@@ -44,30 +53,32 @@ pub(super) struct Sender {
     pub(super) highest: u64,
     /// The offset after the last byte that the application has given.
     pub(super) written: u64,
-    /// What the receiver offered last.
+    /// SND.WND: the window that the receiver offered last.
     pub(super) last_window: u32,
     /// Whether a FIN follows the last byte.
     pub(super) finishing: bool,
-    /// Whether it is known that [nothing is the matter](Sender::is_calm): then an acknowledgment has nothing to put right,
-    /// and what is sent next follows from the windows alone.
-    pub(super) calm: bool,
     /// Whether the congestion window was what stopped the sender last.
-    pub(super) limited: bool,
-    /// Whether both ends understand ECN: agreed on in the handshake, given without one.
+    pub(super) cwnd_limited: bool,
+    pub(super) phase: Phase,
+    /// Whether ECN is in use: negotiated in the handshake, or configured where there is none.
     pub(super) ecn: bool,
-    /// SND.NXT: the next offset to send; goes back to `unacknowledged` to start again.
+    /// SND.NXT: the next offset to send; set back to `unacknowledged` after a timeout.
     pub(super) next: u64,
     /// When the retransmission timer expires; [`Time::MAX`] while it is off.
     pub(super) deadline: Time,
-    /// When a closed window is probed next; [`Time::MAX`]: never.
+    /// The persist timer: when a closed window is probed next; [`Time::MAX`] while it is off.
     pub(super) probe_at: Time,
     /// Payload bytes of a full segment, and the bytes of its IP packet.
     pub(super) payload: u64,
     pub(super) full_packet: u32,
-    /// The offset up to which the receiver lets us send.
+    /// The right edge of the offered window: the offset up to which the receiver accepts data.
     pub(super) edge: u64,
     pub(super) window: CongestionWindow,
-    /// Segments by which duplicate acknowledgments have opened the window (Reno, NewReno).
+    pub(super) scoreboard: Scoreboard,
+    pub(super) duplicates: u32,
+    /// Whether a zero-window probe is to be sent now.
+    pub(super) probe_due: bool,
+    /// Segments by which duplicate acknowledgments have inflated the window (Reno, NewReno).
     pub(super) inflation: f64,
     pub(super) timing: Timing,
     pub(super) last_sent: Time,
@@ -75,31 +86,27 @@ pub(super) struct Sender {
     pub(super) rtt: RttEstimator,
     pub(super) parameters: Parameters,
     pub(super) congestion: Congestion,
-    pub(super) phase: Phase,
-    /// NewReno: no partial acknowledgment yet.
+    /// RFC 6582 §4, impatient variant: no partial acknowledgment yet.
     pub(super) impatient: bool,
-    /// The first unacknowledged segment is to be sent again at once.
+    /// The first unacknowledged segment is to be retransmitted at once.
     pub(super) retransmit: bool,
-    /// RescueRxt.
+    /// Whether this recovery has used its rescue retransmission (RFC 6675 §4, RescueRxt).
     pub(super) rescued: bool,
     /// CWR is to be set on the next new segment.
-    pub(super) announce_reduction: bool,
-    /// How often a closed window was probed, and whether the next probe is due.
-    pub(super) probe_due: bool,
+    pub(super) cwr_due: bool,
+    /// Probes of the closed window so far.
     pub(super) probes: u32,
-    pub(super) duplicates: u32,
-    /// Bytes that limited transmit has let out for these duplicates.
-    pub(super) sent_early: u64,
-    /// `recover`, RecoveryPoint: what was sent when the last loss was noticed.
+    /// Bytes sent by limited transmit for these duplicates.
+    pub(super) limited_transmit_bytes: u64,
+    /// `recover` (RFC 6582), RecoveryPoint (RFC 6675): `highest` when the last loss was detected.
     pub(super) recovery_point: Option<u64>,
-    pub(super) scoreboard: Scoreboard,
     /// HighRxt: the offset after the last retransmission of this recovery.
     pub(super) retransmitted: u64,
-    /// What was sent when ECN last reduced the window.
+    /// `highest` when ECN last reduced the window.
     pub(super) mark_point: Option<u64>,
-    /// The largest window that the receiver ever offered.
+    /// The largest window that the receiver has ever offered, bytes.
     pub(super) largest_window: u64,
-    /// Where the segment began whose timer expired last.
+    /// The first offset of the segment whose timer expired last.
     timed_out: Option<u64>,
 }
 
@@ -108,7 +115,7 @@ impl Sender {
         Sender {
             parameters: *parameters,
             payload: u64::from(parameters.payload()),
-            full_packet: Segment::plain_packet(parameters, parameters.payload()),
+            full_packet: Segment::plain_ip_length(parameters, parameters.payload()),
             unacknowledged: 0,
             next: 0,
             highest: 0,
@@ -124,9 +131,8 @@ impl Sender {
             inflation: 0.0,
             congestion: Congestion::new(parameters.congestion),
             duplicates: 0,
-            sent_early: 0,
+            limited_transmit_bytes: 0,
             phase: Phase::Open,
-            calm: true,
             recovery_point: None,
             mark_point: None,
             impatient: false,
@@ -142,18 +148,18 @@ impl Sender {
             probe_due: false,
             timed_out: None,
             ecn: parameters.ecn && parameters.handshake == Handshake::None,
-            announce_reduction: false,
-            limited: false,
+            cwr_due: false,
+            cwnd_limited: false,
             last_sent: Time::ZERO,
             statistics: SenderStatistics::default(),
         }
     }
 
-    /// The offset after everything there is to send, the FIN counted.
+    /// The offset after everything that the application has given, including the FIN.
     pub(super) fn end(&self) -> u64 {
         self.written.saturating_add(u64::from(self.finishing))
     }
-    /// Whether anything was ever given to it.
+    /// Whether the application has ever sent data or closed.
     pub(super) fn has_work(&self) -> bool {
         self.written > 0 || self.finishing
     }
@@ -162,55 +168,53 @@ impl Sender {
         self.highest - self.unacknowledged
     }
 
-    /// The slow-start threshold after congestion.
-    pub(super) fn reduce(&mut self) {
+    /// Sets the slow-start threshold after a congestion event.
+    pub(super) fn reduce_threshold(&mut self) {
         let payload = self.payload;
-        let used = match self.parameters.reduction {
+        let in_use = match self.parameters.reduction {
             Reduction::FlightSize => {
-                // RFC 5681 §3.2: what limited transmit has sent does not count.
-                self.flight().saturating_sub(self.sent_early) as f64 / payload as f64
+                // RFC 5681 §3.2: data sent by limited transmit do not count.
+                self.flight().saturating_sub(self.limited_transmit_bytes) as f64 / payload as f64
             }
             Reduction::Window => {
                 libm::floor(self.window.segments).min(self.largest_window as f64 / payload as f64)
             }
         };
-        self.window.threshold = self.congestion.reduce(&self.window, used);
-        self.announce_reduction = self.ecn;
+        self.window.threshold = self.congestion.on_congestion_event(&self.window, in_use);
+        self.cwr_due = self.ecn;
     }
 
-    /// The timer: retransmission, or the probe of a closed window.
+    /// The retransmission timer or the persist timer may have expired.
     pub(super) fn on_timer(&mut self, now: Time) {
         if self.deadline <= now {
             self.on_timeout(now);
         }
         if self.probe_at <= now {
-            self.calm = false;
             self.probe_due = true;
             self.probe_at = Time::MAX;
         }
     }
 
-    /// RFC 6298 §5.4 to §5.6 and RFC 5681 §3.1: back off, start again with one segment.
+    /// RFC 6298 §5.4 to §5.6 and RFC 5681 §3.1: back off and retransmit with a window of one segment.
     fn on_timeout(&mut self, now: Time) {
         self.statistics.timeouts += 1;
-        let again = self.timed_out.replace(self.unacknowledged) == Some(self.unacknowledged);
-        if !again || self.parameters.repeated_timeout == RepeatedTimeout::Reduce {
-            self.reduce();
+        let is_repeated = self.timed_out.replace(self.unacknowledged) == Some(self.unacknowledged);
+        if !is_repeated || self.parameters.repeated_timeout == RepeatedTimeout::Reduce {
+            self.reduce_threshold();
         }
         self.rtt.back_off();
-        self.start_again();
+        self.enter_loss();
         self.deadline = now + self.rtt.rto();
     }
 
-    /// One segment, from the first unacknowledged byte on.
-    pub(super) fn start_again(&mut self) {
-        self.calm = false;
+    /// Sets the window to one segment and the next offset to the first unacknowledged one.
+    pub(super) fn enter_loss(&mut self) {
         self.window.segments = 1.0;
         self.inflation = 0.0;
         self.duplicates = 0;
-        self.sent_early = 0;
+        self.limited_transmit_bytes = 0;
         self.next = self.unacknowledged;
-        self.phase = Phase::Restart;
+        self.phase = Phase::Loss;
         self.recovery_point = Some(self.highest);
         self.retransmit = false;
         self.timing = Timing::NONE;

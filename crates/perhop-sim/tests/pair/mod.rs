@@ -7,7 +7,7 @@ use std::collections::BinaryHeap;
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::Parameters;
-use perhop_sim::tcp::{Connection, Event, Role, Segment};
+use perhop_sim::tcp::{Connection, ConnectionEvent, Role, Segment};
 
 /// Which end.
 pub(crate) const CLIENT: usize = 0;
@@ -20,7 +20,7 @@ impl<F: FnMut(usize, &Segment) -> Option<Time>> Fate for F {}
 /// The two ends, what is under way between them, and what their applications have heard.
 pub(crate) struct Pair<F> {
     pub(crate) ends: [Connection; 2],
-    pub(crate) events: [Vec<Event>; 2],
+    pub(crate) events: [Vec<ConnectionEvent>; 2],
     pub(crate) now: Time,
     fate: F,
     /// (arrival, order of sending, receiving end, index of the segment).
@@ -42,7 +42,7 @@ impl<F: Fate> Pair<F> {
     }
 
     /// Sends what `end` has to send, and lets `application` answer its events.
-    fn serve(&mut self, end: usize, application: &mut impl FnMut(usize, Event, &mut Connection)) {
+    fn serve(&mut self, end: usize, application: &mut impl FnMut(usize, ConnectionEvent, &mut Connection)) {
         loop {
             while let Some(segment) = self.ends[end].poll_transmit(self.now) {
                 if let Some(delay) = (self.fate)(end, &segment) {
@@ -57,7 +57,11 @@ impl<F: Fate> Pair<F> {
     }
 
     /// Lets happen what happens no later than `limit`; `application` hears of every event.
-    pub(crate) fn run(&mut self, limit: Time, mut application: impl FnMut(usize, Event, &mut Connection)) {
+    pub(crate) fn run(
+        &mut self,
+        limit: Time,
+        mut application: impl FnMut(usize, ConnectionEvent, &mut Connection),
+    ) {
         self.serve(CLIENT, &mut application);
         self.serve(SERVER, &mut application);
         loop {
@@ -86,7 +90,8 @@ impl<F: Fate> Pair<F> {
 
     /// Bytes that `end`'s application has received.
     pub(crate) fn received(&self, end: usize) -> u64 {
-        let bytes = |event: &Event| if let Event::Received(bytes) = event { *bytes } else { 0 };
+        let bytes =
+            |event: &ConnectionEvent| if let ConnectionEvent::Received(bytes) = event { *bytes } else { 0 };
         self.events[end].iter().map(bytes).sum()
     }
     /// Bytes of `end`'s application that are acknowledged.
@@ -96,4 +101,4 @@ impl<F: Fate> Pair<F> {
 }
 
 /// An application that does nothing.
-pub(crate) fn silent(_: usize, _: Event, _: &mut Connection) {}
+pub(crate) fn silent(_: usize, _: ConnectionEvent, _: &mut Connection) {}

@@ -1,4 +1,4 @@
-//! Congestion control: how the window grows, and what is left of it after congestion.
+//! Congestion control: growth of the window, and its reduction after congestion events.
 
 mod cubic;
 mod reno;
@@ -26,23 +26,26 @@ impl CongestionWindow {
 /// The least threshold, segments (RFC 5681 §3.1, equation 4).
 const LEAST_THRESHOLD: f64 = 2.0;
 
-/// An algorithm of congestion control. Slow start is the same for all.
+/// An algorithm of congestion control. Slow start is common to all: see [`Congestion::on_ack`].
 trait Algorithm {
-    /// `acknowledged` segments arrived in congestion avoidance; `round_trip` is the smoothed one, if it is known.
-    fn avoid(
+    /// `acknowledged` segments were acknowledged in congestion avoidance; `round_trip` is the smoothed round-trip
+    /// time, if it is known.
+    fn on_ack(
         &mut self,
         now: Time,
         window: &mut CongestionWindow,
         acknowledged: f64,
         round_trip: impl FnOnce() -> Option<Time>,
     );
-    /// The sender does not use its window: the time until `now` must not count for growth.
-    fn hold(&mut self, now: Time);
-    /// Congestion: the threshold to continue with. `used` is how much of the window counts, segments.
-    fn reduce(&mut self, window: &CongestionWindow, used: f64) -> f64;
+    /// An acknowledgment arrived while the sender is application-limited: the time until `now` must not count
+    /// for growth.
+    fn on_application_limited(&mut self, now: Time);
+    /// A congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold, segments. `in_use` is
+    /// the part of the window that is reduced, segments.
+    fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64;
 }
 
-/// Any of the algorithms: stored by value, dispatched by one `match`.
+/// The algorithm of one sender, stored by value and dispatched by one `match`.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Congestion {
     Reno(Reno),
@@ -56,10 +59,11 @@ impl Congestion {
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }
-    /// `acknowledged` segments arrived outside loss recovery; `round_trip` is the smoothed one, if it is known.
-    #[allow(clippy::inline_always)] // most acknowledgments do it
+    /// `acknowledged` segments were acknowledged outside loss recovery; `round_trip` is the smoothed round-trip
+    /// time, if it is known.
+    #[allow(clippy::inline_always)] // the fast path of every acknowledgment
     #[inline(always)]
-    pub(super) fn grow(
+    pub(super) fn on_ack(
         &mut self,
         now: Time,
         window: &mut CongestionWindow,
@@ -71,22 +75,22 @@ impl Congestion {
             return;
         }
         match self {
-            Congestion::Reno(reno) => reno.avoid(now, window, acknowledged, round_trip),
-            Congestion::Cubic(cubic) => cubic.avoid(now, window, acknowledged, round_trip),
+            Congestion::Reno(reno) => reno.on_ack(now, window, acknowledged, round_trip),
+            Congestion::Cubic(cubic) => cubic.on_ack(now, window, acknowledged, round_trip),
         }
     }
-    /// See [`Algorithm::hold`].
-    pub(super) fn hold(&mut self, now: Time) {
+    /// Forwards to [`Algorithm::on_application_limited`].
+    pub(super) fn on_application_limited(&mut self, now: Time) {
         match self {
-            Congestion::Reno(reno) => reno.hold(now),
-            Congestion::Cubic(cubic) => cubic.hold(now),
+            Congestion::Reno(reno) => reno.on_application_limited(now),
+            Congestion::Cubic(cubic) => cubic.on_application_limited(now),
         }
     }
-    /// See [`Algorithm::reduce`].
-    pub(super) fn reduce(&mut self, window: &CongestionWindow, used: f64) -> f64 {
+    /// Forwards to [`Algorithm::on_congestion_event`], and bounds the threshold (RFC 5681 §3.1, equation 4).
+    pub(super) fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64 {
         let threshold = match self {
-            Congestion::Reno(reno) => reno.reduce(window, used),
-            Congestion::Cubic(cubic) => cubic.reduce(window, used),
+            Congestion::Reno(reno) => reno.on_congestion_event(window, in_use),
+            Congestion::Cubic(cubic) => cubic.on_congestion_event(window, in_use),
         };
         threshold.max(LEAST_THRESHOLD)
     }

@@ -9,7 +9,7 @@ use super::{Algorithm, CongestionWindow};
 pub(in crate::tcp) struct Reno;
 
 impl Algorithm for Reno {
-    fn avoid(
+    fn on_ack(
         &mut self,
         _: Time,
         window: &mut CongestionWindow,
@@ -19,9 +19,9 @@ impl Algorithm for Reno {
         // RFC 5681 §3.1, equation 3: cwnd += SMSS·SMSS/cwnd for each acknowledgment.
         window.segments += acknowledged / window.segments;
     }
-    fn hold(&mut self, _: Time) {}
-    fn reduce(&mut self, _: &CongestionWindow, used: f64) -> f64 {
-        // RFC 5681 §3.1, equation 4: half; whole segments, since parts of one are not sent.
-        libm::floor(used / 2.0)
+    fn on_application_limited(&mut self, _: Time) {}
+    fn on_congestion_event(&mut self, _: &CongestionWindow, in_use: f64) -> f64 {
+        // RFC 5681 §3.1, equation 4: half, in whole segments, since parts of one are not sent.
+        libm::floor(in_use / 2.0)
     }
 }

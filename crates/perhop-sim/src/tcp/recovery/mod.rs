@@ -1,6 +1,6 @@
-//! Loss recovery before the timer expires: what duplicate acknowledgments and new ones do.
+//! Loss recovery before the retransmission timer expires.
 //!
-//! One file per flavor, each the paper's or the RFC's steps; this one tells them apart.
+//! One file per algorithm, each with the steps of its paper or RFC; this one dispatches, and holds what several share.
 
 mod new_reno;
 mod reno;
@@ -9,21 +9,21 @@ mod tahoe;
 
 use perhop_qos::units::Time;
 
-use super::sender::{Phase, Sender, Timing};
+use super::sender::{Phase, SackInformation, Sender, Timing};
 use perhop_scenario::tcp::{FastRetransmit, Recovery};
 
 impl Sender {
-    /// A duplicate acknowledgment arrived; `news` tells whether its SACK blocks say anything new.
-    pub(super) fn on_duplicate(&mut self, now: Time, news: bool) {
+    /// A duplicate acknowledgment arrived: counts it, and starts recovery when there are enough.
+    pub(super) fn detect_loss(&mut self, now: Time, sack: SackInformation) {
         match self.parameters.recovery {
             Recovery::Tahoe => self.tahoe_duplicate(now),
             Recovery::Reno => self.reno_duplicate(now),
             Recovery::NewReno => self.new_reno_duplicate(now),
-            Recovery::Sack => self.sack_duplicate(now, news),
+            Recovery::Sack => self.sack_duplicate(now, sack),
         }
     }
 
-    /// `acknowledged` bytes are new, in fast recovery.
+    /// `acknowledged` new bytes were acknowledged during fast recovery.
     pub(super) fn recover(&mut self, now: Time, acknowledged: u64) {
         match self.parameters.recovery {
             Recovery::Tahoe | Recovery::Reno => self.reno_recovered(now),
@@ -32,37 +32,37 @@ impl Sender {
         }
     }
 
-    /// Whether duplicate acknowledgments now are about a window whose loss was already noticed. RFC 6582
-    /// §3.2, step 2: only an acknowledgment of more than `recover` is about another one.
-    fn is_about_old_loss(&self) -> bool {
+    /// Whether duplicate acknowledgments now belong to a window whose loss is already known: RFC 6582 §3.2,
+    /// step 2, the acknowledgment does not cover more than `recover`.
+    fn is_loss_known(&self) -> bool {
         self.recovery_point.is_some_and(|point| self.unacknowledged <= point)
     }
-    /// The same for Tahoe and Reno, which may be told not to care.
-    fn may_not_retransmit(&self) -> bool {
-        self.parameters.fast_retransmit == FastRetransmit::OncePerWindow && self.is_about_old_loss()
+    /// Whether Tahoe and Reno must not fast-retransmit: by configuration, only once per window of data.
+    fn is_fast_retransmit_barred(&self) -> bool {
+        self.parameters.fast_retransmit == FastRetransmit::OncePerWindow && self.is_loss_known()
     }
 
-    /// Loss was noticed: the threshold, unless ECN reduced it for the same window (RFC 3168 §6.1.2).
-    fn notice_loss(&mut self) {
+    /// Starts a recovery: reduces the threshold, unless ECN did so for this window (RFC 3168 §6.1.2).
+    fn on_loss_detected(&mut self) {
         self.statistics.fast_retransmits += 1;
         if self.mark_point.is_none_or(|point| self.unacknowledged > point) {
-            self.reduce();
+            self.reduce_threshold();
         }
         self.recovery_point = Some(self.highest);
         self.timing = Timing::NONE;
     }
 
-    /// Fast retransmit and into fast recovery.
+    /// Fast retransmit, and entry into fast recovery.
     fn enter_recovery(&mut self, now: Time) {
-        self.notice_loss();
+        self.on_loss_detected();
         self.phase = Phase::Recovery;
         self.window.segments = self.window.threshold;
         self.retransmit = true;
         self.restart_timer(now);
     }
 
-    /// RFC 3042: each of the first duplicates lets one new segment out. They leave the window alone.
-    fn transmit_on_early_duplicate(&mut self) {
+    /// RFC 3042: each of the first duplicates allows one new segment. The congestion window does not change.
+    fn apply_limited_transmit(&mut self) {
         if self.parameters.limited_transmit && self.phase == Phase::Open {
             self.inflation = f64::from(self.duplicates);
         }

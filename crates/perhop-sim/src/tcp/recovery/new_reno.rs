@@ -15,8 +15,8 @@ impl Sender {
         }
         self.duplicates += 1;
         match self.duplicates.cmp(&self.parameters.duplicate_threshold) {
-            Ordering::Less => self.transmit_on_early_duplicate(),
-            Ordering::Equal if !self.is_about_old_loss() => {
+            Ordering::Less => self.apply_limited_transmit(),
+            Ordering::Equal if !self.is_loss_known() => {
                 // §3.2, steps 2 and 3.
                 let duplicates = self.duplicates;
                 self.enter_recovery(now);
@@ -38,8 +38,8 @@ impl Sender {
             self.restart_timer(now);
             return;
         }
-        // §3.2, partial acknowledgment: the next hole is sent again, the window deflates by what was
-        // acknowledged and opens by one segment if that was one at least.
+        // §3.2, partial acknowledgment: the next hole is retransmitted; the window deflates by what was
+        // acknowledged, and inflates by one segment if that was at least one.
         self.retransmit = true;
         self.inflation -= acknowledged as f64 / payload;
         if acknowledged as f64 >= payload {

@@ -11,14 +11,14 @@ impl Sender {
     pub(super) fn reno_duplicate(&mut self, now: Time) {
         self.duplicates += 1;
         match self.duplicates.cmp(&self.parameters.duplicate_threshold) {
-            Ordering::Less => self.transmit_on_early_duplicate(),
+            Ordering::Less => self.apply_limited_transmit(),
             Ordering::Equal => {
-                if !self.may_not_retransmit() {
+                if !self.is_fast_retransmit_barred() {
                     // RFC 5681 §3.2, steps 2 and 3.
                     self.enter_recovery(now);
                 }
-                // ns-2 opens the window for duplicates also where it may not retransmit: a segment has left
-                // the network all the same.
+                // ns-2 inflates the window for duplicates even where fast retransmit is barred, since a segment
+                // has left the network.
                 self.inflation = f64::from(self.duplicates);
             }
             // Step 4.
@@ -26,15 +26,15 @@ impl Sender {
         }
     }
 
-    /// RFC 5681 §3.2, step 6: any new acknowledgment ends it, whatever else is lost.
+    /// RFC 5681 §3.2, step 6: any acknowledgment of new data ends recovery, whatever else is lost.
     pub(super) fn reno_recovered(&mut self, now: Time) {
         self.phase = Phase::Open;
         self.window.segments = self.window.threshold;
         self.inflation = 0.0;
         self.restart_timer(now);
         if self.parameters.growth == Growth::Always {
-            // ns-2.35 tcp/tcp.cc, recv_newack_helper: this acknowledgment is like any other.
-            self.grow(now, self.payload, 1.0);
+            // ns-2.35 tcp/tcp.cc, recv_newack_helper: this acknowledgment grows the window like any other.
+            self.grow_window(now, self.payload, 1.0);
         }
     }
 }

@@ -2,12 +2,12 @@
 
 use perhop_qos::units::Time;
 
-use crate::tcp::sender::{Phase, Sender};
+use crate::tcp::sender::{Phase, SackInformation, Sender};
 
 impl Sender {
-    pub(super) fn sack_duplicate(&mut self, now: Time, news: bool) {
+    pub(super) fn sack_duplicate(&mut self, now: Time, sack: SackInformation) {
         // RFC 6675 §2: a duplicate is an acknowledgment with new SACK information.
-        if !news || self.phase == Phase::Recovery {
+        if sack == SackInformation::Known || self.phase == Phase::Recovery {
             return;
         }
         self.duplicates += 1;

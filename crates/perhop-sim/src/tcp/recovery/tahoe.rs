@@ -10,11 +10,11 @@ impl Sender {
     pub(super) fn tahoe_duplicate(&mut self, now: Time) {
         self.duplicates += 1;
         match self.duplicates.cmp(&self.parameters.duplicate_threshold) {
-            Ordering::Less => self.transmit_on_early_duplicate(),
-            Ordering::Equal if !self.may_not_retransmit() => {
-                // As after a timeout, but without waiting for one.
-                self.notice_loss();
-                self.start_again();
+            Ordering::Less => self.apply_limited_transmit(),
+            Ordering::Equal if !self.is_fast_retransmit_barred() => {
+                // As after a timeout, but before one.
+                self.on_loss_detected();
+                self.enter_loss();
                 self.restart_timer(now);
             }
             Ordering::Equal | Ordering::Greater => {}
