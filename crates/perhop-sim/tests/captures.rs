@@ -59,8 +59,8 @@ fn counted(results: &Results, table: &str, column: &str) -> u64 {
     values.iter().sum()
 }
 
-/// Everything that may happen to a packet: sources that run ahead, ports that settle, a policer behind a wire that
-/// loses packets, WRED at the bottleneck, and TCP where `tcp` asks for it.
+/// Everything that may happen to a packet: sources that run ahead, ports that settle, a policer behind a wire
+/// that loses packets, WRED at the bottleneck, and TCP where `tcp` asks for it.
 fn everything(watched: bool, tcp: bool, rate: u64) -> Scenario {
     let cbr =
         |rate: u64| json!({"cbr": {"rate": format!("{rate}b/s"), "packet": {"ip": "700B"}, "jitter": 0.3}});
@@ -177,8 +177,8 @@ fn by_default_the_links_with_a_policy_are_captured() {
     assert_eq!(capture(&scenario, MOST_PACKETS).1.len(), 4, "without a policy, all links");
 }
 
-/// Traffic of one host over a policed and a congested link: what the capture of its own link holds is enough to have
-/// it all again.
+/// Traffic of one host over a policed and a congested link: what the capture of its own link holds is enough
+/// to have it all again.
 fn replayable(traffic: &Value) -> Scenario {
     scenario(json!({
         "perhop": 1, "name": "replayed", "duration": "2s",

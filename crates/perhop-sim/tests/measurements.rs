@@ -1,5 +1,5 @@
-//! What is measured beside the counters: connections over time, colors at receivers, delay per flow, fairness;
-//! and meters per flow, whose effect they show.
+//! What is measured beside the counters: connections over time, colors at receivers, delay per flow,
+//! fairness; and meters per flow, whose effect they show.
 
 use std::path::Path;
 
@@ -26,8 +26,8 @@ fn texts<'t>(table: &'t Table, column: &str) -> Vec<&'t str> {
     (0..table.rows()).map(|row| values.text(row).unwrap()).collect()
 }
 
-/// By hand: slow start over 50 ms each way at 8 Mb/s, a packet of 1000 bytes takes 1 ms. A policer passes 15 packets
-/// and no more, so that the fifth window is lost as a whole and only the timer is left.
+/// By hand: slow start over 50 ms each way at 8 Mb/s, a packet of 1000 bytes takes 1 ms. A policer passes 15
+/// packets and no more, so that the fifth window is lost as a whole and only the timer is left.
 #[test]
 fn a_connection_is_sampled_as_it_goes() {
     let tcp =
@@ -96,8 +96,8 @@ fn connections_of_a_flow_are_told_apart() {
     assert_eq!(numbers.iter().filter(|number| **number == 1.0).count() / 10, 3);
 }
 
-/// Datagrams of 3 Mb/s each and their way back: a profile of 1 Mb/s for each flow, for all together, and for each flow
-/// in the other direction.
+/// Datagrams of 3 Mb/s each and their way back: a profile of 1 Mb/s for each flow, for all together, and for
+/// each flow in the other direction.
 #[test]
 fn a_profile_per_flow_is_for_each_of_them() {
     let marker = |per: &str| {

@@ -78,7 +78,8 @@ fn md1_waiting_time() {
 
 #[test]
 fn mm1k_loss() {
-    // P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)); K counts the packet in service, the queue's limit does not.
+    // P(loss) = (1 - rho) rho^K / (1 - rho^(K+1)); K counts the packet in service, the queue's limit does
+    // not.
     for (rho, k) in [(0.8, 5), (1.2, 10)] {
         let results = single_server(rho, "exponential", &fifo(k - 1));
         let rho_k = libm::pow(rho, k as f64);
@@ -89,7 +90,8 @@ fn mm1k_loss() {
 
 #[test]
 fn non_preemptive_priority_waiting_times() {
-    // Cobham: Wq_k = (sum of lambda E[S²] / 2) / ((1 - sigma_(k-1)) (1 - sigma_k)); E[S²] = 2/mu² for exponential sizes.
+    // Cobham: Wq_k = (sum of lambda E[S²] / 2) / ((1 - sigma_(k-1)) (1 - sigma_k)); E[S²] = 2/mu² for
+    // exponential sizes.
     let loads = [0.3, 0.3, 0.2];
     let names = ["first", "second", "third"];
     let dscps = ["ef", "af11", "default"];

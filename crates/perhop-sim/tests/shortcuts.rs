@@ -69,8 +69,8 @@ fn assert_engines_agree(tables: impl Fn(Way) -> Tables) -> Result<(), TestCaseEr
     Ok(())
 }
 
-/// Two hosts, each with its sources, which start within `start`, and a port with the given queueing before a wire that may lose, overload
-/// one bottleneck.
+/// Two hosts, each with its sources, which start within `start`, and a port with the given queueing before a
+/// wire that may lose, overload one bottleneck.
 fn tables(
     sources: &[(u8, u64, u64)],
     start: &str,
@@ -239,15 +239,16 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
     let of = |metric: &str| summary["classes"][0][metric]["mean"].as_f64().unwrap();
     // A packet takes 0.1 ms on each wire, and the tokens for it take 100 ms.
     assert_eq!((of("offered_packets"), of("delivered_packets")), (20.0, 20.0));
-    // Packet k of 20 is sent at 0.1 k ms, and its tokens are there 100 k ms after the first reached the shaper.
+    // Packet k of 20 is sent at 0.1 k ms, and its tokens are there 100 k ms after the first reached the
+    // shaper.
     for (metric, last) in [("delay_min_s", 0.0), ("delay_max_s", 19.0)] {
         let expected = 0.0003 + last * (0.1 - 0.0001);
         assert!((of(metric) - expected).abs() < 1e-9, "{metric}: {} and not {expected}", of(metric));
     }
 }
 
-/// A packet each millisecond over wires that take one or two for it: whatever arrives, leaves or is looked at does so in the
-/// same instants.
+/// A packet each millisecond over wires that take one or two for it: whatever arrives, leaves or is looked at
+/// does so in the same instants.
 #[test]
 fn a_probe_may_look_when_packets_come_and_go() {
     let by = |way: Way| {

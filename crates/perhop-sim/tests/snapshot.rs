@@ -10,7 +10,8 @@ use perhop_sim::snapshot::Snapshot;
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 use serde_json::{Value, json};
 
-/// Two sources share a link of 1 Mb/s by weights 3 to 1, behind a shaper of 800 kb/s; a host sends to another directly.
+/// Two sources share a link of 1 Mb/s by weights 3 to 1, behind a shaper of 800 kb/s; a host sends to another
+/// directly.
 fn scenario() -> Value {
     let cbr = |rate: &str| json!({"cbr": {"rate": rate, "packet": {"ip": "500B"}}});
     let class = |name: &str, dscp: &str, weight: u32| json!({"name": name, "match": {"dscp": [dscp]}, "share": {"weight": weight}, "buffer": {"tail-drop": {"limit": "20 packets"}}});
@@ -98,7 +99,8 @@ fn what_is_seen_is_what_happens() {
         );
         let seconds = snapshot.time.as_seconds();
         let expected = |rate: f64| rate / 8.0 * (seconds - 1.0).max(0.0);
-        // 100 kb/s arrive from host to host, neither more (of what is yet to come) nor less; a packet is 500 bytes.
+        // 100 kb/s arrive from host to host, neither more (of what is yet to come) nor less; a packet is 500
+        // bytes.
         let aside = snapshot.classes[2].received_bytes as f64;
         assert!((aside - expected(100e3)).abs() <= 1500.0, "{aside} bytes by {seconds} s");
         let gold = snapshot.classes[0].received_bytes as f64;

@@ -78,8 +78,8 @@ fn mathis_with_delayed_acknowledgments() {
     }
 }
 
-/// Padhye et al. 1998, equation 32, b = 1: Reno with its timeouts. T0 is the least timeout, which a round trip
-/// without variation leads to.
+/// Padhye et al. 1998, equation 32, b = 1: Reno with its timeouts. T0 is the least timeout, which a round
+/// trip without variation leads to.
 #[test]
 fn padhye() {
     for minimum_ms in [200, 1000] {

@@ -16,12 +16,12 @@ pub enum Profile {
     /// acknowledged, 0.1-s clock, window of 20 packets.
     #[serde(rename = "ns2-reno-1999")]
     Ns2Reno1999,
-    /// Linux 2.0: Reno without selective acknowledgment, initial window of one segment, window of 32,736 bytes,
-    /// delayed acknowledgments by estimate.
+    /// Linux 2.0: Reno without selective acknowledgment, initial window of one segment, window of 32,736
+    /// bytes, delayed acknowledgments by estimate.
     #[serde(rename = "linux-2.0")]
     Linux2_0,
-    /// Linux 2.2: selective acknowledgment and timestamps, initial window of one segment, window of 32,767 bytes
-    /// in whole segments, delayed acknowledgments by estimate.
+    /// Linux 2.2: selective acknowledgment and timestamps, initial window of one segment, window of 32,767
+    /// bytes in whole segments, delayed acknowledgments by estimate.
     #[serde(rename = "linux-2.2")]
     Linux2_2,
     /// What the RFCs say: Reno and limited transmit (RFC 5681), timeout of RFC 6298, window of 64 KiB.
@@ -61,8 +61,8 @@ impl Profile {
             // p0f 2, p0fa.fp (answers to SYN): 32736:64:0:44:M*:A:Linux:2.0.
             Profile::Linux2_0 => DefaultWindow::Bytes(32_736),
             // Linux 2.2 net/ipv4/tcp_output.c, tcp_select_initial_window(sock_rspace(sk)/2, mss, …) and
-            // __tcp_select_window: half of the buffer of 65,535 bytes (SK_RMEM_MAX, include/linux/skbuff.h), in
-            // whole segments. p0f 2 sees 22 segments: S22:64:1:60:M*,S,T,N,W0:AT:Linux:2.2.
+            // __tcp_select_window: half of the buffer of 65,535 bytes (SK_RMEM_MAX, include/linux/skbuff.h),
+            // in whole segments. p0f 2 sees 22 segments: S22:64:1:60:M*,S,T,N,W0:AT:Linux:2.2.
             Profile::Linux2_2 => DefaultWindow::WholeSegments(32_767),
             Profile::Rfc5681Reno => DefaultWindow::Bytes(65_535),
             // Linux's net.ipv4.tcp_rmem: at most 6 MiB.
@@ -126,9 +126,10 @@ const NS2_RENO_1999: Parameters = Parameters {
     idle_restart: false,
 };
 
-/// Linux 2.0 `net/ipv4/tcp_input.c`: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`), `TCP_TIMEOUT_INIT`
-/// 3 s, and again once the connection is open, delayed acknowledgments first after HZ/3 (`tcp_delack_estimator`).
-/// `net/ipv4/tcp_output.c`: `tcp_send_fin` queues a segment of its own behind the data.
+/// Linux 2.0 `net/ipv4/tcp_input.c`: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`),
+/// `TCP_TIMEOUT_INIT` 3 s, and again once the connection is open, delayed acknowledgments first after HZ/3
+/// (`tcp_delack_estimator`). `net/ipv4/tcp_output.c`: `tcp_send_fin` queues a segment of its own behind the
+/// data.
 const LINUX_2_0: Parameters = Parameters {
     mss: MSS,
     headers: Headers::Added,

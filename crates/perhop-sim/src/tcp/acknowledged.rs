@@ -57,8 +57,8 @@ impl Sender {
         }
     }
 
-    /// `segment` acknowledges no new data. It may be a duplicate in the sense of RFC 5681, a window update, or
-    /// carry nothing but data.
+    /// `segment` acknowledges no new data. It may be a duplicate in the sense of RFC 5681, a window update,
+    /// or carry nothing but data.
     #[inline(never)]
     pub(super) fn on_duplicate_ack(&mut self, now: Time, segment: &Segment) {
         let sack = self.update_scoreboard(segment);
@@ -124,8 +124,8 @@ impl Sender {
     }
 
     /// `acknowledged` new bytes outside the fast path: recovery goes on or ends, and a window is no longer
-    /// probed. Returns the segments by which slow start may grow the window at most; `None` where recovery sets
-    /// the window itself.
+    /// probed. Returns the segments by which slow start may grow the window at most; `None` where recovery
+    /// sets the window itself.
     #[inline(never)]
     pub(super) fn on_new_ack_slow_path(&mut self, now: Time, acknowledged: u64) -> Option<f64> {
         self.scoreboard.advance(self.unacknowledged);
@@ -152,9 +152,9 @@ impl Sender {
         Some(growth_limit)
     }
 
-    /// Header prediction (Jacobson 1990): whether no loss is known or suspected and no closed window is probed.
-    /// Then an acknowledgment of new data leaves nothing to repair, and the next segment follows from the
-    /// windows alone.
+    /// Header prediction (Jacobson 1990): whether no loss is known or suspected and no closed window is
+    /// probed. Then an acknowledgment of new data leaves nothing to repair, and the next segment follows from
+    /// the windows alone.
     #[inline(always)]
     pub(super) fn is_fast_path(&self) -> bool {
         let is_fast_path = self.phase == Phase::Open

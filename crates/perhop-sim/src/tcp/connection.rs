@@ -71,8 +71,8 @@ pub(super) enum Stage {
     Ending,
 }
 
-/// Time during which a closed connection still answers a retransmitted FIN: twice the maximum segment lifetime,
-/// which is 30 s in Linux and BSD.
+/// Time during which a closed connection still answers a retransmitted FIN: twice the maximum segment
+/// lifetime, which is 30 s in Linux and BSD.
 const TIME_WAIT: Time = Time::from_seconds(60);
 
 /// One endpoint of a TCP connection.
@@ -113,8 +113,8 @@ const PEER_CLOSED: u8 = 2;
 const CLOSED: u8 = 4;
 
 impl Connection {
-    /// An endpoint of a connection that is not open yet. `clock_phase`, less than the clock's tick, shifts the ticks
-    /// of its clock, so that the clocks of many senders do not tick in step.
+    /// An endpoint of a connection that is not open yet. `clock_phase`, less than the clock's tick, shifts
+    /// the ticks of its clock, so that the clocks of many senders do not tick in step.
     pub fn new(parameters: &Parameters, role: Role, clock_phase: Time) -> Connection {
         let one_way = parameters.handshake == Handshake::None;
         let stage = match role {

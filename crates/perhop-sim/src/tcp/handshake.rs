@@ -9,7 +9,8 @@ use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::HandshakeTiming;
 
 impl Connection {
-    /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of it is to be processed.
+    /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of it is to be
+    /// processed.
     #[cold]
     pub(super) fn advance_handshake(&mut self, now: Time, segment: &Segment) -> bool {
         match (self.stage, segment.has(Flags::SYN)) {

@@ -23,11 +23,11 @@ pub(crate) enum Transmitted {
 
 #[allow(clippy::inline_always)] // the fast path of every segment
 impl Connection {
-    /// Writes the next segment to send over `segment`, if there is one. Returns the result and the length of the
-    /// IP packet, bytes.
+    /// Writes the next segment to send over `segment`, if there is one. Returns the result and the length of
+    /// the IP packet, bytes.
     ///
-    /// The fast path covers full segments of data in the middle of the stream, and acknowledgments of data that
-    /// arrived in order.
+    /// The fast path covers full segments of data in the middle of the stream, and acknowledgments of data
+    /// that arrived in order.
     #[inline(always)]
     pub(crate) fn transmit(&mut self, now: Time, segment: &mut Segment) -> (Transmitted, u32) {
         let pending_ack = self.receiver.pending_ack();
@@ -143,9 +143,9 @@ mod tests {
         format!("{end:?}")
     }
 
-    /// Transmits as the simulator does, and proves its shortcuts: the fast path gives the segment of the slow path,
-    /// and after the last segment, and after an event on which the application does not act, nothing follows and
-    /// nothing changes.
+    /// Transmits as the simulator does, and proves its shortcuts: the fast path gives the segment of the slow
+    /// path, and after the last segment, and after an event on which the application does not act, nothing
+    /// follows and nothing changes.
     fn send(end: &mut Connection, now: Time, segments: &mut Vec<Segment>) {
         loop {
             // Written over an earlier segment.
@@ -183,8 +183,8 @@ mod tests {
         assert_eq!(format!("{asked:?}"), format!("{end:?}"));
     }
 
-    /// Hands `segment` to `end`, and proves its shortcuts: the fast path does what the slow path does, a redundant
-    /// acknowledgment changes nothing, and an application that reads at once leaves nothing unread.
+    /// Hands `segment` to `end`, and proves its shortcuts: the fast path does what the slow path does, a
+    /// redundant acknowledgment changes nothing, and an application that reads at once leaves nothing unread.
     fn receive(end: &mut Connection, now: Time, segment: &Segment) {
         if end.sender.is_redundant_ack(segment) {
             let mut sender = end.sender.clone();

@@ -54,7 +54,8 @@ pub(super) struct Receiver {
     /// The least step by which the edge advances, bytes.
     least_advance: u64,
     acknowledgment: Acknowledgment,
-    /// Data that arrived out of order, disjoint, the most recent first. Its storage is kept from loss to loss.
+    /// Data that arrived out of order, disjoint, the most recent first. Its storage is kept from loss to
+    /// loss.
     out_of_order: Vec<Range>,
     /// RFC 7323 §4.3: TS.Recent.
     ts_recent: Time,
@@ -122,8 +123,8 @@ impl Receiver {
         self.on_unpredicted_data(now, segment)
     }
 
-    /// Header prediction (Jacobson 1990): whether `segment` is the next in order of a stream without gaps, fits into
-    /// the window, and carries neither FIN nor congestion signals.
+    /// Header prediction (Jacobson 1990): whether `segment` is the next in order of a stream without gaps,
+    /// fits into the window, and carries neither FIN nor congestion signals.
     #[inline]
     fn is_predicted(&self, segment: &Segment) -> bool {
         segment.sequence == self.next

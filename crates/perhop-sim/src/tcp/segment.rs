@@ -128,7 +128,8 @@ impl Segment {
     }
 }
 
-/// For people: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`; `ect` is the packet's ECN field.
+/// For people: `syn`, `0..1000`, `3000..4000 fin`, `ack 2000 sack 3000..4000`; `ect` is the packet's ECN
+/// field.
 impl fmt::Display for Segment {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let mut words = Vec::new();

@@ -17,7 +17,8 @@ pub(super) enum Phase {
     Open,
     /// Fast recovery: a loss was detected by acknowledgments.
     Recovery,
-    /// Retransmission from the first unacknowledged byte on: after a timeout, and after Tahoe's fast retransmit.
+    /// Retransmission from the first unacknowledged byte on: after a timeout, and after Tahoe's fast
+    /// retransmit.
     Loss,
 }
 

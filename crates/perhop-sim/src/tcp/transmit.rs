@@ -37,9 +37,9 @@ impl Sacked {
 }
 
 impl Sender {
-    /// The next piece on the [fast path](Sender::is_fast_path), while data are in flight: a full segment of new
-    /// data, of which more follow, and for which both windows have room. `None` leaves the sender unchanged:
-    /// then [`Sender::poll`] selects the next piece.
+    /// The next piece on the [fast path](Sender::is_fast_path), while data are in flight: a full segment of
+    /// new data, of which more follow, and for which both windows have room. `None` leaves the sender
+    /// unchanged: then [`Sender::poll`] selects the next piece.
     #[allow(clippy::inline_always)] // the fast path of every data segment
     #[inline(always)]
     pub(super) fn poll_fast_path(&mut self, now: Time) -> Option<Piece> {
@@ -71,8 +71,8 @@ impl Sender {
         Some(self.record_sent(now, piece))
     }
 
-    /// The next piece that does not follow from the windows alone: a zero-window probe, the fast retransmission,
-    /// or what SACK recovery sends.
+    /// The next piece that does not follow from the windows alone: a zero-window probe, the fast
+    /// retransmission, or what SACK recovery sends.
     #[inline(never)]
     fn poll_recovery_or_probe(&mut self, now: Time) -> Option<Piece> {
         if self.probe_due {
@@ -145,8 +145,8 @@ impl Sender {
         }
     }
 
-    /// Whether `piece` leaves too little of the congestion window's `room` for the next one, which has no FIN.
-    /// Then the congestion window limits the sender, as the next poll would find.
+    /// Whether `piece` leaves too little of the congestion window's `room` for the next one, which has no
+    /// FIN. Then the congestion window limits the sender, as the next poll would find.
     fn fills_window(&mut self, room: u64, piece: Piece) -> bool {
         let left = self.written.saturating_sub(piece.end());
         let is_last = !self.finishing && left > 0 && room - u64::from(piece.length) < left.min(self.payload);
@@ -167,8 +167,8 @@ impl Sender {
         u64::from((segments as u32).max(1)) * self.payload
     }
 
-    /// The part of `piece` within the offered window. RFC 9293 §3.8.6.2.1: less than all of it only if that is
-    /// half of the largest window ever offered.
+    /// The part of `piece` within the offered window. RFC 9293 §3.8.6.2.1: less than all of it only if that
+    /// is half of the largest window ever offered.
     fn within_offered_window(&mut self, now: Time, piece: Piece) -> Option<Piece> {
         let offered = self.edge.saturating_sub(piece.sequence);
         if offered >= u64::from(piece.length) {

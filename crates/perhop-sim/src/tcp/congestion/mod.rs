@@ -28,8 +28,8 @@ const LEAST_THRESHOLD: f64 = 2.0;
 
 /// An algorithm of congestion control. Slow start is common to all: see [`Congestion::on_ack`].
 trait Algorithm {
-    /// `acknowledged` segments were acknowledged in congestion avoidance; `round_trip` is the smoothed round-trip
-    /// time, if it is known.
+    /// `acknowledged` segments were acknowledged in congestion avoidance; `round_trip` is the smoothed
+    /// round-trip time, if it is known.
     fn on_ack(
         &mut self,
         now: Time,
@@ -40,8 +40,8 @@ trait Algorithm {
     /// An acknowledgment arrived while the sender is application-limited: the time until `now` must not count
     /// for growth.
     fn on_application_limited(&mut self, now: Time);
-    /// A congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold, segments. `in_use` is
-    /// the part of the window that is reduced, segments.
+    /// A congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold, segments.
+    /// `in_use` is the part of the window that is reduced, segments.
     fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64;
 }
 
@@ -59,8 +59,8 @@ impl Congestion {
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }
-    /// `acknowledged` segments were acknowledged outside loss recovery; `round_trip` is the smoothed round-trip
-    /// time, if it is known.
+    /// `acknowledged` segments were acknowledged outside loss recovery; `round_trip` is the smoothed
+    /// round-trip time, if it is known.
     #[allow(clippy::inline_always)] // the fast path of every acknowledgment
     #[inline(always)]
     pub(super) fn on_ack(

@@ -1,6 +1,7 @@
 //! Loss recovery before the retransmission timer expires.
 //!
-//! One file per algorithm, each with the steps of its paper or RFC; this one dispatches, and holds what several share.
+//! One file per algorithm, each with the steps of its paper or RFC; this one dispatches, and holds what
+//! several share.
 
 mod new_reno;
 mod reno;

@@ -17,8 +17,8 @@ impl Sender {
                     // RFC 5681 §3.2, steps 2 and 3.
                     self.enter_recovery(now);
                 }
-                // ns-2 inflates the window for duplicates even where fast retransmit is barred, since a segment
-                // has left the network.
+                // ns-2 inflates the window for duplicates even where fast retransmit is barred, since a
+                // segment has left the network.
                 self.inflation = f64::from(self.duplicates);
             }
             // Step 4.
