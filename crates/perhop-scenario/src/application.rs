@@ -1,4 +1,4 @@
-//! Applications on TCP: what a client at `from` and a server at `to` do with their connections.
+//! Applications on TCP, between a client at `from` and a server at `to`.
 
 use perhop_qos::units::{ByteSize, Time};
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use crate::tcp::TcpConfig;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BulkConfig {
-    /// The TCP of both ends.
+    /// TCP of both endpoints.
     pub tcp: TcpConfig,
 }
 
@@ -18,11 +18,11 @@ pub struct BulkConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RequestResponseConfig {
-    /// The TCP of both ends.
+    /// TCP of both endpoints.
     pub tcp: TcpConfig,
-    /// Payload of a request, from client to server.
+    /// Payload of a request from client to server, bytes.
     pub request: ByteSize,
-    /// Payload of a response. Without any, request follows request without waiting.
+    /// Payload of a response, bytes. With 0, the client sends requests back to back.
     pub response: ByteSize,
 }
 
@@ -30,42 +30,42 @@ pub struct RequestResponseConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConnectRequestResponseConfig {
-    /// The TCP of both ends.
+    /// TCP of both endpoints.
     pub tcp: TcpConfig,
-    /// Payload of a request, from client to server.
+    /// Payload of a request from client to server, bytes.
     pub request: ByteSize,
-    /// Payload of a response.
+    /// Payload of a response, bytes.
     pub response: ByteSize,
-    /// Which end closes the connection first.
+    /// The endpoint that closes the connection first.
     #[serde(default)]
     pub closes_first: Closing,
 }
 
-/// Which end of a connection closes it first.
+/// The endpoint that closes a connection first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Closing {
-    /// The server, behind its response: netperf, web servers.
+    /// The server, after its response: netperf, web servers.
     #[default]
     Server,
-    /// The client, once it has the response.
+    /// The client, after it has received the response.
     Client,
 }
 
-/// Files from client to server, one after the other, each confirmed by the receiving application: Chariot's
-/// file send.
+/// Files from client to server, one after the other, each confirmed by the receiving application: the file
+/// send of Chariot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FileTransferConfig {
-    /// The TCP of both ends.
+    /// TCP of both endpoints.
     pub tcp: TcpConfig,
-    /// Size of a file.
+    /// Size of a file, bytes.
     #[serde(default = "default_file")]
     pub size: ByteSize,
-    /// Size of the confirmation.
+    /// Size of the confirmation, bytes.
     #[serde(default = "default_confirmation")]
     pub confirmation: ByteSize,
-    /// Which connections they use.
+    /// Whether files share a connection.
     #[serde(default)]
     pub connection: FileConnection,
 }
@@ -77,28 +77,28 @@ fn default_confirmation() -> ByteSize {
     ByteSize::from_bytes(1)
 }
 
-/// Which connections file transfers use.
+/// Whether files share a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileConnection {
-    /// One for all files.
+    /// One connection for all files.
     #[default]
     Persistent,
-    /// A new one for each file.
+    /// A new connection for each file.
     PerFile,
 }
 
-/// Many short transfers from client to server that begin at random, each on a connection of its own.
+/// Many short transfers from client to server that start at random times, each on its own connection.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WebConfig {
-    /// The TCP of both ends.
+    /// TCP of both endpoints.
     pub tcp: TcpConfig,
-    /// Mean time between the beginnings of two transfers; gaps are exponential.
+    /// Mean time between the starts of two transfers; the gaps are exponentially distributed.
     pub mean_gap: Time,
-    /// Mean size; sizes follow a Pareto law.
+    /// Mean size of a transfer, bytes; sizes are Pareto-distributed.
     pub mean_size: ByteSize,
-    /// Shape of the law, above 1; the smaller, the heavier its tail.
+    /// Shape of the Pareto distribution, above 1; a smaller shape gives a heavier tail.
     #[serde(default = "default_shape")]
     pub shape: f64,
 }

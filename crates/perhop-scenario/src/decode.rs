@@ -1,7 +1,7 @@
-//! From values to types, with every fault found and not only the first.
+//! Decoding of values into types, reporting every error and not only the first.
 //!
-//! serde stops at the first value that does not fit. Here that value is replaced by one that fits,
-//! whatever it means, and reading goes on; nothing is ever done with a document repaired in this way.
+//! serde stops at the first invalid value. Here that value is replaced by any valid one and decoding goes on;
+//! a document repaired in this way is never used.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
@@ -13,13 +13,13 @@ use super::message::{Fault, Problem, explain};
 use super::nearest::nearest;
 use super::path::ValuePath;
 
-/// More than anybody corrects in one go.
+/// Limit on the number of reported errors.
 const MOST_FAULTS: usize = 100;
 
 /// The document as a `T`.
 ///
 /// # Errors
-/// Every value that does not fit.
+/// All invalid values.
 pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diagnostics> {
     let mut value = document.value.clone();
     let mut found: Vec<Diagnostic> = Vec::new();
@@ -65,7 +65,7 @@ fn diagnose(document: &Document, problem: &Problem) -> Diagnostic {
     }
 }
 
-/// Makes `problem` go away: the path of what no longer is as its author wrote it. `None` where nothing helps.
+/// Replaces the value that causes `problem`. Returns the path of what was replaced; `None` if nothing helps.
 fn repair<T: DeserializeOwned>(value: &mut Value, problem: &Problem) -> Option<ValuePath> {
     if let Fault::UnknownKey(known) = &problem.fault {
         return rename_or_remove(value, &problem.path, known);
@@ -83,7 +83,7 @@ fn repair<T: DeserializeOwned>(value: &mut Value, problem: &Problem) -> Option<V
     None
 }
 
-/// Gives an unknown key the name that was probably meant, so that the key is not missed as well.
+/// Renames an unknown key to the nearest known one, so that this is not reported as missing as well.
 fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Option<ValuePath> {
     let Some(Value::Object(entries)) = at_mut(value, &path.parent()) else { return None };
     let key = path.last()?;
@@ -95,12 +95,12 @@ fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Op
     Some(renamed)
 }
 
-/// Whether reading came further than `before`: the next fault is elsewhere, or deeper inside.
+/// Whether decoding got further than `before`: the next error is elsewhere, or deeper inside.
 fn is_progress(before: &Problem, next: &Problem) -> bool {
     !before.path.is_within(&next.path)
 }
 
-/// Values one of which fits wherever the language wants a single value, and the empty collections.
+/// Replacement values: one of them is valid wherever the language expects a single value or a collection.
 fn candidates(document: &Value, problem: &Problem) -> Vec<Value> {
     let mut all = Vec::new();
     if let Fault::UnknownChoice { known, .. } = &problem.fault {
@@ -112,7 +112,7 @@ fn candidates(document: &Value, problem: &Problem) -> Vec<Value> {
     all
 }
 
-/// The choice `found` under each of the names that exist, what it holds kept; the likeliest name first.
+/// The choice `found` under each of the known names with its content, the most likely name first.
 fn renamed(found: Option<&Value>, known: &[String]) -> Vec<Value> {
     let (word, inside) = match found {
         Some(Value::Object(entries)) => {
@@ -145,7 +145,7 @@ fn at_mut<'a>(value: &'a mut Value, path: &ValuePath) -> Option<&'a mut Value> {
     })
 }
 
-/// Puts `new` at `path`; `false` where nothing can stand there.
+/// Sets the value at `path` to `new`; `false` if there can be none.
 fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
     if let Some(slot) = at_mut(value, path) {
         *slot = new;
@@ -153,7 +153,7 @@ fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
     }
     match (at_mut(value, &path.parent()), path.last()) {
         (Some(Value::Object(entries)), Some(key)) => entries.insert(key.to_owned(), new).is_none(),
-        // An alternative written as a bare word: the path names it, and the word is all there is.
+        // An alternative written as a bare word: the path ends with it.
         (Some(word @ Value::String(_)), Some(_)) => {
             *word = new;
             true

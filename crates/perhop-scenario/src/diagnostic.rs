@@ -1,4 +1,4 @@
-//! [`Diagnostic`]: what is wrong with a file, where, and what would be right, for people and for programs.
+//! [`Diagnostic`]: an error or warning about a file, with its position and a remedy, as text and as JSON.
 
 use std::fmt;
 
@@ -9,54 +9,54 @@ use serde::Serialize;
 use super::path::ValuePath;
 use super::position::Excerpt;
 
-/// How bad it is.
+/// Severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Nothing is run.
+    /// The scenario cannot be run.
     Error,
-    /// It is run, though probably not what was meant.
+    /// The scenario can be run, but probably not as intended.
     Warning,
 }
 
 /// Whether rendered text carries ANSI colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coloring {
-    /// For files, pipes and terminals that asked for none.
+    /// Without colors, for files, pipes and terminals that do not want them.
     Plain,
-    /// For a terminal.
+    /// With ANSI colors, for a terminal.
     Ansi,
 }
 
-/// One thing that is wrong or doubtful.
+/// One error or warning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
-    /// The file at fault; `None` for a scenario that came from no file.
+    /// The file; `None` for a scenario that did not come from a file.
     pub file: Option<String>,
-    /// Line in the file, from 1; `None` where the value does not stand in the file.
+    /// Line in the file, from 1; `None` if the value is not in the file.
     pub line: Option<usize>,
     /// Column in the line, in characters from 1.
     pub column: Option<usize>,
     /// Path of the value, as `--set` takes it; empty for the document as a whole.
     pub path: String,
-    /// The override (`path=value`) that brought the value in, if one did.
+    /// The override (`path=value`) that set the value, if any.
     pub set: Option<String>,
-    /// What was found.
+    /// What is wrong.
     pub message: String,
-    /// What would be right.
+    /// How to correct it.
     pub help: Option<String>,
     /// The line of the file, for the rendered text.
     #[serde(skip)]
     excerpt: Option<Excerpt>,
-    /// Another line that the message speaks of, and what to say beside it.
+    /// Another line that the message refers to, and its label.
     #[serde(skip)]
     related: Option<(Excerpt, String)>,
 }
 
 impl Diagnostic {
-    /// A diagnostic about `path` that names no file yet.
+    /// A diagnostic about `path`, without a file.
     pub fn new(severity: Severity, path: &ValuePath, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity,
@@ -71,33 +71,33 @@ impl Diagnostic {
             related: None,
         }
     }
-    /// The same with what would be right.
+    /// Sets how to correct it.
     pub fn help(self, help: impl Into<String>) -> Diagnostic {
         Diagnostic { help: Some(help.into()), ..self }
     }
-    /// The same, said of the value at `path`.
+    /// Sets the path of the value.
     pub(super) fn about(self, path: &ValuePath) -> Diagnostic {
         Diagnostic { path: path.to_string(), ..self }
     }
-    /// The same, in `file`.
+    /// Sets the file.
     pub fn in_file(self, file: impl Into<String>) -> Diagnostic {
         Diagnostic { file: Some(file.into()), ..self }
     }
-    /// The same, at a line of its file.
+    /// Sets the line and the column from `excerpt`.
     pub(super) fn at(self, excerpt: Excerpt) -> Diagnostic {
         let (line, column) = (Some(excerpt.line), Some(excerpt.column()));
         Diagnostic { line, column, excerpt: Some(excerpt), ..self }
     }
-    /// The same, in a value that the override `set` brought in.
+    /// Sets the override that set the value.
     pub(super) fn in_override(self, set: &str) -> Diagnostic {
         Diagnostic { set: Some(set.to_owned()), ..self }
     }
-    /// The same with another line to look at.
+    /// Sets another line to show, with its label.
     pub(super) fn related(self, excerpt: Excerpt, label: &str) -> Diagnostic {
         Diagnostic { related: Some((excerpt, label.to_owned())), ..self }
     }
 
-    /// The diagnostic as text: message, the line it is about with a mark under the place, path, help.
+    /// The diagnostic as text: message, the line with the position marked, path, help.
     pub fn render(&self, coloring: Coloring) -> String {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -138,10 +138,10 @@ impl Diagnostic {
             .path(self.file.as_deref())
             .annotation(kind.span(excerpt.range.clone()).label(label))
     }
-    /// What stands for the place where no line of a file can be shown.
+    /// The position in words, where no line of a file can be shown.
     fn origin(&self) -> Option<String> {
         match (&self.set, &self.file, self.path.as_str()) {
-            (Some(set), ..) => Some(format!("{set}, set in place of what the scenario says")),
+            (Some(set), ..) => Some(format!("override {set}")),
             (None, Some(file), "") => Some(file.clone()),
             (None, Some(file), path) => Some(format!("{file}, {path}")),
             (None, None, "") => None,
@@ -165,32 +165,32 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// Everything that is wrong or doubtful with one scenario, at least one error among it.
+/// The diagnostics of one scenario, with at least one error.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Diagnostics(Vec<Diagnostic>);
 
 impl Diagnostics {
-    /// `all`, in the order of the file, errors before warnings.
+    /// Sorts `all`: errors before warnings, each in the order of the file.
     pub fn new(mut all: Vec<Diagnostic>) -> Diagnostics {
         all.sort_by_key(|one| (one.severity, one.line.unwrap_or(usize::MAX), one.column));
         Diagnostics(all)
     }
-    /// Each of them.
+    /// The diagnostics in order.
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
         self.0.iter()
     }
-    /// All of them as text, an empty line between two.
+    /// All diagnostics as text, separated by empty lines.
     pub fn render(&self, coloring: Coloring) -> String {
         render(&self.0, coloring)
     }
-    /// All of them as one JSON array.
+    /// All diagnostics as a JSON array.
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!(self.0)
     }
 }
 
-/// `diagnostics` as text, an empty line between two.
+/// `diagnostics` as text, separated by empty lines.
 pub fn render(diagnostics: &[Diagnostic], coloring: Coloring) -> String {
     diagnostics.iter().map(|one| one.render(coloring)).collect::<Vec<_>>().join("\n\n")
 }

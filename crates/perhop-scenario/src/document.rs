@@ -1,4 +1,4 @@
-//! [`Document`]: a scenario file before it is understood, with the place of every value.
+//! [`Document`]: a scenario file as untyped values, with the position of every value.
 
 use std::io::{IsTerminal, Read};
 use std::ops::Range;
@@ -12,13 +12,13 @@ use super::nearest::nearest;
 use super::path::ValuePath;
 use super::position::{Excerpt, Part, Positions};
 
-/// Values as they stand in a YAML file (or came from a program), overrides put in.
+/// Values of a YAML file (or from a program), with overrides applied.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// The values.
     pub(super) value: Value,
     text: Option<Text>,
-    /// What was overridden, in order: where, and the `path=value` that did it.
+    /// The overrides in order: path, and the `path=value` that was given.
     pub(super) overrides: Vec<(ValuePath, String)>,
 }
 
@@ -33,13 +33,13 @@ impl Document {
     /// The document in the file `path`; `-` is standard input.
     ///
     /// # Errors
-    /// Where the file cannot be read or is not YAML.
+    /// When the file cannot be read or is not YAML.
     pub fn read(path: &Path) -> Result<Document, Diagnostics> {
         let piped = path == Path::new("-");
         let file = if piped { "standard input".to_owned() } else { path.display().to_string() };
         if piped && std::io::stdin().is_terminal() {
-            return Err(whole_file(&file, "no scenario is piped in".into())
-                .help("name a file, or pipe one in: perhop run - < scenario.yaml")
+            return Err(whole_file(&file, "no scenario on standard input".into())
+                .help("name a file, or redirect one: perhop run - < scenario.yaml")
                 .into());
         }
         match if piped { piped_in() } else { std::fs::read(path) } {
@@ -64,13 +64,13 @@ impl Document {
         }
     }
 
-    /// The document in `source`, which diagnostics call `file`.
+    /// Parses `source`; diagnostics use `file` as its name.
     ///
     /// # Errors
-    /// Where `source` is not YAML, or a key stands twice.
+    /// When `source` is not YAML or has a duplicate key.
     pub fn parse(source: impl Into<String>, file: impl Into<String>) -> Result<Document, Diagnostics> {
         let (source, file) = (source.into(), file.into());
-        // A byte order mark is no part of the text, and some editors write one.
+        // Some editors write a byte order mark, which is not part of the text.
         let source = source.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(source);
         let positions = Positions::read(&source).map_err(|error| {
             let at = error.marker().byte_offset().unwrap_or(error.marker().index());
@@ -86,12 +86,12 @@ impl Document {
         Ok(Document { value, text: Some(text), overrides: Vec::new() })
     }
 
-    /// The document `value`, which came from no file.
+    /// A document from a program, without a file.
     pub fn from_json(value: Value) -> Document {
         Document { value, text: None, overrides: Vec::new() }
     }
 
-    /// The file's name, as diagnostics write it.
+    /// The name of the file in diagnostics.
     pub fn file(&self) -> Option<&str> {
         self.text.as_ref().map(|text| text.file.as_str())
     }
@@ -109,7 +109,7 @@ impl Document {
     ) -> Diagnostic {
         self.place(Diagnostic::new(severity, path, message), path, Part::Key)
     }
-    /// An error about `path`, pointing at the key `word` inside it where there is one.
+    /// An error about `path`, pointing at the key `word` inside it if there is one.
     pub(super) fn word_diagnostic(
         &self,
         path: &ValuePath,
@@ -152,11 +152,11 @@ impl Text {
     fn refuse_repeated_keys(&self) -> Result<(), Diagnostics> {
         let diagnostic = |repeated: &super::position::Repeated| {
             let key = repeated.path.last().unwrap_or_default();
-            Diagnostic::new(Severity::Error, &repeated.path, format!("key `{key}` stands twice"))
+            Diagnostic::new(Severity::Error, &repeated.path, format!("duplicate key `{key}`"))
                 .in_file(self.file.as_str())
                 .at(Excerpt::new(&self.source, repeated.second.clone()))
-                .related(Excerpt::new(&self.source, repeated.first.clone()), "first here")
-                .help("keep one of the two")
+                .related(Excerpt::new(&self.source, repeated.first.clone()), "first defined here")
+                .help("remove one of them")
         };
         match self.positions.repeated.as_slice() {
             [] => Ok(()),
@@ -165,7 +165,7 @@ impl Text {
     }
 }
 
-/// What is wrong with a YAML text, and at which line and column (both from 1).
+/// Why a text is not YAML, and the line and column of the error, both from 1.
 #[derive(Debug)]
 pub(super) struct YamlError {
     pub(super) message: String,
@@ -186,16 +186,17 @@ pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
     })
 }
 
-/// What the YAML library says, without the place (the diagnostic shows it) and without its own options.
+/// The message of the YAML library without the position, which the diagnostic shows, and without its own
+/// options.
 fn plain_words(text: &str) -> String {
     let message = text.split(" at line ").next().unwrap_or(text);
     if message.starts_with("non-finite float") {
         let number = message.split('`').nth(1).unwrap_or("it");
         format!("{number} is not a finite number")
     } else if message.starts_with("multiple YAML documents") {
-        "a second document begins here: one file holds one".to_owned()
+        "multiple YAML documents: a file holds only one".to_owned()
     } else if message.starts_with("budget breached") {
-        "too large: aliases multiply what is written here".to_owned()
+        "too large after expansion of YAML aliases".to_owned()
     } else if message.starts_with("unsupported tag") {
         format!("{message}: write the value without a tag")
     } else {
@@ -218,9 +219,9 @@ fn unreadable(file: &str, source: &str, at: Range<usize>, message: impl Into<Str
 fn not_yaml(file: &str, source: &str, at: Range<usize>, message: &str) -> Diagnostic {
     let tab = source.lines().any(|line| line.trim_start_matches(' ').starts_with('\t'));
     unreadable(file, source, at, format!("not YAML: {message}")).help(if tab {
-        "YAML is indented with spaces, never with tabs"
+        "indent YAML with spaces, not tabs"
     } else {
-        "the cause may stand before this line: a bracket or quote left open, an indentation"
+        "the cause may be on an earlier line: an unclosed bracket or quote, or the indentation"
     })
 }
 
@@ -234,7 +235,7 @@ fn piped_in() -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Why a file cannot be read.
+/// Reason why a file cannot be read.
 pub(super) fn reason(error: &std::io::Error) -> String {
     match error.kind() {
         std::io::ErrorKind::NotFound => "there is no such file".into(),
@@ -244,7 +245,7 @@ pub(super) fn reason(error: &std::io::Error) -> String {
     }
 }
 
-/// Another file beside `path`, which is missing, whose name is nearest.
+/// The file in the directory of the missing `path` with the most similar name.
 fn neighbor(path: &Path) -> Option<String> {
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = std::fs::read_dir(directory).ok()?;

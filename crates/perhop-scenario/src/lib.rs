@@ -1,13 +1,12 @@
-//! The scenario language: what a user writes, and what follows from it before anything runs.
+//! The scenario language: its types, the checks of a scenario, and what engines derive from it before a run.
 //!
-//! These types are the one definition of the language: the JSON Schema, the editor's completion, the reference
-//! documentation and the Python objects are generated from them. No engine is needed to read, check or draw a
-//! scenario.
+//! These types define the language: the JSON Schema, the editor's completion, the reference documentation and
+//! the Python objects are generated from them. No engine is needed to read, check or draw a scenario.
 //!
-//! Reading order: [`Scenario`] with the types in `nodes` and `traffic`; then the way from a file to a checked
-//! scenario: [`Document`] (values and their places), `decode` (types), `validate` (meaning), and [`load`], which
-//! does all of it. [`Diagnostic`] is what any of them says about a mistake. What every engine derives from a
-//! scenario: [`topology`] and [`routing`], [`plan`] (what an application does), [`tcp`] (its parameters).
+//! Reading order: [`Scenario`] with the types in `nodes` and `traffic`; then the steps from a file to a checked
+//! scenario: [`Document`] (values and their positions), `decode` (types), `validate` (semantics), and [`load`],
+//! which does all of them. [`Diagnostic`] is an error or a warning of any step. Every engine derives from a
+//! scenario: [`topology`] and [`routing`], [`plan`] (behavior of an application), [`tcp`] (its parameters).
 
 mod application;
 mod configuration;
@@ -64,38 +63,38 @@ pub use traffic::{
     SourceConfig, TraceConfig, TrafficConfig,
 };
 
-/// A whole experiment: who is connected how, what every interface does, who sends what, for how long.
+/// A complete experiment: topology, policies at interfaces, traffic, duration and measurements.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Scenario {
-    /// Version of the scenario language: 1.
+    /// Version of the scenario language; it must be 1.
     pub perhop: u32,
     /// Title in results.
     pub name: String,
-    /// What the scenario is for.
+    /// Purpose of the scenario, for readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Simulated time, warm-up included.
+    /// Simulated time, including the warm-up.
     pub duration: Time,
-    /// Seed of every random stream.
+    /// Seed for all random streams.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// How many times the experiment is repeated with other random draws.
+    /// Number of independent repetitions, each with its own random numbers.
     #[serde(default = "default_replications")]
     pub replications: u32,
-    /// End systems: they send and receive, and forward nothing.
+    /// End systems by name: they send and receive, but do not forward.
     pub hosts: BTreeMap<String, HostConfig>,
-    /// Routers: they condition, route and queue.
+    /// Routers by name: they condition, route and queue.
     #[serde(default)]
     pub routers: BTreeMap<String, RouterConfig>,
-    /// Point-to-point links, each with one interface at either end.
+    /// Point-to-point links, with an interface at each end.
     pub links: Vec<LinkConfig>,
-    /// Policies by name; interfaces refer to them.
+    /// Policies by name, for use by interfaces.
     #[serde(default)]
     pub policies: BTreeMap<String, PolicyConfig>,
-    /// Who sends what.
+    /// Flows between hosts and their sources.
     pub traffic: Vec<TrafficConfig>,
-    /// What is measured beyond the counters that every run keeps.
+    /// Measurements in addition to the counters of every run.
     #[serde(default)]
     pub measure: MeasureConfig,
 }

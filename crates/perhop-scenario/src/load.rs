@@ -1,4 +1,4 @@
-//! From a file to a checked [`Scenario`]: the one entry point for every front end.
+//! Loading of a file into a checked [`Scenario`]: the entry point for every front end.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,19 +19,19 @@ use super::validate::{validate_policies, validate_scenario};
 /// A scenario that can be run.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    /// The scenario as it was written, overrides put in.
+    /// The scenario as written, with overrides applied.
     pub scenario: Scenario,
-    /// What to run: the same, in which the configurations of routers have become policies.
+    /// The scenario to run: router configurations have become policies.
     pub resolved: Scenario,
     /// The directory that paths in the scenario are relative to.
     pub base: PathBuf,
-    /// What is probably not meant.
+    /// Warnings.
     pub warnings: Vec<Diagnostic>,
 }
 
 impl Loaded {
-    /// The scenario as it was written, with the texts of routers' configurations in place of their
-    /// files: it can be run elsewhere.
+    /// The scenario as written, with the texts of router configurations in place of their files, so that it
+    /// can be run without those.
     pub fn embedded(&self) -> Scenario {
         let mut scenario = self.scenario.clone();
         for configuration in scenario.routers.values_mut().filter_map(|router| router.configuration.as_mut())
@@ -42,7 +42,7 @@ impl Loaded {
     }
 }
 
-/// Policies without a scenario around them.
+/// Policies outside a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PolicySet {
@@ -50,41 +50,41 @@ pub struct PolicySet {
     pub policies: BTreeMap<String, PolicyConfig>,
 }
 
-/// What a file turned out to be when it was checked.
+/// Content of a checked file.
 #[derive(Clone, Debug)]
 pub enum Checked {
     /// A scenario.
     Scenario(Box<Loaded>),
-    /// Policies alone.
+    /// Only policies.
     Policies(PolicySet),
 }
 
-/// Reads scenarios whose routers may have configurations of their own.
+/// Loads scenarios, optionally with a language for router configurations.
 #[derive(Clone, Copy, Default)]
 pub struct Loader<'a> {
     language: Option<&'a dyn ConfigurationLanguage>,
 }
 
 impl<'a> Loader<'a> {
-    /// Reads the configurations of routers by `language`; [`Loader::default`] refuses them.
+    /// A loader that reads router configurations in `language`; [`Loader::default`] refuses them.
     pub fn with(language: &'a dyn ConfigurationLanguage) -> Loader<'a> {
         Loader { language: Some(language) }
     }
 
-    /// The scenario in the file `path`, each of `overrides` (path, YAML text) put in, checked.
+    /// Loads and checks the scenario in the file `path`, with `overrides` (path, YAML text) applied.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors and warnings, if there is any error.
     pub fn load(self, path: &Path, overrides: &[(String, String)]) -> Result<Loaded, Diagnostics> {
         let mut document = Document::read(path)?;
         apply(&mut document, overrides)?;
         self.load_document(&document, directory_of(path))
     }
 
-    /// The scenario in `document`, whose paths are relative to `base`, checked.
+    /// Checks the scenario in `document`, whose paths are relative to `base`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors and warnings, if there is any error.
     pub fn load_document(self, document: &Document, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
         let base = base.into();
         refuse_other_than_mapping(document)?;
@@ -94,11 +94,11 @@ impl<'a> Loader<'a> {
         Ok(Loaded { scenario, resolved, base, warnings })
     }
 
-    /// The scenario in `document` with the configurations of its routers in place, not checked: of what was run
-    /// once neither traces nor anything else need be there any more.
+    /// The scenario in `document` with router configurations translated, without further checks. For
+    /// scenarios of earlier runs, whose traces may be gone.
     ///
     /// # Errors
-    /// What is wrong with its form or with those configurations.
+    /// When the document cannot be decoded, or a configuration has errors.
     pub fn resolve(self, document: &Document, base: &Path) -> Result<Scenario, Diagnostics> {
         refuse_other_than_mapping(document)?;
         let Assembled { scenario, found } = assemble(document, &decode(document)?, base, self.language);
@@ -107,10 +107,10 @@ impl<'a> Loader<'a> {
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
     }
 
-    /// Checks the file `path`: a scenario, policies by name under `policies`, or one bare policy.
+    /// Checks the file `path`: a scenario, named policies under `policies`, or a single policy.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All errors and warnings, if there is any error.
     pub fn check(self, path: &Path) -> Result<Checked, Diagnostics> {
         let document = Document::read(path)?;
         let has = |key: &str| document.value.get(key).is_some();
@@ -133,40 +133,41 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// The scenario in the file `path`, each of `overrides` (path, YAML text) put in, checked; its routers
-/// have no configurations of their own ([`Loader`] reads those).
+/// Loads and checks the scenario in the file `path`, with `overrides` (path, YAML text) applied. Router
+/// configurations are refused; [`Loader::with`] reads them.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors and warnings, if there is any error.
 pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, Diagnostics> {
     Loader::default().load(path, overrides)
 }
 
-/// The scenario `value`, whose paths are relative to `base`, checked; as for [`load`].
+/// Checks the scenario `value`, whose paths are relative to `base`. Router configurations are refused.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors and warnings, if there is any error.
 pub fn load_json(value: Value, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
     load_document(&Document::from_json(value), base)
 }
 
-/// The scenario in `document`, whose paths are relative to `base`, checked; as for [`load`].
+/// Checks the scenario in `document`, whose paths are relative to `base`. Router configurations are refused.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors and warnings, if there is any error.
 pub fn load_document(document: &Document, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
     Loader::default().load_document(document, base)
 }
 
-/// Checks the file `path`: a scenario, policies by name under `policies`, or one bare policy; as for [`load`].
+/// Checks the file `path`: a scenario, named policies under `policies`, or a single policy. Router
+/// configurations are refused.
 ///
 /// # Errors
-/// Everything that is wrong with it.
+/// All errors and warnings, if there is any error.
 pub fn check(path: &Path) -> Result<Checked, Diagnostics> {
     Loader::default().check(path)
 }
 
-/// The one policy that a document is.
+/// Decodes a document that is a single policy, named after its file.
 fn bare_policy(document: &Document, path: &Path) -> Result<PolicySet, Diagnostics> {
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let policy = decode::<PolicyConfig>(document)?;
@@ -174,7 +175,7 @@ fn bare_policy(document: &Document, path: &Path) -> Result<PolicySet, Diagnostic
     Ok(PolicySet { policies: BTreeMap::from([(name, policy)]) })
 }
 
-/// Puts every override in; what cannot be put in is reported together.
+/// Applies every override, and reports all errors together.
 fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
     let refused: Vec<Diagnostic> = overrides
         .iter()
@@ -190,7 +191,7 @@ fn directory_of(path: &Path) -> PathBuf {
     }
 }
 
-/// An empty file, or one that is only a list or a word, has no keys to speak of.
+/// Refuses an empty file, a list and a single value.
 fn refuse_other_than_mapping(document: &Document) -> Result<(), Diagnostics> {
     let message = match &document.value {
         Value::Object(_) => return Ok(()),
@@ -198,6 +199,6 @@ fn refuse_other_than_mapping(document: &Document) -> Result<(), Diagnostics> {
         Value::Array(_) => "the scenario is a list",
         _ => "the scenario is a single value",
     };
-    let help = "a scenario is a mapping that begins with `perhop: 1`; see the examples";
+    let help = "a scenario is a mapping with `perhop: 1`; see the examples";
     Err(document.diagnostic(Severity::Error, &ValuePath::root(), message).help(help).into())
 }

@@ -1,28 +1,28 @@
-//! What serde says about a value that does not fit, said for the author of a scenario.
+//! Translation of serde's errors into messages for the author of a scenario.
 
 use super::nearest::{listed, suggest};
 use super::path::ValuePath;
 use super::schema;
 
-/// Why a value cannot be read.
+/// Kind of decoding error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// A key that the mapping has not; these it may have.
+    /// A key that the mapping does not have, and the keys that it may have.
     UnknownKey(Vec<String>),
-    /// A key that the mapping must have.
+    /// A required key is missing.
     MissingKey,
-    /// A word, or the key of a mapping, that names no alternative; these do.
+    /// A word, or the key of a mapping, that names no alternative.
     UnknownChoice {
-        /// What was found.
+        /// The word.
         word: String,
-        /// What there is.
+        /// The alternatives.
         known: Vec<String>,
     },
-    /// Anything else about the value itself.
+    /// The value itself is of the wrong kind or out of range.
     Unfit,
 }
 
-/// One fault, where it is and what to say about it.
+/// One fault: its path, its kind and its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Problem {
     pub(super) path: ValuePath,
@@ -31,7 +31,7 @@ pub(super) struct Problem {
     pub(super) help: Option<String>,
 }
 
-/// `raw`, serde's words about the value at `path`.
+/// Translates `raw`, serde's message about the value at `path`.
 pub(super) fn explain(path: &ValuePath, raw: &str) -> Problem {
     let quoted: Vec<&str> = raw.split('`').skip(1).step_by(2).collect();
     match (raw, quoted.as_slice()) {
@@ -84,7 +84,7 @@ fn unfit(path: &ValuePath, raw: &str) -> Problem {
     Problem { path: path.clone(), fault: Fault::Unfit, message, help }
 }
 
-/// Message and help where a value is of the wrong kind; `None` where serde says something else.
+/// Message and help for a value of the wrong kind; `None` for other errors.
 fn mismatch(path: &ValuePath, raw: &str) -> Option<(String, Option<String>)> {
     let subject = subject(path);
     if raw == "invalid IP address syntax" {
@@ -104,13 +104,13 @@ fn mismatch(path: &ValuePath, raw: &str) -> Option<(String, Option<String>)> {
     }
     if found.starts_with("unit variant") {
         let keys = schema::keys(path);
-        let help = format!("put its keys below it: {}", listed(keys.iter().map(String::as_str)));
-        return Some((format!("`{subject}` stands alone"), Some(help)));
+        let help = format!("add its keys below it: {}", listed(keys.iter().map(String::as_str)));
+        return Some((format!("`{subject}` needs keys"), Some(help)));
     }
     Some((format!("`{subject}` is {}", humanize_found(found)), help))
 }
 
-/// serde's name for what it found.
+/// Describes what serde found.
 fn humanize_found(found: &str) -> String {
     let (kind, shown) = found.split_once(' ').unwrap_or((found, ""));
     let plain = shown.trim_matches('`');
@@ -118,7 +118,7 @@ fn humanize_found(found: &str) -> String {
         "integer" => format!("the number {plain}"),
         "floating" => format!("the number {}", plain.trim_start_matches("point `")),
         "string" => format!("the text {shown}"),
-        "boolean" => format!("the truth value {plain}"),
+        "boolean" => format!("the boolean {plain}"),
         "map" | "newtype" | "struct" | "tuple" => "a mapping".into(),
         "sequence" => "a list".into(),
         "null" => "empty".into(),
@@ -126,7 +126,7 @@ fn humanize_found(found: &str) -> String {
     }
 }
 
-/// serde's name for what it wanted, with what the schema knows about `path`.
+/// Describes what serde expected, with what the schema knows about `path`.
 fn humanize_expected(path: &ValuePath, expected: &str) -> String {
     let keys = schema::keys(path);
     let one_of = |words: &[String]| listed(words.iter().map(String::as_str));
@@ -137,23 +137,21 @@ fn humanize_expected(path: &ValuePath, expected: &str) -> String {
         }
         "struct" | "a" | "map" if expected.contains("map") || expected.starts_with("struct") => {
             if keys.is_empty() {
-                "expected a mapping: `key: value` on lines of their own, indented".into()
+                "expected a mapping: indented lines of `key: value`".into()
             } else {
                 format!("expected a mapping with the keys {}", one_of(&keys))
             }
         }
         "u8" | "u16" | "u32" | "u64" | "usize" => format!("expected a whole number{}", range_of(first)),
         "f32" | "f64" => "expected a number".into(),
-        "unit" => "expected nothing below this word".into(),
+        "unit" => "expected no keys below this word".into(),
         "a" | "an" if expected.contains("sequence") => {
             "expected a list: `- element` on each line, or [a, b]".into()
         }
         "an" | "a" if expected.starts_with("an array of length ") => {
             format!("expected a list of {}", expected.trim_start_matches("an array of length "))
         }
-        "a" if expected == "a string" => {
-            "expected text; numbers that are meant as text stand in quotes".into()
-        }
+        "a" if expected == "a string" => "expected text; put a number that is meant as text in quotes".into(),
         _ => format!("expected {expected}"),
     }
 }
@@ -167,7 +165,7 @@ fn range_of(kind: &str) -> &'static str {
     }
 }
 
-/// The key that a message is about; for an element of a list also the list's.
+/// The key that a message is about; for an element of a list, the key of the list and the index.
 fn subject(path: &ValuePath) -> String {
     match path.last() {
         None => "the document".into(),

@@ -1,12 +1,12 @@
-//! What somebody probably meant: the known name nearest to an unknown one.
+//! Suggestions: the known name nearest to an unknown one.
 
-/// The name among `known` nearest to `found`, if any is near enough to be a slip.
+/// The name among `known` nearest to `found`, if it is near enough for a typing error.
 pub(super) fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = found.to_lowercase();
     let distance = |name: &&str| strsim::damerau_levenshtein(&lower, &name.to_lowercase());
     let known: Vec<&str> = known.into_iter().collect();
     let best = known.iter().copied().min_by_key(distance)?;
-    // One slip in every three letters: what compilers allow.
+    // One error in every three letters, as compilers allow.
     let allowed = (found.chars().count().max(best.chars().count()) / 3).max(1);
     if distance(&best) <= allowed { Some(best) } else { overlapping(&lower, &known) }
 }
@@ -21,7 +21,7 @@ fn overlapping<'a>(found: &str, known: &[&'a str]) -> Option<&'a str> {
     all.next().filter(|_| all.next().is_none()).copied()
 }
 
-/// Names in a sentence: quoted, in order, separated by commas, the tail of a long list cut off.
+/// Names for a message: in backticks, in order, separated by commas; a long list is truncated.
 pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const SHOWN: usize = 16;
     let names: Vec<&str> = names.into_iter().collect();
@@ -29,7 +29,7 @@ pub(super) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
 }
 
-/// "did you mean `x`? known KINDS: …" for a name that is none of `known`.
+/// "did you mean `x`? KINDS: …" for the unknown name `found`.
 pub(super) fn suggest<'a>(kind: &str, found: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     if known.is_empty() {

@@ -1,4 +1,4 @@
-//! Hosts, routers, links and the interfaces at their ends.
+//! Hosts, routers, links and interfaces.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,7 +15,7 @@ use super::configuration::RouterConfiguration;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct HostConfig {
-    /// Address that classifiers see; by default one from 10.0.0.0/8, in order of names.
+    /// IP address for classifiers; by default the next free one of 10.0.0.0/8, in order of host names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
 }
@@ -24,42 +24,42 @@ pub struct HostConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RouterConfig {
-    /// What the router is, for readers.
+    /// Description of the router, for readers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its configuration as it stands in the router. Links then say by `name` which interface they lead to.
+    /// Configuration of the router in its own language. Links then select its interfaces by `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<RouterConfiguration>,
 }
 
-/// A point-to-point link: the same rate, delay and framing in both directions.
+/// A point-to-point link with equal rate, delay and framing in both directions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LinkConfig {
     /// The two nodes it connects.
     pub between: [String; 2],
-    /// Bits per second, counted in wire bytes as `framing` says.
+    /// Rate in bits per second, of wire bytes according to `framing`.
     pub rate: Rate,
-    /// Propagation delay, one way.
+    /// One-way propagation delay.
     #[serde(default)]
     pub delay: Time,
-    /// What the wire adds to an IP packet; by default what the configuration of a router at one of its
-    /// ends says, else nothing.
+    /// Overhead of the wire per IP packet; by default that of the router configuration at either end, else
+    /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
-    /// Probability with which the wire loses a packet, whatever it carries, in either direction.
+    /// Probability that the wire loses a packet, in each direction: at least 0 and below 1.
     #[serde(default)]
     pub loss: f64,
-    /// Cost of the link for shortest-path routing.
+    /// Cost of the link for shortest-path routing, at least 1.
     #[serde(default = "default_cost")]
     pub cost: u32,
-    /// What differs at the two ends, by node.
+    /// Settings of the interfaces at the two ends, by node.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub interfaces: BTreeMap<String, InterfaceConfig>,
 }
 
 impl LinkConfig {
-    /// What the wire adds to an IP packet.
+    /// Overhead of the wire per IP packet.
     pub fn framing(&self) -> Framing {
         self.framing.unwrap_or_default()
     }
@@ -73,19 +73,19 @@ fn default_cost() -> u32 {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InterfaceConfig {
-    /// What the router's own `configuration` calls it: `ATM1/0.1`, or `ATM1/0.1 0/100` for one circuit of several.
+    /// Name in the router's `configuration`: `ATM1/0.1`, or `ATM1/0.1 0/100` for one of several circuits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Policy for packets that enter the node here: its conditioners.
+    /// Name of the policy for arriving packets, of which conditioners apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
-    /// Policy for packets that leave the node here: its conditioners, then its queueing.
+    /// Name of the policy for departing packets: conditioners, then queueing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The FIFO between scheduler and wire; by default it holds the packet on the wire and no other.
+    /// Transmit ring, the FIFO between scheduler and wire; by default it holds only the packet on the wire.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Bits per second in this direction, where it differs from the link's.
+    /// Rate in this direction, bits per second, if it differs from the link's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
 }

@@ -1,4 +1,4 @@
-//! `--set path=value`: values put into a document in place of what stands there.
+//! `--set path=value`: replaces values of a document.
 
 use serde_json::{Map, Value};
 
@@ -9,12 +9,12 @@ use super::path::ValuePath;
 use super::schema;
 
 impl Document {
-    /// Puts the YAML `text` in at `path`: keys with dots between them, list elements by index or by
-    /// their `name` (`traffic.voice.source.cbr.rate`), several by a `*` in it (`traffic.voice-*.dscp`). A key
-    /// that stands not in the document yet is added where the language has one of that name.
+    /// Sets the value at `path` to the YAML `text`. Keys are separated by dots; list elements are selected by
+    /// index or by their `name` (`traffic.voice.source.cbr.rate`), several by a `*` in the name
+    /// (`traffic.voice-*.dscp`). A key that is missing in the document is added if the language has it.
     ///
     /// # Errors
-    /// Where there is no such place, or `text` is not YAML. Whether the value fits is found later.
+    /// When the path does not exist, or `text` is not YAML. Whether the value is valid is checked later.
     pub fn set(&mut self, path: &str, text: &str) -> Result<(), Box<Diagnostic>> {
         let set = format!("{path}={text}");
         let refuse = |at: &ValuePath, message: String, help: String| {
@@ -39,14 +39,14 @@ impl Document {
     }
 }
 
-/// Why a path leads nowhere.
+/// Why a path cannot be resolved.
 struct Nowhere {
     at: ValuePath,
     message: String,
     help: String,
 }
 
-/// The paths that `segments` mean: one, or one for each list element whose name fits a `*`.
+/// Expands `segments` to one path, or to one for each list element whose name matches a `*`.
 fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhere> {
     let owned = |segments: &[&str]| segments.iter().map(|segment| (*segment).to_owned()).collect::<Vec<_>>();
     let Some(place) = segments.iter().position(|segment| segment.contains('*')) else {
@@ -58,7 +58,7 @@ fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhe
         return Err(Nowhere {
             at: path.join(segments[place]),
             message: format!("`{path}` is not a list"),
-            help: "a `*` stands for the elements of a list, as in traffic.voice-*.dscp".into(),
+            help: "`*` matches elements of a list, as in traffic.voice-*.dscp".into(),
         });
     };
     let fits = |index: usize, element: &Value| match name_of(element) {
@@ -74,14 +74,14 @@ fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhe
     if paths.is_empty() {
         return Err(Nowhere {
             at: path.join(segments[place]),
-            message: format!("`{path}` has no element like `{}`", segments[place]),
+            message: format!("no element of `{path}` matches `{}`", segments[place]),
             help: elements_of(elements, segments[place]),
         });
     }
     Ok(paths)
 }
 
-/// Whether `name` is spelled as `pattern` says, in which `*` stands for any text.
+/// Whether `name` matches `pattern`, in which `*` matches any text.
 fn matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == name,
@@ -91,7 +91,7 @@ fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// `segments` with every name of a list element replaced by its index.
+/// Resolves `segments`: names of list elements become indices.
 fn resolve(document: &Value, segments: &[&str]) -> Result<ValuePath, Nowhere> {
     let mut path = ValuePath::root();
     let mut current = Some(document);
@@ -107,13 +107,13 @@ fn resolve(document: &Value, segments: &[&str]) -> Result<ValuePath, Nowhere> {
                 (current, path) = (elements.get(index), path.join(index));
                 taken
             }
-            // A key may have dots of its own: the longest one that is there wins.
+            // Keys may contain dots: the longest match wins.
             Some(Value::Object(entries)) if longest_key(entries, rest).is_some() => {
                 let (key, taken) = longest_key(entries, rest).unwrap_or_default();
                 (current, path) = (entries.get(&key), path.join(key));
                 taken
             }
-            // Put in whole by an earlier override or left empty: the language says what may stand here.
+            // Set by an earlier override, or empty: the schema defines the keys here.
             Some(Value::Object(_) | Value::Null) | None => {
                 let inner = path.join(first);
                 if !schema::declares(&inner) {
@@ -150,13 +150,14 @@ fn unknown_key(path: &ValuePath, current: Option<&Value>, found: &str) -> Nowher
     }
 }
 
-/// The key of `entries` that is spelled by most of the leading `segments`, and how many those are.
+/// The longest key of `entries` that the leading `segments` spell, and how many segments it takes.
 fn longest_key(entries: &Map<String, Value>, segments: &[&str]) -> Option<(String, usize)> {
     let spelled = (1..=segments.len()).rev().map(|count| (segments[..count].join("."), count));
     spelled.into_iter().find(|(key, _)| entries.contains_key(key))
 }
 
-/// The element of a list that the leading `segments` mean by its index or its `name`.
+/// The element of a list that the leading `segments` select by index or `name`, and how many segments that
+/// takes.
 fn element(elements: &[Value], segments: &[&str]) -> Option<(usize, usize)> {
     let by_name = (1..=segments.len()).rev().find_map(|count| {
         let name = segments[..count].join(".");
@@ -174,12 +175,12 @@ fn elements_of(elements: &[Value], found: &str) -> String {
     let names: Vec<&str> = elements.iter().filter_map(name_of).collect();
     match elements.len() {
         0 => "the list is empty".into(),
-        count if names.is_empty() => format!("its elements are 0 to {}", count - 1),
+        count if names.is_empty() => format!("elements: 0 to {}", count - 1),
         _ => suggest("elements", found, names),
     }
 }
 
-/// The value at `path`, which [`resolve`] has found possible; mappings on the way are added.
+/// The value at `path`, which comes from [`resolve`]; adds missing mappings.
 fn slot<'a>(value: &'a mut Value, path: &ValuePath) -> &'a mut Value {
     path.segments().iter().fold(value, |value, segment| match value {
         // The index is below the length: `resolve` took it from the list itself.
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!(named("traffic.*e*.dscp"), ["traffic.0.dscp", "traffic.1.dscp"]);
         assert_eq!(named("traffic.y*w.dscp"), ["traffic.1.dscp"]);
         assert_eq!(named("links.*.rate"), ["links.0.rate"]);
-        assert_eq!(refused("traffic.blue*.dscp").0, "`traffic` has no element like `blue*`");
+        assert_eq!(refused("traffic.blue*.dscp").0, "no element of `traffic` matches `blue*`");
         assert_eq!(refused("hosts.*.address").0, "`hosts` is not a list");
         assert_eq!(refused("traffic.*.dcsp").0, "there is no `dcsp` in `traffic.0`");
     }
@@ -247,7 +248,7 @@ mod tests {
         assert!(refused("traffic.yelow.dscp").1.starts_with("did you mean `yellow`?"));
         assert!(refused("mesure.warmup").1.starts_with("did you mean `measure`?"));
         assert!(refused("links.0.rat").1.starts_with("did you mean `rate`?"));
-        assert_eq!(refused("links.7.rate").1, "its elements are 0 to 0");
+        assert_eq!(refused("links.7.rate").1, "elements: 0 to 0");
         assert!(refused("hosts.new.address").0.contains("no `new` in `hosts`"));
         assert!(refused("links.0.rate.unit").0.contains("single value"));
         assert!(refused("links..rate").0.contains("not a path"));

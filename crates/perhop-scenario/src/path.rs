@@ -1,10 +1,10 @@
-//! [`ValuePath`]: where in a scenario a value stands.
+//! [`ValuePath`]: the position of a value in a scenario.
 
 use std::fmt;
 
-/// Keys and list indices from the top of a document down to one value.
+/// Keys and list indices from the top of a document to one value.
 ///
-/// Written with dots (`links.0.rate`), it is also what `--set` takes.
+/// It is written with dots (`links.0.rate`), as `--set` takes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ValuePath(Vec<String>);
 
@@ -13,18 +13,18 @@ impl ValuePath {
     pub fn root() -> ValuePath {
         ValuePath::default()
     }
-    /// The value under `key` (or list index) of the value here.
+    /// The path of the element with `key` (or list index).
     #[allow(clippy::needless_pass_by_value)] // keys are &str, indices usize: both are passed as they stand
     pub fn join(&self, key: impl ToString) -> ValuePath {
         let mut segments = self.0.clone();
         segments.push(key.to_string());
         ValuePath(segments)
     }
-    /// Further down, by each of `keys` in turn.
+    /// The path extended by each of `keys` in turn.
     pub fn extend<K: ToString>(&self, keys: impl IntoIterator<Item = K>) -> ValuePath {
         keys.into_iter().fold(self.clone(), |path, key| path.join(key))
     }
-    /// The value that this one is part of; the root's parent is the root.
+    /// The path of the enclosing value; the root's parent is the root.
     pub fn parent(&self) -> ValuePath {
         ValuePath(self.0[..self.0.len().saturating_sub(1)].to_vec())
     }
@@ -40,7 +40,7 @@ impl ValuePath {
     pub fn is_root(&self) -> bool {
         self.0.is_empty()
     }
-    /// Whether this is `other` or stands inside it.
+    /// Whether this is `other` or a path inside it.
     pub fn is_within(&self, other: &ValuePath) -> bool {
         self.0.starts_with(&other.0)
     }

@@ -1,4 +1,4 @@
-//! Where each value of a YAML text stands: [`Positions`], made from the parser's events.
+//! [`Positions`]: the position of each value of a YAML text, from the parser's events.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,14 +12,14 @@ use super::path::ValuePath;
 pub(super) struct Excerpt {
     /// From 1.
     pub(super) line: usize,
-    /// The line without its end.
+    /// The line without its line break.
     pub(super) text: String,
-    /// Bytes within `text`.
+    /// Byte range within `text`.
     pub(super) range: Range<usize>,
 }
 
 impl Excerpt {
-    /// The line of `source` in which `bytes` begins; what goes beyond that line is cut off.
+    /// The line of `source` in which the range `bytes` begins; the range is cut at the end of that line.
     pub(super) fn new(source: &str, bytes: Range<usize>) -> Excerpt {
         let floor = |at: usize| (0..=at).rev().find(|at| source.is_char_boundary(*at)).unwrap_or_default();
         // An error at the end of the text is shown on its last line.
@@ -36,7 +36,7 @@ impl Excerpt {
             range: first..first + shown,
         }
     }
-    /// Line `line` (from 1) of `source`, all of it.
+    /// The whole line `line` (from 1) of `source`.
     pub(super) fn of_line(source: &str, line: usize) -> Excerpt {
         let text = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         Excerpt { line, text: text.to_owned(), range: 0..text.len() }
@@ -52,11 +52,11 @@ impl Excerpt {
 pub(super) enum Part {
     /// Its key.
     Key,
-    /// Its value where that is a scalar, else its key.
+    /// Its value if that is a scalar, else its key.
     Value,
 }
 
-/// A key that stands twice in one mapping.
+/// A duplicate key in a mapping.
 #[derive(Clone, Debug)]
 pub(super) struct Repeated {
     pub(super) path: ValuePath,
@@ -64,11 +64,11 @@ pub(super) struct Repeated {
     pub(super) second: Range<usize>,
 }
 
-/// Where the values of one YAML text stand, in bytes.
+/// The positions of the values of one YAML text, in bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Positions {
     root: Node,
-    /// Keys that stand twice, in the order of the text.
+    /// Duplicate keys, in the order of the text.
     pub(super) repeated: Vec<Repeated>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Positions {
 struct Node {
     key: Option<Range<usize>>,
     value: Range<usize>,
-    /// Mappings and sequences; an alias is a leaf: what it stands for stands elsewhere.
+    /// Children of mappings and sequences; an alias has none, since its content is elsewhere.
     children: BTreeMap<String, Node>,
     is_scalar: bool,
 }
@@ -97,7 +97,7 @@ impl Positions {
     /// The positions in `source`.
     ///
     /// # Errors
-    /// Where `source` is not YAML.
+    /// When `source` is not YAML.
     pub(super) fn read(source: &str) -> Result<Positions, ScanError> {
         let mut reader = Reader { events: Parser::new_from_str(source), repeated: Vec::new() };
         let mut root = Node::default();
@@ -110,13 +110,12 @@ impl Positions {
                 }
             }
         }
-        // The rest matters only for its errors: a second document is refused when values are read.
+        // The rest is read for syntax errors only: a second document is refused when values are read.
         while reader.next()?.is_some() {}
         Ok(Positions { root, repeated: reader.repeated })
     }
 
-    /// The bytes to point at for `path`: its own, or those of the nearest value around it that
-    /// stands in the text.
+    /// The bytes to mark for `path`: its own, or those of the innermost enclosing value in the text.
     pub(super) fn locate(&self, path: &ValuePath, part: Part) -> Range<usize> {
         let mut node = &self.root;
         let mut part = part;

@@ -1,4 +1,4 @@
-//! Recordings: the packets of pcap and pcapng files that a source replays.
+//! Recordings: packets of pcap and pcapng files for a source to replay.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,10 +14,10 @@ use super::document::reason;
 use super::nearest::suggest;
 use super::{PcapConfig, ReplayedFlows};
 
-/// The packets of a capture that are replayed.
+/// The replayed packets of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recording {
-    /// What tells its flows apart, in the order in which they first appear; `None` for one flow of datagrams.
+    /// Keys of the flows in order of their first packets; `None` for one flow of datagrams.
     pub flows: Vec<Option<FlowKey>>,
     /// The packets, in order of time.
     pub packets: Vec<Recorded>,
@@ -26,37 +26,37 @@ pub struct Recording {
 /// One packet of a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recorded {
-    /// When, since the first IP packet of the file.
+    /// Time since the first IP packet of the file.
     pub time: Time,
     /// Index of its flow.
     pub flow: u32,
-    /// IP bytes.
+    /// Length of the IP packet, bytes.
     pub length: u32,
     /// Its codepoint.
     pub dscp: Dscp,
     /// Its ECN field.
     pub ecn: Ecn,
-    /// What is kept of a TCP header.
+    /// Fields of the TCP header.
     pub tcp: TcpNumbers,
 }
 
-/// Numbers and control bits of a TCP header, 0 where there was none.
+/// Numbers and control bits of a TCP header; 0 for other packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpNumbers {
     /// Sequence number.
     pub sequence: u32,
     /// Acknowledgment number.
     pub acknowledgment: u32,
-    /// Window, as it stands in the header.
+    /// Window field, not scaled.
     pub window: u16,
     /// Control bits.
     pub flags: crate::tcp::Flags,
 }
 
-/// The packets that `config` describes, the file being relative to the directory `base`.
+/// Reads the packets that `config` selects from a file relative to the directory `base`.
 ///
 /// # Errors
-/// Where the file cannot be read, or nothing in it is meant; the path in the error is relative to `config`.
+/// When the file cannot be read, or no packet is selected; the path in the error is relative to `config`.
 pub fn read_recording(base: &Path, config: &PcapConfig) -> Result<Recording, ConfigError> {
     let path = base.join(&config.file);
     let shown = path.display();
@@ -73,34 +73,36 @@ pub fn read_recording(base: &Path, config: &PcapConfig) -> Result<Recording, Con
     })?;
     let Some(first) = capture.packets.first().map(|observed| observed.time) else {
         let message =
-            format!("the capture `{shown}` holds no IP packet, but {} other frames", capture.others);
-        return Err(wrong(message).help("replayed are IPv4 and IPv6 packets"));
+            format!("the capture `{shown}` has no IP packets, only {} other frames", capture.others);
+        return Err(wrong(message).help("only IPv4 and IPv6 packets are replayed"));
     };
     let chosen = chosen(config, &capture)?;
     if chosen.is_empty() {
         let message =
             format!("none of the {} IP packets of the capture `{shown}` matches", capture.packets.len());
-        return Err(ConfigError::new("", message).help("loosen `match` or `interface`, or leave them out"));
+        return Err(ConfigError::new("", message).help("relax or remove `match` and `interface`"));
     }
     let beyond = |observed: &&Observed| observed.time - first > Time::MAX.as_picoseconds() / 1000;
     if chosen.iter().any(beyond) {
-        return Err(wrong(format!("the capture `{shown}` takes longer than 213 days"))
-            .help("are its times right? cut it, for example with editcap"));
+        return Err(wrong(format!("the capture `{shown}` spans more than 213 days"))
+            .help("check its timestamps, or cut it, for example with editcap"));
     }
     Ok(recording(config.flows, &chosen, first))
 }
 
 fn remedy(unreadable: &Unreadable) -> String {
     match unreadable {
-        Unreadable::Unknown => "write it with Wireshark, tcpdump, dumpcap or `perhop run --pcap`".to_owned(),
-        Unreadable::Truncated(_) | Unreadable::Damaged(..) => {
-            "capture it again, or save what Wireshark makes of it under another name".to_owned()
+        Unreadable::Unknown => {
+            "use a file from Wireshark, tcpdump, dumpcap or `perhop run --pcap`".to_owned()
         }
-        Unreadable::LinkType(_) => format!("known are {}", link_layer::KNOWN),
+        Unreadable::Truncated(_) | Unreadable::Damaged(..) => {
+            "capture it again, or open it in Wireshark and save it as a new file".to_owned()
+        }
+        Unreadable::LinkType(_) => format!("supported: {}", link_layer::KNOWN),
     }
 }
 
-/// The packets that `config` means.
+/// The packets that `config` selects.
 fn chosen<'c>(config: &PcapConfig, capture: &'c Capture) -> Result<Vec<&'c Observed>, ConfigError> {
     let matches = config.matches.as_ref().map(|matches| matches.build(&[])).transpose();
     let matches = matches.map_err(|error| error.within("match"))?;
@@ -111,14 +113,14 @@ fn chosen<'c>(config: &PcapConfig, capture: &'c Capture) -> Result<Vec<&'c Obser
         let known = capture.interfaces.iter().map(String::as_str).filter(|name| !name.is_empty());
         return Err(ConfigError::new("interface", message).help(suggest("interfaces", interface, known)));
     }
-    let is_meant = |observed: &&Observed| {
+    let is_chosen = |observed: &&Observed| {
         config.interface.as_ref().is_none_or(|name| capture.interfaces[observed.interface] == *name)
             && matches.as_ref().is_none_or(|matches| matches.matches(&observed.packet))
     };
-    Ok(capture.packets.iter().filter(is_meant).collect())
+    Ok(capture.packets.iter().filter(is_chosen).collect())
 }
 
-/// `chosen` as flows, times counted from `first` (nanoseconds of the file).
+/// Groups `chosen` into flows; times count from `first`, nanoseconds in the file.
 fn recording(flows: ReplayedFlows, chosen: &[&Observed], first: u64) -> Recording {
     let mut keys: Vec<Option<FlowKey>> = Vec::new();
     let mut numbers: BTreeMap<Option<FlowKey>, u32> = BTreeMap::new();

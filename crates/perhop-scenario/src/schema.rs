@@ -1,4 +1,4 @@
-//! The JSON Schema of the scenario language, made from the types, and what it says at a path.
+//! The JSON Schema of the scenario language, generated from the types, and queries of it by path.
 
 use std::sync::OnceLock;
 
@@ -38,7 +38,7 @@ fn schema() -> &'static Value {
     SCHEMA.get_or_init(scenario_schema)
 }
 
-/// The keys that a mapping at `path` may have by the language; none where names are free.
+/// The keys that the language defines for the mapping at `path`; none where authors choose names.
 pub(super) fn keys(path: &ValuePath) -> Vec<String> {
     let mut keys = Vec::new();
     for schema in at(path) {
@@ -51,12 +51,12 @@ pub(super) fn keys(path: &ValuePath) -> Vec<String> {
     keys
 }
 
-/// Whether the language has a key of its own at `path`; a name that authors choose is none.
+/// Whether the language defines the key at the end of `path`; names that authors choose do not count.
 pub(super) fn declares(path: &ValuePath) -> bool {
     path.last().is_some_and(|last| keys(&path.parent()).iter().any(|key| key == last))
 }
 
-/// What may stand at `path` where it is one of a few words: the words.
+/// The words allowed at `path`, if its value is an enumeration.
 pub(super) fn choices(path: &ValuePath) -> Vec<String> {
     let mut words = Vec::new();
     for schema in at(path) {
@@ -66,20 +66,20 @@ pub(super) fn choices(path: &ValuePath) -> Vec<String> {
     words
 }
 
-/// How many elements the list at `path` has, where the language fixes it.
+/// The length of the list at `path`, if the language fixes it.
 pub(super) fn length(path: &ValuePath) -> Option<u64> {
     let fixed = |schema: &&Value| schema["maxItems"].as_u64().filter(|most| schema["minItems"] == *most);
     at(path).iter().find_map(fixed)
 }
 
-/// What the language says about the key at the end of `path`.
+/// The description of the key at the end of `path`.
 pub(super) fn description(path: &ValuePath) -> Option<&'static str> {
     let last = path.last()?;
     let properties = at(&path.parent()).into_iter().filter_map(|schema| schema["properties"].get(last));
     properties.into_iter().find_map(|property| property["description"].as_str())
 }
 
-/// The schemas of the values that may stand at `path`, alternatives side by side.
+/// The schemas of the values allowed at `path`, one per alternative.
 fn at(path: &ValuePath) -> Vec<&'static Value> {
     let mut current = alternatives(schema());
     for segment in path.segments() {
@@ -96,7 +96,7 @@ fn step(schema: &'static Value, segment: &str) -> Vec<&'static Value> {
     inner.map(alternatives).unwrap_or_default()
 }
 
-/// `schema` with references followed and alternatives laid out.
+/// `schema` with references resolved and alternatives listed.
 fn alternatives(schema: &'static Value) -> Vec<&'static Value> {
     let mut all = vec![schema];
     if let Some(target) = schema["$ref"].as_str().and_then(|reference| reference.strip_prefix('#')) {
@@ -122,7 +122,7 @@ mod tests {
         assert!(keys(&path("traffic.3.source")).contains(&"on-off".to_owned()));
         assert!(keys(&path("traffic.3.source.on-off")).contains(&"law".to_owned()));
         assert_eq!(choices(&path("traffic.0.source.poisson.sizes")), ["fixed", "exponential"]);
-        assert!(description(&path("links.0.rate")).unwrap().starts_with("Bits per second"));
+        assert!(description(&path("links.0.rate")).unwrap().starts_with("Rate in bits per second"));
     }
 
     #[test]

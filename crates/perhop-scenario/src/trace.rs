@@ -13,25 +13,25 @@ use super::position::Excerpt;
 /// One packet of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceEntry {
-    /// When it is sent, since the start of the flow.
+    /// Time of sending since the start of the flow.
     pub time: Time,
-    /// IP bytes.
+    /// Length of the IP packet, bytes.
     pub length: u32,
-    /// Its codepoint, where the trace says.
+    /// Codepoint, if the trace has that column.
     pub dscp: Option<Dscp>,
 }
 
 /// The largest IPv4 packet, bytes (RFC 791 §3.1: Total Length has 16 bits).
 const LARGEST_PACKET: u32 = 65_535;
 
-/// The packets of `file`, a path relative to the directory `base`.
+/// Reads the packets of `file`, a path relative to the directory `base`.
 ///
-/// The first line is `time,size` or `time,size,dscp`; every other line is a packet: seconds since the
-/// start of the flow, never falling; IP bytes; a codepoint by name or number. Empty lines and lines
-/// that begin with `#` are passed over.
+/// The first line is `time,size` or `time,size,dscp`. Every other line is a packet: seconds since the start
+/// of the flow, in ascending order; IP bytes; a codepoint by name or number. Empty lines and lines that begin
+/// with `#` are ignored.
 ///
 /// # Errors
-/// Where the file cannot be read, or at the first line that is not as described.
+/// When the file cannot be read, or a line is malformed: the first such line.
 pub fn read_trace(base: &Path, file: &str) -> Result<Vec<TraceEntry>, Box<Diagnostic>> {
     let path = base.join(file);
     let shown = path.display().to_string();
@@ -63,14 +63,14 @@ fn parse(source: &str) -> Result<Vec<TraceEntry>, Malformed> {
     let columns = match lines.next() {
         Some((line, header)) => columns(header).ok_or_else(|| Malformed {
             line,
-            message: format!("the trace begins with \"{header}\""),
-            help: "the first line is `time,size` or `time,size,dscp`",
+            message: format!("the trace has the header \"{header}\""),
+            help: "the first line must be `time,size` or `time,size,dscp`",
         })?,
         None => {
             return Err(Malformed {
                 line: 1,
                 message: "the trace is empty".into(),
-                help: "the first line is `time,size` or `time,size,dscp`, then one line for each packet",
+                help: "the first line must be `time,size` or `time,size,dscp`, followed by one line per packet",
             });
         }
     };
@@ -88,13 +88,13 @@ fn parse(source: &str) -> Result<Vec<TraceEntry>, Malformed> {
         entries.push(entry);
     }
     if entries.is_empty() {
-        let (line, help) = (1, "add a line for each packet, for example `0.02,1500`");
-        return Err(Malformed { line, message: "the trace has a header and no packets".into(), help });
+        let (line, help) = (1, "add one line per packet, for example `0.02,1500`");
+        return Err(Malformed { line, message: "the trace has a header but no packets".into(), help });
     }
     Ok(entries)
 }
 
-/// How many columns a line has, by the header.
+/// Number of columns that the header defines.
 fn columns(header: &str) -> Option<usize> {
     let names: Vec<&str> = header.split(',').map(str::trim).collect();
     match names.as_slice() {
@@ -107,10 +107,10 @@ fn columns(header: &str) -> Option<usize> {
 fn entry(text: &str, columns: usize) -> Result<TraceEntry, (String, &'static str)> {
     let fields: Vec<&str> = text.split(',').map(str::trim).collect();
     if fields.len() != columns {
-        let message = format!("{} columns in a trace of {columns}", fields.len());
-        return Err((message, "every line has as many columns as the header"));
+        let message = format!("{} columns, expected {columns}", fields.len());
+        return Err((message, "every line has the columns of the header"));
     }
-    // Through the exact decimal reader of configuration files: no binary rounding of times.
+    // The exact decimal parser of configuration files: no binary rounding of times.
     let time = format!("{}s", fields[0]).parse().map_err(|_| {
         let message = format!("\"{}\" is not a time in seconds", fields[0]);
         (message, "a time is a decimal number of seconds, 0 or more, with at most 12 decimals: 0.0125")
@@ -148,7 +148,7 @@ mod tests {
     fn a_malformed_line_is_named() {
         for (text, line, words) in [
             ("", 1, "empty"),
-            ("size,time\n", 1, "begins with \"size,time\""),
+            ("size,time\n", 1, "header \"size,time\""),
             ("time,size\n", 1, "no packets"),
             ("time,size\n0,40\n1\n", 3, "1 columns"),
             ("time,size\n-1,40\n", 2, "not a time"),

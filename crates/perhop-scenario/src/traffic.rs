@@ -1,4 +1,4 @@
-//! Traffic: flows and the sources that feed them.
+//! Traffic: flows and their sources.
 
 use std::net::IpAddr;
 
@@ -14,40 +14,40 @@ use super::application::{
     BulkConfig, ConnectRequestResponseConfig, FileTransferConfig, RequestResponseConfig, WebConfig,
 };
 
-/// One or several like flows from one host to another.
+/// One or several similar flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TrafficConfig {
     /// Name in results.
     pub name: String,
-    /// Class under which its flows are summed in results; by default its name.
+    /// Class in which results sum its flows; by default its name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
     /// The sending host.
     pub from: String,
     /// The receiving host.
     pub to: String,
-    /// How many flows like this, each with random draws of its own.
+    /// Number of flows, each with its own random numbers.
     #[serde(default = "default_count")]
     pub count: u32,
-    /// What is sent and when: datagrams by a law, or an application on TCP.
+    /// The source of packets: a datagram source, or an application on TCP.
     pub source: SourceConfig,
-    /// Codepoint that the sender sets.
+    /// Codepoint of packets from the sender.
     #[serde(default)]
     pub dscp: Dscp,
-    /// Codepoint that the receiver sets on what it sends back by TCP; by default the sender's.
+    /// Codepoint of TCP segments from the receiver; by default that of the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_dscp: Option<Dscp>,
-    /// When the first flow may start.
+    /// Earliest start of a flow.
     #[serde(default)]
     pub start: Time,
-    /// Each flow starts at a random instant, uniform over this span after `start`.
+    /// Each flow starts at a random time, uniformly distributed over this span after `start`.
     #[serde(default)]
     pub start_within: Time,
-    /// When it sends no more; by default the end of the run.
+    /// When flows stop sending; by default the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
-    /// UDP or TCP source port of the first flow; the following flows count up.
+    /// UDP or TCP source port of the first flow; each further flow has the next port.
     #[serde(default = "default_source_port")]
     pub source_port: u16,
     /// UDP or TCP destination port.
@@ -56,7 +56,7 @@ pub struct TrafficConfig {
 }
 
 impl TrafficConfig {
-    /// What tells flow `number`, between the hosts with these addresses, from every other.
+    /// The five-tuple of flow `number` between hosts with these addresses.
     pub fn flow_key(&self, [source, destination]: [IpAddr; 2], number: u32, protocol: Protocol) -> FlowKey {
         FlowKey {
             source: source.into(),
@@ -87,39 +87,39 @@ fn default_destination_port() -> u16 {
     9
 }
 
-/// What is sent and when: datagrams by a law, or an application on TCP.
+/// The source of packets: a datagram source, or an application on TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceConfig {
-    /// Constant bit rate: one packet every so often.
+    /// Constant bit rate: packets at regular intervals.
     Cbr(CbrConfig),
-    /// Constant bit rate in bursts, silence between them.
+    /// Bursts at constant bit rate, separated by silence.
     OnOff(OnOffConfig),
-    /// Independent exponential gaps.
+    /// Independent, exponentially distributed gaps between packets.
     Poisson(PoissonConfig),
-    /// Times and sizes from a file.
+    /// Times and sizes of packets from a file.
     Trace(TraceConfig),
-    /// The packets of a capture, at their times: pcap or pcapng.
+    /// Replay of the packets of a pcap or pcapng capture at their times.
     Pcap(PcapConfig),
-    /// TCP: one connection that always has data to send.
+    /// TCP: one connection with unlimited data.
     Bulk(BulkConfig),
-    /// TCP: requests and responses in turn on one connection.
+    /// TCP: alternating requests and responses on one connection.
     RequestResponse(RequestResponseConfig),
-    /// TCP: a connection for each request and response, one after the other.
+    /// TCP: a new connection for each request and response, one after the other.
     ConnectRequestResponse(ConnectRequestResponseConfig),
     /// TCP: files one after the other, each confirmed by the receiving application.
     FileTransfer(FileTransferConfig),
-    /// TCP: many short transfers that begin at random.
+    /// TCP: many short transfers that start at random times.
     Web(WebConfig),
 }
 
-/// The size of a packet, and what the source's rate counts.
+/// Size of a packet, and the bytes that the rate of the source counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PacketSize {
-    /// UDP payload bytes; the IP packet is 28 bytes longer. The rate counts payload.
+    /// UDP payload, bytes; the IP packet is 28 bytes longer. The rate counts payload bytes.
     Payload(ByteSize),
-    /// IP bytes, headers included. The rate counts IP bytes.
+    /// IP packet including headers, bytes. The rate counts IP bytes.
     Ip(ByteSize),
 }
 
@@ -146,16 +146,16 @@ impl PacketSize {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CbrConfig {
-    /// Bits per second, counted as `packet` says.
+    /// Rate in bits per second, of the bytes that `packet` selects.
     pub rate: Rate,
     /// Packet size.
     pub packet: PacketSize,
-    /// What the rate counts in place of what `packet` says: the IP packet in this framing. Of a traffic
-    /// generator that is told a load of its Ethernet, that is `ethernet-wire`.
+    /// Framing whose bytes the rate counts, instead of those that `packet` selects: `ethernet-wire` for a
+    /// traffic generator whose load is given as a rate on its Ethernet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_counts: Option<Framing>,
-    /// How far a gap may be off, as a part of it: with 0.1 gaps are uniform within 10 % of the exact one.
-    /// The rate is kept on average. Below 1.
+    /// Relative variation of gaps, at least 0 and below 1: with 0.1, gaps are uniformly distributed within 10
+    /// % of the exact gap. The mean rate does not change.
     #[serde(default)]
     pub jitter: f64,
 }
@@ -164,56 +164,56 @@ pub struct CbrConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct OnOffConfig {
-    /// Bits per second while on, counted as `packet` says.
+    /// Rate during a burst in bits per second, of the bytes that `packet` selects.
     pub rate: Rate,
     /// Packet size.
     pub packet: PacketSize,
-    /// Length of a burst; its mean where `law` is random.
+    /// Length of a burst; the mean if `law` is random.
     pub on_time: Time,
-    /// Silence between the end of a burst and the start of the next; its mean where `law` is random.
+    /// Silence between the end of a burst and the start of the next; the mean if `law` is random.
     pub off_time: Time,
-    /// How the two periods are distributed.
+    /// Distribution of the two periods.
     #[serde(default)]
     pub law: PeriodLaw,
 }
 
-/// How the periods of an ON-OFF source are distributed.
+/// Distribution of the periods of an ON-OFF source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum PeriodLaw {
-    /// Always the same.
+    /// Constant.
     #[default]
     Deterministic,
     /// Exponential.
     Exponential,
-    /// Pareto: heavy-tailed; many of them together are long-range dependent.
+    /// Pareto: heavy-tailed; the sum of many such sources is long-range dependent.
     Pareto {
-        /// Shape, above 1; 1.5 is the usual choice.
+        /// Shape of the distribution, above 1; 1.5 is usual.
         shape: f64,
     },
 }
 
-/// Independent exponential gaps between packets.
+/// Independent, exponentially distributed gaps between packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PoissonConfig {
-    /// Mean bits per second, counted as `packet` says.
+    /// Mean rate in bits per second, of the bytes that `packet` selects.
     pub rate: Rate,
-    /// Packet size; its mean where `sizes` is random.
+    /// Packet size; the mean if `sizes` is random.
     pub packet: PacketSize,
-    /// How sizes are distributed.
+    /// Distribution of packet sizes.
     #[serde(default)]
     pub sizes: SizeLaw,
 }
 
-/// How packet sizes are distributed.
+/// Distribution of packet sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SizeLaw {
-    /// Always the same.
+    /// Constant.
     #[default]
     Fixed,
-    /// Exponential, rounded to whole bytes: with it a link is an M/M/1 queue.
+    /// Exponential, rounded to whole bytes, which makes a link an M/M/1 queue.
     Exponential,
 }
 
@@ -221,38 +221,38 @@ pub enum SizeLaw {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TraceConfig {
-    /// CSV file with the header `time,size` or `time,size,dscp`: seconds since the flow's start, IP bytes,
-    /// codepoint. The path is relative to the scenario file.
+    /// CSV file with the header `time,size` or `time,size,dscp`: seconds since the start of the flow, IP
+    /// bytes, codepoint. The path is relative to the scenario file.
     pub file: String,
 }
 
-/// The packets of a capture, replayed once: times, IP lengths, codepoints and ECN fields are those of the file. Nothing
-/// answers them, TCP segments among them neither: they come when they came.
+/// Replay of a capture, once, with its times, IP lengths, codepoints and ECN fields. Replayed packets have no
+/// replies: TCP segments are sent at their recorded times, without congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PcapConfig {
-    /// The pcap or pcapng file. The path is relative to the scenario file. Times count from the first IP packet in it.
+    /// The pcap or pcapng file, relative to the scenario file. Times count from the first IP packet in it.
     pub file: String,
-    /// Whose packets they are.
+    /// Flows to which the packets belong.
     #[serde(default)]
     pub flows: ReplayedFlows,
-    /// The packets that are replayed; without it, all IP packets. A capture holds both directions of a conversation:
-    /// `source: 192.0.2.1` chooses one.
+    /// Packets to replay; by default all IP packets. A capture may contain both directions of a conversation:
+    /// `source: 192.0.2.1` selects one.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
     pub matches: Option<MatchConfig>,
-    /// Name of the interface in a pcapng file whose packets are replayed; without it, those of all.
+    /// Name of the interface in a pcapng file whose packets are replayed; by default all interfaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,
 }
 
-/// Whose packets the packets of a capture are.
+/// Flows to which the packets of a capture belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplayedFlows {
-    /// Addresses, ports and protocol are those of the file: each five-tuple is a flow, in the order in which they
-    /// first appear. Packets go from `from` to `to` all the same.
+    /// Addresses, ports and protocol of the file: each five-tuple is a flow, in order of first appearance.
+    /// All packets go from `from` to `to`.
     #[default]
     AsCaptured,
-    /// All are UDP datagrams of one flow between the two hosts.
+    /// One flow of UDP datagrams between the two hosts.
     One,
 }

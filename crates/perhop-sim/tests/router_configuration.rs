@@ -124,9 +124,9 @@ fn a_configuration_is_put_at_the_interfaces_that_links_name() {
 fn what_is_said_twice_is_refused() {
     let name = "{ name: ATM1 }";
     for (written, said) in [
-        ("{ name: ATM1, rate: 1Mb/s }", "`ATM1.1` has its rate twice"),
-        ("{ name: ATM1, ring: { packets: 5 } }", "`ATM1.1` has its ring twice"),
-        ("{ name: ATM1, output: other }", "`ATM1.1` has its output twice"),
+        ("{ name: ATM1, rate: 1Mb/s }", "`rate` of `ATM1.1` is set twice"),
+        ("{ name: ATM1, ring: { packets: 5 } }", "`ring` of `ATM1.1` is set twice"),
+        ("{ name: ATM1, output: other }", "`output` of `ATM1.1` is set twice"),
     ] {
         assert!(refused(name, written).contains(said), "{}", refused(name, written));
     }
@@ -141,11 +141,13 @@ fn what_is_said_twice_is_refused() {
 
 #[test]
 fn interfaces_are_named_and_are_there() {
-    assert!(refused("{ edge: { name: eth0 } }", "{}").contains("which interface of `edge` leads to `pc`?"));
+    assert!(
+        refused("{ edge: { name: eth0 } }", "{}").contains("the interface of `edge` to `pc` has no `name`")
+    );
     let misspelled = refused("name: eth0", "name: eth1");
     assert!(misspelled.contains("no interface `eth1`"), "{misspelled}");
     assert!(misspelled.contains("did you mean `Ethernet0`"), "{misspelled}");
-    assert!(refused("name: ATM1", "name: eth0").contains("two links lead to `Ethernet0`"));
+    assert!(refused("name: ATM1", "name: eth0").contains("two links use interface `Ethernet0`"));
     let plain = refused(
         "interfaces: { edge: { name: ATM1 } }",
         "interfaces: { edge: { name: ATM1 }, core: { name: x } }",
@@ -170,14 +172,18 @@ fn findings_are_shown_where_they_stand() {
 fn a_host_outside_the_subnet_is_pointed_out() {
     let loaded = load(&SCENARIO.replace("pc: {}", "pc: { address: 10.0.8.2 }")).unwrap();
     let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
-    assert!(warning.message.contains("10.0.8.2 is in no subnet of `Ethernet0`"), "{}", warning.message);
+    assert!(
+        warning.message.contains("10.0.8.2 is outside the subnets of `Ethernet0`"),
+        "{}",
+        warning.message
+    );
 }
 
 #[test]
 fn without_a_language_nothing_is_guessed() {
     let document = Document::parse(SCENARIO, "scenario.yaml").unwrap();
     let refused = load_document(&document, ".").unwrap_err().render(Coloring::Plain);
-    assert!(refused.contains("nothing here reads routers' configurations"), "{refused}");
+    assert!(refused.contains("router configurations are not supported here"), "{refused}");
 }
 
 #[test]

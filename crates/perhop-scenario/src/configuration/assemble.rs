@@ -1,4 +1,4 @@
-//! Puts what routers' configurations say into the scenario's own terms.
+//! Translates router configurations into policies, rates, framings and rings of the scenario.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,15 +17,15 @@ use crate::path::ValuePath;
 use crate::position::Excerpt;
 use crate::{InterfaceConfig, Scenario};
 
-/// A scenario whose routers' configurations have become policies.
+/// A scenario in which router configurations have become policies.
 pub(crate) struct Assembled {
     pub(crate) scenario: Scenario,
-    /// What was found on the way.
+    /// Diagnostics about the configurations.
     pub(crate) found: Vec<Diagnostic>,
 }
 
-/// Puts the configurations of `scenario`'s routers in place, read by `language`; `document` says where
-/// what stands.
+/// Translates the configurations of `scenario`'s routers, read by `language`; `document` gives positions for
+/// diagnostics.
 pub(crate) fn assemble(
     document: &Document,
     scenario: &Scenario,
@@ -51,15 +51,15 @@ struct Assembly<'a> {
     scenario: Scenario,
 }
 
-/// One end of a link: the link's number, the node, and what its interface is called.
+/// One end of a link: the interface of `node` towards `neighbor`.
 #[derive(Clone, Copy)]
-struct End<'a> {
+struct LinkEnd<'a> {
     link: usize,
     node: &'a str,
     neighbor: &'a str,
 }
 
-impl End<'_> {
+impl LinkEnd<'_> {
     fn path(&self) -> ValuePath {
         ValuePath::from("links").join(self.link).join("interfaces").join(self.node)
     }
@@ -79,7 +79,7 @@ impl Assembly<'_> {
     ) -> Option<ConfiguredRouter> {
         let path = ValuePath::from("routers").join(name).join("configuration");
         let Some(language) = language else {
-            let message = "nothing here reads routers' configurations";
+            let message = "router configurations are not supported here";
             self.error(&path, message, "load the scenario with a configuration language");
             return None;
         };
@@ -91,7 +91,7 @@ impl Assembly<'_> {
                 return None;
             }
         };
-        // Each element is one line, whatever it holds, so that lines can be told apart again.
+        // Each element becomes exactly one line, so that findings can be mapped back to it.
         let added: String =
             configuration.add.iter().map(|command| command.replace('\n', " ") + "\n").collect();
         let whole = format!("{}\n{added}", text.trim_end_matches('\n'));
@@ -110,7 +110,7 @@ impl Assembly<'_> {
         Some(read)
     }
 
-    /// Adds a finding about a line of `text`, or of what was added to it.
+    /// Reports a finding about a line of `text` or of `add`.
     fn report(&mut self, path: &ValuePath, file: Option<&str>, text: &str, finding: &Finding) {
         let Finding { severity, line, message, help } = finding;
         let lines = text.trim_end_matches('\n').lines().count();
@@ -136,22 +136,22 @@ impl Assembly<'_> {
         language: Option<&dyn ConfigurationLanguage>,
     ) {
         let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
-        let mut placed: Vec<(End, &ConfiguredPort)> = Vec::new();
+        let mut placed: Vec<(LinkEnd, &ConfiguredPort)> = Vec::new();
         for (index, link) in scenario.links.iter().enumerate() {
             let [a, b] = &link.between;
             for (node, neighbor) in [(a, b), (b, a)] {
-                let end = End { link: index, node, neighbor };
+                let end = LinkEnd { link: index, node, neighbor };
                 let written = link.interfaces.get(node).and_then(|interface| interface.name.as_deref());
                 let Some(router) = routers.get(node.as_str()) else {
-                    self.named_for_nothing(scenario, end, written);
+                    self.refuse_name_without_configuration(scenario, end, written);
                     continue;
                 };
                 let Some(port) = self.port(end, router, written, language) else { continue };
                 if taken.insert((node, &port.name)) {
                     placed.push((end, port));
                 } else {
-                    let message = format!("two links lead to `{}` of `{node}`", port.name);
-                    self.error(&end.path().join("name"), message, "an interface has one link");
+                    let message = format!("two links use interface `{}` of `{node}`", port.name);
+                    self.error(&end.path().join("name"), message, "an interface has only one link");
                 }
             }
         }
@@ -164,26 +164,32 @@ impl Assembly<'_> {
         self.addresses(scenario, &placed);
     }
 
-    fn named_for_nothing(&mut self, scenario: &Scenario, end: End, written: Option<&str>) {
+    fn refuse_name_without_configuration(
+        &mut self,
+        scenario: &Scenario,
+        end: LinkEnd,
+        written: Option<&str>,
+    ) {
         let configured = scenario.routers.get(end.node).is_some_and(|router| router.configuration.is_some());
         if written.is_some() && !configured {
-            let message = format!("`{}` has no configuration with interfaces of that name", end.node);
-            let help = "leave `name` out, or give the router a `configuration`";
+            let message =
+                format!("`{}` has no configuration in which an interface could have this name", end.node);
+            let help = "remove `name`, or give the router a `configuration`";
             self.error(&end.path().join("name"), message, help);
         }
     }
 
-    /// The port that an end of a link is.
+    /// The configured port at an end of a link.
     fn port<'r>(
         &mut self,
-        end: End,
+        end: LinkEnd,
         router: &'r ConfiguredRouter,
         written: Option<&str>,
         language: Option<&dyn ConfigurationLanguage>,
     ) -> Option<&'r ConfiguredPort> {
         let names = || router.ports.iter().map(|port| port.name.as_str());
         let Some(written) = written else {
-            let message = format!("which interface of `{}` leads to `{}`?", end.node, end.neighbor);
+            let message = format!("the interface of `{}` to `{}` has no `name`", end.node, end.neighbor);
             let link = ValuePath::from("links").join(end.link);
             let help = format!(
                 "write `interfaces: {{ {}: {{ name: … }} }}`; {}",
@@ -211,8 +217,8 @@ impl Assembly<'_> {
         Some(port)
     }
 
-    /// Makes `port` the interface at `end`.
-    fn place(&mut self, end: End, port: &ConfiguredPort, neighbors: &[(&ConfiguredPort, &str)]) {
+    /// Applies the configuration of `port` to the interface at `end`.
+    fn place(&mut self, end: LinkEnd, port: &ConfiguredPort, neighbors: &[(&ConfiguredPort, &str)]) {
         self.refuse_contradictions(end, port);
         let link = &mut self.scenario.links[end.link];
         if let Some(framing) = port.framing {
@@ -235,8 +241,8 @@ impl Assembly<'_> {
         }
     }
 
-    /// Says what the scenario says otherwise, or once more.
-    fn refuse_contradictions(&mut self, end: End, port: &ConfiguredPort) {
+    /// Reports what both the scenario and the configuration set.
+    fn refuse_contradictions(&mut self, end: LinkEnd, port: &ConfiguredPort) {
         let link = &self.scenario.links[end.link];
         let InterfaceConfig { input, output, ring, rate, .. } =
             link.interfaces.get(end.node).cloned().unwrap_or_default();
@@ -250,26 +256,26 @@ impl Assembly<'_> {
         ];
         let framing = link.framing.zip(port.framing).filter(|(written, read)| written != read);
         for (key, _) in twice.into_iter().filter(|(_, twice)| *twice) {
-            let message = format!("`{}` has its {key} twice: here and in {in_configuration}", port.name);
-            let help = format!("leave `{key}` out, or change the configuration by its `add`");
+            let message = format!("`{key}` of `{}` is set twice: here and in {in_configuration}", port.name);
+            let help = format!("remove `{key}`, or change the configuration with `add`");
             self.error(&end.path().join(key), message, help);
         }
         if let Some((written, read)) = framing {
             let message =
                 format!("the framing is {} here and {} in {in_configuration}", word(written), word(read));
             let path = ValuePath::from("links").join(end.link).join("framing");
-            self.error(&path, message, "both ends of a link have one framing: leave it out here");
+            self.error(&path, message, "both ends of a link have the same framing: remove it here");
         }
         let link = &self.scenario.links[end.link];
         if let Some(rate) = port.rate.filter(|rate| *rate > link.rate) {
-            let message = format!("{rate} in {in_configuration} is more than the link's {}", link.rate);
+            let message = format!("{rate} in {in_configuration} exceeds the rate of the link, {}", link.rate);
             let path = ValuePath::from("links").join(end.link).join("rate");
-            self.error(&path, message, "write the rate of the line, of which a circuit is a part");
+            self.error(&path, message, "set the rate of the line that carries the circuit");
         }
     }
 
-    /// Gives hosts without an address one of the subnet of the interface that they are linked to.
-    fn addresses(&mut self, scenario: &Scenario, placed: &[(End, &ConfiguredPort)]) {
+    /// Gives hosts without an address one from the subnet of the router's interface on their link.
+    fn addresses(&mut self, scenario: &Scenario, placed: &[(LinkEnd, &ConfiguredPort)]) {
         let mut used: BTreeSet<IpAddr> = scenario.hosts.values().filter_map(|host| host.address).collect();
         used.extend(
             placed.iter().flat_map(|(_, port)| &port.addresses).map(|(address, _)| IpAddr::from(*address)),
@@ -281,9 +287,10 @@ impl Assembly<'_> {
             match host.address {
                 Some(IpAddr::V4(address)) if !subnets.is_empty() && outside(address) => {
                     let path = ValuePath::from("hosts").join(end.neighbor).join("address");
-                    let message = format!("{address} is in no subnet of `{}` of `{}`", port.name, end.node);
+                    let message =
+                        format!("{address} is outside the subnets of `{}` of `{}`", port.name, end.node);
                     let warning = self.document.diagnostic(Severity::Warning, &path, message);
-                    self.found.push(warning.help("access lists may miss its packets"));
+                    self.found.push(warning.help("access lists may not match its packets"));
                 }
                 None => {
                     let free = subnets.iter().find_map(|subnet| first_free(*subnet, &used));
@@ -298,7 +305,7 @@ impl Assembly<'_> {
     }
 }
 
-/// A framing as it is written.
+/// The name of a framing in the scenario language.
 fn word(framing: Framing) -> String {
     let value = serde_json::to_value(framing).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
@@ -312,14 +319,14 @@ fn contains((address, length): (Ipv4Addr, u8), other: Ipv4Addr) -> bool {
     (address.to_bits() ^ other.to_bits()) & mask(length) == 0
 }
 
-/// The first address of a subnet that nobody has; neither its first nor its last, which are no host's.
+/// The first free host address of a subnet: neither the network nor the broadcast address.
 fn first_free((address, length): (Ipv4Addr, u8), used: &BTreeSet<IpAddr>) -> Option<IpAddr> {
     let (first, last) = (address.to_bits() & mask(length), address.to_bits() | !mask(length));
     let mut all = (first.saturating_add(1)..last).map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)));
     all.find(|address| !used.contains(address))
 }
 
-/// Calls interfaces by the neighbors that they lead to: the scenario's name for them.
+/// Replaces names of interfaces by the neighbors on their links, which are their names in the scenario.
 fn by_neighbor(policy: &mut PolicyConfig, neighbors: &[(&ConfiguredPort, &str)]) {
     let rename = |condition: &mut MatchConfig| rename(condition, neighbors);
     policy.conditioners.iter_mut().filter_map(|one| one.matches.as_mut()).for_each(rename);

@@ -1,10 +1,9 @@
-//! Routers that come with a configuration of their own: [`RouterConfiguration`] as written, and
-//! [`ConfigurationLanguage`], which says what it amounts to.
+//! Routers with a vendor's configuration: [`RouterConfiguration`] as written, and [`ConfigurationLanguage`],
+//! which interprets it.
 //!
-//! Which language that is, nobody here knows: a front end brings it along
-//! ([`Loader`](super::Loader)). What it reads is put into the scenario's own terms by `assemble`:
-//! policies, rates, framings and rings at the interfaces that links name. After that the scenario is
-//! one like any other.
+//! The language is supplied by the front end ([`Loader`](super::Loader)). `assemble` translates its result
+//! into policies, rates, framings and rings at the interfaces that links name; after that the scenario is
+//! complete.
 
 mod assemble;
 
@@ -25,58 +24,61 @@ use super::document::reason;
 
 pub(super) use assemble::{Assembled, assemble};
 
-/// A router's own configuration, as it stands in the router: `file` or `text`.
+/// The configuration of a router in its own language: `file` or `text`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RouterConfiguration {
-    /// The file that holds it; the path is relative to the scenario file.
+    /// File with the configuration, relative to the scenario file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The configuration itself, in place of a file: so results keep it.
+    /// The configuration itself, instead of `file`. Results contain it in this form.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Further commands, one by one, as if they were typed into the configured router: what they say again
-    /// replaces what was said. `[policy-map wan, class voice, bandwidth 500]`
+    /// Further commands, one per element, as if they were entered at the configured router: a repeated
+    /// setting replaces the earlier one. `[policy-map wan, class voice, bandwidth 500]`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<String>,
-    /// What depends on the router's hardware and stands in no configuration.
+    /// Properties of the router's hardware, which are not part of a configuration.
     #[serde(default)]
     pub platform: PlatformConfig,
 }
 
-/// What depends on a router's hardware and stands in no configuration; what is not said here is the profile's.
+/// Properties of a router's hardware, which are not part of a configuration. Keys that are not set come from
+/// the profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformConfig {
-    /// Name of a profile; by default a router of 1999 with an ATM port adapter.
+    /// Name of a hardware profile; by default a router of 1999 with an ATM port adapter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
-    /// IP bytes in a particle of the transmit ring of a virtual circuit.
+    /// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub particle: Option<ByteSize>,
-    /// Particles of a virtual circuit's transmit ring where its configuration does not say.
+    /// Size of a virtual circuit's transmit ring, particles, where the configuration does not set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub circuit_ring: Option<u32>,
-    /// When a packet may enter a ring that has room, but not enough.
+    /// Whether a packet may enter a ring that has some room, but not enough for the whole packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_admission: Option<RingAdmission>,
-    /// Rate of the line in whose whole cell slots a virtual circuit is paced: its rate is then the line's over the
-    /// next whole number. By default a circuit has exactly the rate of its configuration.
+    /// Line rate in bits per second, if virtual circuits are paced in whole cell slots of the line: the
+    /// circuit's rate is then the line rate divided by a whole number. By default a circuit has exactly its
+    /// configured rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots_of: Option<Rate>,
-    /// Packets in a class's queue where its configuration does not say.
+    /// Queue limit of a class, packets, where the configuration does not set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<u64>,
-    /// Percent of the bandwidth that classes may reserve where the configuration does not say.
+    /// Share of the bandwidth that classes may reserve, percent, where the configuration does not set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservable_percent: Option<u64>,
-    /// How random early detection spreads its drops.
+    /// Distribution of the distances between drops of random early detection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drop_spacing: Option<DropSpacing>,
 }
 
-/// The text of a configuration's file: UTF-16 where it begins with the byte order mark of that, as what Windows
-/// PowerShell's `>` writes; else UTF-8. Configurations of old are Latin-1 in places; nothing that matters is.
+/// Decodes a configuration file: UTF-16 if it begins with that byte order mark, as Windows PowerShell's `>`
+/// writes; else UTF-8. Invalid UTF-8 is replaced: old configurations have Latin-1 in descriptions and
+/// banners.
 pub fn configuration_text(bytes: &[u8]) -> String {
     let utf_16 = |unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();
@@ -89,75 +91,73 @@ pub fn configuration_text(bytes: &[u8]) -> String {
     }
 }
 
-/// A language in which routers are configured.
+/// A language of router configurations.
 pub trait ConfigurationLanguage {
-    /// What `text` amounts to on `platform`.
+    /// Interprets `text` for a router of `platform`.
     ///
     /// # Errors
-    /// Where there is no such platform; what is wrong with the text is among the findings.
+    /// When the platform is unknown. Errors in the text are among the findings.
     fn read(&self, text: &str, platform: &PlatformConfig) -> Result<ConfiguredRouter, ConfigError>;
-    /// The full name of an interface that may be written in short.
+    /// The full name of an interface whose name may be abbreviated.
     fn interface_name(&self, written: &str) -> String;
 }
 
-/// A router as its configuration describes it.
+/// The interpretation of a router's configuration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfiguredRouter {
-    /// Its interfaces and virtual circuits.
+    /// Interfaces and virtual circuits.
     pub ports: Vec<ConfiguredPort>,
-    /// What is wrong or doubtful, or not simulated.
+    /// Errors and warnings, among them what is not simulated.
     pub findings: Vec<Finding>,
 }
 
 /// One interface or virtual circuit of a configured router.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfiguredPort {
-    /// Its name, unique in the router.
+    /// Name, unique in the router.
     pub name: String,
-    /// The name of the interface it is or belongs to.
+    /// Name of the interface, also for a virtual circuit on it.
     pub interface: String,
-    /// The line of the configuration that opens it.
+    /// Line of the configuration with which its section begins, from 1.
     pub line: usize,
-    /// Addresses and lengths of their subnets' prefixes.
+    /// Addresses with the prefix lengths of their subnets.
     pub addresses: Vec<(Ipv4Addr, u8)>,
-    /// Conditions packets that arrive.
+    /// Policy for arriving packets.
     pub input: PolicyConfig,
-    /// Conditions and queues packets that leave.
+    /// Policy for departing packets.
     pub output: PolicyConfig,
-    /// Bits per second on the wire, where the configuration says.
+    /// Rate of the wire, bits per second, if configured.
     pub rate: Option<Rate>,
-    /// What surrounds an IP packet, where the configuration says.
+    /// Framing on the wire, if configured.
     pub framing: Option<Framing>,
-    /// The FIFO between scheduler and wire, where the configuration says.
+    /// Transmit ring, if configured.
     pub ring: Option<RingConfig>,
-    /// Nothing passes.
+    /// Whether the interface is administratively down.
     pub shutdown: bool,
 }
 
-/// Something about a configuration that its reader should know.
+/// A diagnostic about a line of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// How bad it is.
+    /// Error or warning.
     pub severity: Severity,
-    /// Line of the text, from 1; those that were added count on.
+    /// Line of the text, from 1; the lines of `add` follow it.
     pub line: usize,
-    /// What was found.
+    /// What is wrong.
     pub message: String,
-    /// What happens in its place, or what would be right.
+    /// How to correct it, or what is simulated instead.
     pub help: String,
 }
 
 impl RouterConfiguration {
-    /// The text, without what is added to it.
+    /// The text without `add`.
     ///
     /// # Errors
-    /// Where there is none, or the file cannot be read: the key at fault, and why.
+    /// When there is no text, or the file cannot be read: the key and the message.
     fn read(&self, base: &Path) -> Result<String, (&'static str, String)> {
         match (&self.file, &self.text) {
-            (Some(_), Some(_)) => {
-                Err(("text", "the configuration is given twice, as a file and as text".into()))
-            }
-            (None, None) => Err(("", "a configuration without `file` or `text`".into())),
+            (Some(_), Some(_)) => Err(("text", "`file` and `text` are both set".into())),
+            (None, None) => Err(("", "neither `file` nor `text` is set".into())),
             (None, Some(text)) => Ok(text.clone()),
             (Some(file), None) => {
                 let path = base.join(file);
@@ -173,7 +173,7 @@ impl RouterConfiguration {
             }
         }
     }
-    /// The same with the text of its file in it.
+    /// This configuration with the text of its file in place of the file's name.
     pub(super) fn embedded(&self, base: &Path) -> RouterConfiguration {
         match self.read(base) {
             Ok(text) => RouterConfiguration { file: None, text: Some(text), ..self.clone() },

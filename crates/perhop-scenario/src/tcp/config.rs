@@ -1,4 +1,4 @@
-//! [`TcpConfig`]: a profile and what a scenario wants otherwise.
+//! [`TcpConfig`]: the TCP of a scenario, a profile with individual parameters replaced.
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::units::{ByteSize, QueueSize, Time};
@@ -14,40 +14,41 @@ use super::profile::{DefaultWindow, Profile};
 /// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
 pub const LONGEST_DELAY: Time = Time::from_milliseconds(500);
 
-/// A TCP: a profile, and what differs from it. Both ends of a connection have the same.
+/// A TCP implementation: a profile with individual parameters replaced. Both endpoints of a connection use
+/// it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TcpConfig {
-    /// The TCP of an era: where every parameter below comes from that is not set here.
+    /// Profile of an era, which supplies every parameter that is not set.
     pub profile: Profile,
-    /// Maximum segment size: payload and options.
+    /// Maximum segment size, payload and TCP options, bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mss: Option<ByteSize>,
-    /// The largest IP packet that the path takes.
+    /// Maximum size of an IP packet on the path, bytes.
     #[serde(default = "ethernet_mtu")]
     pub mtu: ByteSize,
-    /// What the headers add to a packet.
+    /// Whether headers are added to the size of a packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub headers: Option<Headers>,
-    /// The receiver's buffer and so the largest window it offers, in bytes or full segments.
+    /// Receive buffer, which is the largest window that the receiver offers, in bytes or full segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<QueueSize>,
-    /// The congestion window at the start.
+    /// Initial congestion window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_window: Option<InitialWindow>,
-    /// The slow-start threshold at the start, in bytes or full segments; by default `window`.
+    /// Initial slow-start threshold, in bytes or full segments; by default `window`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_ssthresh: Option<QueueSize>,
-    /// What is done about loss before the timer expires.
+    /// Loss recovery without a timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
-    /// How the congestion window grows and shrinks.
+    /// Congestion control.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub congestion: Option<CongestionControl>,
-    /// Duplicate acknowledgments that mean loss.
+    /// Number of duplicate acknowledgments that indicate a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duplicate_threshold: Option<u32>,
-    /// Whether the first duplicate acknowledgments let new segments out (RFC 3042).
+    /// Limited transmit: the first duplicate acknowledgments allow new segments (RFC 3042).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_transmit: Option<bool>,
     /// How often Tahoe and Reno may fast-retransmit.
@@ -56,52 +57,53 @@ pub struct TcpConfig {
     /// When the receiver acknowledges data in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acknowledgment: Option<Acknowledgment>,
-    /// Whether connections are opened and closed.
+    /// Whether connections are opened and closed by segments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake: Option<Handshake>,
-    /// Whether the handshake is a measurement of the round trip.
+    /// Whether the handshake gives a round-trip sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handshake_timing: Option<HandshakeTiming>,
-    /// The segment that carries the FIN.
+    /// Segment that carries the FIN.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fin: Option<Fin>,
-    /// Whether segments carry timestamps, 12 bytes (RFC 7323).
+    /// Whether segments carry the timestamps option of 12 bytes (RFC 7323).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamps: Option<bool>,
-    /// Whether queues may mark packets instead of dropping them (RFC 3168).
+    /// Explicit congestion notification: queues may mark packets instead of dropping them (RFC 3168).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ecn: Option<bool>,
-    /// Granularity of the clock that measures round trips.
+    /// Granularity of the clock for round-trip samples and timers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clock: Option<Time>,
-    /// How the retransmission timeout follows from round trips.
+    /// Calculation of the retransmission timeout from round-trip samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rto_rule: Option<RtoRule>,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum_rto: Option<Time>,
-    /// Retransmission timeout before the first round trip is measured.
+    /// Retransmission timeout before the first round-trip sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub initial_rto: Option<Time>,
-    /// Greatest retransmission timeout.
+    /// Maximum retransmission timeout.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum_rto: Option<Time>,
-    /// Greatest factor of the exponential back-off, a power of two.
+    /// Maximum factor of the exponential back-off, a power of two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maximum_back_off: Option<u32>,
-    /// What is halved after congestion.
+    /// What a congestion event reduces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduction: Option<Reduction>,
     /// Whether a second timeout for the same segment reduces the slow-start threshold again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeated_timeout: Option<RepeatedTimeout>,
-    /// Whether a congestion window that is not used grows.
+    /// Whether the congestion window grows while the sender does not use it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
-    /// What the growth of the congestion window counts.
+    /// Unit in which the growth of the congestion window is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counting: Option<Counting>,
-    /// Whether a sender that was idle for a timeout starts again from the initial window (RFC 5681 §4.1).
+    /// Whether a sender that was idle for a retransmission timeout restarts from the initial window (RFC 5681
+    /// §4.1).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idle_restart: Option<bool>,
 }
@@ -110,13 +112,13 @@ fn ethernet_mtu() -> ByteSize {
     ByteSize::from_bytes(1500)
 }
 
-/// A segment's payload has to be worth its headers (RFC 1122 §3.3.3 expects 536).
+/// Least maximum segment size, bytes; RFC 1122 §3.3.3 has 536 as the default.
 const LEAST_MSS: u64 = 64;
-/// A window of more than 30 bits cannot be offered (RFC 7323 §2.3).
+/// Largest window that can be offered, bytes (RFC 7323 §2.3: 30 bits).
 const LARGEST_WINDOW: u64 = 1 << 30;
 
 impl TcpConfig {
-    /// `profile` as it is.
+    /// The unchanged `profile`.
     pub fn new(profile: Profile) -> TcpConfig {
         TcpConfig {
             profile,
@@ -151,10 +153,10 @@ impl TcpConfig {
         }
     }
 
-    /// The complete TCP.
+    /// Resolves the configuration to complete parameters.
     ///
     /// # Errors
-    /// When the segments do not fit the path, the window does not hold one, or a timer makes no sense.
+    /// When segments exceed the MTU, the window is smaller than a segment, or a parameter is out of range.
     pub fn build(&self) -> Result<Parameters, ConfigError> {
         let mut parameters = self.merged();
         parameters.mss = self.segment_size(&parameters)?;
@@ -165,7 +167,7 @@ impl TcpConfig {
         Ok(parameters)
     }
 
-    /// The profile's parameters with those that the scenario sets; sizes come later.
+    /// The profile's parameters with those of the scenario; sizes are resolved later.
     fn merged(&self) -> Parameters {
         let base = self.profile.parameters();
         Parameters {
@@ -200,13 +202,14 @@ impl TcpConfig {
     fn segment_size(&self, parameters: &Parameters) -> Result<u32, ConfigError> {
         let mss = self.mss.map_or(u64::from(parameters.mss), ByteSize::as_bytes);
         if mss < LEAST_MSS {
-            return Err(ConfigError::new("mss", format!("segments of {mss} bytes carry next to nothing"))
-                .help(format!("at least {LEAST_MSS}B; 1460B fit Ethernet")));
+            return Err(ConfigError::new("mss", format!("`mss` must be at least {LEAST_MSS}B, got {mss}B"))
+                .help("1460B is usual on Ethernet"));
         }
         let mss = u32::try_from(mss).unwrap_or(u32::MAX);
         let (packet, mtu) = (Parameters { mss, ..*parameters }.largest_packet(), self.mtu.as_bytes());
         if u64::from(packet) > mtu {
-            let message = format!("segments of {mss} bytes make packets of {packet}, the MTU is {mtu}");
+            let message =
+                format!("segments of {mss} bytes make packets of {packet} bytes, above the MTU of {mtu}");
             let help = format!("at most {}B, or a larger `mtu`", mtu.saturating_sub(u64::from(packet - mss)));
             return Err(ConfigError::new("mss", message).help(help));
         }
@@ -223,12 +226,15 @@ impl TcpConfig {
             (None, DefaultWindow::WholeSegments(bytes)) => u64::from(bytes) / payload * payload,
         };
         if window < payload {
-            let message = format!("a window of {window} bytes holds no segment of {payload}");
+            let message = format!("a window of {window} bytes is smaller than a segment of {payload} bytes");
             return Err(ConfigError::new("window", message).help("at least one segment; 64KiB is usual"));
         }
         if window > LARGEST_WINDOW {
-            return Err(ConfigError::new("window", format!("no TCP offers a window of {window} bytes"))
-                .help("at most 1GiB"));
+            return Err(ConfigError::new(
+                "window",
+                format!("`window` must be at most 1GiB, got {window} bytes"),
+            )
+            .help("RFC 7323 limits windows to 30 bits"));
         }
         Ok(window as u32)
     }
@@ -241,8 +247,9 @@ impl TcpConfig {
             Some(QueueSize::Bytes(bytes)) => bytes / payload,
         };
         if segments < 2 && self.initial_ssthresh.is_some() {
-            let message = format!("a slow-start threshold of {segments} segments");
-            return Err(ConfigError::new("initial-ssthresh", message).help("at least 2 segments"));
+            let message = format!("`initial-ssthresh` must be at least 2 segments, got {segments}");
+            return Err(ConfigError::new("initial-ssthresh", message)
+                .help("RFC 5681 §3.1 does not go below 2 segments"));
         }
         Ok(u32::try_from(segments.max(2)).unwrap_or(u32::MAX))
     }
@@ -250,35 +257,31 @@ impl TcpConfig {
 
 fn check_counts(parameters: &Parameters) -> Result<(), ConfigError> {
     if parameters.initial_window == InitialWindow::Segments(0) {
-        return Err(ConfigError::new("initial-window.segments", "a window of 0 segments sends nothing")
-            .help("at least 1"));
+        return Err(ConfigError::new("initial-window.segments", "`segments` must be at least 1")
+            .help("RFC 5681 has 2 to 4; Linux has 10"));
     }
     if parameters.duplicate_threshold == 0 {
-        return Err(ConfigError::new("duplicate-threshold", "every acknowledgment would mean loss")
+        return Err(ConfigError::new("duplicate-threshold", "`duplicate-threshold` must be at least 1")
             .help("3 is usual"));
     }
     if !parameters.maximum_back_off.is_power_of_two() {
         let message =
-            format!("the timeout doubles and never is {} times itself", parameters.maximum_back_off);
-        return Err(ConfigError::new("maximum-back-off", message).help("a power of two; 64 is usual"));
+            format!("`maximum-back-off` must be a power of two, got {}", parameters.maximum_back_off);
+        return Err(ConfigError::new("maximum-back-off", message).help("64 is usual"));
     }
     Ok(())
 }
 
 fn check_times(parameters: &Parameters) -> Result<(), ConfigError> {
     if parameters.clock == Time::ZERO {
-        return Err(
-            ConfigError::new("clock", "a clock without ticks measures nothing").help("for example 10ms")
-        );
+        return Err(ConfigError::new("clock", "`clock` must be above 0").help("for example 10ms"));
     }
     if parameters.initial_rto == Time::ZERO {
-        return Err(
-            ConfigError::new("initial-rto", "a timeout of 0 sends without end").help("for example 1s")
-        );
+        return Err(ConfigError::new("initial-rto", "`initial-rto` must be above 0").help("for example 1s"));
     }
     if parameters.maximum_rto < parameters.minimum_rto.max(parameters.initial_rto) {
         let message = format!(
-            "the greatest timeout, {}, is less than the least or the initial one",
+            "`maximum-rto` ({}) must not be less than `minimum-rto` or `initial-rto`",
             parameters.maximum_rto
         );
         return Err(ConfigError::new("maximum-rto", message).help("60s is usual"));
@@ -289,9 +292,9 @@ fn check_times(parameters: &Parameters) -> Result<(), ConfigError> {
         Acknowledgment::Estimated { first, .. } => ("estimated.first", first),
     };
     if wait == Time::ZERO || wait > LONGEST_DELAY {
-        let message = format!("acknowledgments that wait for {wait}");
+        let message = format!("the delay of acknowledgments must be in (0, 500ms], got {wait}");
         return Err(ConfigError::new(&format!("acknowledgment.{field}"), message)
-            .help("more than 0 and at most 500ms (RFC 5681 §4.2), or acknowledgment: every-packet"));
+            .help("RFC 5681 §4.2 has at most 500ms; for no delay write `acknowledgment: every-packet`"));
     }
     Ok(())
 }

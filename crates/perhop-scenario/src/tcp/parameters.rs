@@ -1,4 +1,4 @@
-//! [`Parameters`]: everything that tells one TCP from another.
+//! [`Parameters`]: everything in which TCP implementations differ.
 
 use perhop_qos::units::Time;
 use schemars::JsonSchema;
@@ -6,83 +6,84 @@ use serde::{Deserialize, Serialize};
 
 use super::header::{HEADERS, TCP_HEADER, TIMESTAMPS_OPTION};
 
-/// A TCP, complete and checked: what [`super::TcpConfig::build`] returns. Both ends have the same.
+/// Complete, checked parameters of a TCP implementation, from [`super::TcpConfig::build`]. Both endpoints use
+/// them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::struct_excessive_bools)] // independent options of the protocol
-#[repr(C)] // first what every segment asks for
+#[repr(C)] // most frequently used first
 pub struct Parameters {
-    /// What the headers add to a packet.
+    /// Whether headers are added to the size of a packet.
     pub headers: Headers,
     /// Whether segments carry timestamps (RFC 7323).
     pub timestamps: bool,
-    /// Whether a window that is not used grows.
+    /// Whether the congestion window grows while the sender does not use it.
     pub growth: Growth,
-    /// What the window's growth counts.
+    /// Unit in which the growth of the congestion window is counted.
     pub counting: Counting,
-    /// What is done about loss before the timer expires.
+    /// Loss recovery without a timeout.
     pub recovery: Recovery,
     /// Maximum segment size, bytes: payload and options (RFC 6691).
     pub mss: u32,
-    /// The receiver's buffer and so the largest window it offers, bytes.
+    /// Receive buffer, which is the largest offered window, bytes.
     pub window: u32,
-    /// The congestion window at the start.
+    /// Initial congestion window.
     pub initial_window: InitialWindow,
-    /// The slow-start threshold at the start, segments.
+    /// Initial slow-start threshold, segments.
     pub initial_ssthresh: u32,
-    /// How the congestion window grows and shrinks.
+    /// Congestion control.
     pub congestion: CongestionControl,
-    /// Duplicate acknowledgments that mean loss.
+    /// Number of duplicate acknowledgments that indicate a loss.
     pub duplicate_threshold: u32,
-    /// Whether the first duplicate acknowledgments let new segments out (RFC 3042).
+    /// Limited transmit: the first duplicate acknowledgments allow new segments (RFC 3042).
     pub limited_transmit: bool,
     /// How often fast retransmit may happen.
     pub fast_retransmit: FastRetransmit,
     /// When the receiver acknowledges.
     pub acknowledgment: Acknowledgment,
-    /// Whether connections are opened and closed.
+    /// Whether connections are opened and closed by segments.
     pub handshake: Handshake,
-    /// Whether the handshake is a measurement of the round trip.
+    /// Whether the handshake gives a round-trip sample.
     pub handshake_timing: HandshakeTiming,
-    /// The segment that carries the FIN.
+    /// Segment that carries the FIN.
     pub fin: Fin,
     /// Explicit congestion notification (RFC 3168).
     pub ecn: bool,
-    /// Granularity of the clock that measures round trips.
+    /// Granularity of the clock for round-trip samples and timers.
     pub clock: Time,
-    /// How the timeout follows from round trips.
+    /// Calculation of the retransmission timeout from round-trip samples.
     pub rto_rule: RtoRule,
-    /// Least retransmission timeout.
+    /// Minimum retransmission timeout.
     pub minimum_rto: Time,
     /// Retransmission timeout before the first sample.
     pub initial_rto: Time,
-    /// Greatest retransmission timeout.
+    /// Maximum retransmission timeout.
     pub maximum_rto: Time,
-    /// Greatest factor of the exponential back-off; a power of two.
+    /// Maximum factor of the exponential back-off; a power of two.
     pub maximum_back_off: u32,
-    /// What is halved after congestion.
+    /// What a congestion event reduces.
     pub reduction: Reduction,
     /// Whether a second timeout for the same segment reduces the threshold again.
     pub repeated_timeout: RepeatedTimeout,
-    /// Whether an idle sender starts again from the initial window (RFC 5681 §4.1).
+    /// Whether an idle sender restarts from the initial window (RFC 5681 §4.1).
     pub idle_restart: bool,
 }
 
 impl Parameters {
-    /// Payload bytes of a full segment.
+    /// Payload of a full segment, bytes.
     pub fn payload(&self) -> u32 {
         self.mss - self.options()
     }
-    /// Bytes of options that every segment carries.
+    /// Options of every segment, bytes.
     pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
-    /// Bytes by which the payload of a full segment on the wire, behind an IP header of `ip_header` bytes, falls
-    /// short of what the sender counts: none but where headers are not added, or are those of IPv6.
+    /// Bytes by which the payload of a full segment on the wire, after an IP header of `ip_header` bytes, is less
+    /// than the sender counts: 0 unless headers are not added, or are those of IPv6.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = if self.headers == Headers::Added { HEADERS + self.options() } else { 0 };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
-    /// The congestion window at the start, segments.
+    /// Initial congestion window, segments.
     pub fn initial_segments(&self) -> f64 {
         match self.initial_window {
             InitialWindow::Segments(segments) => f64::from(segments),
@@ -92,53 +93,53 @@ impl Parameters {
             InitialWindow::Rfc5681 => 4.0,
         }
     }
-    /// Bytes of the IP packet of a full segment.
+    /// Length of the IP packet with a full segment, bytes.
     pub fn largest_packet(&self) -> u32 {
         self.mss.saturating_add(if self.headers == Headers::Added { HEADERS } else { 0 })
     }
 }
 
-/// How the congestion window grows and shrinks.
+/// Algorithm of congestion control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CongestionControl {
-    /// One segment per round trip, half after congestion (RFC 5681).
+    /// Additive increase of one segment per round trip, halved after congestion (RFC 5681).
     Reno,
-    /// A cubic function of the time since the last congestion, 0.7 after congestion (RFC 9438).
+    /// A cubic function of the time since the last congestion event, which reduces to 0.7 (RFC 9438).
     Cubic,
 }
 
-/// What the headers add to a packet.
+/// Whether headers are added to the size of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Headers {
-    /// 40 bytes of IP and TCP header, and the options, to every packet.
+    /// Every packet is longer than its payload by IP and TCP headers of 40 bytes and the options.
     Added,
-    /// Nothing to data packets, which are as large as `mss` says; an acknowledgment has 40 bytes.
-    /// ns-2 before 2001.
+    /// Data packets have the size of `mss`, headers included; an acknowledgment has 40 bytes. ns-2 before
+    /// 2001.
     Included,
 }
 
-/// The congestion window at the start.
+/// Initial congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InitialWindow {
-    /// So many segments.
+    /// A number of segments.
     Segments(u32),
-    /// Two to four segments, by their size (RFC 5681).
+    /// Two to four segments, depending on their size (RFC 5681).
     Rfc5681,
 }
 
-/// What is done about loss before the timer expires.
+/// Loss recovery without a timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
     /// Fast retransmit, then slow start from one segment.
     Tahoe,
-    /// Fast retransmit, then fast recovery until any new acknowledgment: several losses in a window usually
-    /// end in a timeout (RFC 5681).
+    /// Fast retransmit, then fast recovery until any new acknowledgment; several losses in a window usually
+    /// lead to a timeout (RFC 5681).
     Reno,
-    /// Fast recovery until the whole window is acknowledged, one loss repaired per round trip (RFC 6582).
+    /// Fast recovery until the whole window is acknowledged; one loss is repaired per round trip (RFC 6582).
     #[serde(rename = "newreno")]
     NewReno,
     /// Selective acknowledgment (RFC 2018, RFC 6675).
@@ -151,7 +152,7 @@ pub enum Recovery {
 pub enum FastRetransmit {
     /// Once per window of data, and not within the window that timed out: ns-2's bugFix.
     OncePerWindow,
-    /// Whenever there are enough duplicate acknowledgments.
+    /// Whenever enough duplicate acknowledgments arrive.
     Always,
 }
 
@@ -159,80 +160,81 @@ pub enum FastRetransmit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Acknowledgment {
-    /// Every segment at once.
+    /// Every segment immediately.
     EveryPacket,
-    /// Every second segment at once, a single one after a while (RFC 1122 §4.2.3.2).
+    /// Every second segment immediately, a single one after a timeout (RFC 1122 §4.2.3.2).
     Delayed {
-        /// The while, at most 500 ms.
+        /// Delay of the acknowledgment of a single segment, above 0 and at most 500 ms.
         timeout: Time,
-        /// So many segments at the start of a connection are acknowledged at once, as Linux does.
+        /// Number of segments at the start of a connection that are acknowledged immediately, as in Linux.
         #[serde(default)]
         quick: u32,
     },
-    /// Every second segment at once, a single one after about twice the gap between segments, which the
-    /// receiver estimates: at most 500 ms, after a short segment 20 ms. Linux 2.0 and 2.2.
+    /// Every second segment immediately, a single one after about twice the gap between segments, which the
+    /// receiver estimates: at most 500 ms, and at most 20 ms after a short segment. Linux 2.0 and 2.2.
     Estimated {
-        /// The while before a gap is known, at most 500 ms.
+        /// Delay before a gap is known, above 0 and at most 500 ms.
         first: Time,
-        /// So many segments at the start of a connection are acknowledged at once.
+        /// Number of segments at the start of a connection that are acknowledged immediately.
         #[serde(default)]
         quick: u32,
     },
 }
 
-/// Whether connections are opened and closed.
+/// Whether connections are opened and closed by segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Handshake {
     /// SYN, SYN-ACK, ACK to open; FIN and its acknowledgment in each direction to close.
     ThreeWay,
-    /// Data flow from the first instant and nothing closes: ns-2's one-way agents.
+    /// Data flow from the start, and connections do not close: ns-2's one-way agents.
     None,
 }
 
-/// Whether the handshake is a measurement of the round trip.
+/// Whether the handshake gives a round-trip sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HandshakeTiming {
-    /// The first one, unless the SYN was lost (RFC 6298).
+    /// It gives the first sample, unless the SYN was lost (RFC 6298).
     Measured,
-    /// The timeout stays the initial one until data are acknowledged: Linux 2.0.
+    /// It gives none: the timeout stays the initial one until data are acknowledged. Linux 2.0.
     Forgotten,
 }
 
-/// The segment that carries the FIN.
+/// Segment that carries the FIN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fin {
-    /// The last with data, if that has not been sent yet.
+    /// The last data segment, if it has not been sent yet.
     WithData,
-    /// One of its own, which takes a place in the congestion window: Linux 2.0.
+    /// A separate segment, which takes a place in the congestion window: Linux 2.0.
     Alone,
 }
 
-/// How the retransmission timeout follows from round trips.
+/// Calculation of the retransmission timeout from round-trip samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RtoRule {
     /// SRTT + 4 RTTVAR, and at least the minimum (RFC 6298). BSD, ns-2.
     Rfc6298,
-    /// A quarter more, and more for windows of few segments; the first deviation is half the round trip:
-    /// Linux 2.0.
+    /// 5/4 of SRTT + 4 RTTVAR, and more for windows of few segments; the first deviation is half the round
+    /// trip: Linux 2.0.
     #[serde(rename = "linux-2.0")]
     Linux2_0,
-    /// The same with a first deviation as large as the round trip: Linux 2.2.
+    /// 5/4 of SRTT + 4 RTTVAR, and more for windows of few segments; the first deviation is the round trip:
+    /// Linux 2.2.
     Linux2,
     /// SRTT + 4 RTTVAR, the second term at least the minimum: Linux since 2.4.
     Linux,
 }
 
-/// What is halved after congestion.
+/// What a congestion event reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduction {
-    /// The data that are under way (RFC 5681).
+    /// The data in flight (RFC 5681).
     FlightSize,
-    /// The window: the smaller of congestion window and offered window. ns-2, Linux.
+    /// The smaller of congestion window and offered window: ns-2, Linux.
     Window,
 }
 
@@ -240,28 +242,28 @@ pub enum Reduction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RepeatedTimeout {
-    /// It keeps the threshold of the first (RFC 5681, Linux).
+    /// The threshold of the first timeout stays (RFC 5681, Linux).
     Hold,
-    /// It reduces again, to two segments: ns-2.
+    /// The threshold is reduced again, to two segments: ns-2.
     Reduce,
 }
 
-/// Whether a congestion window that is not used grows.
+/// Whether the congestion window grows while the sender does not use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
-    /// With every acknowledgment of new data, in Reno also with the one that ends fast recovery: ns-2.
+    /// With every acknowledgment of new data; in Reno also with the one that ends fast recovery: ns-2.
     Always,
-    /// Only while the congestion window is what holds the sender back (RFC 7661 §4.1).
+    /// Only while the sender is limited by the congestion window (RFC 7661 §4.1).
     WhenLimited,
 }
 
-/// What the growth of the congestion window counts.
+/// Unit in which the growth of the congestion window is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Counting {
-    /// Acknowledgments, whatever they acknowledge.
+    /// Acknowledgments, regardless of the bytes that they acknowledge.
     Acknowledgments,
-    /// Bytes that they acknowledge, in slow start two segments at most (RFC 3465).
+    /// Acknowledged bytes, in slow start at most two segments per acknowledgment (RFC 3465).
     Bytes,
 }

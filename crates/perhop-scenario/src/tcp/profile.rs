@@ -1,4 +1,4 @@
-//! [`Profile`]: the TCPs of an era, as data.
+//! [`Profile`]: TCP implementations of different eras, as data.
 
 use perhop_qos::units::Time;
 use schemars::JsonSchema;
@@ -9,22 +9,23 @@ use super::parameters::{
     Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 
-/// A TCP of an era: the values of all parameters that a scenario does not set itself.
+/// A TCP implementation of an era: the values of all parameters that a scenario does not set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum Profile {
-    /// ns-2 in 1999 (Agent/TCP/Reno, Agent/TCPSink): one-way, in packets, Reno once per window, every packet
-    /// acknowledged, 0.1-s clock, window of 20 packets.
+    /// ns-2 in 1999 (Agent/TCP/Reno, Agent/TCPSink): one-way, counted in packets, Reno with one fast
+    /// retransmit per window, every packet acknowledged, clock of 0.1 s, window of 20 packets.
     #[serde(rename = "ns2-reno-1999")]
     Ns2Reno1999,
     /// Linux 2.0: Reno without selective acknowledgment, initial window of one segment, window of 32,736
-    /// bytes, delayed acknowledgments by estimate.
+    /// bytes, estimated delay of acknowledgments.
     #[serde(rename = "linux-2.0")]
     Linux2_0,
     /// Linux 2.2: selective acknowledgment and timestamps, initial window of one segment, window of 32,767
-    /// bytes in whole segments, delayed acknowledgments by estimate.
+    /// bytes in whole segments, estimated delay of acknowledgments.
     #[serde(rename = "linux-2.2")]
     Linux2_2,
-    /// What the RFCs say: Reno and limited transmit (RFC 5681), timeout of RFC 6298, window of 64 KiB.
+    /// According to the RFCs: Reno with limited transmit (RFC 5681), timeout of RFC 6298, window of 65,535
+    /// bytes.
     #[serde(rename = "rfc5681-reno")]
     Rfc5681Reno,
     /// Linux of the 2020s: CUBIC, selective acknowledgment, timestamps, initial window of ten segments. Its
@@ -35,11 +36,11 @@ pub enum Profile {
 
 const MSS: u32 = 1460;
 
-/// What `window` of a profile is, before the segment size is known.
+/// The default window of a profile, before the segment size is known.
 pub(super) enum DefaultWindow {
     Segments(u32),
     Bytes(u32),
-    /// As many segments as fit into so many bytes.
+    /// As many whole segments as fit into so many bytes.
     WholeSegments(u32),
 }
 
@@ -53,7 +54,7 @@ impl Profile {
         Profile::LinuxModern,
     ];
 
-    /// The receiver's buffer.
+    /// The default receive buffer.
     pub(super) fn window(self) -> DefaultWindow {
         match self {
             // ns-2: window_ 20.
@@ -70,7 +71,7 @@ impl Profile {
         }
     }
 
-    /// Its parameters. Windows are placeholders until the segment size is known.
+    /// The parameters of the profile. Windows are placeholders until the segment size is known.
     pub(super) fn parameters(self) -> Parameters {
         match self {
             Profile::Ns2Reno1999 => NS2_RENO_1999,

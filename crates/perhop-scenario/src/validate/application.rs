@@ -1,4 +1,4 @@
-//! Applications on TCP.
+//! Checks of applications on TCP.
 
 use perhop_qos::units::{ByteSize, Time};
 
@@ -8,7 +8,7 @@ use crate::path::ValuePath;
 use crate::plan::{Connections, Plan};
 use crate::tcp::{Handshake, TcpConfig};
 
-/// Checks `source`, which stands at `path`; datagrams are none of its business.
+/// Checks the source at `path`, if it is an application on TCP.
 pub(super) fn check(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
     let (key, sizes): (&str, &[(&str, ByteSize)]) = match source {
         SourceConfig::Bulk(_) => ("bulk", &[]),
@@ -22,13 +22,13 @@ pub(super) fn check(path: &ValuePath, source: &SourceConfig, findings: &mut Find
         SourceConfig::Web(config) => {
             let path = path.join("web");
             if config.mean_gap == Time::ZERO {
-                findings.error(&path.join("mean-gap"), "transfers without gaps all begin at once").help =
+                findings.error(&path.join("mean-gap"), "`mean-gap` must be above 0").help =
                     Some("for example 100ms".into());
             }
             if !(config.shape > 1.0 && config.shape.is_finite()) {
-                let message = format!("a Pareto law of shape {} has no mean", config.shape);
+                let message = format!("`shape` must be above 1, got {}", config.shape);
                 findings.error(&path.join("shape"), message).help =
-                    Some("the shape is above 1; 1.2 is usual for the web".into());
+                    Some("at most 1, a Pareto distribution has no mean; 1.2 is usual for web traffic".into());
             }
             ("web", &[("mean-size", config.mean_size)])
         }
@@ -41,7 +41,7 @@ pub(super) fn check(path: &ValuePath, source: &SourceConfig, findings: &mut Find
     let path = path.join(key);
     for (size, bytes) in sizes {
         if bytes.as_bytes() == 0 {
-            findings.error(&path.join(size), "0 bytes tell the other end nothing").help =
+            findings.error(&path.join(size), format!("`{size}` must be above 0")).help =
                 Some("at least 1B".into());
         }
     }
@@ -56,7 +56,7 @@ fn check_tcp(path: &ValuePath, tcp: &TcpConfig, plan: Plan, findings: &mut Findi
         Ok(parameters)
             if parameters.handshake == Handshake::None && plan.connections == Connections::PerTransaction =>
         {
-            let message = "connections that neither open nor close cannot follow one another";
+            let message = "one connection per transaction needs a handshake";
             let at = if tcp.handshake.is_some() { path.join("handshake") } else { path.join("profile") };
             findings.error(&at, message).help =
                 Some("set `handshake: three-way`, or choose an application that keeps its connection".into());

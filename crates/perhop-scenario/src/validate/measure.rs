@@ -1,4 +1,4 @@
-//! What is measured: warm-up, probes, intervals.
+//! Checks of measurements: warm-up, probes, intervals.
 
 use perhop_qos::units::Time;
 
@@ -9,15 +9,15 @@ use crate::path::ValuePath;
 use crate::plan::Plan;
 use crate::{CaptureConfig, ConnectionProbeConfig, QueueProbeConfig, Scenario, TrafficConfig};
 
-/// Samples that one probe may take in a replication: they are all kept in memory.
+/// Limit on the samples of one probe in a replication, which are all kept in memory.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Checks what is measured.
+/// Checks all measurements.
 pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let path = ValuePath::from("measure");
     let (measure, duration) = (&scenario.measure, scenario.duration);
     if duration > Time::ZERO && measure.warmup >= duration {
-        let message = format!("a warm-up of {} leaves nothing of a run of {duration}", measure.warmup);
+        let message = format!("`warmup` ({}) must be less than `duration` ({duration})", measure.warmup);
         findings.error(&path.join("warmup"), message).help = Some("the warm-up is part of `duration`".into());
     }
     if let Some(every) = measure.throughput_every {
@@ -63,16 +63,16 @@ fn check_connections(
                 Some(suggest("TCP traffic", traffic, on_tcp));
         }
         Some(known) if !is_tcp(known) => {
-            let message = format!("traffic `{traffic}` sends datagrams: it has no connections");
+            let message = format!("traffic `{traffic}` has no connections: it sends datagrams");
             findings.error(&path.join("traffic"), message).help =
-                Some("name an application on TCP, or give it one as its `source`".into());
+                Some("name traffic whose `source` is an application on TCP".into());
         }
         Some(known) => {
             if let Some(flow) = flow.filter(|flow| *flow >= known.count) {
                 let message = format!("traffic `{traffic}` has no flow {flow}");
                 findings.error(&path.join("flow"), message).help = Some(match known.count {
-                    1 => "it has one flow: leave `flow` out".into(),
-                    count => format!("its flows are 0 to {}", count - 1),
+                    1 => "it has only one flow: remove `flow`".into(),
+                    count => format!("flows: 0 to {}", count - 1),
                 });
             }
         }
@@ -92,7 +92,7 @@ fn check_probe(
     interval(&path.join("every"), *every, duration, findings);
 }
 
-/// Reports `from` and `to` in the mapping at `path` unless a link leads from the one to the other.
+/// Reports `from` and `to` in the mapping at `path` unless a link connects them.
 fn port(network: &Network, path: &ValuePath, from: &str, to: &str, findings: &mut Findings) {
     let from_known = network.require(&path.join("from"), from, findings);
     let to_known = network.require(&path.join("to"), to, findings);
@@ -104,15 +104,17 @@ fn port(network: &Network, path: &ValuePath, from: &str, to: &str, findings: &mu
 
 fn interval(path: &ValuePath, every: Time, duration: Time, findings: &mut Findings) {
     if every == Time::ZERO {
-        findings.error(path, "an interval of no length is never over").help =
-            Some("for example 100ms".into());
+        findings.error(path, "interval must be above 0").help = Some("for example 100ms".into());
     } else if duration.as_picoseconds() / every.as_picoseconds() > MOST_SAMPLES {
         let samples = duration.as_picoseconds() / every.as_picoseconds();
         let least = Time::from_picoseconds(duration.as_picoseconds().div_ceil(MOST_SAMPLES));
         findings
-            .error(path, format!("{samples} samples in a run of {duration} are more than memory holds"))
-            .help = Some(format!("at most {MOST_SAMPLES}: an interval of at least {least}"));
+            .error(
+                path,
+                format!("{samples} samples in a run of {duration}: at most {MOST_SAMPLES} are possible"),
+            )
+            .help = Some(format!("use an interval of at least {least}"));
     } else if duration > Time::ZERO && every > duration {
-        findings.warning(path, format!("the run of {duration} is over before the first interval of {every}"));
+        findings.warning(path, format!("the interval ({every}) is longer than the run ({duration})"));
     }
 }

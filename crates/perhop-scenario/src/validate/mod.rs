@@ -1,6 +1,7 @@
-//! What types cannot say: names that must exist, numbers that must fit together, routes that must lead somewhere.
+//! Semantic checks beyond types: names must exist, numbers must be consistent, destinations must be
+//! reachable.
 //!
-//! Every check runs, whatever the others find: an author sees all errors at once.
+//! All checks run, so that an author sees all errors at once.
 
 mod application;
 mod measure;
@@ -17,13 +18,13 @@ use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
 use super::path::ValuePath;
 
-/// The version of the language that this program reads.
+/// The supported version of the scenario language.
 const LANGUAGE_VERSION: u32 = 1;
 
-/// Checks `scenario`, which `document` says; `found` was found before: the warnings.
+/// Checks `scenario`, decoded from `document`, and returns all warnings, including those in `found`.
 ///
 /// # Errors
-/// Everything that is wrong, warnings included.
+/// All errors and warnings, if there is any error.
 pub(super) fn validate_scenario(
     document: &Document,
     scenario: &Scenario,
@@ -39,10 +40,10 @@ pub(super) fn validate_scenario(
     findings.close()
 }
 
-/// Checks policies that no scenario surrounds.
+/// Checks policies outside a scenario.
 ///
 /// # Errors
-/// Everything that is wrong with any of them.
+/// All errors in any of them.
 pub(super) fn validate_policies<'a>(
     document: &Document,
     policies: impl IntoIterator<Item = (ValuePath, &'a PolicyConfig)>,
@@ -58,20 +59,20 @@ pub(super) fn validate_policies<'a>(
 fn run(scenario: &Scenario, findings: &mut Findings) {
     if scenario.perhop != LANGUAGE_VERSION {
         let found = scenario.perhop;
-        findings
-            .error(&"perhop".into(), format!("version {found} of the scenario language is not known"))
-            .help = Some(format!("write `perhop: {LANGUAGE_VERSION}`"));
+        findings.error(&"perhop".into(), format!("unknown version {found} of the scenario language")).help =
+            Some(format!("write `perhop: {LANGUAGE_VERSION}`"));
     }
     if scenario.duration.as_picoseconds() == 0 {
-        findings.error(&"duration".into(), "a run of no duration measures nothing").help =
+        findings.error(&"duration".into(), "`duration` must be above 0").help =
             Some("for example 60s".into());
     }
     if scenario.replications == 0 {
-        findings.error(&"replications".into(), "0 replications run nothing").help = Some("at least 1".into());
+        findings.error(&"replications".into(), "`replications` must be at least 1").help =
+            Some("1 runs the experiment once".into());
     }
 }
 
-/// What has been found so far.
+/// The diagnostics so far.
 pub(super) struct Findings<'a> {
     document: &'a Document,
     all: Vec<Diagnostic>,
@@ -90,9 +91,9 @@ impl<'a> Findings<'a> {
     /// An error about `path` that repeats or contradicts `other`.
     fn clash(&mut self, path: &ValuePath, message: impl Into<String>, other: &ValuePath) -> &mut Diagnostic {
         let diagnostic = self.document.diagnostic(Severity::Error, path, message);
-        self.push(self.document.relate(diagnostic, other, "the other one"))
+        self.push(self.document.relate(diagnostic, other, "conflicts with this"))
     }
-    /// Adds `diagnostic` unless it is there already: a policy may be built at several interfaces.
+    /// Adds `diagnostic` unless it is known: a policy may be built at several interfaces.
     fn push(&mut self, diagnostic: Diagnostic) -> &mut Diagnostic {
         let known = self.all.iter().position(|one| {
             one.path == diagnostic.path && one.message == diagnostic.message && one.file == diagnostic.file
@@ -111,7 +112,7 @@ impl<'a> Findings<'a> {
                 && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         })
     }
-    /// The warnings, if there is nothing worse.
+    /// The warnings, if there are no errors.
     fn close(self) -> Result<Vec<Diagnostic>, Diagnostics> {
         if self.all.iter().any(|one| one.severity == Severity::Error) {
             Err(Diagnostics::new(self.all))

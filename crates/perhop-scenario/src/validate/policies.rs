@@ -1,4 +1,4 @@
-//! Policies, built as the run will build them: what cannot be built is an error at its own line.
+//! Checks of policies: builds them as the run does, and reports errors at their lines.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,20 @@ use super::topology::Network;
 use crate::path::ValuePath;
 use crate::{InterfaceConfig, Scenario};
 
-/// The wire under a policy that stands at no interface: faster than any rate that a policy names.
+/// The wire of a policy without an interface: faster than any rate in a policy.
 const NOMINAL: WireConfig = WireConfig {
     rate: Rate::from_bits_per_second(1_000_000_000_000),
     framing: Framing::Raw,
     ring: RingConfig::Packets(1),
 };
 
-/// Where a policy stands: the names of the node's interfaces, and the wire under the port.
+/// The place of a policy: the names of the node's interfaces, and the wire of the port.
 struct Place<'a> {
     interfaces: &'a [String],
     wire: WireConfig,
 }
 
-/// Builds every policy at every interface that has it, and warns of those that none has.
+/// Builds every policy at every interface that uses it, and warns about unused policies.
 pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let mut used: BTreeSet<&str> = BTreeSet::new();
     for (index, link) in scenario.links.iter().enumerate() {
@@ -41,18 +41,18 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             at_interface(scenario, &path, interface, &Place { interfaces: &interfaces, wire }, findings);
         }
     }
-    // A misspelled name would leave its policy without an interface: one mistake, one message.
+    // A misspelled name leaves its policy unused: that is reported once.
     let all_known = used.iter().all(|name| scenario.policies.contains_key(*name));
     for (name, policy) in &scenario.policies {
         let path = ValuePath::from("policies").join(name);
         if !used.contains(name.as_str()) {
             check_alone(&path, policy, findings);
             if all_known {
-                findings.warning(&path, format!("policy `{name}` stands at no interface")).help =
+                findings.warning(&path, format!("policy `{name}` is not used by any interface")).help =
                     Some("name it as `input` or `output` under a link's `interfaces`".into());
             }
         } else if policy.conditioners.is_empty() && policy.queueing.is_none() {
-            findings.warning(&path, format!("policy `{name}` does nothing")).help =
+            findings.warning(&path, format!("policy `{name}` has no effect")).help =
                 Some("give it `conditioners` or `queueing`".into());
         }
     }
@@ -84,9 +84,9 @@ fn at_interface(
     }
 }
 
-/// Builds a policy that stands at no interface.
+/// Builds a policy that no interface uses.
 pub(super) fn check_alone(path: &ValuePath, policy: &PolicyConfig, findings: &mut Findings) {
-    // Which neighbors there will be nobody knows: every one that the policy names.
+    // The neighbors are unknown: assume all that the policy names.
     let interfaces = named_interfaces(policy);
     let place = Place { interfaces: &interfaces, wire: NOMINAL };
     conditioners(path, policy, &place, findings);
@@ -114,7 +114,7 @@ fn named_interfaces(policy: &PolicyConfig) -> Vec<String> {
     names
 }
 
-/// Condition and meter of one conditioner after the other, then the chain as a whole.
+/// Checks match and meter of each conditioner, then the whole chain.
 fn conditioners(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings: &mut Findings) {
     let path = path.join("conditioners");
     for (index, conditioner) in policy.conditioners.iter().enumerate() {
@@ -135,7 +135,7 @@ fn conditioners(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings
     }
 }
 
-/// One class after the other, then the port as a whole.
+/// Checks each class, then the whole port.
 fn queueing(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings: &mut Findings) {
     if let Some(queueing) = &policy.queueing {
         classes(&path.join("queueing"), queueing, place, findings);
@@ -165,7 +165,7 @@ fn classes(path: &ValuePath, queueing: &QueueingConfig, place: &Place, findings:
     }
 }
 
-/// What is built here is thrown away, so any seed does.
+/// Any seed: what is built here is discarded.
 fn streams() -> Streams {
     Streams::new(0, 0)
 }

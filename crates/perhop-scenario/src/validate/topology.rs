@@ -1,4 +1,4 @@
-//! Nodes, links and what each node can reach.
+//! Checks of nodes and links, and reachability.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -8,7 +8,7 @@ use crate::nearest::{listed, suggest};
 use crate::path::ValuePath;
 use crate::{LinkConfig, Scenario};
 
-/// Who is whose neighbor.
+/// The neighbors of each node.
 pub(super) struct Network<'a> {
     scenario: &'a Scenario,
     neighbors: BTreeMap<&'a str, BTreeSet<&'a str>>,
@@ -23,7 +23,7 @@ impl<'a> Network<'a> {
         }
         Network { scenario, neighbors }
     }
-    /// All nodes, hosts first; what is both by mistake is a host.
+    /// All nodes, hosts first; a name that is both counts as a host.
     pub(super) fn nodes(&self) -> impl Iterator<Item = &'a str> {
         let hosts = &self.scenario.hosts;
         let routers = self.scenario.routers.keys().filter(|name| !hosts.contains_key(*name));
@@ -39,11 +39,11 @@ impl<'a> Network<'a> {
     pub(super) fn neighbors(&self, node: &str) -> impl Iterator<Item = &'a str> {
         self.neighbors.get(node).into_iter().flatten().copied()
     }
-    /// Whether every link leads to nodes that there are: else a missing route is no mistake of its own.
+    /// Whether both ends of every link exist. If not, a missing route is only a consequence.
     pub(super) fn is_whole(&self) -> bool {
         self.neighbors.keys().all(|node| self.is_host(node) || self.is_router(node))
     }
-    /// Whether packets from `from` can come to `to`: over routers, for hosts forward nothing.
+    /// Whether packets from `from` can reach `to` through routers; hosts do not forward.
     pub(super) fn is_reachable(&self, from: &str, to: &str) -> bool {
         let mut seen = BTreeSet::new();
         let mut open: Vec<&str> = self.neighbors(from).collect();
@@ -57,7 +57,7 @@ impl<'a> Network<'a> {
         }
         false
     }
-    /// Reports `name` at `path` unless a node is called so.
+    /// Reports `name` at `path` unless there is such a node. Returns whether there is.
     pub(super) fn require(&self, path: &ValuePath, name: &str, findings: &mut Findings) -> bool {
         let known = self.is_host(name) || self.is_router(name);
         if !known {
@@ -84,12 +84,12 @@ fn nodes(network: &Network, findings: &mut Findings) {
     let scenario = network.scenario;
     for name in scenario.routers.keys().filter(|name| network.is_host(name)) {
         let (host, router) = (ValuePath::from("hosts").join(name), ValuePath::from("routers").join(name));
-        findings.clash(&router, format!("`{name}` is a host and a router"), &host).help =
-            Some("a node is one of the two: hosts forward nothing".into());
+        findings.clash(&router, format!("`{name}` is both a host and a router"), &host).help =
+            Some("a node is either a host or a router".into());
     }
     let mut ends = scenario.links.iter().flat_map(|link| &link.between);
     if !ends.all(|end| network.is_host(end) || network.is_router(end)) {
-        // A misspelled end would leave its node without a link: one mistake, one error.
+        // A misspelled end leaves its node without a link: that is reported once.
         return;
     }
     for name in scenario.hosts.keys().filter(|name| network.neighbors(name).next().is_none()) {
@@ -107,13 +107,13 @@ fn addresses(scenario: &Scenario, findings: &mut Findings) {
         let Some(address) = host.address else { continue };
         let path = |name: &str| ValuePath::from("hosts").join(name).join("address");
         if address.is_unspecified() || address.is_multicast() {
-            findings.error(&path(name), format!("{address} cannot be a host's address")).help =
+            findings.error(&path(name), format!("{address} is not a valid host address")).help =
                 Some("use a unicast address, for example 10.0.0.1".into());
         }
         if let Some(owner) = owners.get(&address) {
             findings
-                .clash(&path(name), format!("`{name}` has the address of `{owner}`"), &path(owner))
-                .help = Some("every host has an address of its own".into());
+                .clash(&path(name), format!("`{name}` and `{owner}` have the same address"), &path(owner))
+                .help = Some("give each host its own address".into());
         } else {
             owners.insert(address, name);
         }
@@ -127,31 +127,28 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
         known &= network.require(&path.join("between").join(index), end, findings);
     }
     if a == b {
-        findings.error(&path.join("between"), format!("a link from `{a}` to itself")).help =
-            Some("a link connects two nodes".into());
+        findings.error(&path.join("between"), format!("the link connects `{a}` to itself")).help =
+            Some("a link connects two different nodes".into());
     }
     if link.rate.as_bits_per_second() == 0 {
-        findings.error(&path.join("rate"), "a link of rate 0 carries nothing").help =
-            Some("for example 10Mb/s".into());
+        findings.error(&path.join("rate"), "`rate` must be above 0").help = Some("for example 10Mb/s".into());
     }
     if !(0.0..1.0).contains(&link.loss) {
-        findings
-            .error(&path.join("loss"), format!("a wire cannot lose a packet with probability {}", link.loss))
-            .help = Some("at least 0 and less than 1; 0.01 is one packet in a hundred".into());
+        findings.error(&path.join("loss"), format!("`loss` must be in [0, 1), got {}", link.loss)).help =
+            Some("0.01 loses one packet in a hundred".into());
     }
     if link.cost == 0 {
-        findings.error(&path.join("cost"), "a link of cost 0 leaves shortest paths undecided").help =
-            Some("at least 1".into());
+        findings.error(&path.join("cost"), "`cost` must be above 0").help = Some("at least 1".into());
     }
     for (node, interface) in &link.interfaces {
         let path = path.join("interfaces").join(node);
-        // A misspelled end is one mistake: its interface says what was meant.
+        // A misspelled end is reported above: its interface has the right name.
         if known && !link.between.contains(node) {
             findings.error(&path, format!("`{node}` is not an end of this link")).help =
                 Some(suggest("ends", node, [a.as_str(), b.as_str()]));
         }
         if interface.rate.is_some_and(|rate| rate.as_bits_per_second() == 0) {
-            findings.error(&path.join("rate"), "an interface of rate 0 sends nothing").help =
+            findings.error(&path.join("rate"), "`rate` must be above 0").help =
                 Some("for example 10Mb/s".into());
         }
         policy_names(network.scenario, &path, interface, findings);
@@ -175,16 +172,15 @@ fn policy_names(
             }
             Some(policy) if side == "input" && policy.queueing.is_some() => {
                 findings
-                    .error(&path, format!("policy `{name}` queues packets, and nothing is queued on input"))
-                    .help =
-                    Some("make it the `output` policy, or split its conditioners from its queueing".into());
+                    .error(&path, format!("policy `{name}` has queueing, which is not possible on input"))
+                    .help = Some("use it as `output`, or put its conditioners into a separate policy".into());
             }
             Some(_) => {}
         }
     }
 }
 
-/// Two nodes have one link at most: their names are what tells interfaces and ports apart.
+/// Only one link between two nodes is possible: interfaces and ports are identified by the neighbor's name.
 fn duplicates(scenario: &Scenario, findings: &mut Findings) {
     let mut seen: BTreeMap<[&String; 2], usize> = BTreeMap::new();
     for (index, LinkConfig { between: [a, b], .. }) in scenario.links.iter().enumerate() {
@@ -192,9 +188,10 @@ fn duplicates(scenario: &Scenario, findings: &mut Findings) {
         let ends = if a < b { [a, b] } else { [b, a] };
         match seen.get(&ends) {
             Some(first) => {
-                let message = format!("a second link between `{a}` and `{b}`");
-                findings.clash(&path(index), message, &path(*first)).help =
-                    Some("two nodes have one link at most; put a router into the second one".into());
+                let message = format!("duplicate link between `{a}` and `{b}`");
+                findings.clash(&path(index), message, &path(*first)).help = Some(
+                    "only one link between two nodes is possible; insert a router into the second one".into(),
+                );
             }
             None => {
                 seen.insert(ends, index);
@@ -203,7 +200,7 @@ fn duplicates(scenario: &Scenario, findings: &mut Findings) {
     }
 }
 
-/// The neighbors of `node` in a sentence.
+/// The links of `node`, for a message.
 pub(super) fn links_of(network: &Network, node: &str) -> String {
     match listed(network.neighbors(node)) {
         none if none.is_empty() => format!("`{node}` has no links"),

@@ -1,4 +1,4 @@
-//! Who sends what: ends, times, ports and sources.
+//! Checks of traffic: hosts, times, ports and sources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,10 +23,10 @@ const IP_AND_UDP_HEADERS: u64 = 28;
 /// The largest IPv4 packet, bytes (RFC 791 §3.1: Total Length has 16 bits).
 const LARGEST_PACKET: u64 = 65_535;
 
-/// Checks all traffic, and the traces that it names.
+/// Checks all traffic, and the traces and captures that it names.
 pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, findings: &mut Findings) {
     if scenario.traffic.is_empty() {
-        findings.error(&"traffic".into(), "no traffic: there is nothing to measure").help =
+        findings.error(&"traffic".into(), "`traffic` is empty").help =
             Some("add at least one element with `name`, `from`, `to` and `source`".into());
     }
     let mut traces = BTreeSet::new();
@@ -35,9 +35,9 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         let path = ValuePath::from("traffic").join(index);
         if let Some(first) = names.get(traffic.name.as_str()) {
             let earlier = ValuePath::from("traffic").join(first).join("name");
-            let message = format!("traffic `{}` stands twice", traffic.name);
+            let message = format!("duplicate traffic name `{}`", traffic.name);
             findings.clash(&path.join("name"), message, &earlier).help =
-                Some("names tell traffic apart in results; several of them may share a `class`".into());
+                Some("names identify traffic in results; to sum several, give them the same `class`".into());
         } else {
             names.insert(&traffic.name, index);
         }
@@ -46,8 +46,9 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         ports(&path, traffic, findings);
         source(&path.join("source"), &traffic.source, findings);
         if traffic.reply_dscp.is_some() && Plan::of(&traffic.source).is_none() {
-            findings.warning(&path.join("reply-dscp"), "nothing answers datagrams").help =
-                Some("leave it out, or choose an application on TCP".into());
+            findings
+                .warning(&path.join("reply-dscp"), "`reply-dscp` has no effect: datagrams have no replies")
+                .help = Some("remove it, or use an application on TCP".into());
         }
         if let SourceConfig::Trace(config) = &traffic.source {
             trace(base, &path.join("source").join("trace").join("file"), config, &mut traces, findings);
@@ -65,7 +66,7 @@ fn meters_per_flow(policy: &PolicyConfig) -> bool {
     policy.conditioners.iter().any(|conditioner| conditioner.per == MeterScope::Flow)
 }
 
-/// Meters per flow know flows by addresses and ports: traffic that has the same shares its meters.
+/// Per-flow meters identify flows by addresses and ports: traffic with equal ones shares meters.
 fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
     let mut taken: BTreeMap<_, Vec<(u32, u32, usize)>> = BTreeMap::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
@@ -77,7 +78,7 @@ fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
             let path = ValuePath::from("traffic").join(index);
             let (own, other) = (&traffic.name, &scenario.traffic[*other].name);
             let message = format!(
-                "flows of `{own}` and `{other}` have the same addresses and ports, so share meters per flow"
+                "flows of `{own}` and `{other}` have the same addresses and ports, so they share per-flow meters"
             );
             findings.warning(&path.join("name"), message).help =
                 Some("give one of them another `source-port` or `destination-port`".into());
@@ -112,7 +113,7 @@ fn ends(network: &Network, path: &ValuePath, traffic: &TrafficConfig, findings: 
         && !network.is_reachable(from, to)
     {
         findings.error(&path.join("to"), format!("there is no route from `{from}` to `{to}`")).help =
-            Some(format!("{}; {}; hosts forward nothing", links_of(network, from), links_of(network, to)));
+            Some(format!("{}; {}; hosts do not forward", links_of(network, from), links_of(network, to)));
     }
 }
 
@@ -122,36 +123,43 @@ fn times(duration: Time, path: &ValuePath, traffic: &TrafficConfig, findings: &m
     let has_duration = duration > Time::ZERO;
     if has_duration && *start >= duration {
         findings
-            .error(&path.join("start"), format!("it starts at {start}, when the run of {duration} is over"))
-            .help = Some("start earlier, or make `duration` longer".into());
+            .error(
+                &path.join("start"),
+                format!("`start` ({start}) must be before the end of the run ({duration})"),
+            )
+            .help = Some("reduce `start`, or increase `duration`".into());
     } else if has_duration && latest >= duration {
         findings.warning(
             &path.join("start-within"),
-            format!("flows start as late as {latest}, when the run of {duration} is over"),
+            format!("flows may start at {latest}, after the end of the run ({duration})"),
         );
     }
     let Some(stop) = stop else { return };
     if stop <= start {
-        findings
-            .error(&path.join("stop"), format!("it stops at {stop}, before it has started at {start}"))
-            .help = Some("`stop` is an instant of the run, not a length: later than `start`".into());
+        findings.error(&path.join("stop"), format!("`stop` ({stop}) must be after `start` ({start})")).help =
+            Some("`stop` is a time in the run, not a length".into());
     } else if *stop <= latest {
-        findings.warning(&path.join("stop"), format!("flows start as late as {latest} and stop at {stop}"));
+        findings.warning(&path.join("stop"), format!("flows may start at {latest}, after `stop` ({stop})"));
     }
     if has_duration && *stop > duration {
-        findings.warning(&path.join("stop"), format!("the run of {duration} is over before {stop}"));
+        findings
+            .warning(&path.join("stop"), format!("`stop` ({stop}) is after the end of the run ({duration})"));
     }
 }
 
 fn ports(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
     if traffic.count == 0 {
-        findings.error(&path.join("count"), "0 flows send nothing").help =
-            Some("at least 1; to leave traffic out, remove it".into());
+        findings.error(&path.join("count"), "`count` must be at least 1").help =
+            Some("to disable the traffic, remove it".into());
         return;
     }
     let (first, free) = (traffic.source_port, u32::from(u16::MAX - traffic.source_port) + 1);
     if traffic.count > free {
-        let message = format!("{} flows from source port {first} on need ports above 65535", traffic.count);
+        let message = format!(
+            "{} flows need source ports {first} to {}, above 65535",
+            traffic.count,
+            u32::from(first) + traffic.count - 1
+        );
         findings.error(&path.join("count"), message).help =
             Some(format!("at most {free} flows, or a lower `source-port`"));
     }
@@ -164,8 +172,8 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             packet(&path.join("cbr"), cbr.packet, findings);
             if !(0.0..1.0).contains(&cbr.jitter) {
                 let path = path.join("cbr").join("jitter");
-                let message = format!("gaps cannot be off by {} of themselves", cbr.jitter);
-                findings.error(&path, message).help = Some("from 0 to below 1; 0.1 is 10 %".into());
+                let message = format!("`jitter` must be in [0, 1), got {}", cbr.jitter);
+                findings.error(&path, message).help = Some("0.1 varies gaps by up to 10 %".into());
             }
         }
         SourceConfig::OnOff(on_off) => {
@@ -173,15 +181,15 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             rate(&path, on_off.rate, findings);
             packet(&path, on_off.packet, findings);
             if on_off.on_time == Time::ZERO {
-                findings.error(&path.join("on-time"), "bursts of no length send nothing").help =
+                findings.error(&path.join("on-time"), "`on-time` must be above 0").help =
                     Some("for example 100ms".into());
             }
             if let PeriodLaw::Pareto { shape } = on_off.law
                 && !(shape > 1.0 && shape.is_finite())
             {
-                let message = format!("a Pareto law of shape {shape} has no mean");
+                let message = format!("`shape` must be above 1, got {shape}");
                 findings.error(&path.join("law").join("pareto").join("shape"), message).help =
-                    Some("the shape is above 1; 1.5 is the usual choice".into());
+                    Some("at most 1, a Pareto distribution has no mean; 1.5 is usual".into());
             }
         }
         SourceConfig::Poisson(poisson) => {
@@ -199,8 +207,8 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
 
 fn rate(path: &ValuePath, rate: Rate, findings: &mut Findings) {
     if rate.as_bits_per_second() == 0 {
-        findings.error(&path.join("rate"), "a rate of 0 sends nothing").help =
-            Some("for example 2Mb/s; to leave traffic out, remove it".into());
+        findings.error(&path.join("rate"), "`rate` must be above 0").help =
+            Some("for example 2Mb/s; to disable the traffic, remove it".into());
     }
 }
 
@@ -211,10 +219,10 @@ fn packet(path: &ValuePath, packet: PacketSize, findings: &mut Findings) {
     };
     let path = path.join("packet").join(key);
     if size.as_bytes() == 0 {
-        findings.error(&path, "packets of 0 bytes carry nothing").help = Some("for example 1000B".into());
+        findings.error(&path, format!("`{key}` must be above 0")).help = Some("for example 1000B".into());
     } else if ip > LARGEST_PACKET {
-        findings.error(&path, format!("{size} of {key} make an IP packet of {ip} bytes")).help =
-            Some(format!("an IP packet has at most {LARGEST_PACKET} bytes, headers included"));
+        findings.error(&path, format!("`{key}` of {size} gives an IP packet of {ip} bytes")).help =
+            Some(format!("an IP packet has at most {LARGEST_PACKET} bytes including headers"));
     } else if ip < IP_AND_UDP_HEADERS {
         findings
             .warning(&path, format!("an IP packet of {ip} bytes has no room for the IP and UDP headers"))
@@ -222,7 +230,7 @@ fn packet(path: &ValuePath, packet: PacketSize, findings: &mut Findings) {
     }
 }
 
-/// Reads each trace once, and throws it away: the run reads its own.
+/// Checks each trace file once by reading it.
 fn trace<'a>(
     base: &Path,
     path: &ValuePath,
@@ -235,7 +243,7 @@ fn trace<'a>(
     }
     match read_trace(base, &config.file) {
         Ok(_) => {}
-        // Inside the trace the diagnostic has a file and a line of its own; else it is about the name.
+        // An error inside the trace has its own file and line; any other is about the file name.
         Err(diagnostic) if diagnostic.line.is_some() => {
             findings.push((*diagnostic).about(path));
         }
@@ -243,7 +251,7 @@ fn trace<'a>(
     }
 }
 
-/// Reads a capture, and throws it away: the run reads its own.
+/// Checks a capture by reading it.
 fn recording(
     base: &Path,
     path: &ValuePath,
@@ -256,12 +264,12 @@ fn recording(
         findings.error(&path, error.message).help = error.help;
     }
     if traffic.count > 1 {
-        findings
-            .error(&path.join("count"), "a capture is replayed once, with the flows that are in it")
-            .help = Some("leave `count` out".into());
+        findings.error(&path.join("count"), "`count` must be 1: a capture is replayed once").help =
+            Some("remove `count`".into());
     }
     if traffic.dscp != Dscp::default() {
-        findings.warning(&path.join("dscp"), "the packets of a capture have codepoints of their own").help =
-            Some("leave it out; a conditioner at the first router may mark them anew".into());
+        findings
+            .warning(&path.join("dscp"), "`dscp` has no effect: packets of a capture keep their codepoints")
+            .help = Some("remove it; a conditioner at the first router can remark the packets".into());
     }
 }
