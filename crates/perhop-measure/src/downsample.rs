@@ -1,9 +1,9 @@
-//! [`envelope`]: fewer points that draw the same picture.
+//! [`envelope`]: reduction of a series to the points that matter for a drawing.
 
-/// Indices of at most `4 * buckets` of `values`, in order, that draw the line through all of them: of each
-/// bucket of equally many points the first, the least, the greatest and the last. What stands out stays,
-/// however few points are left (the M4 aggregation of Jugel et al., VLDB 2014). NaN, a gap in the line, is
-/// kept where it is a bucket's first or last value.
+/// Indices of at most `4 * buckets` of `values`, in order, for a line that looks like the line through all of
+/// them: of each bucket of equally many points the first, the least, the greatest and the last (the M4
+/// aggregation of Jugel et al., VLDB 2014). Extremes always remain. NaN, a gap in the line, remains where it
+/// is the first or last value of a bucket.
 pub fn envelope(values: &[f64], buckets: usize) -> Vec<u32> {
     if values.len() <= 4 * buckets || buckets == 0 {
         return (0..values.len() as u32).collect();
@@ -13,7 +13,7 @@ pub fn envelope(values: &[f64], buckets: usize) -> Vec<u32> {
         let (begin, end) = (bucket * values.len() / buckets, (bucket + 1) * values.len() / buckets);
         let (mut least, mut greatest) = (begin, begin);
         for index in begin..end {
-            // A NaN that stood first would win every comparison.
+            // A NaN in the first place would win every comparison.
             if values[index] < values[least] || values[least].is_nan() {
                 least = index;
             }

@@ -1,7 +1,7 @@
-//! [`Results`]: what a run found, as tidy tables and a summary.
+//! [`Results`]: the results of a run, as tidy tables and a summary.
 //!
 //! Every table has one row per observation and its keys (replication, class, port, …) as columns;
-//! `docs/results.md` describes them. Nothing here depends on wall time or on the number of threads.
+//! `docs/results.md` describes them. Results depend neither on wall time nor on the number of threads.
 
 mod colors;
 mod conditioners;
@@ -18,7 +18,7 @@ pub use tables::Replication;
 
 use perhop_scenario::Scenario;
 
-/// Everything a run found.
+/// The results of a run.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// Means over replications with their confidence intervals.
@@ -33,7 +33,7 @@ impl Results {
         let tables = tables::tables(replications);
         Results { summary: Summary::new(scenario, seed, replications.len() as u32, &tables), tables }
     }
-    /// The table called `name`.
+    /// The table with this `name`.
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }

@@ -1,4 +1,4 @@
-//! Confidence intervals over replications; how equal shares are.
+//! Confidence intervals over replications, and fairness.
 
 /// A mean and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -11,8 +11,8 @@ pub struct Interval {
     pub high: f64,
 }
 
-/// The mean of `samples` with its 95 % confidence interval after Student: mean ± t·s/√n with n-1
-/// degrees of freedom. `None` for fewer than two samples; NaN samples (nothing measured) are left out.
+/// The mean of `samples` with its 95 % confidence interval by Student's t distribution: mean ± t·s/√n with
+/// n-1 degrees of freedom. NaN samples (nothing measured) are ignored; `None` for fewer than two others.
 pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     let samples: Vec<f64> = samples.iter().copied().filter(|sample| !sample.is_nan()).collect();
     if samples.len() < 2 {
@@ -25,8 +25,8 @@ pub fn confidence_95(samples: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// Jain's index of `shares`, (Σx)²/(n·Σx²): 1 where all are equal, 1/n where one has everything; NaN of nothing.
-/// Jain, Chiu and Hawe, DEC-TR-301, 1984.
+/// Jain's fairness index of `shares`, (Σx)²/(n·Σx²): 1 if all are equal, 1/n if one has everything; NaN if
+/// there are none. Jain, Chiu and Hawe, DEC-TR-301, 1984.
 pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for share in shares {
@@ -37,8 +37,8 @@ pub fn fairness(shares: impl IntoIterator<Item = f64>) -> f64 {
     sum * sum / (count * squares)
 }
 
-/// The 97.5 % quantile of Student's t distribution: the table for 1 to 30 degrees of freedom, beyond
-/// it the expansion of Abramowitz & Stegun 26.7.5 around the normal quantile (error below 1e-4).
+/// The 97.5 % quantile of Student's t distribution: a table for 1 to 30 degrees of freedom, above that the
+/// expansion of Abramowitz & Stegun 26.7.5 around the normal quantile (error below 1e-4).
 fn student_97_5(degrees: usize) -> f64 {
     const TABLE: [f64; 30] = [
         12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145,

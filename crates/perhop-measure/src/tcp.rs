@@ -1,24 +1,24 @@
-//! What is counted of TCP: by sessions, by senders, and of connections over time.
+//! Measurements of TCP: of sessions, of senders, and of connections over time.
 
 use perhop_qos::units::Time;
 
 use crate::counters::Delays;
 
-/// The ends of a session: the index of whatever is counted at either.
+/// Index of the client's end in arrays with an element for each end of a session.
 pub const CLIENT: usize = 0;
-/// See [`CLIENT`].
+/// Index of the server's end in arrays with an element for each end of a session.
 pub const SERVER: usize = 1;
 
-/// What senders did since they were made.
+/// Counters of a sender since its connection was made, or of several senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStatistics {
     /// Segments with payload or FIN, retransmissions among them.
     pub segments: u64,
-    /// Segments retransmitted: all, or from an offset that had been sent before.
+    /// Retransmitted segments: those that start at an offset which was sent before.
     pub retransmissions: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
-    /// Losses noticed by duplicate or selective acknowledgments.
+    /// Losses detected by duplicate or selective acknowledgments.
     pub fast_retransmits: u64,
     /// Reductions of the window because of ECN.
     pub congestion_marks: u64,
@@ -27,7 +27,7 @@ pub struct SenderStatistics {
 }
 
 impl SenderStatistics {
-    /// What was counted since `earlier`.
+    /// The increase since `earlier`, an older copy of these counters.
     pub fn since(&self, earlier: &SenderStatistics) -> SenderStatistics {
         SenderStatistics {
             segments: self.segments - earlier.segments,
@@ -38,7 +38,7 @@ impl SenderStatistics {
             probes: self.probes - earlier.probes,
         }
     }
-    /// Adds what another sender counted.
+    /// Adds the counters of another sender.
     pub fn merge(&mut self, other: &SenderStatistics) {
         self.segments += other.segments;
         self.retransmissions += other.retransmissions;
@@ -49,12 +49,12 @@ impl SenderStatistics {
     }
 }
 
-/// What one session did after the warm-up.
+/// Counters of one session after the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionTally {
-    /// Connections begun.
+    /// Connections opened.
     pub connections: u64,
-    /// Transactions that are over.
+    /// Transactions that have ended.
     pub transactions: u64,
     /// Sum of completion times, picoseconds, of the transactions that have one.
     pub completion: u128,
@@ -62,12 +62,12 @@ pub struct SessionTally {
     pub completed: u64,
     /// Payload bytes that arrived in order, at the client and at the server.
     pub received: [u64; 2],
-    /// What the senders of both ends did.
+    /// Counters of the senders at both ends.
     pub sent: SenderStatistics,
 }
 
 impl SessionTally {
-    /// Adds what another session did.
+    /// Adds the counters of another session.
     pub fn merge(&mut self, other: &SessionTally) {
         self.connections += other.connections;
         self.transactions += other.transactions;
@@ -89,14 +89,14 @@ pub struct SessionMeasurements {
     pub class: usize,
     /// Place of its class in [`TcpMeasurements::completions`].
     pub completions: usize,
-    /// What it did.
+    /// Its counters.
     pub tally: SessionTally,
 }
 
-/// One end of a connection at one instant.
+/// A sample of one endpoint of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ConnectionSample {
-    /// When.
+    /// Time of the sample.
     pub time: Time,
     /// Index of its session.
     pub session: usize,
@@ -108,22 +108,22 @@ pub struct ConnectionSample {
     pub threshold: f64,
     /// Payload bytes sent and not acknowledged.
     pub in_flight: u64,
-    /// Smoothed round-trip time, once one was measured.
+    /// Smoothed round-trip time; `None` before the first sample.
     pub round_trip: Option<Time>,
     /// Retransmission timeout, back-off included.
     pub timeout: Time,
 }
 
-/// What one probe of connections saw.
+/// Samples of one connection probe.
 #[derive(Clone, Debug)]
 pub struct ConnectionSeries {
-    /// The end it looks at: [`CLIENT`] or [`SERVER`].
+    /// The sampled end: [`CLIENT`] or [`SERVER`].
     pub end: usize,
     /// In order of time.
     pub samples: Vec<ConnectionSample>,
 }
 
-/// All that is counted of TCP in one run.
+/// All measurements of TCP in one run.
 #[derive(Clone, Debug, Default)]
 pub struct TcpMeasurements {
     /// In the order of the scenario's traffic.
@@ -146,7 +146,7 @@ impl TcpMeasurements {
     pub fn position(&self, traffic: usize, number: u32) -> Option<usize> {
         self.sessions.iter().position(|session| session.traffic == traffic && session.number == number)
     }
-    /// A transaction of the session at `place` took `time`.
+    /// Counts a transaction of the session at `place` with completion time `time`.
     pub fn complete(&mut self, place: usize, time: Time) {
         let SessionMeasurements { tally, completions, .. } = &mut self.sessions[place];
         tally.completed += 1;

@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::Scenario;
 
-/// The curves of every queue of every port that drops early, in the order of the scenario's links:
+/// The curves of every queue with early drops, in the order of the scenario's links:
 /// `[{"port", "queue", "unit": "packets" or "bytes", "precedences": [{"shared": [[average, probability], …],
-/// "own": the same or null}]}]`.
+/// "own": [[average, probability], …] or null}]}]`.
 pub fn drop_curves(scenario: &Scenario) -> Value {
     let mut found = Vec::new();
     for link in &scenario.links {
@@ -32,7 +32,7 @@ fn collect(queueing: &QueueingConfig, port: &str, prefix: &str, found: &mut Vec<
             collect(inner, port, &format!("{name}/"), found);
         }
         let config = class.buffer.as_ref().and_then(BufferConfig::mred);
-        // A scenario that was loaded has been built once: its thresholds are sound.
+        // A loaded scenario was checked by building it: its thresholds are valid.
         let Some(curves) = config.and_then(|config| config.drop_curves().ok()) else { continue };
         let unit = match curves.first().map(|curve| curve.unit) {
             Some(QueueSize::Bytes(_)) => "bytes",

@@ -1,4 +1,4 @@
-//! [`Plan`]: what an application does with its connections.
+//! [`Plan`]: behavior of an application on TCP.
 
 use perhop_qos::random::Stream;
 
@@ -7,57 +7,57 @@ use perhop_qos::units::Time;
 use crate::tcp::TcpConfig;
 use crate::{Closing, FileConnection, SourceConfig};
 
-/// What the client sends in one transaction.
+/// Size of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Request {
-    /// More than ever ends.
+    /// Endless.
     Endless,
-    /// So many bytes.
+    /// A fixed number of bytes.
     Fixed(u64),
-    /// A Pareto law.
+    /// Pareto-distributed.
     Pareto {
-        /// Its mean, bytes.
+        /// Mean of the distribution, bytes.
         mean: f64,
-        /// Its shape, above 1.
+        /// Shape of the distribution, above 1.
         shape: f64,
     },
 }
 
-/// How connections and transactions go together.
+/// Number of transactions per connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Connections {
-    /// All transactions on one.
+    /// One connection for all transactions.
     One,
-    /// One for each, which ends it by closing.
+    /// One connection per transaction, which ends when the connection is closed.
     PerTransaction,
 }
 
-/// When transactions begin.
+/// When transactions start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Beginning {
-    /// Each when the one before it is over.
+    /// When the previous transaction has ended.
     InTurn,
-    /// At random, whatever becomes of the others: independent gaps of this mean, seconds.
+    /// At random times, independent of other transactions: exponential gaps with this mean, seconds.
     Poisson(f64),
 }
 
-/// What an application does with its connections.
+/// Behavior of an application on TCP.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// What the client sends in one transaction.
+    /// Size of a request.
     pub request: Request,
-    /// Bytes that the server answers.
+    /// Size of the server's response, bytes.
     pub response: u64,
-    /// How connections and transactions go together.
+    /// Number of transactions per connection.
     pub connections: Connections,
-    /// Which end closes a connection of a transaction.
+    /// The endpoint that closes the connection of a transaction first.
     pub closing: Closing,
-    /// When transactions begin.
+    /// When transactions start.
     pub beginning: Beginning,
 }
 
 impl Plan {
-    /// What `source` does, and by which TCP; `None` if it sends datagrams.
+    /// The plan of `source` and its TCP; `None` if it sends datagrams.
     pub fn of(source: &SourceConfig) -> Option<(Plan, &TcpConfig)> {
         let (connections, beginning) = (Connections::One, Beginning::InTurn);
         let closing = Closing::Client;
@@ -97,7 +97,7 @@ impl Plan {
         })
     }
 
-    /// Bytes of the next request; [`u64::MAX`] of an endless one.
+    /// Size of the next request, bytes; [`u64::MAX`] if it is endless.
     pub fn next_request(&self, stream: &mut Stream) -> u64 {
         match self.request {
             Request::Endless => u64::MAX,
@@ -105,15 +105,15 @@ impl Plan {
             Request::Pareto { mean, shape } => libm::round(mean * stream.pareto(shape)).max(1.0) as u64,
         }
     }
-    /// The client sends without waiting for anything: an endless request, or requests without an answer.
+    /// Whether the client never waits for the server: an endless request, or requests without responses.
     pub fn is_continuous(&self) -> bool {
         self.connections == Connections::One && self.response == 0
     }
-    /// Whether connections carry one transaction, and `end` is the first to close them.
+    /// Whether connections carry one transaction each, and `end` closes them first.
     pub fn closes(&self, end: Closing) -> bool {
         self.connections == Connections::PerTransaction && self.closing == end
     }
-    /// The gap to the next transaction, where they begin at random.
+    /// The gap to the next transaction, if they start at random times.
     pub fn gap(&self, stream: &mut Stream) -> Option<Time> {
         match self.beginning {
             Beginning::InTurn => None,

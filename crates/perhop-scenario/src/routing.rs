@@ -1,8 +1,8 @@
-//! Shortest paths, computed before the run: cheapest total cost, ties broken by the order of the
-//! links in the scenario, so that the same file always gives the same routes.
+//! Shortest paths, computed before the run: least total cost, ties broken by the order of the links in the
+//! scenario, so that routes are reproducible.
 //!
-//! Hosts forward nothing, so only routers are searched; a path is found once per pair of routers
-//! that hosts hang on, and the set-up stays linear in the number of hosts.
+//! Hosts do not forward, so only routers are searched. A path is computed once per pair of routers with
+//! attached hosts, so that set-up is linear in the number of hosts.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,29 +16,29 @@ pub struct NodeId(pub u32);
 pub struct LinkId(pub u32);
 
 impl LinkId {
-    /// As an index into the world's links.
+    /// The index of the direction.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// A link and its far end.
+/// A direction of a link, and its far end.
 type Hop = (LinkId, NodeId);
 
-/// The directed links that leave each node, and what they cost.
+/// The directions of links from each node, with their costs.
 #[derive(Debug)]
 pub struct Routes {
-    /// (link, its far end, cost) by node.
+    /// (link, far end, cost) by node.
     leaving: Vec<Vec<(LinkId, NodeId, u32)>>,
-    /// The first link from one node to another, and its far end, where there is one.
+    /// The first link from one node to another.
     direct: BTreeMap<(NodeId, NodeId), LinkId>,
     forwards: Vec<bool>,
-    /// First link towards the key's destination from every node, and its far end, once asked for.
+    /// For destinations queried so far: the first link from every node towards the destination.
     trees: BTreeMap<NodeId, Vec<Option<Hop>>>,
 }
 
 impl Routes {
-    /// No links yet; `forwards` says of each node whether packets may pass through it.
+    /// Without links; `forwards` holds for each node whether it forwards packets.
     pub fn new(forwards: Vec<bool>) -> Routes {
         let leaving = vec![Vec::new(); forwards.len()];
         Routes { leaving, direct: BTreeMap::new(), forwards, trees: BTreeMap::new() }
@@ -48,9 +48,9 @@ impl Routes {
         self.leaving[from.0 as usize].push((link, to, cost));
         self.direct.entry((from, to)).or_insert(link);
     }
-    /// The links from `from` to `to`; `None` where there is no way.
+    /// The links on the path from `from` to `to`; `None` if there is no path.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        // A host with one link sends everything there, and is reached through its one neighbor.
+        // A host with one link sends everything to its only neighbor, and is reached through it.
         let (mut path, mut at) = (Vec::new(), from);
         if let [(link, neighbor, _)] = self.leaving[from.0 as usize][..] {
             path.push(link);
@@ -85,8 +85,8 @@ impl Routes {
         self.trees[&target][at.0 as usize]
     }
 
-    /// Dijkstra from the target outwards. Links come in pairs of like cost, so the way back from a
-    /// node to the target costs what the way out does.
+    /// Dijkstra's algorithm from the target outwards. Both directions of a link have the same cost, so a path
+    /// to the target costs as much as the reverse path.
     fn tree_towards(&self, target: NodeId) -> Vec<Option<Hop>> {
         let mut first_hop: Vec<Option<Hop>> = vec![None; self.leaving.len()];
         let mut cost = vec![u64::MAX; self.leaving.len()];
@@ -101,7 +101,7 @@ impl Routes {
                 let total = so_far + u64::from(link_cost);
                 let Some(&back) = self.direct.get(&(neighbor, node)) else { continue };
                 let known = cost[neighbor.0 as usize];
-                // Among equal costs the link that stands first in the scenario wins.
+                // Among equal costs the first link of the scenario wins.
                 if total < known
                     || (total == known && first_hop[neighbor.0 as usize].is_some_and(|(link, _)| back < link))
                 {
@@ -121,7 +121,7 @@ impl Routes {
 mod tests {
     use super::*;
 
-    /// Hosts 0 and 1, routers 2, 3, 4, 5: two equally long ways from 2 to 5, by 3 and by 4.
+    /// Hosts 0 and 1, routers 2, 3, 4, 5: two paths of equal cost from 2 to 5, by 3 and by 4.
     fn diamond() -> Routes {
         let mut routes = Routes::new(vec![false, false, true, true, true, true]);
         for (index, (a, b)) in [(0, 2), (2, 3), (2, 4), (3, 5), (4, 5), (5, 1)].into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! [`Topology`]: the nodes, interfaces and links of a scenario by number, and the paths between them.
+//! [`Topology`]: nodes, interfaces and links of a scenario by number, and the paths between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -9,15 +9,15 @@ use perhop_qos::packet::InterfaceId;
 use crate::routing::{LinkId, NodeId, Routes};
 use crate::{HostConfig, LinkConfig, Scenario};
 
-/// Who is connected to whom. Nodes are the hosts, then the routers, each in order of names; the directions of the
-/// scenario's link `i` are 2`i`, from its first end to its second, and 2`i` + 1.
+/// The nodes and links of a scenario. Nodes are the hosts, then the routers, each in order of names. The
+/// scenario's link `i` has the directions 2`i`, from its first end to its second, and 2`i` + 1.
 #[derive(Debug)]
 pub struct Topology<'a> {
     scenario: &'a Scenario,
     nodes: BTreeMap<&'a str, NodeId>,
-    /// By host.
+    /// Address of each host.
     addresses: Vec<IpAddr>,
-    /// Names of each node's interfaces: the neighbors, in order of the scenario's links.
+    /// Names of each node's interfaces: its neighbors, in order of the scenario's links.
     interfaces: BTreeMap<&'a str, Vec<String>>,
     /// The first interface of a node towards a neighbor.
     interface_numbers: BTreeMap<(&'a str, &'a str), InterfaceId>,
@@ -25,10 +25,10 @@ pub struct Topology<'a> {
 }
 
 impl<'a> Topology<'a> {
-    /// That of `scenario`.
+    /// Builds the topology of `scenario`.
     ///
     /// # Errors
-    /// Where a link ends at a node that does not exist.
+    /// When a link ends at a node that does not exist.
     pub fn new(scenario: &'a Scenario) -> Result<Topology<'a>, ConfigError> {
         let names = scenario.hosts.keys().chain(scenario.routers.keys());
         let nodes: BTreeMap<&str, NodeId> =
@@ -65,7 +65,7 @@ impl<'a> Topology<'a> {
         self.nodes
             .get(name)
             .copied()
-            .ok_or_else(|| ConfigError::new("", format!("there is no node called {name}")))
+            .ok_or_else(|| ConfigError::new("", format!("there is no node `{name}`")))
     }
     /// Whether `node` is a host.
     pub fn is_host(&self, node: &str) -> bool {
@@ -74,36 +74,36 @@ impl<'a> Topology<'a> {
     /// The address of `host`.
     ///
     /// # Errors
-    /// Where there is no such host.
+    /// When there is no such host.
     pub fn address(&self, host: &str) -> Result<IpAddr, ConfigError> {
         let place = self.node(host)?.0 as usize;
-        let missing = || ConfigError::new("", format!("{host} is a router and has no address"));
+        let missing = || ConfigError::new("", format!("`{host}` is a router and has no address"));
         self.addresses.get(place).copied().ok_or_else(missing)
     }
     /// Names of the interfaces of `node`: its neighbors, in order of the scenario's links.
     pub fn interfaces(&self, node: &str) -> &[String] {
         self.interfaces.get(node).map_or(&[], Vec::as_slice)
     }
-    /// The number that `node` gives its first interface towards `neighbor`.
+    /// The number of the first interface of `node` towards `neighbor`.
     pub fn interface(&self, node: &str, neighbor: &str) -> InterfaceId {
         self.interface_numbers.get(&(node, neighbor)).copied().unwrap_or_default()
     }
-    /// The directions of links from `from` to `to`; `None` where there is no way.
+    /// The directions of links on the path from `from` to `to`; `None` if there is no path.
     ///
     /// # Errors
-    /// Where there is no such node.
+    /// When there is no such node.
     pub fn path(&mut self, from: &str, to: &str) -> Result<Option<Vec<LinkId>>, ConfigError> {
         let ends = [self.node(from)?, self.node(to)?];
         Ok(self.routes.path(ends[0], ends[1]))
     }
-    /// The nodes at the ends of a direction of a link: who sends, and who receives.
+    /// The sending and the receiving node of a direction of a link.
     pub fn ends(&self, direction: LinkId) -> [&'a str; 2] {
         let [a, b] = &self.scenario.links[direction.index() / 2].between;
         if direction.index().is_multiple_of(2) { [a, b] } else { [b, a] }
     }
 }
 
-/// Every host's address, in order of names: its own, or the next of 10.0.0.0/8 that no host has.
+/// The address of every host, in order of names: as configured, or the next free one of 10.0.0.0/8.
 pub fn host_addresses(scenario: &Scenario) -> Vec<IpAddr> {
     let taken: BTreeSet<IpAddr> = scenario.hosts.values().filter_map(|host| host.address).collect();
     let first = u32::from(Ipv4Addr::new(10, 0, 0, 1));

@@ -67,8 +67,8 @@ impl TrafficConfig {
         }
     }
 
-    /// The random streams of flow `number`, and when it starts: at `start`, and a random part of `start_within`
-    /// later. Its source draws from the child stream `source`, its application from `session`.
+    /// The random streams of flow `number`, and when it starts: at `start`, and a random part of
+    /// `start_within` later. Its source draws from the child stream `source`, its application from `session`.
     pub fn flow_start(&self, number: u32, streams: &Streams) -> (Streams, Time) {
         let streams = streams.child("traffic").child(&self.name).child(number.to_string());
         let spread = self.start_within.as_seconds() * streams.child("start").stream().uniform();

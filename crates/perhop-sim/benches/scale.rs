@@ -1,8 +1,8 @@
 //! What networks and tables of growing size cost: set-up, run and memory.
 //!
-//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` goes as far as the stage says and prints what was run
-//! through: packet-hops, or packets of meters. `make bench-scale` asks for growing sizes, each in a process of its
-//! own, whose processor time and peak memory it notes, and writes `docs/scale.md`.
+//! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` goes as far as the stage says and prints what
+//! was run through: packet-hops, or packets of meters. `make bench-scale` asks for growing sizes, each in a
+//! process of its own, whose processor time and peak memory it notes, and writes `docs/scale.md`.
 
 use std::path::Path;
 

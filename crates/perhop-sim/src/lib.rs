@@ -1,7 +1,7 @@
 //! The discrete-event simulator: hosts, and two engines that carry their packets.
 //!
 //! ```text
-//! source → host's port → wire → [input conditioner → route → output conditioner → port → wire]* → receiving host
+//! source → host's port → wire → [input conditioner → route → output conditioner → port → wire]* → host
 //! ```
 //!
 //! Reading order: [`perhop_scenario`] (what a user writes), [`build`] (how it becomes a [`Setup`]), [`perhop_net`] (the

@@ -58,7 +58,7 @@ pub fn measured_results(scenario: &Scenario, seed: u64, runs: &[RunFiles]) -> Re
         live.push(account);
     }
     let mut results = Results::new(scenario, seed, &replications);
-    results.summary.tell_of_live_runs(live);
+    results.summary.describe_live_runs(live);
     Ok(results)
 }
 

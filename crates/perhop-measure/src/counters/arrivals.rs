@@ -1,4 +1,4 @@
-//! [`Arrivals`]: what is counted of the packets of one flow where they arrive.
+//! [`Arrivals`]: counters of one flow at the receiver.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
@@ -6,15 +6,15 @@ use perhop_qos::units::Time;
 
 use super::{ColorTallies, DelayStatistics, Delays};
 
-/// The packets of one flow that arrived, counted one by one.
+/// Counters of the arrived packets of one flow.
 ///
-/// Every delivery comes by here, so nothing is counted that follows from the rest: the flow's packets are
-/// those of its colors; there is a pair of consecutive packets for each that does not begin a run; and the
+/// Every delivery is counted here, so nothing is counted that can be derived: the flow's packets are the sum
+/// over its colors; every packet that does not begin a run forms a pair with the one before; and the
 /// differences between the delays of a run add up to its last delay less its first.
 #[derive(Clone, Debug)]
-#[repr(C)] // in the first cache line what every packet asks, then the colors
+#[repr(C)] // most frequently used first, then the colors
 pub struct Arrivals {
-    /// Number of the packet that continues the run; none has it before the first arrival.
+    /// Number of the packet that continues the run; no packet has this number before the first arrival.
     continues: u64,
     /// Delay of the last packet, 0 before the first arrival.
     last: Time,
@@ -24,11 +24,11 @@ pub struct Arrivals {
     greatest_variation: i64,
     absolute_sum: u128,
     colors: [Delivered; COLORS],
-    /// Sequences of packets that were sent one after the other and all arrived.
+    /// Number of runs: sequences of consecutive packets that all arrived.
     runs: u64,
-    /// Sum of the last delay less the first of each run; of the last run without its last delay.
+    /// Sum of the last delay less the first of each run; for the last run without its last delay.
     turns: i128,
-    /// Sent during the warm-up and arrived after it, by color.
+    /// Packets sent during the warm-up that arrived after it, by color.
     early: [Count; COLORS],
 }
 
@@ -40,7 +40,7 @@ struct Delivered {
     delay: u128,
 }
 
-/// The colors that a codepoint can say.
+/// Number of colors.
 const COLORS: usize = 3;
 
 impl Default for Arrivals {
@@ -62,10 +62,10 @@ impl Default for Arrivals {
 }
 
 impl Arrivals {
-    /// Packet `number` of the flow, sent after the warm-up, of `length` IP bytes and of `color` as its codepoint
-    /// says, took `delay`, which goes into `delays` with its IPDV: there is [room](Delays::has_room) for it. The
-    /// answer is the IPDV in picoseconds, if it has one.
-    #[allow(clippy::inline_always)] // a part of what every packet does that arrives
+    /// Counts packet `number` of the flow, which was sent after the warm-up, with `length` IP bytes, the
+    /// `color` of its codepoint and its `delay`. Delay and IPDV are recorded in `delays`, which must have
+    /// [room](Delays::has_room) for them. Returns the IPDV in picoseconds, if it has one.
+    #[allow(clippy::inline_always)] // on the path of every packet that arrives
     #[inline(always)]
     pub fn deliver(
         &mut self,
@@ -79,7 +79,7 @@ impl Arrivals {
         of_color.count.add(length);
         of_color.delay += u128::from(delay.as_picoseconds());
         delays.delay.record_within(delay.as_picoseconds());
-        // Extremes are rare: foretold branches are cheaper than storing what was there.
+        // Extremes are rare: predicted branches are cheaper than unconditional stores.
         if delay < self.least {
             self.least = delay;
         }
@@ -104,18 +104,18 @@ impl Arrivals {
         }
         Some(variation)
     }
-    /// A packet that was sent during the warm-up, of `length` IP bytes and of `color`, arrived after it.
+    /// Counts a packet of `length` IP bytes and `color` that was sent during the warm-up and arrived after it.
     pub fn take_early(&mut self, length: u32, color: Color) {
         self.early[color.index()].add(length);
     }
 
-    /// Sent after the warm-up, and arrived.
+    /// Packets that were sent after the warm-up and arrived.
     pub fn delivered(&self) -> Count {
         let mut sum = Count::default();
         self.colors.iter().for_each(|color| sum.merge(color.count));
         sum
     }
-    /// Arrived after the warm-up, whenever they were sent.
+    /// Packets that arrived after the warm-up, also those sent during it.
     pub fn received(&self) -> Count {
         let mut sum = self.delivered();
         self.early.iter().for_each(|count| sum.merge(*count));
@@ -136,7 +136,7 @@ impl Arrivals {
             greatest_variation: self.greatest_variation,
         }
     }
-    /// Adds what arrived to the counters of a class.
+    /// Adds these counters to those of a class.
     pub fn add_to(&self, class: &mut ColorTallies) {
         for (tally, (Delivered { count, delay }, early)) in
             class.iter_mut().zip(self.colors.iter().zip(&self.early))

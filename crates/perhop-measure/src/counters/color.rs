@@ -1,14 +1,14 @@
-//! What is counted of the packets of one class and color where they arrive.
+//! Counters of one class and color at the receiver.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
 
-/// Packets of one class that arrived in one color, as their codepoint says.
+/// Arrived packets of one class with the color of their codepoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ColorTally {
-    /// Sent after the warm-up, and arrived.
+    /// Packets that were sent after the warm-up and arrived.
     pub delivered: Count,
-    /// Arrived after the warm-up, whenever they were sent: what throughput is made of.
+    /// Packets that arrived after the warm-up, also those sent during it: the basis of throughput.
     pub received: Count,
     /// Sum of the delays of `delivered`, picoseconds.
     pub(super) delay: u128,
@@ -18,7 +18,7 @@ pub struct ColorTally {
 pub type ColorTallies = [ColorTally; Color::COUNT];
 
 impl ColorTally {
-    /// Mean delay, seconds; NaN of none.
+    /// Mean delay, seconds; NaN without packets.
     pub fn mean_delay(&self) -> f64 {
         self.delay as f64 / self.delivered.packets as f64 / 1e12
     }

@@ -5,17 +5,16 @@ use perhop_qos::units::Time;
 
 use super::Distribution;
 
-/// One-way delay and inter-packet delay variation, exactly.
+/// Exact statistics of one-way delay and inter-packet delay variation.
 ///
-/// One-way delay is RFC 7679's: first bit out of the sender to last bit in at the receiver, lost
-/// packets left out. IPDV is RFC 3393's D(i+1) - D(i) over packets sent one after the other that
-/// both arrived.
+/// One-way delay is that of RFC 7679: from the first bit sent to the last bit received, without lost packets.
+/// IPDV is D(i+1) - D(i) of RFC 3393, over consecutive packets that both arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStatistics {
     /// Packets measured.
     pub packets: u64,
     pub(super) sum: u128,
-    /// Least delay; meaningless while `packets` is 0.
+    /// Least delay; not valid while `packets` is 0.
     pub least: Time,
     /// Greatest delay.
     pub greatest: Time,
@@ -46,7 +45,7 @@ impl Default for DelayStatistics {
 }
 
 impl DelayStatistics {
-    /// A packet took `delay`; `variation` is its IPDV in picoseconds, if it has one.
+    /// Adds a packet with `delay`; `variation` is its IPDV in picoseconds, if it has one.
     pub(super) fn add(&mut self, delay: Time, variation: Option<i64>) {
         self.take(delay);
         if let Some(variation) = variation {
@@ -66,7 +65,7 @@ impl DelayStatistics {
         self.least_variation = self.least_variation.min(variation);
         self.greatest_variation = self.greatest_variation.max(variation);
     }
-    /// Adds what another flow measured.
+    /// Adds the measurements of another flow.
     pub fn merge(&mut self, other: &DelayStatistics) {
         self.packets += other.packets;
         self.sum += other.sum;
@@ -78,11 +77,11 @@ impl DelayStatistics {
         self.least_variation = self.least_variation.min(other.least_variation);
         self.greatest_variation = self.greatest_variation.max(other.greatest_variation);
     }
-    /// Mean delay in seconds; NaN where nothing was measured.
+    /// Mean delay in seconds; NaN without measurements.
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.packets as f64 / 1e12
     }
-    /// Mean signed IPDV in seconds: near 0 in any steady state.
+    /// Mean signed IPDV in seconds; near 0 in a steady state.
     pub fn mean_variation(&self) -> f64 {
         self.signed_sum as f64 / self.pairs as f64 / 1e12
     }
@@ -92,53 +91,53 @@ impl DelayStatistics {
     }
 }
 
-/// Distributions of delay and |IPDV| over all flows of a class, or of one flow: three significant digits.
+/// Distributions of delay and |IPDV| of one flow or a class, with three significant digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
     /// One-way delay.
     pub delay: Distribution,
     /// |IPDV|.
     pub variation: Distribution,
-    /// The shortest delay for which one of them has no room.
+    /// The least delay for which one of them has no bin.
     pub(super) room: Time,
 }
 
 impl Delays {
-    /// A packet took `delay`; `variation` is its IPDV in picoseconds, if it has one.
+    /// Adds a packet with `delay`; `variation` is its IPDV in picoseconds, if it has one.
     pub fn record(&mut self, delay: Time, variation: Option<i64>) {
         self.delay.record(delay.as_picoseconds());
         if let Some(variation) = variation {
             self.variation.record(variation.unsigned_abs());
         }
     }
-    /// Whether a delay of `delay` has a bin, and with it every difference between it and others that have one.
+    /// Whether there is a bin for `delay`, and for every difference from other delays that have one.
     #[inline]
     pub fn has_room(&self, delay: Time) -> bool {
         delay < self.room
     }
-    /// Makes bins for delays up to `delay`, and for the differences between them.
+    /// Adds bins for delays up to `delay`, and for the differences between them.
     pub fn make_room(&mut self, delay: Time) {
         let Delays { delay: delays, variation, room } = self;
         delays.make_room(delay.as_picoseconds());
         variation.make_room(delay.as_picoseconds());
         *room = Time::from_picoseconds(delays.room().min(variation.room()));
     }
-    /// Adds what another flow measured.
+    /// Adds the measurements of another flow.
     pub fn merge(&mut self, other: &Delays) {
         self.delay.merge(&other.delay);
         self.variation.merge(&other.variation);
     }
 }
 
-/// PDV (RFC 5481 §4.2) over several flows: every packet's delay less the least of its own flow.
+/// PDV (RFC 5481 §4.2) over several flows: the delay of each packet less the least delay of its flow.
 pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>>) -> Histogram<u32> {
     let mut above = Distribution::default().histogram();
     for delay in flows {
-        // As the values of a histogram are read: equal ones differ by 0.
+        // As a histogram's values are read, so that equal delays differ by 0.
         let least = delay.highest_equivalent(delay.min());
         for value in delay.iter_recorded() {
             let difference = delay.highest_equivalent(value.value_iterated_to()).saturating_sub(least);
-            // A count has 32 bits, as it had where it comes from.
+            // Counts of the histogram have 32 bits.
             let packets = value.count_since_last_iteration() as u32;
             above.record_n(difference, packets).expect("a histogram that resizes itself takes every value");
         }
@@ -146,12 +145,12 @@ pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>>) -> H
     above
 }
 
-/// The `quantile` (0 to 1) of `histogram` in seconds; NaN where nothing was recorded.
+/// The `quantile` (0 to 1) of `histogram` in seconds; NaN if it is empty.
 pub fn quantile_seconds(histogram: &Histogram<u32>, quantile: f64) -> f64 {
     if histogram.is_empty() { f64::NAN } else { histogram.value_at_quantile(quantile) as f64 / 1e9 }
 }
 
-/// The least value of `histogram` in seconds, as its quantiles give equal values; NaN where nothing was recorded.
+/// The least value of `histogram` in seconds, rounded as its quantiles are; NaN if it is empty.
 pub fn least_seconds(histogram: &Histogram<u32>) -> f64 {
     if histogram.is_empty() { f64::NAN } else { histogram.highest_equivalent(histogram.min()) as f64 / 1e9 }
 }

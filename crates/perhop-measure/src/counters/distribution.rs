@@ -1,31 +1,31 @@
-//! [`Distribution`]: how often which duration was measured, to three significant digits.
+//! [`Distribution`]: a histogram of durations with three significant digits.
 
 use hdrhistogram::Histogram;
 
 /// Significant decimal digits of a percentile.
 const DIGITS: u8 = 3;
-/// Three digits tell 1000 from 1001, and one bit more tells them apart at either end of an octave: so the
-/// histogram has bins of 1 below 2 · 1024, and 1024 bins in every octave from there on.
+/// Three digits distinguish 1000 from 1001, with one more bit at either end of an octave: so the histogram
+/// has bins of width 1 below 2 · 1024, and 1024 bins in every octave above.
 const BINS_BITS: u32 = 10;
 const BINS: usize = 1 << BINS_BITS;
 
-/// How often which duration was measured, nanoseconds, in the bins of a [`Histogram`] of three digits.
+/// Counts of durations in nanoseconds, in the bins of a [`Histogram`] with three digits.
 ///
-/// A delivery counts in two of them. That needs no more than the place of a bin, and leaves to the histogram
-/// whatever follows from all counts.
+/// Every delivery is counted in two of them, so that recording only computes the index of a bin; the
+/// [`Histogram`] for everything else is made at the end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Distribution {
-    /// By bin, as far as one was needed.
+    /// Counts by bin, up to the last bin needed.
     counts: Vec<u32>,
 }
 
 impl Distribution {
-    /// A duration of so many `picoseconds` was measured.
+    /// Records a duration of `picoseconds`.
     pub fn record(&mut self, picoseconds: u64) {
         self.make_room(picoseconds);
         self.record_within(picoseconds);
     }
-    /// The same, of a duration for which there is [room](Distribution::make_room).
+    /// Records a duration of `picoseconds` for which there is [room](Distribution::make_room).
     #[inline]
     pub(super) fn record_within(&mut self, picoseconds: u64) {
         let count = &mut self.counts[place(in_nanoseconds(picoseconds))];
@@ -34,18 +34,18 @@ impl Distribution {
             fill(count);
         }
     }
-    /// Makes bins for all durations up to so many `picoseconds`, and for some beyond.
+    /// Adds bins for all durations up to `picoseconds`, and for some above.
     pub(super) fn make_room(&mut self, picoseconds: u64) {
         let bins = (place(in_nanoseconds(picoseconds)) / BINS + 1) * BINS;
         if self.counts.len() < bins {
             self.counts.resize(bins, 0);
         }
     }
-    /// The shortest duration, picoseconds, for which there is no room.
+    /// The least duration without a bin, picoseconds.
     pub(super) fn room(&self) -> u64 {
         least(self.counts.len()).saturating_mul(1000).saturating_sub(500)
     }
-    /// Adds what another flow measured.
+    /// Adds the measurements of another flow.
     pub fn merge(&mut self, other: &Distribution) {
         if self.counts.len() < other.counts.len() {
             self.counts.resize(other.counts.len(), 0);
@@ -54,13 +54,13 @@ impl Distribution {
             *own = own.saturating_add(*other);
         }
     }
-    /// The histogram of all that was measured.
+    /// The histogram of all recorded durations.
     ///
     /// # Panics
     /// Never: the histogram offers this precision, and resizes itself.
     pub fn histogram(&self) -> Histogram<u32> {
         let mut histogram = Histogram::new(DIGITS).expect("three digits are within the histogram's range");
-        // The greatest first: the histogram resizes itself once.
+        // The greatest first, so that the histogram is resized only once.
         for (place, count) in self.counts.iter().enumerate().rev().filter(|(_, count)| **count > 0) {
             histogram
                 .record_n(least(place), *count)
@@ -70,7 +70,7 @@ impl Distribution {
     }
 }
 
-/// A count that is full stays so, as those of the histogram do.
+/// Saturates a count that has overflowed, as the histogram does.
 #[cold]
 #[inline(never)]
 fn fill(count: &mut u32) {
@@ -81,7 +81,7 @@ fn in_nanoseconds(picoseconds: u64) -> u64 {
     (picoseconds + 500) / 1000
 }
 
-/// The place of the bin of `value`.
+/// The index of the bin of `value`.
 #[inline]
 fn place(value: u64) -> usize {
     let doublings = (value | (2 * BINS as u64 - 1)).ilog2() - BINS_BITS;
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    /// The same durations, recorded by the histogram itself.
+    /// A histogram in which `durations` were recorded directly.
     fn recorded(durations: &[u64]) -> Histogram<u32> {
         let mut histogram = Histogram::new(DIGITS).unwrap();
         for picoseconds in durations {

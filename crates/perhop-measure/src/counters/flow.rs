@@ -1,4 +1,4 @@
-//! What is counted of one flow.
+//! Counters of one flow.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Packet;
@@ -7,24 +7,24 @@ use perhop_qos::verdict::DropCause;
 
 use super::{Arrivals, DelayStatistics};
 
-/// What is counted of one flow while packets travel.
+/// Counters of one flow during a run.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))] // what departures add to and what arrivals add to in few cache lines each
+#[repr(C, align(64))] // counters of departures and of arrivals in few cache lines each
 pub struct FlowCounters {
     /// What arrived.
     pub arrivals: Arrivals,
     /// Its place in [`Measurements::delays`](crate::Measurements), which it may share with the flows of its class.
     pub distribution: usize,
-    /// Handed to the sender's port.
+    /// Packets offered to the sender's port.
     pub offered: Count,
-    /// The next packet's number.
+    /// Number of the next packet.
     pub next_sequence: u32,
-    /// Dropped on the way, by cause.
+    /// Packets dropped in the network, by cause.
     pub dropped: [Count; DropCause::COUNT],
 }
 
 impl FlowCounters {
-    /// Nothing counted yet of a flow whose delays go into `distribution`.
+    /// Counters at 0 for a flow whose delays are recorded in distribution number `distribution`.
     pub fn new(distribution: usize) -> FlowCounters {
         FlowCounters {
             arrivals: Arrivals::default(),
@@ -34,13 +34,13 @@ impl FlowCounters {
             dropped: Default::default(),
         }
     }
-    /// `packet` was dropped because of `cause`.
+    /// Counts `packet`, which was dropped because of `cause`.
     pub fn drop(&mut self, packet: &Packet, cause: DropCause, warmup: Time) {
         if packet.sent_at >= warmup {
             self.dropped[cause.index()].add(packet.length);
         }
     }
-    /// What was counted.
+    /// The results of the counters.
     pub fn tally(&self) -> FlowTally {
         FlowTally {
             offered: self.offered,
@@ -52,30 +52,30 @@ impl FlowCounters {
     }
 }
 
-/// The fate of a flow's packets. Those sent during the warm-up are counted apart, so that
-/// offered = delivered + dropped + in the network holds for what is left.
+/// Results of one flow. Packets sent during the warm-up count only in `received`, so that for the others
+/// offered = delivered + dropped + in the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FlowTally {
-    /// Handed to the sender's port.
+    /// Packets offered to the sender's port.
     pub offered: Count,
-    /// Arrived at the receiver.
+    /// Packets that arrived at the receiver.
     pub delivered: Count,
-    /// Dropped on the way, by cause.
+    /// Packets dropped in the network, by cause.
     pub dropped: [Count; DropCause::COUNT],
-    /// Arrived at the receiver after the warm-up, whenever it was sent: what throughput is made of.
+    /// Packets that arrived after the warm-up, also those sent during it: the basis of throughput.
     pub received: Count,
     /// Delay of the delivered packets.
     pub delay: DelayStatistics,
 }
 
 impl FlowTally {
-    /// Dropped for any cause.
+    /// Packets dropped for any cause.
     pub fn dropped_in_all(&self) -> Count {
         let mut sum = Count::default();
         self.dropped.iter().for_each(|count| sum.merge(*count));
         sum
     }
-    /// Adds what another flow counted.
+    /// Adds the counters of another flow.
     pub fn merge(&mut self, other: &FlowTally) {
         self.offered.merge(other.offered);
         self.delivered.merge(other.delivered);

@@ -1,39 +1,40 @@
-//! What is counted at one port.
+//! Counters of one port.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
 use perhop_qos::verdict::DropCause;
 
-/// What became of the packets of one drop precedence that arrived at one queue after the warm-up.
+/// Counters of one queue and drop precedence, after the warm-up.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
-    /// Arrived at the queue, dropped ones included.
+    /// Packets that arrived at the queue, including dropped ones.
     pub arrived: Count,
-    /// Left it for the transmit ring.
+    /// Packets that left the queue for the transmit ring.
     pub sent: Count,
-    /// Dropped, by cause.
+    /// Dropped packets, by cause.
     pub dropped: [Count; DropCause::COUNT],
-    /// Given the congestion-experienced codepoint.
+    /// Packets marked as congestion experienced.
     pub marked: Count,
 }
 
-/// What is counted at one port.
+/// Counters of one port.
 #[derive(Clone, Debug, Default)]
-#[repr(C, align(64))] // what most packets add to lies in one cache line
+#[repr(C, align(64))] // the counters of most packets in one cache line
 pub struct PortTally {
-    /// Went through a port of one queue, by drop precedence: arrived and sent.
+    /// Packets that passed a port with one queue, by drop precedence: both arrived and sent.
     pub passed: [Count; Color::COUNT],
     queues: usize,
-    /// By drop precedence as far as one was seen, then by queue.
+    /// Counters by drop precedence, up to the highest seen, then by queue.
     tallies: Vec<Tally>,
-    /// Dropped before any queue was chosen, by cause.
+    /// Packets dropped before a queue was selected, by cause.
     pub unqueued: [Count; DropCause::COUNT],
-    /// Dropped after they were sent, by cause: lost on the link, or refused by the input conditioners at its far end.
+    /// Packets dropped after they were sent, by cause: on the link, or by the input conditioners of its far
+    /// end.
     pub beyond: [Count; DropCause::COUNT],
 }
 
 impl PortTally {
-    /// Nothing counted at `queues` queues.
+    /// Counters at 0 for `queues` queues.
     pub fn new(queues: usize) -> PortTally {
         PortTally { queues, ..PortTally::default() }
     }
@@ -49,7 +50,7 @@ impl PortTally {
         self.tallies.resize_with((precedence + 1) * self.queues, Tally::default);
         &mut self.tallies[precedence * self.queues + queue]
     }
-    /// Queue, drop precedence and counters of all that was seen.
+    /// Queue, drop precedence and counters, for all combinations with packets.
     pub fn iter(&self) -> impl Iterator<Item = (usize, usize, Tally)> {
         let of_queue = move |queue: usize| {
             (0..Color::COUNT).map(move |precedence| (queue, precedence, self.in_all(queue, precedence)))
@@ -57,7 +58,7 @@ impl PortTally {
         let all = (0..self.queues).flat_map(of_queue);
         all.filter(|(_, _, tally)| tally.arrived.packets + tally.sent.packets > 0)
     }
-    /// The counters of `queue` for packets of drop precedence `precedence`, with those that arrived and were sent in one.
+    /// The counters of `queue` for packets of drop precedence `precedence`, including `passed`.
     fn in_all(&self, queue: usize, precedence: usize) -> Tally {
         let mut tally = self.tallies.get(precedence * self.queues + queue).copied().unwrap_or_default();
         if queue == 0 {

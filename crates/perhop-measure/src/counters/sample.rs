@@ -1,4 +1,4 @@
-//! What is sampled over time.
+//! Samples over time.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::{Color, Packet};
@@ -8,28 +8,28 @@ use perhop_qos::units::Time;
 use super::PacketLog;
 use super::delay::DelayStatistics;
 
-/// The queues of one port at fixed intervals, as columns.
+/// Samples of the queues of one port at fixed intervals, as columns.
 #[derive(Clone, Debug, Default)]
 pub struct QueueSamples {
-    /// Instant of each sample.
+    /// Time of each sample.
     pub time: Vec<Time>,
-    /// Queue.
+    /// Index of the queue.
     pub queue: Vec<u32>,
-    /// Packets waiting.
+    /// Packets in the queue.
     pub packets: Vec<u64>,
-    /// IP bytes waiting.
+    /// IP bytes in the queue.
     pub bytes: Vec<u64>,
-    /// Drop precedence of `average`, where the buffer manager keeps averages; else 0.
+    /// Drop precedence of `average`, if the buffer manager has averages; else 0.
     pub precedence: Vec<u32>,
-    /// The buffer manager's average for that precedence in the unit of its thresholds; NaN without one.
+    /// The buffer manager's average for that precedence, in the unit of its thresholds; NaN if there is none.
     pub average: Vec<f64>,
-    /// The average that would decide about a packet of that precedence at this instant: of averages
-    /// that are added, the sum; else `average` itself.
+    /// The average that applies to a packet of that precedence: the sum, for buffer managers that add
+    /// averages; else `average` itself.
     pub deciding_average: Vec<f64>,
 }
 
 impl QueueSamples {
-    /// Samples every queue of `port`: one row per average, one row for a queue without any.
+    /// Samples every queue of `port`: one row per average, or one row for a queue without averages.
     pub fn sample(&mut self, now: Time, port: &Port) {
         for (index, (queue, buffer)) in port.queues().iter().zip(port.buffers()).enumerate() {
             let averages = buffer.averages();
@@ -48,25 +48,26 @@ impl QueueSamples {
     }
 }
 
-/// What each class received in intervals of equal length.
+/// Received packets of each class in intervals of equal length.
 #[derive(Clone, Debug)]
 pub struct ThroughputSamples {
-    /// When the first interval begins.
+    /// Start of the first interval.
     pub begins: Time,
     /// Length of an interval.
     pub every: Time,
-    /// Received in each interval, by class.
+    /// Counters of received packets by interval and class.
     pub received: Vec<Vec<Count>>,
 }
 
 impl ThroughputSamples {
-    /// Counters of as many whole intervals as fit between `begins` and `ends`, for `classes` classes.
+    /// Counters at 0 for the whole intervals between `begins` and `ends`, for `classes` classes.
     pub fn new(begins: Time, ends: Time, every: Time, classes: usize) -> ThroughputSamples {
         let intervals = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
         let received = vec![vec![Count::default(); classes]; intervals as usize];
         ThroughputSamples { begins, every, received }
     }
-    /// `class` received a packet of `length` IP bytes at `now`; one in the last, broken interval is not counted.
+    /// Counts a packet of `length` IP bytes that `class` received at `now`; not in the last, incomplete
+    /// interval.
     pub fn add(&mut self, now: Time, class: usize, length: u32) {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         if let Some(counts) = self.received.get_mut(interval as usize) {
@@ -78,22 +79,22 @@ impl ThroughputSamples {
 /// Delay and delay variation of one class in intervals of equal length.
 #[derive(Clone, Debug)]
 pub struct DelaySamples {
-    /// When the first interval begins.
+    /// Start of the first interval.
     pub begins: Time,
     /// Length of an interval.
     pub every: Time,
-    /// The packets that arrived in each interval.
+    /// Statistics of the packets that arrived in each interval.
     pub intervals: Vec<DelayStatistics>,
 }
 
 impl DelaySamples {
-    /// Nothing measured yet in as many whole intervals as fit between `begins` and `ends`.
+    /// Empty statistics for the whole intervals between `begins` and `ends`.
     pub fn new(begins: Time, ends: Time, every: Time) -> DelaySamples {
         let count = ends.saturating_sub(begins).as_picoseconds() / every.as_picoseconds();
         DelaySamples { begins, every, intervals: vec![DelayStatistics::default(); count as usize] }
     }
-    /// A packet that arrived at `now` took `delay`; `variation` is its IPDV in picoseconds, if it has one.
-    /// One in the last, broken interval is not counted.
+    /// Counts a packet that arrived at `now` with `delay`; `variation` is its IPDV in picoseconds, if it has
+    /// one. Not in the last, incomplete interval.
     pub fn add(&mut self, now: Time, delay: Time, variation: Option<i64>) {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         if let Some(statistics) = self.intervals.get_mut(interval as usize) {
@@ -102,7 +103,7 @@ impl DelaySamples {
     }
 }
 
-/// What a scenario asks for beyond the counters of what arrives.
+/// Measurements that a scenario requests in addition to the counters.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// What each class received, interval by interval.
@@ -114,14 +115,14 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// A packet of `length` IP bytes of `class` arrived at `now`.
+    /// Samples a packet of `class` with `length` IP bytes that arrived at `now`.
     pub fn receive(&mut self, now: Time, class: usize, length: u32) {
         if let Some(throughput) = &mut self.throughput {
             throughput.add(now, class, length);
         }
     }
-    /// Packet `number` of `flow`, which is one of `class`, arrived at `now`, sent after the warm-up; `variation`
-    /// is its IPDV in picoseconds, if it has one.
+    /// Samples packet `number` of `flow`, of `class`, which was sent after the warm-up and arrived at `now`;
+    /// `variation` is its IPDV in picoseconds, if it has one.
     pub fn deliver(
         &mut self,
         now: Time,

@@ -1,4 +1,4 @@
-//! The table `colors`: what arrived of each class, by the color it arrived in.
+//! The table `colors`: arrived packets of each class by color.
 
 use perhop_qos::packet::Color;
 use perhop_qos::units::Time;
@@ -7,7 +7,7 @@ use super::table::{Rows, Table};
 use crate::Measurements;
 use crate::counters::{ColorTallies, ColorTally};
 
-/// The packets of one class that arrived in one color.
+/// Arrived packets of one class and color.
 #[derive(Debug)]
 pub(super) struct ColorRow {
     replication: u64,
@@ -17,7 +17,7 @@ pub(super) struct ColorRow {
     measured: Time,
 }
 
-/// The rows of one replication: every color that arrived.
+/// The rows of one replication, for colors with packets.
 pub(super) fn color_rows(measurements: &Measurements, replication: u64) -> Vec<ColorRow> {
     let measured = measurements.duration.saturating_sub(measurements.warmup);
     let mut tallies = vec![ColorTallies::default(); measurements.class_names.len()];

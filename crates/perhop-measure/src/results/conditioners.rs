@@ -1,11 +1,11 @@
-//! The table `conditioners`: what each stage of conditioning took, by the color it gave.
+//! The table `conditioners`: packets of each conditioner stage, by the resulting color.
 
 use perhop_qos::conditioner::Count;
 
 use super::table::{Rows, Table};
 use crate::{Conditioned, Measurements};
 
-/// The packets to which one stage gave one color.
+/// Packets to which one stage assigned one color.
 #[derive(Debug)]
 pub(super) struct ConditionerRow {
     replication: u64,
@@ -18,7 +18,7 @@ pub(super) struct ConditionerRow {
 }
 
 impl ConditionerRow {
-    /// A row of what was measured.
+    /// A row from a live measurement.
     fn new(replication: u64, measured: &Conditioned) -> ConditionerRow {
         let Conditioned { node, neighbor, side, stage, color, taken } = measured.clone();
         ConditionerRow { replication, node, neighbor, side, stage, color, taken }

@@ -1,4 +1,4 @@
-//! The table `delays`: delay and delay variation of each class, interval by interval.
+//! The table `delays`: delay and delay variation of each class by interval.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::table::{Rows, Table};
 use crate::Measurements;
 use crate::counters::DelayStatistics;
 
-/// The packets of one class that arrived in one interval.
+/// Arrived packets of one class in one interval.
 #[derive(Debug)]
 pub(super) struct DelayRow {
     replication: u64,

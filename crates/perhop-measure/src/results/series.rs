@@ -1,4 +1,4 @@
-//! Tables over time and of distributions: `queues`, `throughput`, `histogram`.
+//! The tables `queues`, `throughput`, `packets` and `histogram`.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(super) struct HistogramRow {
     packets: u64,
 }
 
-/// Names that many rows hold.
+/// Names that many rows share.
 pub(super) fn shared(names: &[String]) -> Vec<Arc<str>> {
     names.iter().map(|name| Arc::from(name.as_str())).collect()
 }
@@ -128,7 +128,7 @@ pub(super) fn queue_table(rows: Rows<QueueRow>) -> Table {
         .table("queues")
 }
 
-/// The packets that the run kept one by one, in the order in which they arrived; `flows` are in the order of the world's.
+/// The logged packets in order of arrival; `flows` are in the order of the world's flows.
 pub(super) fn packet_rows(
     measurements: &Measurements,
     replication: u64,
@@ -146,7 +146,7 @@ pub(super) fn packet_rows(
         delay: log.delay[index],
     };
     let mut order: Vec<usize> = (0..log.flow.len()).collect();
-    // What is ahead of the agenda was written down early.
+    // Packets that were delivered ahead of the agenda were logged early.
     order.sort_by_key(|&index| (log.sent[index] + log.delay[index], log.flow[index], log.number[index]));
     order.into_iter().map(row).collect()
 }

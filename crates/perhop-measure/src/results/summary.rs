@@ -10,12 +10,12 @@ use super::table::{Table, Values};
 use crate::statistics::confidence_95;
 use perhop_scenario::Scenario;
 
-/// Version of the summary's and the tables' layout.
+/// Version of the layout of summary and tables.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Means over replications with their confidence intervals; what it says in JSON is in `docs/results.md`.
+/// Means over replications with their confidence intervals; `docs/results.md` describes its JSON.
 ///
-/// Everything in it is a function of scenario, seed and replications.
+/// It is a function of scenario, seed and replications.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     schema_version: u32,
@@ -32,22 +32,22 @@ pub struct Summary {
     tcp: Option<Vec<Group>>,
     fairness: Option<Metric>,
     packet_hops: u64,
-    /// `live` where it was measured on real packets.
+    /// `live` for results of live runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
-    /// What each of the runs on real packets was like.
+    /// Description of each live run.
     #[serde(skip_serializing_if = "Option::is_none")]
     live: Option<Vec<Value>>,
 }
 
-/// The rows of a table that have the same keys.
+/// The rows of a table with equal keys.
 #[derive(Clone, Debug)]
 struct Group {
     keys: Vec<(&'static str, Value)>,
     metrics: Vec<(&'static str, Metric)>,
 }
 
-/// Mean over replications and its 95 % confidence interval; none where nothing was measured.
+/// Mean over replications and its 95 % confidence interval; empty without measurements.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Metric {
     mean: Option<f64>,
@@ -93,18 +93,18 @@ impl Summary {
             live: None,
         }
     }
-    /// Makes it the summary of `runs` on real packets, one after the other, which say each what it was like.
-    pub fn tell_of_live_runs(&mut self, runs: Vec<Value>) {
+    /// Marks it as the summary of live runs, with a description of each in `runs`.
+    pub fn describe_live_runs(&mut self, runs: Vec<Value>) {
         self.kind = Some("live");
         self.live = Some(runs);
     }
-    /// The summary as JSON text: one object. (Written as it goes: as a tree it would be the largest thing in memory.)
+    /// The summary as JSON text: one object. It is serialized directly, since a tree would take much memory.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("names and numbers always make JSON")
     }
 }
 
-/// Mean and interval of one column with a row per replication.
+/// Mean and confidence interval of a column with one row per replication.
 fn samples(tables: &[Table], table: &str, column: &str) -> Option<Metric> {
     let column =
         tables.iter().find(|candidate| candidate.name == table).and_then(|table| table.column(column));

@@ -5,35 +5,35 @@ use std::collections::BTreeMap;
 /// A table of results.
 #[derive(Clone, Debug)]
 pub struct Table {
-    /// Its name, also that of its file.
+    /// Name of the table and of its file.
     pub name: &'static str,
-    /// Its columns, all of the same length.
+    /// Columns of equal length.
     pub columns: Vec<Column>,
 }
 
 /// A column of a table.
 #[derive(Clone, Debug)]
 pub struct Column {
-    /// Its name, unit included where it has one (`delay_mean_s`).
+    /// Name, including the unit if it has one (`delay_mean_s`).
     pub name: &'static str,
     /// Unit: `packets`, `bytes`, `b/s`, `s`, or empty.
     pub unit: &'static str,
-    /// Its values.
+    /// The values.
     pub values: Values,
 }
 
 /// The values of a column.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Real numbers; NaN where nothing was measured.
+    /// Real numbers; NaN for missing measurements.
     Float(Vec<f64>),
     /// Counts.
     Count(Vec<u64>),
-    /// Names: an index into `names` per row.
+    /// Names, as an index into `names` per row.
     Text {
         /// Index of each row's name.
         codes: Vec<u32>,
-        /// The names, each once.
+        /// The distinct names.
         names: Vec<String>,
     },
 }
@@ -73,13 +73,13 @@ impl Table {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
-    /// The column called `name`.
+    /// The column with this `name`.
     pub fn column(&self, name: &str) -> Option<&Values> {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
     }
 }
 
-/// Builds columns from `rows`, which stay where they are: of samples there may be a million.
+/// Builds columns from `rows` by reference, since there may be a million samples.
 pub(super) struct Rows<'a, R> {
     rows: Vec<&'a R>,
     columns: Vec<Column>,

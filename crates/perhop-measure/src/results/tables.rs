@@ -20,7 +20,7 @@ use crate::statistics::fairness;
 use crate::{Flow, Measurements};
 use perhop_scenario::{DelayScope, Scenario, TrafficConfig};
 
-/// What one replication found: the rows it adds to each table.
+/// The rows of one replication for each table.
 #[derive(Debug)]
 pub struct Replication {
     flows: Vec<FlowRow>,
@@ -57,7 +57,7 @@ pub(super) struct FlowRow {
     in_network: u64,
     measured: Time,
     answers: bool,
-    /// Its own distribution of delay; `None` where it shares that of its class.
+    /// Its own delay distribution; `None` if it shares that of its class.
     delay: Option<Histogram<u32>>,
 }
 
@@ -71,7 +71,7 @@ pub(super) struct ClassRow {
     measured: Time,
     pub(super) delay: Histogram<u32>,
     pub(super) variation: Histogram<u32>,
-    /// Delay less the least of the flow, over all flows; `None` where it is not known of each.
+    /// PDV over all flows; `None` if it is not known for each flow.
     above_least: Option<Histogram<u32>>,
     fairness: f64,
 }
@@ -116,13 +116,13 @@ impl Replication {
 }
 
 impl FlowRow {
-    /// Bits per second that arrived.
+    /// Received bits per second.
     fn throughput(&self) -> f64 {
         self.tally.received.bytes as f64 * 8.0 / self.measured.as_seconds()
     }
 }
 
-/// A flow's name: its traffic's, numbered where there are several.
+/// Name of a flow: that of its traffic, with a number if there are several.
 pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
     if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
@@ -180,7 +180,7 @@ fn class_rows(measurements: &Measurements, replication: u64, flows: &[FlowRow]) 
     measurements.class_names.iter().enumerate().map(of_class).collect()
 }
 
-/// What the flows of `class` measured, which share their distributions or have one each.
+/// Delay distributions of `class`, whose flows share one or have one each.
 fn delays_of_class(measurements: &Measurements, class: usize) -> Delays {
     let flows = measurements.flows.iter().zip(&measurements.counters).filter(|(flow, _)| flow.class == class);
     let mut places: Vec<usize> = flows.map(|(_, counters)| counters.distribution).collect();
@@ -199,8 +199,8 @@ fn port_rows(measurements: &Measurements, replication: u64) -> Vec<PortRow> {
             let (port, queue) = (port.name.clone(), port.queue_names[queue].clone());
             rows.push(PortRow { replication, port, queue, precedence: precedence as u64, tally });
         }
-        // Conditioners and classifiers drop before a queue is chosen: rows of their own, so that the
-        // drops of a port add up.
+        // Conditioners and classifiers drop before a queue is selected: separate rows, so that the drops of a
+        // port add up.
         for (queue, dropped) in [("(none)", port.tally.unqueued), ("(beyond)", port.tally.beyond)] {
             if dropped.iter().all(|count| count.packets == 0) {
                 continue;
@@ -243,7 +243,7 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
     ]
 }
 
-/// Names of the columns with the drops of each cause.
+/// Names of the columns for drops by cause.
 const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_queue_full",
     "dropped_early_random",
@@ -254,7 +254,7 @@ const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_lost",
 ];
 
-/// The columns that flows and classes share.
+/// The common columns of flows and classes.
 fn traffic_columns<R>(
     rows: Rows<R>,
     tally: impl Fn(&R) -> &FlowTally + Copy,
@@ -286,7 +286,7 @@ fn traffic_columns<R>(
     .float("ipdv_max_s", "s", |row| seconds(delay(row).pairs, delay(row).greatest_variation as f64))
 }
 
-/// `part` of `whole` in percent; NaN of nothing.
+/// `part` of `whole` in percent; NaN if both are 0.
 fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
@@ -314,8 +314,8 @@ fn flow_table(rows: Rows<FlowRow>) -> Table {
         .table("flows")
 }
 
-/// The `quantile` of PDV (RFC 5481 §4.2) of one stream: a packet's delay less the least of the stream. Both
-/// are read off the histogram, so that equal ones differ by 0.
+/// The `quantile` of PDV (RFC 5481 §4.2) of one stream: the delay of a packet less the least of the stream.
+/// Both are read from the histogram, so that equal delays differ by 0.
 fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
@@ -325,7 +325,7 @@ fn class_table(rows: Rows<ClassRow>) -> Table {
     let keys = rows.count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.variation, quantile);
-    // RFC 5481 §4.2: PDV is of one stream. Of a class it is known where each of its flows is known.
+    // RFC 5481 §4.2: PDV refers to one stream. For a class it is known if it is known for each flow.
     let pdv = |quantile: f64| {
         move |row: &ClassRow| match (&row.above_least, row.flows) {
             (_, 1) => pdv_seconds(&row.delay, quantile),

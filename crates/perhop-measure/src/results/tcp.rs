@@ -1,4 +1,4 @@
-//! The tables about TCP: per flow, transactions per class, connections over time.
+//! The tables of TCP: per flow, transactions per class, connections over time.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) struct TransactionRow {
     measured: Time,
 }
 
-/// One end of a connection at one instant.
+/// A sample of one endpoint of a connection.
 #[derive(Debug)]
 pub(super) struct ConnectionRow {
     replication: u64,
@@ -96,14 +96,14 @@ pub(super) fn connection_rows(
     all.flat_map(|series| series.samples.iter().map(move |sample| row(series, sample))).collect()
 }
 
-/// The completion times of each class, as part of the table `histogram`.
+/// The completion times of each class for the table `histogram`.
 pub(super) fn completion_histograms(
     rows: &[TransactionRow],
 ) -> impl Iterator<Item = (&str, &Histogram<u32>)> {
     rows.iter().map(|row| (row.class.as_str(), &row.times))
 }
 
-/// Mean of `count` times that sum up to `sum` picoseconds, seconds; NaN of none.
+/// Mean in seconds of `count` times with a sum of `sum` picoseconds; NaN without any.
 fn mean_seconds(sum: u128, count: u64) -> f64 {
     sum as f64 / count as f64 / 1e12
 }
@@ -112,7 +112,7 @@ fn rate(bytes: u64, measured: Time) -> f64 {
     bytes as f64 * 8.0 / measured.as_seconds()
 }
 
-/// What the senders did about loss and marks.
+/// Columns of the senders' reactions to loss and marks.
 fn sender_columns<R>(rows: Rows<R>, sent: impl Fn(&R) -> &SenderStatistics + Copy) -> Rows<R> {
     rows.count("segments", "", |row| sent(row).segments)
         .count("retransmissions", "", |row| sent(row).retransmissions)

@@ -6,20 +6,20 @@ use perhop_qos::units::Time;
 use super::{Emission, spacing::Spacing};
 use perhop_scenario::CbrConfig;
 
-/// One packet of fixed size every so often.
+/// Packets of fixed size at regular intervals.
 #[derive(Clone, Debug)]
-#[repr(C)] // what every packet asks comes first
+#[repr(C)] // most frequently used first
 pub struct Cbr {
     spacing: Spacing,
     next: Time,
     length: u32,
-    /// By how much a gap differs from the exact one at most, as a part of it; `None` where it does not.
+    /// Maximum relative deviation of a gap from the exact one; `None` for exact gaps.
     jitter: Option<f64>,
     stream: Stream,
 }
 
 impl Cbr {
-    /// The source of `config`; its first packet is due at `start`.
+    /// Creates a source according to `config`, with the first packet at `start`.
     pub fn new(config: &CbrConfig, start: Time, stream: Stream) -> Cbr {
         let length = config.packet.ip_length();
         let counted = config.rate_counts.map(|framing| framing.wire_bytes(u64::from(length)));
@@ -38,7 +38,7 @@ impl Cbr {
         self.next += gap;
         emission
     }
-    #[inline(never)] // seldom asked for, and longer than the rest
+    #[inline(never)] // rarely used, and longer than the rest
     fn jittered(&mut self, exact: Time, jitter: f64) -> Time {
         let factor = 1.0 + jitter * (2.0 * self.stream.uniform() - 1.0);
         Time::from_seconds_f64(exact.as_seconds() * factor)

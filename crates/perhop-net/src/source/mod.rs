@@ -1,4 +1,4 @@
-//! Sources: when a flow sends a packet, and of what size.
+//! Sources: times and sizes of the packets of a flow.
 
 mod cbr;
 mod on_off;
@@ -14,51 +14,51 @@ use perhop_qos::units::Time;
 pub use cbr::Cbr;
 pub use on_off::OnOff;
 pub use poisson::Poisson;
-pub use replay::{Due, Replay};
+pub use replay::{Replay, ReplayedPacket};
 pub use trace::Trace;
 
 use perhop_scenario::{SourceConfig, TraceEntry};
 
-/// One packet to be sent.
+/// A packet to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Emission {
-    /// When.
+    /// Time of sending.
     pub at: Time,
-    /// IP bytes.
+    /// Length of the IP packet, bytes.
     pub length: u32,
-    /// Codepoint, where the source sets one itself.
+    /// Codepoint, if the source sets it.
     pub dscp: Option<Dscp>,
 }
 
 impl Emission {
-    /// What a source that has ended sends next.
+    /// The result of a source that has ended.
     pub const NEVER: Emission = Emission { at: Time::MAX, length: 0, dscp: None };
 }
 
-/// A source of any kind: stored by value, dispatched by one `match`.
+/// A source of any kind, stored by value and dispatched by one `match`.
 #[derive(Clone, Debug)]
 pub enum Source {
-    /// See [`Cbr`].
+    /// Constant bit rate: [`Cbr`].
     Cbr(Cbr),
-    /// See [`OnOff`].
+    /// Bursts at constant bit rate: [`OnOff`].
     OnOff(OnOff),
-    /// See [`Poisson`].
+    /// Poisson process: [`Poisson`].
     Poisson(Poisson),
-    /// See [`Trace`].
+    /// Packets of a file: [`Trace`].
     Trace(Trace),
 }
 
 impl Source {
-    /// The source that `config` describes, its first packet due at `start`; `trace` are the entries
-    /// of the file that a trace source names. `None` for what is no source of one flow: applications on TCP, and
-    /// recordings.
+    /// Creates the source that `config` describes, which begins at `start`; `trace` holds the entries of a
+    /// trace source's file. `None` for applications on TCP and for recordings, which are no sources of a
+    /// single flow.
     pub fn new(config: &SourceConfig, start: Time, stream: Stream, trace: Vec<TraceEntry>) -> Option<Source> {
         Some(match config {
             SourceConfig::Cbr(config) => Source::Cbr(Cbr::new(config, start, stream)),
             SourceConfig::OnOff(config) => Source::OnOff(OnOff::new(config, start, stream)),
             SourceConfig::Poisson(config) => Source::Poisson(Poisson::new(config, start, stream)),
             SourceConfig::Trace(_) => Source::Trace(Trace::new(trace, start)),
-            // The simulator replays recordings itself: their packets are those of many flows.
+            // A recording has packets of many flows: see `Replay`.
             SourceConfig::Pcap(_)
             | SourceConfig::Bulk(_)
             | SourceConfig::RequestResponse(_)
@@ -68,7 +68,7 @@ impl Source {
         })
     }
     /// The next packet, no earlier than the one before; [`Emission::NEVER`] when the source has ended.
-    #[inline(never)] // of most sources longer than what asks for it
+    #[inline(never)] // most sources are longer than their caller
     pub fn next_packet(&mut self) -> Emission {
         match self {
             Source::Cbr(source) => source.next_packet(),
@@ -77,8 +77,8 @@ impl Source {
             Source::Trace(source) => source.next_packet(),
         }
     }
-    /// The same, put in the place of the one before.
-    #[allow(clippy::inline_always)] // a part of what every packet begins with, and short for the commonest source
+    /// Writes the next packet to `place`: [`Source::next_packet`] with constant bit rate inlined.
+    #[allow(clippy::inline_always)] // on the path of every packet, and short for constant bit rate
     #[inline(always)]
     pub fn put_next_packet(&mut self, place: &mut Emission) {
         *place = if let Source::Cbr(source) = self { source.next_packet() } else { self.next_packet() };

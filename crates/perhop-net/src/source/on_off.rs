@@ -1,4 +1,4 @@
-//! Constant bit rate in bursts.
+//! Bursts at constant bit rate.
 
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
@@ -6,8 +6,8 @@ use perhop_qos::units::Time;
 use super::{Emission, spacing::Spacing};
 use perhop_scenario::{OnOffConfig, PeriodLaw};
 
-/// Bursts at a constant rate with silence between them. A packet is sent at the first instant of a
-/// burst and then at every gap that begins inside the burst.
+/// Bursts at constant bit rate, separated by silence. A packet is sent at the start of a burst, then after
+/// every gap that ends within the burst.
 #[derive(Clone, Debug)]
 pub struct OnOff {
     config: OnOffConfig,
@@ -19,7 +19,7 @@ pub struct OnOff {
 }
 
 impl OnOff {
-    /// The source of `config`; its first burst begins at `start`.
+    /// Creates a source according to `config`, with the first burst at `start`.
     pub fn new(config: &OnOffConfig, start: Time, stream: Stream) -> OnOff {
         let spacing = Spacing::new(config.packet.counted(), config.rate);
         let length = config.packet.ip_length();

@@ -1,4 +1,4 @@
-//! Independent exponential gaps.
+//! Poisson process.
 
 use perhop_qos::random::Stream;
 use perhop_qos::units::{Rate, Time};
@@ -16,11 +16,11 @@ pub struct Poisson {
     next: Time,
 }
 
-/// An IP packet's length field has 16 bits.
+/// The largest IPv4 packet, bytes (RFC 791 §3.1: Total Length has 16 bits).
 const LARGEST_IP_LENGTH: f64 = 65535.0;
 
 impl Poisson {
-    /// The source of `config`; its process begins at `start`.
+    /// Creates a source according to `config`, whose process begins at `start`.
     pub fn new(config: &PoissonConfig, start: Time, stream: Stream) -> Poisson {
         let PoissonConfig { rate, packet, sizes } = *config;
         let mean_gap_seconds = mean_gap_seconds(packet, rate);

@@ -1,11 +1,11 @@
-//! Packets of a recording.
+//! Replay of a recording.
 
 use perhop_qos::units::Time;
 
 use crate::agenda::Slot;
 use perhop_scenario::Recorded;
 
-/// Replays the packets of a recording once; they belong to several flows.
+/// Replays the packets of a recording once. They belong to several flows.
 #[derive(Debug)]
 pub struct Replay {
     packets: std::vec::IntoIter<Recorded>,
@@ -13,13 +13,13 @@ pub struct Replay {
     first_flow: usize,
     start: Time,
     stops: Time,
-    /// Its place on the agenda.
+    /// Slot on the agenda.
     pub slot: Slot,
 }
 
-/// A packet that is due.
+/// A packet of a recording, with its flow in the simulation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Due {
+pub struct ReplayedPacket {
     /// Index of its flow.
     pub flow: usize,
     /// The packet.
@@ -27,18 +27,18 @@ pub struct Due {
 }
 
 impl Replay {
-    /// Replays `packets`, whose times count from `start` and whose flows from `first_flow`, until `stops`.
+    /// Replays `packets` until `stops`. Their times count from `start`, their flows from `first_flow`.
     pub fn new(packets: Vec<Recorded>, first_flow: usize, [start, stops]: [Time; 2], slot: Slot) -> Replay {
         Replay { packets: packets.into_iter(), first_flow, start, stops, slot }
     }
-    /// When its next packet is due, if there is one.
+    /// When the next packet is due, if there is one.
     pub fn due_at(&self) -> Option<Time> {
         let next = self.packets.as_slice().first()?;
         Some(self.start.saturating_add(next.time)).filter(|time| *time < self.stops)
     }
-    /// The packet that is due.
-    pub fn next_packet(&mut self) -> Option<Due> {
+    /// The next packet.
+    pub fn next_packet(&mut self) -> Option<ReplayedPacket> {
         let recorded = self.packets.next()?;
-        Some(Due { flow: self.first_flow + recorded.flow as usize, recorded })
+        Some(ReplayedPacket { flow: self.first_flow + recorded.flow as usize, recorded })
     }
 }

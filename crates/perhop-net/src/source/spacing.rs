@@ -1,9 +1,9 @@
-//! Equal spacing at a rate, without drift.
+//! Equal spacing at an exact rate.
 
 use perhop_qos::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// The instants at which packets of equal size follow one another at an exact rate: the gap is
-/// seldom a whole number of picoseconds, so its remainder is carried (Bresenham).
+/// Gaps between packets of equal size at an exact rate. A gap is rarely a whole number of picoseconds, so the
+/// remainder is carried (Bresenham).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spacing {
     whole: u64,
@@ -13,7 +13,7 @@ pub(super) struct Spacing {
 }
 
 impl Spacing {
-    /// Gaps of `bytes` at `rate`.
+    /// Gaps for packets of `bytes` at `rate`.
     pub(super) fn new(bytes: u64, rate: Rate) -> Spacing {
         let (numerator, divisor) = (bytes * 8 * PICOSECONDS_PER_SECOND, rate.as_bits_per_second());
         Spacing { whole: numerator / divisor, remainder: numerator % divisor, divisor, carried: 0 }
@@ -25,7 +25,7 @@ impl Spacing {
         self.carried -= extra * self.divisor;
         Time::from_picoseconds(self.whole + extra)
     }
-    /// Forgets the carried remainder: a new sequence starts.
+    /// Discards the carried remainder for a new sequence.
     pub(super) fn restart(&mut self) {
         self.carried = 0;
     }

@@ -1,4 +1,4 @@
-//! Packets from a file.
+//! Replay of a trace file.
 
 use perhop_qos::units::Time;
 

@@ -1,15 +1,15 @@
-//! What of a TCP header is modeled: its control bits, and how long it is.
+//! The modeled parts of a TCP header: control bits and lengths.
 
 use std::ops::{BitOr, BitOrAssign};
 
-/// An IP packet's and a TCP segment's header without options, bytes (RFC 791, RFC 9293).
+/// Headers of IP and TCP without options, bytes (RFC 791, RFC 9293).
 pub const HEADERS: u32 = 40;
 /// A TCP header without options, bytes (RFC 9293 §3.1).
 pub const TCP_HEADER: u32 = 20;
-/// Bytes that the timestamps option takes, padding included (RFC 7323 appendix A).
+/// Length of the timestamps option, bytes, including padding (RFC 7323 appendix A).
 pub const TIMESTAMPS_OPTION: u32 = 12;
 
-/// The control bits of a TCP header that are modeled.
+/// Control bits of a TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 

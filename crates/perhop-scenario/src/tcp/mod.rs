@@ -1,5 +1,5 @@
-//! What a scenario says of TCP: an era's [`Profile`], what differs from it ([`TcpConfig`]), and what both come to
-//! ([`Parameters`]).
+//! Configuration of TCP: the [`Profile`] of an era, replacements of individual parameters ([`TcpConfig`]),
+//! and the complete [`Parameters`].
 
 mod config;
 mod header;

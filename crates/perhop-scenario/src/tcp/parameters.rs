@@ -77,8 +77,8 @@ impl Parameters {
     pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
-    /// Bytes by which the payload of a full segment on the wire, after an IP header of `ip_header` bytes, is less
-    /// than the sender counts: 0 unless headers are not added, or are those of IPv6.
+    /// Bytes by which the payload of a full segment on the wire, after an IP header of `ip_header` bytes, is
+    /// less than the sender counts: 0 unless headers are not added, or are those of IPv6.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = if self.headers == Headers::Added { HEADERS + self.options() } else { 0 };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)

@@ -1,4 +1,4 @@
-//! [`Files`]: the captures of a run, written while it goes on.
+//! [`Files`]: the captures of a run, written while it runs.
 
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ pub(crate) struct Files<'a> {
 
 struct File {
     writer: Writer<Box<dyn Write + Send>>,
-    /// Its interfaces: the captured directions.
+    /// The captured directions, which are the file's interfaces.
     directions: Vec<LinkId>,
     captured: Captured,
 }
@@ -68,7 +68,7 @@ impl<'a> Files<'a> {
     /// Writes what has come by, nothing of it being from after `until`, up to which everything has happened.
     pub(crate) fn write(&mut self, engine: &mut impl Engine, until: Time) -> io::Result<()> {
         for file in &mut self.open {
-            // What is on a wire now comes by when it has arrived, and began before.
+            // A packet on the wire is recorded on arrival, with an earlier time.
             let began = |link: &LinkId| {
                 let flight = engine.direction(*link).in_flight.front()?;
                 Some(tap(engine.hosts(), *link)?.began(flight.arrives, &flight.packet))
@@ -159,7 +159,7 @@ fn tap(hosts: &Hosts, link: LinkId) -> Option<&Tap> {
     hosts.taps[link.index()].as_deref()
 }
 
-/// The TCP header in `packet`, whose ports become those of the connection.
+/// The TCP header of `packet`, whose ports become those of the connection.
 ///
 /// To classifiers all connections of a flow have its ports. On the wire they need some of their own: the n-th
 /// connection has the flow's client port and n times the number of flows.

@@ -1,7 +1,7 @@
-//! Captures: what crossed chosen links, as pcapng files.
+//! Captures: packets on selected links, as pcapng files.
 //!
-//! A `Tap` on a direction of a link keeps what comes by as records; `Files` turns them into frames with
-//! headers, `tcp` says what those of TCP hold. Whoever calls [`crate::run_captured`] opens the files.
+//! A `Tap` on a direction of a link keeps records of the packets; `Files` writes them as frames with headers,
+//! of which `tcp` gives the fields of TCP. The caller of [`crate::run_captured`] opens the files.
 
 mod files;
 mod tap;
@@ -15,30 +15,30 @@ use perhop_qos::units::Time;
 pub(crate) use files::Files;
 pub(crate) use tap::Tap;
 
-/// Packets that one file takes if nothing else is said: more than that no program likes to open.
+/// Default limit on the packets of one file; few programs open larger files.
 pub const MOST_PACKETS: u64 = 10_000_000;
 
-/// Where captures go.
+/// Options of captures.
 pub struct Captures<'a> {
-    /// Opens the file of this name.
+    /// Creates the file with this name.
     pub create: &'a (dyn Fn(&str) -> io::Result<Box<dyn Write + Send>> + Sync),
-    /// How much of each frame is kept.
+    /// Length up to which a frame is stored.
     pub snap_length: SnapLength,
-    /// Packets after which a file ends; what comes then is left out of it.
+    /// Limit on the packets of one file; later packets are omitted.
     pub most_packets: u64,
 }
 
-/// A file that was written: one link.
+/// A file that was written, for one link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Its name: `C1--E3.pcapng`.
+    /// Name of the file: `C1--E3.pcapng`.
     pub name: String,
     /// The captured directions, in the order of the file's interfaces: `C1->E3`.
     pub interfaces: Vec<String>,
-    /// Packets in it.
+    /// Packets in the file.
     pub packets: u64,
-    /// Those among them that were dropped.
+    /// Dropped packets among them.
     pub dropped: u64,
-    /// When it is full, if it is: what came from then on is not in it.
+    /// Time of the first omitted packet, if the limit was reached.
     pub full_at: Option<Time>,
 }

@@ -1,4 +1,4 @@
-//! [`Tap`]: what comes by at one direction of a link.
+//! [`Tap`]: record of the packets on one direction of a link.
 
 use std::collections::VecDeque;
 
@@ -10,10 +10,10 @@ use perhop_qos::verdict::DropCause;
 
 use crate::session::Carried;
 
-/// A packet that came by.
+/// A recorded packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
-    /// When its first bit went onto the wire; of a packet that did not come so far, when it was dropped.
+    /// When its first bit was sent on the wire; for a packet dropped before that, when it was dropped.
     pub(crate) time: Time,
     pub(crate) packet: Packet,
     pub(crate) carried: Option<Carried>,
@@ -21,8 +21,8 @@ pub(crate) struct Record {
     pub(crate) dropped: Option<(DropCause, DropPoint)>,
 }
 
-/// What came by at one direction of a link and is not written yet. Either queue is in order of time, whichever
-/// way the simulator took: packets keep their order on a wire, and a port hears of arrivals in theirs.
+/// Records of one direction of a link that are not written yet. Both queues are in order of time, whichever
+/// shortcut the simulator took: packets keep their order on a wire, and arrive at a port in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
     rate: Rate,
@@ -43,13 +43,13 @@ impl Tap {
     pub(crate) fn framing(&self) -> Framing {
         self.framing
     }
-    /// When the first bit of `packet` went onto the wire, the last one having arrived at `arrived`.
+    /// When the first bit of `packet` was sent on the wire, if its last bit arrived at `arrived`.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
         let bytes = self.framing.wire_bytes(u64::from(packet.length));
         arrived.saturating_sub(self.delay + self.rate.transmission_time(bytes))
     }
 
-    /// `packet` arrived at the far end, before anything is done to it there.
+    /// Records that `packet` arrived at the far end, before any processing there.
     pub(crate) fn crossed(&mut self, arrived: Time, packet: &Packet, carried: Option<&Carried>) {
         let time = self.began(arrived, packet);
         self.crossed.push_back(Record { time, packet: *packet, carried: carried.copied(), dropped: None });
@@ -73,7 +73,7 @@ impl Tap {
         }
     }
 
-    /// When the next record is from. Where both queues have one from the same instant, the wire's comes first.
+    /// Time of the next record. Of two records with equal times, the one from the wire comes first.
     pub(crate) fn next(&self) -> Option<Time> {
         let fronts = [self.crossed.front(), self.dropped.front()];
         fronts.into_iter().flatten().map(|record| record.time).min()

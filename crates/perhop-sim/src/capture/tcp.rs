@@ -1,4 +1,4 @@
-//! What a segment's header holds on the wire: numbers of 32 bits in place of offsets.
+//! Fields of a TCP header on the wire: sequence numbers of 32 bits in place of offsets.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use crate::tcp::Segment;
 use perhop_scenario::tcp::Flags;
 use perhop_scenario::tcp::Parameters;
 
-/// By how much the first sequence numbers of a session's connections differ.
+/// Difference between the initial sequence numbers of consecutive connections.
 const SPACING: u32 = 1 << 20;
 /// One tick of the timestamps' clock (RFC 7323 §5.4: 1 ms to 1 s).
 const TICK: Time = Time::from_milliseconds(1);
@@ -24,7 +24,7 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
     let numbers = Numbers::new(number, parameters, packet);
     let (syn, ack) = (flags.contains(Flags::SYN), flags.contains(Flags::ACK));
     TcpFields {
-        // The SYN takes the number before the first byte's.
+        // The SYN has the sequence number before that of the first byte.
         sequence: if syn { numbers.first } else { numbers.of(sequence) },
         acknowledgment: ack.then(|| numbers.of(acknowledgment)),
         syn,
@@ -38,7 +38,7 @@ pub(super) fn fields(carried: &Carried, number: u32, parameters: &Parameters, pa
     }
 }
 
-/// The header of a recording's `segment`, whose numbers are those of the file; options are not kept.
+/// The header of a recording's `segment`, with the numbers of the file; options are not preserved.
 pub(super) fn replayed_fields(segment: &Segment) -> TcpFields {
     TcpFields {
         sequence: segment.sequence as u32,
@@ -56,11 +56,11 @@ fn ticks(time: Time) -> u32 {
     (time.as_picoseconds() / TICK.as_picoseconds()) as u32
 }
 
-/// From offsets to sequence numbers.
+/// Translation from offsets to sequence numbers.
 struct Numbers {
-    /// That of the SYN.
+    /// Sequence number of the SYN.
     first: u32,
-    /// Offsets that a full segment takes, and how many of them are no payload on the wire.
+    /// Offsets of a full segment, and how many of them are not payload on the wire.
     full: u32,
     uncounted: u32,
 }
@@ -74,8 +74,8 @@ impl Numbers {
         let uncounted = parameters.uncounted(ip_header).min(full - 1);
         Numbers { first: connection.wrapping_mul(SPACING), full, uncounted }
     }
-    /// The number of the byte at `offset`. Where headers take their room from the payload (ns-2), so many fewer
-    /// bytes are in each segment, and so many fewer numbers.
+    /// The sequence number of the byte at `offset`. Where headers are included in the segment size (ns-2),
+    /// each segment has fewer payload bytes and takes fewer sequence numbers.
     fn of(&self, offset: u64) -> u32 {
         let (full, uncounted) = (u64::from(self.full), u64::from(self.uncounted));
         let bytes = offset / full * (full - uncounted) + (offset % full).saturating_sub(uncounted);

@@ -3,9 +3,9 @@
 //! Time is an argument and nothing is sent: the caller hands a [`Connection`] segments and timer calls, and
 //! polls it for segments, events and the time of its next timer.
 //!
-//! Reading order: [`Segment`], [`perhop_scenario::tcp`] (the configuration), [`Connection`] (teardown, events),
-//! `handshake` and `outgoing` (output), then the two halves `receiver` and `sender`, and the parts of the sender:
-//! `acknowledged`, `transmit`, `rtt`, `congestion`, `recovery`.
+//! Reading order: [`Segment`], [`perhop_scenario::tcp`] (the configuration), [`Connection`] (teardown,
+//! events), `handshake` and `outgoing` (output), then the two halves `receiver` and `sender`, and the parts
+//! of the sender: `acknowledged`, `transmit`, `rtt`, `congestion`, `recovery`.
 //!
 //! Header prediction (Jacobson 1990): while no loss is known, most segments carry the next data in order or
 //! acknowledge data in flight. They take a fast path ([`Connection::on_segment`], `Receiver::is_predicted`,
