@@ -1,8 +1,8 @@
 //! What is counted of a run, and the tables made of it: for the simulator and for the live path alike.
 //!
-//! Reading order: [`Measurements`] (all that one run counted; an engine or a live run fills it), [`counters`] (what
-//! it is made of), [`tcp`] (what is counted of sessions), then [`results`] (the tables) and [`statistics`]
-//! (confidence intervals). Nothing here moves a packet or reads a clock.
+//! Reading order: [`Measurements`] (all that one run counted; an engine or a live run fills it), [`counters`]
+//! (what it is made of), [`tcp`] (what is counted of sessions), then [`results`] (the tables) and
+//! [`statistics`] (confidence intervals). Nothing here moves a packet or reads a clock.
 
 pub mod counters;
 pub mod downsample;

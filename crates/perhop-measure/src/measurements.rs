@@ -1,5 +1,5 @@
-//! [`Measurements`]: all that one run counted. A simulator, or whoever merges the reports of a live run, fills it;
-//! every table is made of it.
+//! [`Measurements`]: all that one run counted. A simulator, or whoever merges the reports of a live run,
+//! fills it; every table is made of it.
 
 use std::net::IpAddr;
 
@@ -68,7 +68,8 @@ pub struct Conditioned {
 }
 
 impl Conditioned {
-    /// What every stage of `conditioner`, on this `side` of `node` towards `neighbor`, took, by the color it gave.
+    /// What every stage of `conditioner`, on this `side` of `node` towards `neighbor`, took, by the color it
+    /// gave.
     pub fn by<'c>(
         conditioner: &'c TrafficConditioner,
         [node, neighbor]: [&'c str; 2],
@@ -88,7 +89,8 @@ impl Conditioned {
     }
 }
 
-/// One flow of a scenario. TCP traffic has two for each of its sessions: the client's packets and the server's.
+/// One flow of a scenario. TCP traffic has two for each of its sessions: the client's packets and the
+/// server's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowId {
     /// Index of its entry in the scenario's traffic.
@@ -127,8 +129,8 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
 
 /// All that one run counted.
 ///
-/// What packets do on their way is counted while the run goes on (`counters`, `delays`, `samples`); the rest is
-/// filled in when it is over.
+/// What packets do on their way is counted while the run goes on (`counters`, `delays`, `samples`); the rest
+/// is filled in when it is over.
 #[derive(Clone, Debug)]
 pub struct Measurements {
     /// Until when nothing is counted.
@@ -181,8 +183,8 @@ impl Measurements {
         }
     }
 
-    /// Nothing counted yet of the flows, sessions and ports that `scenario` names; its flows are in the order of
-    /// [`flows`].
+    /// Nothing counted yet of the flows, sessions and ports that `scenario` names; its flows are in the order
+    /// of [`flows`].
     ///
     /// # Errors
     /// A queueing policy that does not exist.
@@ -261,8 +263,8 @@ impl Measurements {
         self.counters.push(FlowCounters::new(distribution));
         self.flows.len() - 1
     }
-    /// Adds session `number` of entry `traffic`; the indices of its flows, the client's and the server's, which
-    /// are of these `classes`.
+    /// Adds session `number` of entry `traffic`; the indices of its flows, the client's and the server's,
+    /// which are of these `classes`.
     pub fn add_session(&mut self, traffic: usize, number: u32, classes: [usize; 2]) -> [usize; 2] {
         let completions = self.tcp.completions_of(classes[CLIENT]);
         let tally = SessionTally::default();
@@ -271,7 +273,8 @@ impl Measurements {
         [CLIENT, SERVER]
             .map(|end| self.add_flow(Flow { traffic, number, class: classes[end], answers: end == SERVER }))
     }
-    /// Makes room for throughput and delay over time, and for packets that are kept one by one, as `scenario` asks.
+    /// Makes room for throughput and delay over time, and for packets that are kept one by one, as `scenario`
+    /// asks.
     pub fn add_samples(&mut self, scenario: &Scenario) {
         let measure = &scenario.measure;
         let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
@@ -302,8 +305,8 @@ impl Measurements {
         }
     }
 
-    /// Counts packet `number` of `flow`, before samples see it. The answer is its delay variation for the samples,
-    /// where the packet has one; `None` where the samples have seen to it or need not see it.
+    /// Counts packet `number` of `flow`, before samples see it. The answer is its delay variation for the
+    /// samples, where the packet has one; `None` where the samples have seen to it or need not see it.
     #[allow(clippy::inline_always, clippy::option_option)] // see above; a first packet has no variation
     #[inline(always)]
     pub fn count(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) -> Option<Option<i64>> {
@@ -355,8 +358,9 @@ impl Measurements {
             self.counters[flow].offered.add(length);
         }
     }
-    /// Packet `number` of `flow`, of `length` IP bytes, sent at `sent`, arrived at `at` with codepoint `dscp`, as a
-    /// live host wrote it down. Packets that arrive after the end of the run are still in the network then.
+    /// Packet `number` of `flow`, of `length` IP bytes, sent at `sent`, arrived at `at` with codepoint
+    /// `dscp`, as a live host wrote it down. Packets that arrive after the end of the run are still in the
+    /// network then.
     pub fn record_arrived(
         &mut self,
         flow: usize,
@@ -371,8 +375,8 @@ impl Measurements {
             self.deliver(at.max(sent), flow, &packet, number);
         }
     }
-    /// Packets of each flow that were sent and of which neither arrival nor drop is known: under way at the end, or
-    /// lost where nobody counts.
+    /// Packets of each flow that were sent and of which neither arrival nor drop is known: under way at the
+    /// end, or lost where nobody counts.
     pub fn unaccounted(&self) -> Vec<u64> {
         let rest = |counters: &FlowCounters| {
             let tally = counters.tally();

@@ -104,7 +104,8 @@ impl Arrivals {
         }
         Some(variation)
     }
-    /// Counts a packet of `length` IP bytes and `color` that was sent during the warm-up and arrived after it.
+    /// Counts a packet of `length` IP bytes and `color` that was sent during the warm-up and arrived after
+    /// it.
     pub fn take_early(&mut self, length: u32, color: Color) {
         self.early[color.index()].add(length);
     }

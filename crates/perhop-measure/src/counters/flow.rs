@@ -13,7 +13,8 @@ use super::{Arrivals, DelayStatistics};
 pub struct FlowCounters {
     /// What arrived.
     pub arrivals: Arrivals,
-    /// Its place in [`Measurements::delays`](crate::Measurements), which it may share with the flows of its class.
+    /// Its place in [`Measurements::delays`](crate::Measurements), which it may share with the flows of its
+    /// class.
     pub distribution: usize,
     /// Packets offered to the sender's port.
     pub offered: Count,
