@@ -1,9 +1,9 @@
 //! What a packet costs on its way through a forwarder, without the operating system.
 //!
-//! `cargo bench -p perhop-live --bench path [-- input|host [PACKETS]]` forwards UDP packets of 64-byte frames with a
-//! policy of four classes, WRED and a meter: from another forwarder (`input`: one port), or from a host (`host`: two
-//! ports, the host's own and the router's). Under callgrind, the difference between two numbers of packets is the
-//! instructions that they take.
+//! `cargo bench -p perhop-live --bench path [-- input|host [PACKETS]]` forwards UDP packets of 64-byte frames
+//! with a policy of four classes, WRED and a meter: from another forwarder (`input`: one port), or from a
+//! host (`host`: two ports, the host's own and the router's). Under callgrind, the difference between two
+//! numbers of packets is the instructions that they take.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! [`BridgeConfig`]: policies between two existing interfaces.
+//! [`BridgeConfig`]: configuration of a bridge with policies between two existing interfaces.
 
 use std::path::PathBuf;
 
@@ -12,69 +12,70 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, Scheduling, SocketKind};
 
-/// Beyond what any interface here carries: a direction without a rate of its own is paced by its device alone.
+/// Rate of a direction without a configured rate: above that of any interface, so that only the device limits
+/// it.
 const UNPACED: Rate = Rate::from_bits_per_second(400_000_000_000);
 
-/// Policies between two existing interfaces, one for each direction.
+/// A bridge between two existing interfaces, with policies for each direction.
 ///
-/// Frames keep their addresses; those that carry no IP packet pass at once, so that hosts find each other by ARP.
+/// Frames keep their addresses. Frames without an IP packet, such as ARP, pass immediately.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BridgeConfig {
     /// Name in results.
     #[serde(default = "default_node")]
     pub node: String,
-    /// Seed of every random stream.
+    /// Seed for all random streams.
     #[serde(default = "default_seed")]
     pub seed: u64,
-    /// The interfaces.
+    /// Names of the two interfaces.
     pub devices: [String; 2],
-    /// From the first interface to the second.
+    /// Direction from the first interface to the second.
     #[serde(default)]
     pub forth: BridgeDirectionConfig,
-    /// From the second interface to the first.
+    /// Direction from the second interface to the first.
     #[serde(default)]
     pub back: BridgeDirectionConfig,
-    /// Unix socket on which counters are read while it runs.
+    /// Unix socket for reading counters while the bridge runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<PathBuf>,
-    /// File into which the final counters go as JSON.
+    /// File for the final counters as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<PathBuf>,
-    /// How frames are received and sent.
+    /// Kind of socket for receiving and sending frames.
     #[serde(default)]
     pub socket: SocketKind,
-    /// How the process competes for the processor.
+    /// Scheduling of the process.
     #[serde(default)]
     pub scheduling: Scheduling,
 }
 
-/// One direction of a bridge; without anything it lets all pass.
+/// One direction of a bridge; without any keys, all packets pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct BridgeDirectionConfig {
-    /// Bits per second, counted in wire bytes as `framing` says; without it, as fast as the interface takes them.
+    /// Rate in bits per second, of wire bytes according to `framing`; by default that of the interface.
     #[serde(default)]
     pub rate: Option<Rate>,
-    /// What the emulated wire adds to an IP packet.
+    /// Overhead of the emulated wire per IP packet.
     #[serde(default)]
     pub framing: Framing,
-    /// The FIFO between scheduler and wire.
+    /// Transmit ring, the FIFO between scheduler and wire.
     #[serde(default)]
     pub ring: RingConfig,
-    /// Conditioners of the policy on the interface by which packets come.
+    /// Conditioners of the input policy at the interface on which packets arrive.
     #[serde(default)]
     pub input: Vec<ConditionerConfig>,
-    /// Conditioners of the policy on the interface by which they leave.
+    /// Conditioners of the output policy at the interface on which packets leave.
     #[serde(default)]
     pub output: Vec<ConditionerConfig>,
     /// Queues and scheduler; without it, one FIFO with tail drop.
     #[serde(default)]
     pub queueing: Option<QueueingConfig>,
-    /// Propagation delay.
+    /// One-way propagation delay.
     #[serde(default)]
     pub delay: Time,
-    /// Probability with which the wire loses a packet.
+    /// Probability that the wire loses a packet.
     #[serde(default)]
     pub loss: f64,
 }
@@ -88,16 +89,15 @@ fn default_seed() -> u64 {
 }
 
 impl BridgeConfig {
-    /// The forwarder that does it.
+    /// The configuration of the forwarder for this bridge.
     ///
     /// # Errors
-    /// Where both interfaces are the same.
+    /// When both interfaces are the same.
     pub fn forwarder(&self) -> Result<ForwarderConfig, ConfigError> {
         let [first, second] = &self.devices;
         if first == second {
-            let message =
-                format!("both interfaces are \"{first}\": what arrived would leave by where it came from");
-            return Err(ConfigError::new("devices", message).help("name two interfaces"));
+            let message = format!("both interfaces are `{first}`");
+            return Err(ConfigError::new("devices", message).help("name two different interfaces"));
         }
         let mut forwarder = ForwarderConfig::new(self.node.clone(), self.seed, 0);
         forwarder.directions = vec![self.forth.between(first, second), self.back.between(second, first)];
@@ -112,7 +112,8 @@ impl BridgeConfig {
 }
 
 impl BridgeDirectionConfig {
-    /// The input policy by itself, where there is one: the first conditioner that decides ends a policy, not both.
+    /// The input policy as a separate input, if there is one: a conditioner that decides ends only its own
+    /// policy.
     fn input(&self, from: &str, to: &str) -> Option<InputConfig> {
         (!self.input.is_empty()).then(|| InputConfig {
             name: format!("{from}->{to}"),

@@ -1,4 +1,4 @@
-//! [`ForwarderConfig`]: what one process of the laboratory does with which devices.
+//! [`ForwarderConfig`]: configuration of one forwarder process.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,45 +13,45 @@ use serde::{Deserialize, Serialize};
 
 use crate::wire::DeviceId;
 
-/// One forwarder: a router's, or that of a wire between two hosts.
+/// Configuration of a forwarder: of a router, or of a wire between two hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ForwarderConfig {
     /// Name in results.
     pub node: String,
-    /// Seed of every random stream.
+    /// Seed for all random streams.
     pub seed: u64,
-    /// Which repetition of the experiment it is, from 0: each draws anew.
+    /// Number of the replication, from 0; each has its own random numbers.
     #[serde(default)]
     pub replication: u64,
-    /// Every direction of a link that runs here.
+    /// Directions of links that run in this process.
     pub directions: Vec<DirectionConfig>,
-    /// Devices by which packets come from another forwarder: conditioned and routed at once.
+    /// Devices on which packets from another forwarder arrive: they are conditioned and routed immediately.
     #[serde(default)]
     pub inputs: Vec<InputConfig>,
-    /// Which direction leads to which address.
+    /// Routes: the direction for each address.
     #[serde(default)]
     pub routes: Vec<RouteConfig>,
-    /// Destination address of the frames that leave by a device, as `02:00:00:00:00:01`; they keep their own
-    /// where a device is not named.
+    /// Destination Ethernet address of frames sent on a device, as `02:00:00:00:00:01`; unchanged for devices
+    /// that are not listed.
     #[serde(default)]
     pub neighbors: BTreeMap<String, MacAddress>,
-    /// Unix socket on which counters are read while it runs.
+    /// Unix socket for reading counters while the process runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub control: Option<PathBuf>,
-    /// File into which the final counters go as JSON.
+    /// File for the final counters as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<PathBuf>,
-    /// How frames are received and sent.
+    /// Kind of socket for receiving and sending frames.
     #[serde(default)]
     pub socket: SocketKind,
-    /// How the process competes for the processor.
+    /// Scheduling of the process.
     #[serde(default)]
     pub scheduling: Scheduling,
-    /// How many frames there is room for, in queues and in flight.
+    /// Number of slots for frames, in queues and in flight.
     #[serde(default = "default_slots")]
     pub slots: u32,
-    /// The longest frame there is room for, bytes, link layer's header included.
+    /// Size of a slot: the longest frame including the link-layer header, bytes.
     #[serde(default = "default_longest_frame")]
     pub longest_frame: u32,
 }
@@ -59,7 +59,7 @@ pub struct ForwarderConfig {
 fn default_slots() -> u32 {
     32_768
 }
-/// 1500 bytes of IP, their header and tags, and as much again as makes a power of two.
+/// 1500 bytes of IP, link-layer header and tags, rounded up to a power of two.
 fn default_longest_frame() -> u32 {
     2048
 }
@@ -70,16 +70,16 @@ fn default_longest_frame() -> u32 {
 pub struct DirectionConfig {
     /// Name in results and in random streams: `C1->E3`.
     pub name: String,
-    /// The node that sends.
+    /// The sending node.
     pub from: String,
-    /// The node that receives.
+    /// The receiving node.
     pub to: String,
-    /// Bits per second, counted in wire bytes as `framing` says.
+    /// Rate in bits per second, of wire bytes according to `framing`.
     pub rate: Rate,
-    /// What the emulated wire adds to an IP packet.
+    /// Overhead of the emulated wire per IP packet.
     #[serde(default)]
     pub framing: Framing,
-    /// The FIFO between scheduler and wire.
+    /// Transmit ring, the FIFO between scheduler and wire.
     #[serde(default)]
     pub ring: RingConfig,
     /// Queues and scheduler; without it, one FIFO with tail drop.
@@ -88,100 +88,101 @@ pub struct DirectionConfig {
     /// Conditioners of the output policy.
     #[serde(default)]
     pub output: Vec<ConditionerConfig>,
-    /// Names of the sending node's interfaces, in the order of their numbers.
+    /// Names of the sending node's interfaces, by number.
     #[serde(default)]
     pub output_interfaces: Vec<String>,
-    /// Propagation delay.
+    /// One-way propagation delay.
     #[serde(default)]
     pub delay: Time,
-    /// Probability with which the wire loses a packet.
+    /// Probability that the wire loses a packet.
     #[serde(default)]
     pub loss: f64,
-    /// Conditioners of the far end's input policy; `None` where another process conditions.
+    /// Conditioners of the far end's input policy; `None` if another process applies them.
     #[serde(default)]
     pub input: Option<Vec<ConditionerConfig>>,
-    /// Names of the receiving node's interfaces, in the order of their numbers.
+    /// Names of the receiving node's interfaces, by number.
     #[serde(default)]
     pub input_interfaces: Vec<String>,
     /// Number of the receiving node's interface.
     #[serde(default)]
     pub far_interface: u16,
-    /// Frames that arrive on this device enter this direction.
+    /// Device whose arriving frames enter this direction.
     #[serde(default)]
     pub receives_on: Option<String>,
-    /// Frames that leave this direction are sent on this device; `None`: they are routed here.
+    /// Device on which frames leave this direction; `None`: they are routed in this process.
     #[serde(default)]
     pub sends_on: Option<String>,
-    /// What becomes of frames that carry no IP packet and arrive on `receives-on`.
+    /// Treatment of frames without an IP packet that arrive on `receives-on`.
     #[serde(default)]
     pub other_frames: OtherFrames,
 }
 
-/// What becomes of frames that carry no IP packet.
+/// Treatment of frames without an IP packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherFrames {
-    /// They end here, counted: a router forwards IP.
+    /// They are counted and dropped: a router forwards only IP.
     #[default]
     Drop,
-    /// They are sent on `sends-on` at once, past the port: between two existing devices, ARP must get through.
+    /// They are sent on `sends-on` immediately, bypassing the port, since ARP must pass between existing
+    /// devices.
     Pass,
 }
 
-/// A device by which packets come from another forwarder.
+/// A device on which packets from another forwarder arrive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct InputConfig {
-    /// Name of the direction whose far end it is, in results and in random streams.
+    /// Name of the direction that ends here, in results and in random streams.
     pub name: String,
-    /// The device.
+    /// Name of the device.
     pub device: String,
     /// Conditioners of the input policy.
     #[serde(default)]
     pub input: Vec<ConditionerConfig>,
-    /// Names of the node's interfaces, in the order of their numbers.
+    /// Names of the node's interfaces, by number.
     #[serde(default)]
     pub input_interfaces: Vec<String>,
     /// Number of this interface.
     #[serde(default)]
     pub far_interface: u16,
-    /// Name of the direction that all its packets go on by; `None`: they are routed.
+    /// Name of the direction for all its packets; `None`: they are routed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leads_to: Option<String>,
 }
 
-/// Which direction leads to an address.
+/// A route.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RouteConfig {
-    /// An address, or a prefix: `10.0.0.2/32`. The longest that a destination begins with decides.
+    /// An address or a prefix: `10.0.0.2/32`. The longest matching prefix applies.
     pub to: Prefix,
     /// Name of the direction.
     pub direction: String,
 }
 
-/// How frames are received and sent.
+/// Kind of socket for receiving and sending frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SocketKind {
-    /// Packet sockets with a ring in shared memory.
+    /// Packet sockets (`AF_PACKET`) with a ring in shared memory.
     #[default]
     AfPacket,
-    /// Express data path.
+    /// Express data path (`AF_XDP`).
     AfXdp,
-    /// A tunnel device: its frames are bare IP packets.
+    /// A TUN device, whose frames are IP packets without link-layer header.
     Tun,
 }
 
-/// How a process competes for the processor.
+/// Scheduling of a process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduling {
-    /// As any other.
+    /// The default policy of the system.
     #[default]
     Fair,
-    /// Ahead of all that are fair (`SCHED_FIFO`). On a machine with a processor to spare for each forwarder it comes
-    /// in time more often; elsewhere it takes the processor from those whose traffic it forwards.
+    /// Real-time priority (`SCHED_FIFO`). It reduces lateness on a machine with a spare processor for each
+    /// forwarder; elsewhere it takes the processor from the programs whose traffic is forwarded.
     RealTime,
 }
 
@@ -190,7 +191,7 @@ pub enum Scheduling {
 pub struct MacAddress(pub [u8; 6]);
 
 impl DirectionConfig {
-    /// The direction from node `from` to node `to`, without policies, neither received nor sent anywhere yet.
+    /// The direction from node `from` to node `to` without policies and devices.
     pub fn new(from: &str, to: &str, rate: Rate) -> DirectionConfig {
         DirectionConfig {
             name: format!("{from}->{to}"),
@@ -215,7 +216,7 @@ impl DirectionConfig {
 }
 
 impl ForwarderConfig {
-    /// A forwarder called `node` that does nothing yet.
+    /// A forwarder for `node` without directions, inputs and routes.
     pub fn new(node: String, seed: u64, replication: u64) -> ForwarderConfig {
         ForwarderConfig {
             node,
@@ -233,7 +234,7 @@ impl ForwarderConfig {
             longest_frame: default_longest_frame(),
         }
     }
-    /// The devices that it names, each once, in the order of their first mention: a [`DeviceId`] is a place in it.
+    /// The distinct names of devices in order of first use; a [`DeviceId`] is an index of it.
     pub fn devices(&self) -> Vec<&str> {
         let of_directions = self.directions.iter().flat_map(|direction| {
             [&direction.receives_on, &direction.sends_on].into_iter().flatten().map(String::as_str)
@@ -246,7 +247,7 @@ impl ForwarderConfig {
         }
         devices
     }
-    /// The place of the device called `name`.
+    /// The index of the device `name`.
     pub fn device(&self, name: &str) -> Option<DeviceId> {
         self.devices().iter().position(|known| *known == name).map(|index| DeviceId(index as u16))
     }
@@ -264,7 +265,7 @@ impl std::fmt::Display for MacAddress {
 impl std::str::FromStr for MacAddress {
     type Err = String;
     fn from_str(text: &str) -> Result<MacAddress, String> {
-        let wrong = || format!("\"{text}\" is not an Ethernet address: write it as 02:00:00:00:00:01");
+        let wrong = || format!("\"{text}\" is not an Ethernet address, such as 02:00:00:00:00:01");
         let mut bytes = [0; 6];
         let mut parts = text.split(':');
         for byte in &mut bytes {

@@ -1,9 +1,9 @@
-//! [`Control`]: a Unix socket on which a running forwarder tells its counters.
+//! [`Control`]: a Unix socket for reading the counters of a running forwarder.
 //!
-//! Who connects gets one JSON document, or what the line asks for that it sends: `metrics` for the text that
-//! Prometheus reads, `count-from NANOSECONDS` to begin the counts at a reading of the monotonic clock. `GET /metrics`
-//! and `GET /` are understood too, for `curl --unix-socket`. A thread of its own talks to whoever asks; the forwarder
-//! only leaves a copy of its counters there, between two rounds.
+//! A client receives one JSON document, or the answer to a request line: `metrics` for Prometheus metrics,
+//! `count-from NANOSECONDS` to start counting at a reading of the monotonic clock. `GET /metrics` and `GET /`
+//! also work, for `curl --unix-socket`. A separate thread serves clients; the forwarder only copies its
+//! counters for it, between two rounds.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::fs::FileTypeExt;
@@ -17,16 +17,16 @@ use std::time::Duration;
 use crate::socket::Bell;
 use crate::status::Status;
 
-/// Who sends nothing wants the counters.
+/// Time after which a client without a request receives the counters.
 const SILENCE: Duration = Duration::from_millis(50);
-/// The forwarder answers between two rounds; where it does not, it has ended.
+/// Time within which the forwarder copies its counters, unless it has ended.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// No request is longer, in bytes.
+/// Limit on the length of a request, bytes.
 const LONGEST_REQUEST: u64 = 1024;
-/// `count-from` was not asked for.
+/// No `count-from` request.
 const NEVER: u64 = u64::MAX;
 
-/// The control socket of a forwarder; it goes when this does.
+/// The control socket of a forwarder, which is removed on drop.
 #[derive(Debug)]
 pub struct Control {
     desk: Arc<Desk>,
@@ -34,7 +34,7 @@ pub struct Control {
     server: Option<JoinHandle<()>>,
 }
 
-/// Where forwarder and server leave things for each other.
+/// State shared between forwarder and server.
 #[derive(Debug)]
 struct Desk {
     wanted: AtomicBool,
@@ -49,7 +49,7 @@ impl Control {
     /// Listens at `path`; `bell` wakes the forwarder.
     ///
     /// # Errors
-    /// Where there can be no socket at `path`, or somebody listens there already.
+    /// When no socket can be created at `path`, or another process listens there.
     pub fn listen(path: &Path, bell: &Bell) -> io::Result<Control> {
         remove_if_abandoned(path)?;
         let listener = UnixListener::bind(path)?;
@@ -66,18 +66,18 @@ impl Control {
             thread::Builder::new().name("control".to_owned()).spawn(move || serve(&listener, &shared))?;
         Ok(Control { desk, path: path.to_owned(), server: Some(server) })
     }
-    /// Whether somebody waits for the counters. Costs one load.
+    /// Whether a client waits for the counters. It costs one load.
     #[inline]
     pub fn is_asked(&self) -> bool {
         self.desk.wanted.load(Ordering::Relaxed)
     }
-    /// The counters for whoever waits.
+    /// Passes the counters to the waiting client.
     pub fn answer(&self, status: Status) {
         self.desk.wanted.store(false, Ordering::Relaxed);
         *self.desk.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(status);
         self.desk.answered.notify_one();
     }
-    /// The reading of the monotonic clock from which to count, in nanoseconds, once for each time it was asked for.
+    /// The reading of the monotonic clock of a `count-from` request, nanoseconds; once for each request.
     pub fn counts_from_ns(&self) -> Option<u64> {
         let asked = self.desk.count_from_ns.load(Ordering::Relaxed) != NEVER;
         asked.then(|| self.desk.count_from_ns.swap(NEVER, Ordering::Relaxed)).filter(|ns| *ns != NEVER)
@@ -88,7 +88,7 @@ impl Drop for Control {
     fn drop(&mut self) {
         self.desk.closed.store(true, Ordering::Relaxed);
         self.desk.answered.notify_one();
-        // The server sleeps until somebody connects.
+        // The server sleeps until a client connects.
         if UnixStream::connect(&self.path).is_ok()
             && let Some(server) = self.server.take()
         {
@@ -98,7 +98,7 @@ impl Drop for Control {
     }
 }
 
-/// Removes a socket on which nobody listens any more.
+/// Removes a stale socket, on which no process listens.
 fn remove_if_abandoned(path: &Path) -> io::Result<()> {
     let is_socket = path.symlink_metadata().is_ok_and(|found| found.file_type().is_socket());
     if is_socket && UnixStream::connect(path).is_err() { std::fs::remove_file(path) } else { Ok(()) }
@@ -109,7 +109,7 @@ fn serve(listener: &UnixListener, desk: &Desk) {
         if desk.closed.load(Ordering::Relaxed) {
             return;
         }
-        // Whoever went away before the answer misses nothing.
+        // A client that has disconnected needs no answer.
         let _ = stream.and_then(|stream| talk(stream, desk));
     }
 }
@@ -130,7 +130,7 @@ fn talk(mut stream: UnixStream, desk: &Desk) -> io::Result<()> {
             desk.count_from_ns.store(ns, Ordering::Relaxed);
             desk.bell.ring();
         }
-        let answer = if asked.is_some() { "ok" } else { "error: not a number of nanoseconds" };
+        let answer = if asked.is_some() { "ok" } else { "error: expected a number of nanoseconds" };
         return writeln!(stream, "{answer}");
     }
     let Some(status) = desk.ask() else { return Ok(()) };
@@ -147,10 +147,10 @@ fn reply(stream: &mut UnixStream, kind: &str, body: &str) -> io::Result<()> {
 }
 
 impl Desk {
-    /// Has the forwarder copy its counters; `None` where it has ended.
+    /// Requests a copy of the forwarder's counters; `None` if it has ended.
     fn ask(&self) -> Option<Status> {
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        *answer = None; // one that came too late for whoever asked before
+        *answer = None; // a late answer to an earlier request
         self.wanted.store(true, Ordering::Relaxed);
         self.bell.ring();
         let waits = |answer: &mut Option<Status>| answer.is_none() && !self.closed.load(Ordering::Relaxed);

@@ -1,17 +1,17 @@
-//! The same policies on real packets: a forwarder around the very ports and conditioners that are simulated.
+//! The live path: a forwarder that applies the ports and conditioners of the simulation to real packets.
 //!
 //! ```text
 //! frame in → parse → [output conditioner → port → wire delay and loss → input conditioner → route]* → frame out
 //! ```
 //!
-//! The path of a packet is pure: [`Forwarder`] knows frames, ports and instants, and asks a [`Wire`] for the
-//! first and the last. What stands behind the wire is the operating system's business, or a test's.
+//! The forwarder does no input or output itself: [`Forwarder`] processes frames at given times, and a
+//! [`Wire`] supplies frames and the time. The wire is a set of sockets, or a test.
 //!
-//! Reading order: [`wire`] (where frames come from), [`frame`] (what is read in them and written into them),
-//! [`config`] (what one process does), [`lowering`] (how a scenario becomes such configurations),
-//! [`forwarder`] (what happens), [`report`] (what was counted). On Linux: [`socket`] (real interfaces), [`process`]
-//! (what runs a forwarder there), [`control`] and [`status`] (what it tells while it runs), [`bridge`],
-//! [`host`] (what a scenario's hosts send and receive, and the results of it).
+//! Reading order: [`wire`] (source and sink of frames), [`frame`] (parsing and marking), [`config`]
+//! (configuration of a process), [`lowering`] (from a scenario to these configurations), [`forwarder`] (the
+//! path of a packet), [`report`] (counters). On Linux: [`socket`] (real interfaces), [`process`] (main loop
+//! of a forwarder), [`control`] and [`status`] (counters of a running forwarder), [`bridge`], [`host`]
+//! (traffic of hosts, and results).
 
 pub mod bridge;
 pub mod config;

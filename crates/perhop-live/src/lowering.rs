@@ -1,8 +1,9 @@
-//! From a scenario to the processes that make it real: who runs which port, behind which cable.
+//! Lowering of a scenario to the processes of a live run: which process runs which port, and the cables
+//! between them.
 //!
-//! Every port of the scenario runs in some forwarder. A router's ports run in its own; the port of a host runs at
-//! the far end of its cable, in the forwarder of the router there: what the host's kernel sends at full speed comes out
-//! of its port at the scenario's rate. A link between two hosts has a forwarder of its own in the middle.
+//! Every port of the scenario runs in a forwarder. A router's ports run in its own forwarder. The port of a
+//! host runs in the forwarder of the router at the far end of its cable, which paces what the host's kernel
+//! sends to the rate of the scenario. A link between two hosts has its own forwarder in the middle.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -18,10 +19,10 @@ use serde::Serialize;
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, RouteConfig};
 
-/// The processes, namespaces and cables that make a scenario real.
+/// The processes, namespaces and cables of a live run.
 ///
-/// Devices are called by the node at the other end, so that a device's name is unique at its node only: whoever
-/// makes the devices puts their real names in place.
+/// Devices are named after the node at the other end, so names are unique only within a node. The caller that
+/// creates the devices replaces them by real names.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Plan {
@@ -31,7 +32,7 @@ pub struct Plan {
     pub forwarders: Vec<ForwarderConfig>,
     /// Cables, in order of the scenario's links; a link between two hosts has two.
     pub cables: Vec<Cable>,
-    /// The longest IP packet that must get through, bytes.
+    /// The longest IP packet of the scenario, bytes.
     pub mtu: u32,
 }
 
@@ -39,23 +40,23 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct HostPlan {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its address, the same on every interface.
+    /// Address, on every interface.
     pub address: IpAddr,
-    /// Its devices.
+    /// Devices.
     pub devices: Vec<String>,
-    /// By which device it reaches each other host; empty where it has one device, which leads everywhere.
+    /// Routes to the other hosts; empty for a host with one device.
     pub routes: Vec<HostRoute>,
 }
 
-/// By which of its devices a host reaches an address.
+/// A route of a host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct HostRoute {
-    /// The address.
+    /// Destination address.
     pub to: Prefix,
-    /// The device.
+    /// Device.
     pub device: String,
 }
 
@@ -63,7 +64,7 @@ pub struct HostRoute {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Cable {
-    /// Both of them.
+    /// The two ends.
     pub ends: [CableEnd; 2],
 }
 
@@ -71,26 +72,27 @@ pub struct Cable {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct CableEnd {
-    /// A host or a forwarder.
+    /// Name of a host or a forwarder.
     pub node: String,
-    /// Its device.
+    /// Device of the node.
     pub device: String,
 }
 
-/// What Ethernet carries, bytes of IP.
+/// MTU of Ethernet, bytes.
 const ETHERNET_MTU: u32 = 1500;
 /// The longest IPv4 packet, bytes.
 const LARGEST_IP_LENGTH: u32 = 65_535;
-/// Room for all that stands before an IP packet, bytes.
+/// Space for headers before an IP packet, bytes.
 const FRAME_HEADERS: u32 = 64;
-/// Memory that the slots of one forwarder may come to take, bytes.
+/// Limit on the memory for slots of one forwarder, bytes.
 const SLOT_MEMORY: u32 = 1 << 28;
 
-/// The plan of `scenario`, whose policies are all in place ([`Loaded::resolved`](perhop_scenario::Loaded)):
-/// the repetition `replication` of the experiment with `seed`. Trace files are looked for relative to `base`.
+/// Lowers the resolved `scenario` ([`Loaded::resolved`](perhop_scenario::Loaded)) for replication
+/// `replication` with `seed`. Paths of trace files are relative to `base`.
 ///
 /// # Errors
-/// Where a trace cannot be read, traffic replays a capture, traffic is to go between hosts of different versions of IP, or an interface names no policy of the scenario.
+/// When a trace cannot be read, traffic replays a capture, the hosts of traffic have addresses of different
+/// IP versions, or an interface names an unknown policy.
 pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
     let mut lowering = Lowering { scenario, topology: Topology::new(scenario)? };
     lowering.refuse_mixed_versions()?;
@@ -119,19 +121,19 @@ pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Re
     Ok(Plan { hosts, forwarders, cables, mtu })
 }
 
-/// Hosts have their own addresses and their own TCP: neither is that of a capture.
+/// Refuses captures: real hosts have other addresses, and their own TCP.
 fn refuse_recordings(scenario: &Scenario) -> Result<(), ConfigError> {
     let replays = |traffic: &TrafficConfig| matches!(traffic.source, SourceConfig::Pcap(_));
     match scenario.traffic.iter().position(replays) {
-        Some(index) => Err(ConfigError::new("source.pcap", "hosts on real packets replay no captures")
-            .help("`perhop run` simulates it; a `trace` of times and sizes can be sent")
+        Some(index) => Err(ConfigError::new("source.pcap", "a live run cannot replay a capture")
+            .help("use `perhop run`, or a `trace` of times and sizes")
             .within(index)
             .within("traffic")),
         None => Ok(()),
     }
 }
 
-/// The longest IP packet of `scenario`, but no less than Ethernet carries.
+/// The longest IP packet of `scenario`, and at least the MTU of Ethernet.
 fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
     let mut mtu = ETHERNET_MTU;
     for (index, traffic) in scenario.traffic.iter().enumerate() {
@@ -146,7 +148,7 @@ fn mtu(scenario: &Scenario, base: &Path) -> Result<u32, ConfigError> {
                 })?;
                 entries.iter().map(|entry| entry.length).max().unwrap_or_default()
             }
-            // Their kernels cut what they send into segments of the size that they are told.
+            // Kernels send segments of the configured size.
             _ => continue,
         };
         mtu = mtu.max(longest.min(LARGEST_IP_LENGTH));
@@ -165,14 +167,14 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    /// No packet is of both versions of IP.
+    /// Refuses traffic between hosts with addresses of different IP versions.
     fn refuse_mixed_versions(&self) -> Result<(), ConfigError> {
         for (index, traffic) in self.scenario.traffic.iter().enumerate() {
             let (from, to) = (self.topology.address(&traffic.from)?, self.topology.address(&traffic.to)?);
             if from.is_ipv4() != to.is_ipv4() {
-                let message = format!("{from} and {to} are addresses of different versions of IP");
+                let message = format!("{from} and {to} are addresses of different IP versions");
                 return Err(ConfigError::new("to", message)
-                    .help("on real interfaces both ends of traffic need the same")
+                    .help("a live run needs the same IP version at both ends of traffic")
                     .within(index)
                     .within("traffic"));
             }
@@ -180,7 +182,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// Both directions of `link`, in the forwarders where they run, and the cables between.
+    /// Adds both directions of `link` to their forwarders, and its cables.
     fn lower(
         &self,
         link: &LinkConfig,
@@ -232,7 +234,7 @@ impl<'a> Lowering<'a> {
         Ok(())
     }
 
-    /// What the near end of the direction from `from` to `to` says of it.
+    /// The direction from `from` to `to` with the settings of its near end.
     fn direction(&self, link: &LinkConfig, from: &str, to: &str) -> Result<DirectionConfig, ConfigError> {
         let plain = InterfaceConfig::default();
         let near = link.interfaces.get(from).unwrap_or(&plain);
@@ -264,7 +266,7 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Which direction leads from `router` to each host, where one does.
+    /// Routes from `router` to each reachable host.
     fn routes_of(&mut self, router: &str) -> Result<Vec<RouteConfig>, ConfigError> {
         let first = self.first_links(router)?.into_iter();
         Ok(first.map(|(to, [from, next])| RouteConfig { to, direction: format!("{from}->{next}") }).collect())
@@ -281,7 +283,7 @@ impl<'a> Lowering<'a> {
         Ok(HostPlan { name: name.to_owned(), address: self.topology.address(name)?, devices, routes })
     }
 
-    /// The address of each host but `from` itself, and the ends of the first link on the way there.
+    /// For each host except `from`: its address, and the ends of the first link on the path to it.
     fn first_links(&mut self, from: &str) -> Result<Vec<(Prefix, [&'a str; 2])>, ConfigError> {
         let mut found = Vec::new();
         for host in self.scenario.hosts.keys().filter(|host| *host != from) {
@@ -295,12 +297,12 @@ impl<'a> Lowering<'a> {
     fn policy(&self, name: &str, node: &str, side: &str) -> Result<&'a PolicyConfig, ConfigError> {
         self.scenario.policies.get(name).ok_or_else(|| {
             let at = format!("interfaces.{node}.{side}");
-            ConfigError::new(&at, format!("there is no policy called {name}"))
+            ConfigError::new(&at, format!("there is no policy `{name}`"))
         })
     }
 }
 
-/// The forwarder called `node`.
+/// The forwarder of `node`.
 fn forwarder<'f>(forwarders: &'f mut [ForwarderConfig], node: &str) -> &'f mut ForwarderConfig {
     let place = forwarders.iter().rposition(|forwarder| forwarder.node == node);
     &mut forwarders[place.expect("every router and every wire between hosts has a forwarder")]

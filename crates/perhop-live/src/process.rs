@@ -1,4 +1,4 @@
-//! What a forwarder's process does, from its configuration to its result.
+//! The forwarder process, from its configuration to its result.
 #![allow(clippy::disallowed_methods)] // it runs by the clock
 
 use std::path::{Path, PathBuf};
@@ -16,68 +16,70 @@ use crate::forwarder::Forwarder;
 use crate::socket::{Bell, OpenError, SocketWire, StopSignals, machine};
 use crate::status::{Ending, Status};
 
-/// Why a forwarder did not start, or could not leave its result.
+/// Why a forwarder could not start or could not write its result.
 #[derive(Debug)]
 pub enum ProcessError {
-    /// The configuration cannot be read or built.
+    /// The configuration is invalid.
     Config(ConfigError),
-    /// An interface cannot be used.
+    /// An interface cannot be opened.
     Open(OpenError),
-    /// A file, a socket or another means of the system.
+    /// A file, a socket or another system resource failed.
     System {
         /// What failed.
         what: String,
-        /// What the system said.
+        /// Error of the system.
         error: io::Error,
     },
 }
 
-/// Runs the forwarder of a laboratory that `text`, a [`ForwarderConfig`] as JSON, describes: until `SIGTERM` or
-/// `SIGINT`, until whoever started it is gone or closes its end of standard input, or until no interface is left.
+/// Runs the forwarder of a laboratory according to `text`, a [`ForwarderConfig`] as JSON. It ends on
+/// `SIGTERM` or `SIGINT`, when the parent process ends or closes standard input, or when no interface is
+/// left.
 ///
 /// # Errors
-/// Where it cannot start, or its result cannot be written.
+/// When it cannot start, or its result cannot be written.
 pub fn forward(text: &str) -> Result<(), ProcessError> {
     let config = read::<ForwarderConfig>(text)?;
-    // The laboratory may die of anything; its forwarders must not outlive it.
-    machine::die_with_parent().map_err(failed("cannot ask for the parent's death"))?;
+    // Forwarders must not outlive the laboratory, however it ends.
+    machine::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
     run(&config)
 }
 
-/// Runs the policies that `text`, a [`BridgeConfig`] as JSON, describes between two existing interfaces, until
-/// `SIGTERM` or `SIGINT`, until standard input is closed from the other end, or until both interfaces are gone.
+/// Runs a bridge according to `text`, a [`BridgeConfig`] as JSON. It ends on `SIGTERM` or `SIGINT`, when
+/// standard input is closed, or when both interfaces are gone.
 ///
 /// # Errors
-/// Where it cannot start, or its result cannot be written.
+/// When it cannot start, or its result cannot be written.
 pub fn bridge(text: &str) -> Result<(), ProcessError> {
     run(&read::<BridgeConfig>(text)?.forwarder()?)
 }
 
-/// Runs the forwarder that `config` describes until it is asked to end, then writes its result.
+/// Runs the forwarder with `config` until it ends, then writes its result.
 ///
 /// # Errors
-/// Where it cannot start, or its result cannot be written.
+/// When it cannot start, or its result cannot be written.
 pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
-    let bell = Bell::new().map_err(failed("no descriptor is left"))?;
+    let bell = Bell::new().map_err(failed("cannot create an event descriptor"))?;
     let stop = StopSignals::catch(&bell);
     let wire = SocketWire::open(&config.devices(), config.socket, &bell).map_err(ProcessError::Open)?;
     if config.scheduling == Scheduling::RealTime {
-        machine::run_in_real_time().map_err(failed("cannot run in real time (it needs CAP_SYS_NICE)"))?;
+        machine::run_in_real_time()
+            .map_err(failed("cannot set real-time priority (CAP_SYS_NICE is required)"))?;
     }
     let mut forwarder = Forwarder::build(config, wire, ()).map_err(ProcessError::Config)?;
     let began = Began::now();
-    // Whoever can connect knows that frames are forwarded.
+    // When a client can connect, frames are forwarded.
     let control = config.control.as_deref().map(|path| {
-        Control::listen(path, &bell).map_err(failed(&format!("cannot listen at \"{}\"", path.display())))
+        Control::listen(path, &bell).map_err(failed(&format!("cannot listen at `{}`", path.display())))
     });
     let control = control.transpose()?;
     let ending = serve(&mut forwarder, control.as_ref(), &stop, &began);
     let status = began.status(&mut forwarder, Some(ending));
-    // First the result, then the socket: who sees the socket gone finds the result.
+    // The result is complete before the socket is removed.
     config.result.as_deref().map_or(Ok(()), |path| write_whole(path, &status.json().to_string()))
 }
 
-/// Goes round until there is a reason to end.
+/// The main loop.
 fn serve(
     forwarder: &mut Forwarder<SocketWire>,
     control: Option<&Control>,
@@ -107,7 +109,7 @@ fn serve(
     }
 }
 
-/// When the work began, and what the process had used by then.
+/// Time and processor time at the start.
 struct Began {
     at: Instant,
     processor: Duration,
@@ -133,7 +135,7 @@ impl Began {
     }
 }
 
-/// Reads a configuration; an error says where it is.
+/// Reads a configuration; an error contains its path.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, ProcessError> {
     let mut json = serde_json::Deserializer::from_str(text);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -143,14 +145,14 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, ProcessError> {
     })
 }
 
-/// Writes a file that is there as a whole or not at all.
+/// Writes a file atomically.
 fn write_whole(path: &Path, text: &str) -> Result<(), ProcessError> {
     let mut unfinished = path.as_os_str().to_owned();
     unfinished.push(".part");
     let unfinished = PathBuf::from(unfinished);
     fs::write(&unfinished, text)
         .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(failed(&format!("cannot write the result \"{}\"", path.display())))
+        .map_err(failed(&format!("cannot write the result `{}`", path.display())))
 }
 
 fn failed(what: &str) -> impl FnOnce(io::Error) -> ProcessError + use<> {
@@ -159,7 +161,7 @@ fn failed(what: &str) -> impl FnOnce(io::Error) -> ProcessError + use<> {
 }
 
 impl ProcessError {
-    /// The system's number for it, where the system is at fault.
+    /// The system's error number, if there is one.
     pub fn number(&self) -> Option<i32> {
         match self {
             ProcessError::Config(_) => None,

@@ -1,4 +1,4 @@
-//! [`Report`]: what one forwarder counted, as the laboratory reads it.
+//! [`Report`]: counters of one forwarder, for results and monitoring.
 
 use std::collections::BTreeMap;
 
@@ -15,88 +15,88 @@ use crate::forwarder::Totals;
 use crate::forwarder::{Direction, Input, Network};
 use crate::frame::Refusal;
 
-/// What one forwarder counted. Ports, conditioners and flows are counted from `counted_from_s` on, frames from the
-/// start.
+/// Counters of one forwarder. Ports, conditioners and flows are counted from `counted_from_s` on, frames from
+/// the start.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Report {
-    /// The forwarder's name.
+    /// Name of the forwarder.
     pub node: String,
-    /// Since when ports and flows are counted, seconds on the forwarder's clock.
+    /// Start of the counters of ports and flows, seconds on the forwarder's clock.
     pub counted_from_s: f64,
-    /// Until when, seconds on the forwarder's clock.
+    /// Time of the report, seconds on the forwarder's clock.
     pub counted_until_s: f64,
-    /// Frames since the start.
+    /// Counters of frames since the start.
     pub frames: Frames,
-    /// Each direction of a link, in the order of the configuration.
+    /// Directions of links in the order of the configuration.
     pub directions: Vec<DirectionReport>,
-    /// Each device by which packets come from another process.
+    /// Devices on which packets from another process arrive.
     pub inputs: Vec<InputReport>,
-    /// What was dropped of each flow of which anything was.
+    /// Drops of each flow that had any.
     pub flows: Vec<FlowReport>,
-    /// What was dropped of flows beyond the number that is counted one by one.
+    /// Drops of flows beyond the limit of individually counted flows.
     pub other_flows: BTreeMap<&'static str, Count>,
-    /// How late frames were sent.
+    /// Lateness of sent frames.
     pub lateness: Lateness,
 }
 
-/// The fate of all frames since the start.
+/// Counters of all frames since the start.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Frames {
-    /// Frames that arrived.
+    /// Received frames.
     pub received: u64,
-    /// Their bytes, link layer's header included.
+    /// Bytes of these frames, including link-layer headers.
     pub received_bytes: u64,
-    /// Frames handed to the wire.
+    /// Sent frames.
     pub sent: u64,
-    /// Their bytes, link layer's header included.
+    /// Bytes of these frames, including link-layer headers.
     pub sent_bytes: u64,
-    /// Of those sent, frames without an IP packet.
+    /// Sent frames without an IP packet.
     pub passed: u64,
-    /// Frames that a device refused to send.
+    /// Frames that could not be sent on a device.
     pub unsent: u64,
-    /// Frames that are queued or in flight.
+    /// Frames in queues or in flight.
     pub held: u64,
-    /// Slots that are taken.
+    /// Slots in use.
     pub slots_taken: u64,
-    /// Found every slot taken.
+    /// Frames dropped because all slots were in use.
     pub no_slot: u64,
-    /// Longer than a slot.
+    /// Frames dropped because they are longer than a slot.
     pub oversized: u64,
-    /// Came by a device on which nothing is received.
+    /// Frames dropped because nothing is to be received on their device.
     pub unexpected: u64,
-    /// IP packets for groups, or for the link they came by.
+    /// Multicast, broadcast and link-local packets, which are not forwarded.
     pub local: u64,
-    /// Hold no packet that could be forwarded, by reason.
+    /// Frames without a packet to forward, by reason.
     pub refused: BTreeMap<&'static str, u64>,
     /// Packets dropped, by cause.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
-/// One direction of a link.
+/// Counters of one direction of a link.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DirectionReport {
-    /// `C1->E3`.
+    /// Name of the direction: `C1->E3`.
     pub name: String,
-    /// By queue and drop precedence.
+    /// Counters by queue and drop precedence.
     pub queues: Vec<QueueReport>,
-    /// Dropped before any queue was chosen, by cause.
+    /// Packets dropped before a queue was selected, by cause.
     pub unqueued: BTreeMap<&'static str, Count>,
-    /// Dropped after it was sent, by cause: lost on the wire, or refused by the far end's conditioners.
+    /// Packets dropped after they were sent, by cause: on the wire, or by the far end's conditioners.
     pub beyond: BTreeMap<&'static str, Count>,
-    /// Stages of the output policy.
+    /// Stages of the output policy's conditioner.
     pub output: Vec<StageReport>,
-    /// Stages of the far end's input policy.
+    /// Stages of the far end's input conditioner.
     pub input: Vec<StageReport>,
-    /// Packets that are queued.
+    /// Packets in queues.
     pub backlog: u64,
-    /// Packets that are in the ring or on the wire.
+    /// Packets in the transmit ring or on the wire.
     pub in_flight: u64,
 }
 
-/// Packets of one drop precedence at one queue.
+/// Counters of one queue and drop precedence.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct QueueReport {
@@ -104,25 +104,25 @@ pub struct QueueReport {
     pub queue: String,
     /// Drop precedence, from 0.
     pub precedence: u64,
-    /// Arrived at the queue, dropped ones included.
+    /// Packets that arrived at the queue, including dropped ones.
     pub arrived: Count,
-    /// Left it for the transmit ring.
+    /// Packets that left the queue for the transmit ring.
     pub sent: Count,
-    /// Given the congestion-experienced codepoint.
+    /// Packets marked as congestion experienced.
     pub marked: Count,
-    /// Dropped, by cause.
+    /// Dropped packets, by cause.
     pub dropped: BTreeMap<&'static str, Count>,
 }
 
-/// A device by which packets come from another process.
+/// Counters of a device on which packets from another process arrive.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct InputReport {
-    /// Name of the direction whose far end it is.
+    /// Name of the direction that ends at the device.
     pub name: String,
     /// Stages of the input policy.
     pub input: Vec<StageReport>,
-    /// Dropped by them, by cause.
+    /// Packets dropped by these stages, by cause.
     pub dropped: BTreeMap<&'static str, Count>,
 }
 
@@ -132,11 +132,11 @@ pub struct InputReport {
 pub struct StageReport {
     /// Its name.
     pub conditioner: String,
-    /// What it took, by the color it gave.
+    /// Packets of the stage, by the resulting color.
     pub colors: BTreeMap<String, Count>,
 }
 
-/// What was dropped of one flow.
+/// Drops of one flow.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct FlowReport {
@@ -144,21 +144,22 @@ pub struct FlowReport {
     pub source: String,
     /// Destination address.
     pub destination: String,
-    /// Source port, 0 where there is none.
+    /// Source port; 0 for protocols without ports.
     pub source_port: u16,
-    /// Destination port, 0 where there is none.
+    /// Destination port; 0 for protocols without ports.
     pub destination_port: u16,
-    /// IP protocol, its number.
+    /// Number of the IP protocol.
     pub protocol: u8,
-    /// Dropped, by cause.
+    /// Dropped packets, by cause.
     pub dropped: BTreeMap<&'static str, Count>,
 }
 
-/// How late frames were sent: from the instant at which they were to leave until the forwarder handed them over.
+/// Lateness of sent frames: from the scheduled time of departure until the forwarder passed them to the
+/// kernel.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Lateness {
-    /// Frames.
+    /// Number of frames.
     pub frames: u64,
     /// Mean, seconds.
     pub mean_s: f64,
@@ -166,7 +167,7 @@ pub struct Lateness {
     pub p50_s: f64,
     /// 99th percentile, seconds.
     pub p99_s: f64,
-    /// The latest, seconds.
+    /// Maximum, seconds.
     pub max_s: f64,
 }
 

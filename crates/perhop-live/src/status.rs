@@ -1,4 +1,4 @@
-//! [`Status`]: everything that a forwarder's process knows of itself, as JSON and as Prometheus reads it.
+//! [`Status`]: counters and state of a forwarder's process, as JSON and as Prometheus metrics.
 
 use std::fmt::Write;
 
@@ -9,30 +9,30 @@ use serde_json::{Value, json};
 use crate::report::{DirectionReport, Report};
 use crate::socket::{DeviceCounters, DeviceState, WaitReport};
 
-/// Sending later than this, for one frame in a hundred, moves a delay by more than a live run may differ from a
-/// simulated one, in seconds.
+/// 99th percentile of the sending lateness, seconds, above which delays may differ from the simulation by
+/// more than the tolerance.
 const LATE_S: f64 = 0.001;
-/// A processor that is busy for more than this share of the time has nothing left for a burst.
+/// Processor load above which there is no reserve for bursts.
 const SATURATED: f64 = 0.95;
 
-/// What a forwarder's process knows of itself at one moment.
+/// Counters and state of a forwarder's process at one time.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// What the forwarder has counted.
+    /// Counters of the forwarder.
     pub report: Report,
-    /// What was counted at each interface.
+    /// Counters of each interface.
     pub devices: Vec<DeviceCounters>,
-    /// What waiting was like.
+    /// Statistics of waiting.
     pub waiting: WaitReport,
-    /// Reading of the machine's monotonic clock when the forwarder's began, in nanoseconds.
+    /// Reading of the machine's monotonic clock at the start of the forwarder, nanoseconds.
     pub started_at_ns: u64,
-    /// Processor time that the process has used since then, in seconds.
+    /// Processor time since the start, seconds.
     pub processor_s: f64,
-    /// How long that is ago, in seconds.
+    /// Time since the start, seconds.
     pub elapsed_s: f64,
-    /// Memory that the process has in use, in bytes.
+    /// Resident memory of the process, bytes.
     pub resident_bytes: u64,
-    /// Why it has ended; `None` while it runs.
+    /// Why the forwarder has ended; `None` while it runs.
     pub ending: Option<Ending>,
 }
 
@@ -40,65 +40,67 @@ pub struct Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
-    /// A signal asked for it.
+    /// A signal requested it.
     Asked,
-    /// Whoever held the other end of standard input has let go of it.
+    /// The other end of standard input was closed.
     Orphaned,
-    /// No interface is left, or the system does not say when a frame arrives.
+    /// No interface is left, or the system does not report arrivals.
     Failed(String),
 }
 
 impl Status {
-    /// Reasons not to trust what was measured; none, where all is well.
-    pub fn doubts(&self) -> Vec<String> {
-        let mut doubts = Vec::new();
+    /// Fidelity warnings: reasons why measurements may not be valid. Empty if there are none.
+    pub fn fidelity_warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
         if let Some(Ending::Failed(why)) = &self.ending {
-            doubts.push(format!("the forwarder ended early: {why}"));
+            warnings.push(format!("the forwarder ended early: {why}"));
         }
         for device in &self.devices {
             let name = &device.device;
             if device.state == DeviceState::Lost {
-                doubts.push(format!("interface {name} was removed"));
+                warnings.push(format!("interface {name} was removed"));
             }
             if device.lost_frames > 0 {
                 let lost = device.lost_frames;
-                doubts.push(format!("{lost} frames were lost at interface {name} before they could be read"));
+                warnings
+                    .push(format!("{lost} frames were lost at interface {name} because the ring was full"));
             }
             if device.oversized_frames > 0 {
                 let frames = device.oversized_frames;
-                doubts.push(format!(
-                    "{frames} frames at interface {name} were longer than its MTU and were dropped: several packets \
-                     glued together; switch off tso, gso and gro where they come from"
+                warnings.push(format!(
+                    "{frames} frames at interface {name} were longer than its MTU and were dropped: they hold several \
+                     packets; switch off tso, gso and gro at the sender"
                 ));
             }
             if device.unfinished_checksums > 0 {
                 let packets = device.unfinished_checksums;
-                doubts.push(format!(
-                    "{packets} packets came to interface {name} without a transport checksum; switch off tx where \
-                     they come from"
+                warnings.push(format!(
+                    "{packets} packets arrived at interface {name} without a transport checksum; switch off tx at \
+                     the sender"
                 ));
             }
         }
         let late = self.report.lateness.p99_s;
         if late > LATE_S {
-            doubts.push(format!("one frame in a hundred was sent {:.1} ms or more too late", late * 1e3));
+            warnings.push(format!("one frame in a hundred was sent at least {:.1} ms late", late * 1e3));
         }
         let load = self.load();
         if load > SATURATED {
-            doubts.push(format!("the forwarder was busy for {:.0} % of the time", load * 1e2));
+            warnings.push(format!("the forwarder was busy {:.0} % of the time", load * 1e2));
         }
         if self.report.frames.no_slot > 0 {
             let frames = self.report.frames.no_slot;
-            doubts.push(format!("{frames} frames found no room in the forwarder's memory"));
+            warnings
+                .push(format!("{frames} frames were dropped because all slots of the forwarder were in use"));
         }
-        doubts
+        warnings
     }
-    /// Share of the time in which the processor worked, busy waiting left out.
+    /// Share of the time in which the processor was busy, without busy waiting.
     fn load(&self) -> f64 {
         let share = self.processor_s / self.elapsed_s.max(f64::MIN_POSITIVE);
         (share - self.waiting.busy_share).max(0.0)
     }
-    /// All of it: the report's fields, and beside them those of the process.
+    /// All fields as JSON: those of the report, and those of the process.
     pub fn json(&self) -> Value {
         let mut all = json!(self.report);
         let own = json!({
@@ -110,40 +112,41 @@ impl Status {
             "load": self.load(),
             "resident-bytes": self.resident_bytes,
             "ending": self.ending,
-            "doubts": self.doubts(),
+            // The key is older than the name of the method; scripts read it.
+            "doubts": self.fidelity_warnings(),
         });
         if let (Value::Object(all), Value::Object(own)) = (&mut all, own) {
             all.extend(own);
         }
         all
     }
-    /// The same for Prometheus, in its text format 0.0.4.
+    /// All counters as metrics in the text format 0.0.4 of Prometheus.
     pub fn metrics(&self) -> String {
         let mut page = Page { text: String::new(), node: &self.report.node };
         self.frames(&mut page);
         self.devices(&mut page);
         queues(&mut page, &self.report.directions);
-        page.family("perhop_backlog_packets", "gauge", "Packets that are queued.");
+        page.family("perhop_backlog_packets", "gauge", "Packets in queues.");
         for direction in &self.report.directions {
             page.sample("perhop_backlog_packets", &[("direction", &direction.name)], direction.backlog);
         }
-        page.family("perhop_send_lateness_seconds", "gauge", "How late frames were sent.");
+        page.family("perhop_send_lateness_seconds", "gauge", "Lateness of sent frames.");
         let lateness = &self.report.lateness;
         for (quantile, value) in [("0.5", lateness.p50_s), ("0.99", lateness.p99_s), ("1", lateness.max_s)] {
             page.sample("perhop_send_lateness_seconds", &[("quantile", quantile)], value);
         }
         page.family("perhop_processor_seconds_total", "counter", "Processor time used.");
         page.sample("perhop_processor_seconds_total", &[], self.processor_s);
-        page.family("perhop_busy_wait_ratio", "gauge", "Share of the time spent looking at the clock.");
+        page.family("perhop_busy_wait_ratio", "gauge", "Share of the time spent in busy waiting.");
         page.sample("perhop_busy_wait_ratio", &[], self.waiting.busy_share);
-        page.family("perhop_resident_bytes", "gauge", "Memory in use.");
+        page.family("perhop_resident_bytes", "gauge", "Resident memory.");
         page.sample("perhop_resident_bytes", &[], self.resident_bytes);
         page.text
     }
 
     fn frames(&self, page: &mut Page) {
         let frames = &self.report.frames;
-        page.family("perhop_frames_total", "counter", "Frames by what became of them.");
+        page.family("perhop_frames_total", "counter", "Frames by outcome.");
         let fates = [
             ("received", frames.received),
             ("sent", frames.sent),
@@ -170,11 +173,7 @@ impl Status {
         }
     }
     fn devices(&self, page: &mut Page) {
-        page.family(
-            "perhop_device_frames_total",
-            "counter",
-            "Frames at an interface, by what became of them.",
-        );
+        page.family("perhop_device_frames_total", "counter", "Frames at an interface, by outcome.");
         for device in &self.devices {
             let fates = [
                 ("received", device.received_frames),
@@ -191,7 +190,7 @@ impl Status {
                 );
             }
         }
-        page.family("perhop_device_up", "gauge", "Whether an interface can be used.");
+        page.family("perhop_device_up", "gauge", "Whether an interface is usable.");
         for device in &self.devices {
             let up = u64::from(device.state == DeviceState::Up);
             page.sample("perhop_device_up", &[("device", &device.device)], up);
@@ -201,10 +200,10 @@ impl Status {
 
 fn queues(page: &mut Page, directions: &[DirectionReport]) {
     let packets = |count: &Count| count.packets;
-    page.family("perhop_queue_packets_total", "counter", "Packets at a queue, by what became of them.");
+    page.family("perhop_queue_packets_total", "counter", "Packets at a queue, by outcome.");
     each_count(page, "perhop_queue_packets_total", directions, packets);
     let bytes = |count: &Count| count.bytes;
-    page.family("perhop_queue_bytes_total", "counter", "IP bytes at a queue, by what became of them.");
+    page.family("perhop_queue_bytes_total", "counter", "IP bytes at a queue, by outcome.");
     each_count(page, "perhop_queue_bytes_total", directions, bytes);
 }
 
@@ -228,7 +227,7 @@ fn each_count(page: &mut Page, name: &str, directions: &[DirectionReport], of: i
     }
 }
 
-/// A page of metrics of one node.
+/// The metrics of one node.
 struct Page<'a> {
     text: String,
     node: &'a str,
@@ -247,7 +246,7 @@ impl Page<'_> {
     }
 }
 
-/// A label's value as the format wants it.
+/// Escapes the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

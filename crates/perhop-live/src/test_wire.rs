@@ -6,20 +6,20 @@ use perhop_qos::units::Time;
 
 use crate::wire::{DeviceId, Wire, WireError};
 
-/// Frames to be received and frames that were sent, each at its instant, and a clock that stands still until it is set.
-/// What the forwarder does with the same frames at the same instants, it does again, to the picosecond.
+/// Frames to be received and sent frames with their times, and a clock that is set by hand. The forwarder's
+/// behavior is reproducible to the picosecond.
 #[derive(Clone, Debug, Default)]
 pub struct TestWire {
-    /// What time it is.
+    /// The current time.
     pub clock: Time,
-    /// Frames to come, in order: device, instant, frame. Those whose instant has come are received.
+    /// Frames to be received, in order: device, time, frame. They are received when their time has come.
     pub coming: VecDeque<(DeviceId, Time, Vec<u8>)>,
-    /// Frames that were sent, in order: device, instant, frame.
+    /// Sent frames, in order: device, time, frame.
     pub sent: Vec<(DeviceId, Time, Vec<u8>)>,
 }
 
 impl TestWire {
-    /// No frames, at the beginning of time.
+    /// A wire without frames at time 0.
     pub fn new() -> TestWire {
         TestWire::default()
     }

@@ -1,26 +1,26 @@
-//! [`Wire`]: where frames come from and where they go, and what time it is there.
+//! [`Wire`]: source and sink of frames, with a clock.
 
 use std::{fmt, io};
 
 use perhop_qos::units::Time;
 
-/// A device of a [`Wire`]: its place in [`ForwarderConfig::devices`](crate::ForwarderConfig::devices).
+/// A device of a [`Wire`]: its index in [`ForwarderConfig::devices`](crate::ForwarderConfig::devices).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceId(pub u16);
 
 impl DeviceId {
-    /// As an index into the list of devices.
+    /// The index in the list of devices.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// What a wire cannot do.
+/// An error of a wire.
 #[derive(Debug)]
 pub struct WireError {
-    /// The device at fault, while the others still work; `None` where none does.
+    /// The failed device, if others still work; `None` if none does.
     pub device: Option<DeviceId>,
-    /// What the system said.
+    /// Error of the system.
     pub error: io::Error,
 }
 
@@ -45,32 +45,32 @@ impl From<io::Error> for WireError {
     }
 }
 
-/// Where frames come from and where they go.
+/// Source and sink of frames.
 ///
-/// Instants are those of one clock that never goes back, counted from when the wire was made.
+/// Times are those of a monotonic clock that starts when the wire is created.
 pub trait Wire {
-    /// Frames that have arrived on any device, at most a batch, oldest first: `each` is told the device, when
-    /// the frame arrived and the frame. Returns how many there were; does not wait for any.
+    /// Passes at most a batch of received frames of all devices to `each`, oldest first: device, time of
+    /// arrival and frame. Returns their number; does not wait.
     ///
     /// # Errors
-    /// Where a device, or all of them, can be read no more. Frames handed over before that count.
+    /// When a device, or all of them, cannot be read any more. Frames may have been passed on before.
     fn receive(&mut self, each: &mut impl FnMut(DeviceId, Time, &[u8])) -> Result<usize, WireError>;
     /// Sends `frame` by `device`; it may stay in a batch until [`flush`](Wire::flush).
     ///
     /// # Errors
-    /// Where the frame did not go out and will not.
+    /// When the frame was not sent and will not be.
     fn send(&mut self, device: DeviceId, frame: &[u8]) -> Result<(), WireError>;
-    /// Sends what is still in a batch.
+    /// Sends the rest of a batch.
     ///
     /// # Errors
-    /// Where some of it did not go out and will not.
+    /// When some frames were not sent and will not be.
     fn flush(&mut self) -> Result<(), WireError>;
-    /// Sleeps until a frame arrives or it is `deadline`; without one, and at the longest, as long as whoever
-    /// asks for counters may wait (some 100 ms).
+    /// Sleeps until a frame arrives or until `deadline`, at most as long as a client may wait for counters
+    /// (about 100 ms).
     ///
     /// # Errors
-    /// Where the wire cannot tell when a frame arrives.
+    /// When arrivals cannot be detected.
     fn wait(&mut self, deadline: Option<Time>) -> Result<(), WireError>;
-    /// What time it is.
+    /// The current time.
     fn now(&self) -> Time;
 }

@@ -10,8 +10,8 @@ use perhop_qos::random::{Stream, Streams};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
-/// A router between a host and a network: four classes, WRED and a meter on the way out; a small pool, a slow wire
-/// and one that loses, so that frames end in every way there is.
+/// A router between a host and a network: four classes, WRED and a meter on the way out; a small pool, a slow
+/// wire and one that loses, so that frames end in every way there is.
 fn router() -> ForwarderConfig {
     let mut config: ForwarderConfig = serde_json::from_str(include_str!("router/edge.json")).unwrap();
     config.slots = 160;

@@ -11,8 +11,8 @@ fn scenario(value: Value) -> Scenario {
     load_json(value, ".").unwrap_or_else(|found| panic!("{found:?}")).resolved
 }
 
-/// Two hosts behind routers of which the short way is one link and the cheap way two; two hosts on one wire; a host with
-/// two interfaces.
+/// Two hosts behind routers of which the short way is one link and the cheap way two; two hosts on one wire;
+/// a host with two interfaces.
 fn network() -> Value {
     json!({
         "perhop": 1, "name": "lowered", "duration": "1s",
@@ -109,7 +109,8 @@ fn routes_are_those_of_the_simulation() {
     let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
         pairs.iter().map(|(to, direction)| ((*to).to_owned(), (*direction).to_owned())).collect()
     };
-    // Addresses go by the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to dave.
+    // Addresses go by the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to
+    // dave.
     assert_eq!(
         routes("west"),
         pairs(&[

@@ -1,8 +1,8 @@
 //! What the simulator decides about a packet, the live path decides: one arrival trace, two drivers, one log.
 //!
-//! Every example is simulated, and what its hosts send is written down. Real frames of the same packets then go,
-//! at the same instants of a clock that is set by hand, through the forwarders that the laboratory would start.
-//! Each port must have decided the same about the same packets, to the picosecond.
+//! Every example is simulated, and what its hosts send is written down. Real frames of the same packets then
+//! go, at the same instants of a clock that is set by hand, through the forwarders that the laboratory would
+//! start. Each port must have decided the same about the same packets, to the picosecond.
 
 mod frames;
 mod language;
@@ -70,8 +70,8 @@ struct Header {
     input: InterfaceId,
 }
 
-/// What happened at each port, by its number; and apart from that what ended outside of ports, which the simulator may
-/// find out earlier than in order of time.
+/// What happened at each port, by its number; and apart from that what ended outside of ports, which the
+/// simulator may find out earlier than in order of time.
 #[derive(Clone, Debug, Default)]
 struct Log {
     ports: Vec<Vec<Entry>>,
@@ -320,8 +320,8 @@ fn every_example_is_decided_alike() {
     }
 }
 
-/// What the examples leave out: IPv6 beside IPv4, congestion marks, wires that lose, links between hosts, hosts with two
-/// interfaces, and policies at both ends of a trunk.
+/// What the examples leave out: IPv6 beside IPv4, congestion marks, wires that lose, links between hosts,
+/// hosts with two interfaces, and policies at both ends of a trunk.
 fn everything_else() -> Value {
     let ramp = json!({"min": "5 packets", "max": "25 packets", "max-probability": 0.2});
     json!({
@@ -380,8 +380,8 @@ fn what_the_examples_leave_out_is_decided_alike() {
     }
 }
 
-/// Exponential sizes may be shorter than an IP and a UDP header: no frame holds such a packet. Of the payload they are
-/// what they were of the packet.
+/// Exponential sizes may be shorter than an IP and a UDP header: no frame holds such a packet. Of the payload
+/// they are what they were of the packet.
 fn fit_into_frames(traffic: &mut TrafficConfig) {
     if let SourceConfig::Poisson(poisson) = &mut traffic.source
         && poisson.sizes == SizeLaw::Exponential

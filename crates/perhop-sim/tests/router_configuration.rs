@@ -134,9 +134,9 @@ fn what_is_said_twice_is_refused() {
     assert!(framed.contains("the framing is ppp here and aal5-mux in line 1"), "{framed}");
     assert!(
         refused("rate: 155Mb/s", "rate: 1Mb/s").contains("2Mb/s in line 1"),
-        "a circuit is a part of a line"
+        "a circuit is part of a line"
     );
-    assert!(refused("text: fine", "text: fine, file: x.cfg").contains("given twice, as a file and as text"));
+    assert!(refused("text: fine", "text: fine, file: x.cfg").contains("`file` and `text` are both set"));
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! The internet checksum (RFC 1071), whole and by its change (RFC 1624).
+//! The internet checksum (RFC 1071) and its incremental update (RFC 1624).
 
 /// The internet checksum of `bytes`: the complement of the one's complement sum of their 16-bit words
-/// (RFC 1071 §1). Over a header that holds its checksum it is 0 if that is right.
+/// (RFC 1071 §1). Over a header with a valid checksum it is 0.
 #[inline]
 pub fn internet_checksum(bytes: &[u8]) -> u16 {
-    // RFC 1071 §2: words may be added several at a time, what they carry goes to the other end later.
+    // RFC 1071 §2: words may be added several at a time, with carries folded later.
     let mut words = bytes.chunks_exact(4);
     let four = |word: &[u8]| u64::from(u32::from_be_bytes([word[0], word[1], word[2], word[3]]));
     let mut sum: u64 = words.by_ref().map(four).sum();
@@ -14,7 +14,7 @@ pub fn internet_checksum(bytes: &[u8]) -> u16 {
     !fold(sum)
 }
 
-/// The checksum `checksum` of a header in which the word `before` became `after`.
+/// Updates `checksum` of a header in which the word `before` became `after`.
 ///
 /// RFC 1624 §3, equation 3: HC' = ~(~HC + ~m + m'). The equation of RFC 1071 would turn some checksums into
 /// 0xffff, which no header has.
@@ -23,7 +23,7 @@ pub fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     !fold(u64::from(!checksum) + u64::from(!before) + u64::from(after))
 }
 
-/// A sum of 16-bit words with its carries added at the other end.
+/// Folds the carries of a sum of 16-bit words.
 #[inline]
 fn fold(mut sum: u64) -> u16 {
     while sum >> 16 != 0 {

@@ -1,4 +1,4 @@
-//! Reading IP headers: version 4 (RFC 791), version 6 with its extension headers (RFC 8200), and ports.
+//! Parsing of IP headers: version 4 (RFC 791), version 6 with extension headers (RFC 8200), and ports.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -13,7 +13,7 @@ const V6_HEADER: usize = 40;
 /// The fragment offset in an IPv4 header, without its three flags.
 const FRAGMENT_OFFSET: u16 = 0x1fff;
 
-/// The packet whose IPv4 header stands at the beginning of `bytes`.
+/// Parses the packet at the beginning of `bytes`, IPv4.
 #[inline]
 pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
     let Some(fixed) = bytes.first_chunk::<V4_HEADER>() else { return Err(Refusal::ShortHeader) };
@@ -25,7 +25,7 @@ pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
     if header < V4_HEADER || length < header {
         return Err(Refusal::BadHeaderLength);
     }
-    // What is behind the packet is padding.
+    // Bytes after the packet are padding.
     let Some(whole) = bytes.get(..length) else { return Err(Refusal::ShortPacket) };
     // RFC 1812 §5.2.2: a router must verify the header checksum, and discard what has a wrong one.
     let is_sound = if header == V4_HEADER {
@@ -57,7 +57,7 @@ pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
     })
 }
 
-/// The packet whose IPv6 header stands at the beginning of `bytes`.
+/// Parses the packet at the beginning of `bytes`, IPv6.
 #[inline]
 pub(super) fn read_v6(bytes: &[u8]) -> Result<Packet, Refusal> {
     let Some(fixed) = bytes.first_chunk::<V6_HEADER>() else { return Err(Refusal::ShortHeader) };
@@ -67,7 +67,7 @@ pub(super) fn read_v6(bytes: &[u8]) -> Result<Packet, Refusal> {
     let payload = usize::from(u16::from_be_bytes([fixed[4], fixed[5]]));
     let Some(whole) = bytes.get(..V6_HEADER + payload) else { return Err(Refusal::ShortPacket) };
     if payload == 0 && fixed[6] == HOP_BY_HOP {
-        // RFC 2675 §3: then the length stands in an option.
+        // RFC 2675 §3: the length is in an option.
         return Err(Refusal::Jumbogram);
     }
     let (protocol, transport) = behind_extensions(fixed[6], &whole[V6_HEADER..])?;
@@ -80,7 +80,7 @@ pub(super) fn read_v6(bytes: &[u8]) -> Result<Packet, Refusal> {
         octets.copy_from_slice(&fixed[at..at + 16]);
         Address::from_ipv6(Ipv6Addr::from(octets))
     };
-    // RFC 8200 §3: the traffic class stands across the first two bytes.
+    // RFC 8200 §3: the traffic class spans the first two bytes.
     let (dscp, ecn) = differentiated_services(fixed[0] << 4 | fixed[1] >> 4);
     Ok(Packet {
         source: address(8),
@@ -105,8 +105,8 @@ const MOBILITY: u8 = 135;
 const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 
-/// The protocol behind the extension headers that `bytes` begin with, the first being of type `next`, and
-/// what is of that protocol: `None` in fragments that have none of its beginning.
+/// Skips the extension headers at the beginning of `bytes`, of which the first has type `next`. Returns the
+/// protocol and its header; `None` for the header in fragments other than the first.
 fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option<&[u8]>), Refusal> {
     loop {
         let length = match next {
@@ -131,7 +131,7 @@ fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option
     }
 }
 
-/// Source and destination port at the beginning of what an IP packet carries.
+/// Source and destination port at the beginning of the payload of an IP packet.
 #[inline]
 fn ports(protocol: Protocol, transport: &[u8]) -> Result<(u16, u16), Refusal> {
     if !has_ports(protocol) {
@@ -143,7 +143,7 @@ fn ports(protocol: Protocol, transport: &[u8]) -> Result<(u16, u16), Refusal> {
     }
 }
 
-/// The two parts of what was the type of service (RFC 3168 §5, figure 5).
+/// The two parts of the former type of service (RFC 3168 §5, figure 5).
 #[inline]
 fn differentiated_services(byte: u8) -> (Dscp, Ecn) {
     let ecn = match byte & 3 {

@@ -1,15 +1,15 @@
-//! Writing what a node may change: codepoint and congestion mark.
+//! Marking: codepoint and congestion mark.
 
 use perhop_qos::packet::{Dscp, Ecn};
 
 use super::{Layout, Version, updated};
 
-/// Of the IPv4 header's checksum.
+/// Offset of the checksum in the IPv4 header.
 const CHECKSUM: std::ops::Range<usize> = 10..12;
 
 impl Layout {
-    /// Gives the packet in `frame` the codepoint `dscp` and the congestion notification `ecn`; bytes that say
-    /// so already are left alone.
+    /// Sets the codepoint `dscp` and the ECN field `ecn` of the packet in `frame`; bytes are written only if
+    /// they change.
     #[inline]
     pub fn mark(self, frame: &mut [u8], dscp: Dscp, ecn: Ecn) {
         let header = &mut frame[usize::from(self.header)..];
@@ -18,7 +18,7 @@ impl Layout {
             Version::V4 if header[1] != wanted => mark_v4(header, wanted),
             Version::V4 => {}
             Version::V6 => {
-                // RFC 8200 §3: version, traffic class, flow label; no checksum has anything of them.
+                // RFC 8200 §3: version, traffic class, flow label; no checksum covers them.
                 header[0] = header[0] & 0xf0 | wanted >> 4;
                 header[1] = header[1] & 0x0f | wanted << 4;
             }
@@ -26,7 +26,7 @@ impl Layout {
     }
 }
 
-/// Writes `wanted` into the second byte of an IPv4 header, and its checksum.
+/// Writes `wanted` into the second byte of an IPv4 header, and updates the checksum.
 fn mark_v4(header: &mut [u8], wanted: u8) {
     let before = u16::from_be_bytes([header[0], header[1]]);
     let after = u16::from_be_bytes([header[0], wanted]);

@@ -1,11 +1,11 @@
-//! Frames: what a node reads in them, and what it writes into them.
+//! Frames: parsing and marking.
 //!
-//! A frame is read once, on arrival: [`read`] makes a [`Packet`] of it, or says why there is none in it
-//! ([`Refusal`]). It is written once, on its way out: [`Layout::mark`] puts codepoint and congestion mark
-//! where they stand in the header, and keeps the header's checksum true.
+//! A frame is parsed once, on arrival: [`read`] returns its [`Packet`], or why it has none ([`Refusal`]). It
+//! is written once, on departure: [`Layout::mark`] sets codepoint and congestion mark, and updates the header
+//! checksum.
 //!
-//! The time to live stays as it is: this is the path between hosts that a scenario describes, on which no
-//! packet goes in circles, and nobody here would answer for one that has lived too long.
+//! The time to live is not decremented: routes of a scenario have no loops, and there is no router to report
+//! that it was exceeded.
 
 mod checksum;
 mod internet;
@@ -16,32 +16,32 @@ use serde::{Deserialize, Serialize};
 
 pub use checksum::{internet_checksum, updated};
 
-/// What a device puts before an IP packet.
+/// Link-layer header of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkLayer {
-    /// Ethernet II, with VLAN tags or without.
+    /// Ethernet II, with or without VLAN tags.
     #[default]
     Ethernet,
-    /// Nothing: frames are IP packets (TUN).
+    /// None: frames are IP packets (TUN).
     Bare,
 }
 
-/// What was read in a frame.
+/// A parsed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The packet in it. Its length is that of the IP header and no other: Ethernet pads short frames.
+    /// The packet. Its length is that in the IP header, since Ethernet pads short frames.
     pub packet: Packet,
-    /// Where it stands.
+    /// Position of the IP header.
     pub layout: Layout,
 }
 
-/// Where the IP header stands in a frame, and of which version it is.
+/// Position and version of the IP header in a frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Bytes before the IP header.
     pub header: u16,
-    /// Of the IP header.
+    /// Version of the IP header.
     pub version: Version,
 }
 
@@ -55,33 +55,33 @@ pub enum Version {
     V6,
 }
 
-/// Why a frame holds no packet that could be forwarded.
+/// Why a frame has no packet to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It holds something other than IP: ARP, LLDP, a spanning tree's message. Nothing is wrong with it.
+    /// It is valid, but not IP: ARP, LLDP, spanning tree.
     NotInternet,
-    /// It ends within its Ethernet header or VLAN tags.
+    /// It is shorter than its Ethernet header and VLAN tags.
     ShortFrame,
-    /// It ends before its IP header does.
+    /// It is shorter than its IP header.
     ShortHeader,
-    /// It ends before its IP packet does.
+    /// It is shorter than its IP packet.
     ShortPacket,
-    /// The version in the IP header is not that of the Ethernet type.
+    /// The version in the IP header does not match the Ethernet type.
     WrongVersion,
-    /// The IP header says of itself that it is shorter than 20 bytes, or longer than the packet.
+    /// The length field of the IPv4 header is less than 20 bytes, or more than the packet.
     BadHeaderLength,
     /// The checksum of the IPv4 header is wrong.
     BadChecksum,
-    /// The IP packet ends within an IPv6 extension header, or before the ports that it must have.
+    /// The IP packet ends within an IPv6 extension header or before its ports.
     ShortTransport,
     /// An IPv6 packet of more than 65,535 bytes (RFC 2675).
     Jumbogram,
-    /// More VLAN tags than a forwarder looks behind.
+    /// More VLAN tags than are parsed.
     TooManyTags,
 }
 
 impl Refusal {
-    /// Every reason, in the order of their counters.
+    /// All reasons, in the order of their counters.
     pub const ALL: [Refusal; 10] = [
         Refusal::NotInternet,
         Refusal::ShortFrame,
@@ -94,14 +94,14 @@ impl Refusal {
         Refusal::Jumbogram,
         Refusal::TooManyTags,
     ];
-    /// How many reasons there are.
+    /// Number of reasons.
     pub const COUNT: usize = Refusal::ALL.len();
 
-    /// Its place in [`Refusal::ALL`].
+    /// Index in [`Refusal::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }
-    /// Its name in results.
+    /// Name in results.
     pub const fn name(self) -> &'static str {
         match self {
             Refusal::NotInternet => "not-internet",
@@ -122,19 +122,19 @@ impl Refusal {
 const ETHERNET_HEADER: usize = 14;
 /// Tag and the type after it.
 const VLAN_TAG: usize = 4;
-/// A customer's tag within a provider's (IEEE 802.1ad), and as many again.
+/// Limit on VLAN tags: twice those of a customer's tag within a provider's (IEEE 802.1ad).
 const MOST_TAGS: usize = 4;
 
 const TYPE_IPV4: u16 = 0x0800;
 const TYPE_IPV6: u16 = 0x86dd;
-/// Tags of IEEE 802.1Q, of IEEE 802.1ad, and of providers before there was that standard.
+/// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary one that preceded 802.1ad.
 const TYPES_VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
-/// Reads `frame`. The packet has not arrived anywhere yet: what the node itself knows of it (when it came, by
-/// which interface, its color) is at its default, its color that of its codepoint.
+/// Parses `frame`. The packet's color is that of its codepoint; time of arrival and interface have defaults,
+/// to be set by the node.
 ///
 /// # Errors
-/// Why there is no packet in it that could be forwarded.
+/// Why there is no packet to forward.
 #[inline]
 pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     let (header, version) = match link_layer {
@@ -153,7 +153,7 @@ pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
     Ok(Frame { packet, layout: Layout { header: header as u16, version } })
 }
 
-/// Where the IP header begins in an Ethernet frame.
+/// Offset of the IP header in an Ethernet frame.
 #[inline]
 fn behind_ethernet(frame: &[u8]) -> Result<(usize, Version), Refusal> {
     let mut header = ETHERNET_HEADER;
@@ -171,8 +171,8 @@ fn behind_ethernet(frame: &[u8]) -> Result<(usize, Version), Refusal> {
     }
 }
 
-/// Whether no router forwards `packet`: it is for a group, for everybody, or for this link alone
-/// (RFC 1112 §4, RFC 3927 §2.7, RFC 4291 §2.5.6). Kernels send such packets when an interface comes up.
+/// Whether `packet` is not to be forwarded, since it is multicast, broadcast or link-local (RFC 1112 §4, RFC
+/// 3927 §2.7, RFC 4291 §2.5.6). Kernels send such packets when an interface comes up.
 pub fn stays_on_link(packet: &Packet) -> bool {
     const IPV4_MAPPED: u128 = 0xffff;
     let destination = packet.destination.to_bits();

@@ -1,4 +1,4 @@
-//! Datagrams: sent when the simulator's sources say, received with the kernel's own timestamps.
+//! Datagrams: sent at the times of the simulator's sources, received with kernel timestamps.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -17,21 +17,21 @@ use super::record::Record;
 use super::report::Lateness;
 use super::{HostError, HostRun, LINGER, system, trying};
 
-/// The last stretch before an instant is waited for awake: a wake-up takes about as long.
+/// Time before a deadline that is spent in busy waiting: about as long as a wake-up takes.
 const AWAKE: u64 = 60_000;
-/// A datagram's number stands first in it; then its flow and when it was sent, where there is room.
+/// Payload of a datagram: its number; then its flow and the time of sending, if there is room.
 const NUMBER: usize = 4;
 const FLOW: usize = 8;
 const INSTANT: usize = 16;
-/// The longest datagram.
+/// Maximum length of a datagram, bytes.
 const LONGEST: usize = 65_535;
 
-/// Bytes before the payload: IP and UDP headers.
+/// Length of IP and UDP headers, bytes.
 fn headers(destination: SocketAddr) -> u32 {
     if destination.is_ipv4() { 28 } else { 48 }
 }
 
-/// One flow of datagrams and the one that it sends next.
+/// A flow of datagrams, with the next one to send.
 struct Outgoing {
     flow: u32,
     socket: OwnedFd,
@@ -43,24 +43,24 @@ struct Outgoing {
     number: u32,
 }
 
-/// Sends all datagrams of one host.
-pub(super) struct Sender {
+/// Sender of all datagrams of one host.
+pub(super) struct DatagramSender {
     outgoing: Vec<Outgoing>,
 }
 
-/// What a sender says when it has ended.
+/// Result of a sender.
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) lateness: Lateness,
     pub(super) refused: u64,
-    /// What the system said to the first that it refused.
+    /// Error of the first datagram that could not be sent.
     pub(super) refusal: Option<String>,
     pub(super) lengthened: u64,
 }
 
-impl Sender {
-    /// Opens a socket for every flow of datagrams that `run`'s host sends.
-    pub(super) fn open(run: &HostRun, flows: &Flows) -> Result<Sender, HostError> {
+impl DatagramSender {
+    /// Opens a socket for every flow of datagrams from `run`'s host.
+    pub(super) fn open(run: &HostRun, flows: &Flows) -> Result<DatagramSender, HostError> {
         let mut outgoing = Vec::new();
         for (flow, id) in flows.ids().iter().enumerate() {
             let config = &run.scenario.traffic[id.traffic];
@@ -76,7 +76,7 @@ impl Sender {
             if due.at >= stops {
                 continue;
             }
-            let socket = trying(|| format!("no socket for {}", id.key), connected(&id.key))?;
+            let socket = trying(|| format!("cannot open a socket for {}", id.key), connected(&id.key))?;
             let destination = SocketAddr::new(id.key.destination.to_ip(), id.key.destination_port);
             let class = config.dscp.value() << 2;
             outgoing.push(Outgoing {
@@ -90,7 +90,7 @@ impl Sender {
                 number: 0,
             });
         }
-        Ok(Sender { outgoing })
+        Ok(DatagramSender { outgoing })
     }
 
     /// Sends until the end of the run.
@@ -109,7 +109,7 @@ impl Sender {
             let record = outgoing.send(run, now, &mut bytes, &mut sent);
             if let Some(record) = record {
                 let written = recorder.add(record);
-                trying(|| "what was sent cannot be written down".to_owned(), written)?;
+                trying(|| "cannot write the records of sent datagrams".to_owned(), written)?;
             }
             lateness.saturating_record(now - due);
             outgoing.due = outgoing.source.next_packet();
@@ -117,14 +117,14 @@ impl Sender {
                 agenda.push(Reverse((outgoing.due.at, place)));
             }
         }
-        trying(|| "what was sent cannot be written down".to_owned(), recorder.finish())?;
+        trying(|| "cannot write the records of sent datagrams".to_owned(), recorder.finish())?;
         sent.lateness = Lateness::of(&lateness);
         Ok(sent)
     }
 }
 
 impl Outgoing {
-    /// Sends the datagram that is due; what was sent, if the system took it.
+    /// Sends the next datagram; returns its record if the kernel accepted it.
     fn send(&mut self, run: &HostRun, now: u64, bytes: &mut [u8], sent: &mut Sent) -> Option<Record> {
         let headers = headers(self.destination);
         let wanted = self.due.length.saturating_sub(headers) as usize;
@@ -147,7 +147,7 @@ impl Outgoing {
     }
 }
 
-/// Tries once more what failed because of a datagram before: nobody had listened to it.
+/// Retries a call that failed because of an ICMP error for an earlier datagram, whose port was closed.
 fn again(send: impl Fn() -> io::Result<()>) -> io::Result<()> {
     match send() {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
@@ -159,7 +159,7 @@ fn no_histogram() -> HostError {
     HostError::System("a histogram".to_owned(), io::Error::from(io::ErrorKind::InvalidInput))
 }
 
-/// Waits until the monotonic clock shows `due`, or more; what it shows then.
+/// Waits until the monotonic clock reaches `due`; returns its reading.
 fn wait_for(due: u64) -> u64 {
     let mut now = system::monotonic();
     if now + AWAKE < due {
@@ -183,7 +183,7 @@ fn trace_of(run: &HostRun, config: &TrafficConfig) -> Result<Vec<perhop_scenario
     }
 }
 
-/// A socket from and to where `key` says.
+/// A socket connected according to `key`.
 fn connected(key: &FlowKey) -> io::Result<OwnedFd> {
     let own = SocketAddr::new(key.source.to_ip(), key.source_port);
     let domain = system::domain(own.ip());
@@ -191,7 +191,7 @@ fn connected(key: &FlowKey) -> io::Result<OwnedFd> {
     // Flows to different destinations may have the same source port.
     system::set(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
     if own.is_ipv4() {
-        // A packet larger than the path takes is split up, as a router would; it is not refused.
+        // Packets above the MTU are fragmented instead of refused.
         system::set(&fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT)?;
     }
     system::bind(&fd, own)?;
@@ -199,26 +199,26 @@ fn connected(key: &FlowKey) -> io::Result<OwnedFd> {
     Ok(fd)
 }
 
-/// Receives all datagrams for one host.
-pub(super) struct Receiver {
+/// Receiver of all datagrams for one host.
+pub(super) struct DatagramReceiver {
     ports: Vec<(SocketAddr, OwnedFd)>,
     flows: BTreeMap<FlowKey, u32>,
 }
 
-/// Room for what arrives while this program has no processor.
+/// Size of the receive buffer, for arrivals while this process is not running.
 const RECEIVE_BUFFER: i32 = 4 << 20;
 
-impl Receiver {
-    /// Opens a socket for every port at which `run`'s host is sent datagrams.
-    pub(super) fn open(run: &HostRun, flows: &Flows) -> Result<Receiver, HostError> {
-        let mut receiver = Receiver { ports: Vec::new(), flows: BTreeMap::new() };
+impl DatagramReceiver {
+    /// Opens a socket for every port at which `run`'s host receives datagrams.
+    pub(super) fn open(run: &HostRun, flows: &Flows) -> Result<DatagramReceiver, HostError> {
+        let mut receiver = DatagramReceiver { ports: Vec::new(), flows: BTreeMap::new() };
         for (flow, id) in flows.ids().iter().enumerate() {
             if run.scenario.traffic[id.traffic].to != run.host || id.key.protocol != Protocol::UDP {
                 continue;
             }
             let address = SocketAddr::new(id.key.destination.to_ip(), id.key.destination_port);
             if receiver.ports.iter().all(|(known, _)| *known != address) {
-                let socket = trying(|| format!("no socket at {address}"), listening(address))?;
+                let socket = trying(|| format!("cannot open a socket at {address}"), listening(address))?;
                 receiver.ports.push((address, socket));
             }
             receiver.flows.insert(id.key, flow as u32);
@@ -226,12 +226,12 @@ impl Receiver {
         Ok(receiver)
     }
 
-    /// Receives until nothing can be under way any more; how many datagrams belonged to no flow.
+    /// Receives until no packets can be in flight; returns the number of datagrams without a flow.
     pub(super) fn run(self, run: &HostRun) -> Result<u64, HostError> {
         if self.ports.is_empty() {
             return Ok(0);
         }
-        let what = || "datagrams cannot be received".to_owned();
+        let what = || "cannot receive datagrams".to_owned();
         let poll = trying(what, system::Poll::new())?;
         for (token, (_, socket)) in (0..).zip(&self.ports) {
             trying(what, poll.add(socket.as_fd(), token))?;
@@ -255,7 +255,7 @@ impl Receiver {
         Ok(foreign)
     }
 
-    /// What arrived at `address`, if it is a datagram of a flow.
+    /// The record of a datagram that arrived at `address`, if it belongs to a flow.
     fn record(
         &self,
         run: &HostRun,
@@ -286,7 +286,7 @@ impl Receiver {
     }
 }
 
-/// A socket at `address` that tells of each datagram when it came and in which class.
+/// A socket at `address` that reports time of arrival and traffic class of each datagram.
 fn listening(address: SocketAddr) -> io::Result<OwnedFd> {
     let fd = system::socket(system::domain(address.ip()), libc::SOCK_DGRAM, libc::IPPROTO_UDP)?;
     system::set(&fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
@@ -295,7 +295,7 @@ fn listening(address: SocketAddr) -> io::Result<OwnedFd> {
     } else {
         system::set(&fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
     }
-    // Beyond the system's limit only for who may: what is allowed will do otherwise.
+    // A buffer above the system's limit needs privileges; without them the limit applies.
     system::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER)
         .or_else(|_| system::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER))?;
     system::bind(&fd, address)?;

@@ -1,8 +1,8 @@
-//! [`Flows`]: which packets belong to which flow of the scenario, when they are real.
+//! [`Flows`]: assignment of real packets to flows of the scenario.
 //!
-//! A simulated flow knows its packets; a real one knows addresses and ports. So that they tell flows apart, a
-//! flow whose five-tuple another one has already gets the next source port that is free, and the connections
-//! of a session that makes many have ports of a range of its own: no two may use the same at a time.
+//! Real packets are assigned by addresses and ports, so these must be unique: a flow whose five-tuple is
+//! already in use gets the next free source port, and the connections of a session with many have their own
+//! range of ports.
 
 use std::collections::BTreeMap;
 
@@ -11,17 +11,17 @@ use perhop_qos::packet::{Address, FlowKey, Protocol};
 use perhop_scenario::Scenario;
 use perhop_scenario::plan::{Connections, Plan};
 
-/// The ports of connections after a session's first: below those that scenarios give by default, above the
-/// well-known ones.
+/// Ports for connections after the first of a session: below the default ports of scenarios, above the
+/// well-known ports.
 const FIRST_PORT: u16 = 16_384;
 const PORTS: u16 = 32_768;
 
-/// The flows of a scenario by what their packets carry.
+/// The flows of a scenario by five-tuple.
 #[derive(Clone, Debug)]
 pub struct Flows {
     ids: Vec<FlowId>,
     by_key: BTreeMap<FlowKey, usize>,
-    /// Flows (the client's) of sessions that make many connections, by the client's address.
+    /// Client flows of sessions with many connections, by the client's address.
     blocks: BTreeMap<Address, Vec<usize>>,
 }
 
@@ -47,7 +47,7 @@ impl Flows {
         }
         Flows { ids, by_key, blocks }
     }
-    /// All of them.
+    /// All flows.
     pub fn ids(&self) -> &[FlowId] {
         &self.ids
     }
@@ -61,7 +61,7 @@ impl Flows {
             there.or_else(|| self.in_block(&key.reversed()).map(|flow| flow + 1))
         })
     }
-    /// The flow of a client whose connections have ports of their own range.
+    /// The flow of a client whose connections use a range of ports.
     fn in_block(&self, key: &FlowKey) -> Option<usize> {
         let sessions = self.blocks.get(&key.source)?;
         let place = usize::from(key.source_port.checked_sub(FIRST_PORT)?) / block(sessions);
@@ -70,8 +70,8 @@ impl Flows {
         let matches = own.destination == key.destination && own.destination_port == key.destination_port;
         matches.then_some(flow)
     }
-    /// The source port of connection `number` of the session whose client's flow is `flow`, on its attempt
-    /// `attempt` to find one that is free.
+    /// The source port for connection `number` of the session with client flow `flow`, at attempt `attempt`
+    /// to find a free one.
     pub fn port(&self, flow: usize, number: u32, attempt: u32) -> u16 {
         let key = &self.ids[flow].key;
         let sessions = self.blocks.get(&key.source);
@@ -86,7 +86,7 @@ impl Flows {
     }
 }
 
-/// Ports for each of `sessions`.
+/// Number of ports for each of `sessions`.
 fn block(sessions: &[usize]) -> usize {
     (usize::from(PORTS) / sessions.len().max(1)).max(1)
 }

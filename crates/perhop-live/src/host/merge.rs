@@ -1,4 +1,5 @@
-//! From what hosts and forwarders wrote down to the results of the run, in the shape of a simulation's.
+//! Results of a live run from the records of hosts and the reports of forwarders, with the tables of a
+//! simulation.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -23,32 +24,32 @@ use super::{Flows, HostError, records_of, trying};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RunFiles {
-    /// The hosts' reports; their records stand beside them.
+    /// Reports of hosts; the records are in the same directories.
     pub hosts: Vec<PathBuf>,
-    /// The forwarders' reports.
+    /// Reports of forwarders.
     pub forwarders: Vec<PathBuf>,
 }
 
-/// What is known of packets that were sent, over all flows.
+/// Counters of packets over all flows.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Account {
-    /// Sent, the warm-up included.
+    /// Sent packets, including the warm-up.
     sent: u64,
-    /// Arrived before the end.
+    /// Packets that arrived before the end of the run.
     arrived: u64,
-    /// Arrived after the end: they were under way.
+    /// Packets that arrived after the end: they were in flight.
     late: u64,
-    /// Arrived, though nobody saw them leave.
+    /// Packets that arrived, but whose departure was not recorded.
     unmatched: u64,
-    /// Sent after the warm-up, and neither arrived nor dropped by a forwarder: lost where nobody counts.
+    /// Packets sent after the warm-up that neither arrived nor were dropped by a forwarder: lost elsewhere.
     missing: u64,
 }
 
-/// The results of `runs` of `scenario`, each a replication. The
-/// summary says under `live` what the runs were like.
+/// The results of `runs` of `scenario`, each of which is a replication. The summary describes the runs under
+/// `live`.
 ///
 /// # Errors
-/// Where a file cannot be read, or the scenario cannot be built.
+/// When a file cannot be read, or the scenario is not valid.
 pub fn measured_results(scenario: &Scenario, seed: u64, runs: &[RunFiles]) -> Result<Results, HostError> {
     let flows = Flows::new(scenario);
     let (mut replications, mut live) = (Vec::new(), Vec::new());
@@ -70,7 +71,7 @@ fn measure(scenario: &Scenario, flows: &Flows, run: &RunFiles) -> Result<(Measur
     take_sessions(&mut measured, &hosts);
     for report in &reports {
         let forwarder: ForwarderReport = trying(
-            || "a forwarder's report".to_owned(),
+            || "cannot read the report of a forwarder".to_owned(),
             serde_json::from_value(report.clone()).map_err(io::Error::from),
         )?;
         forwarder.take(&mut measured, flows);
@@ -90,12 +91,12 @@ fn read_json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T, HostError> 
     trying(|| path.display().to_string(), serde_json::from_str(&text).map_err(io::Error::from))
 }
 
-/// Counts the packets of all flows, as sent and as arrived.
+/// Counts sent and arrived packets of all flows.
 fn take_packets(measured: &mut Measurements, hosts: &[PathBuf]) -> Result<Account, HostError> {
     let mut account = Account::default();
     for (sent, arrived) in [("sent", "arrived"), ("tcp-sent", "tcp-arrived")] {
         let (mut sent, arrived) = (records(hosts, sent)?, records(hosts, arrived)?);
-        // Of one flow in the order of sending; over all flows in the order of arrival, as in a simulation.
+        // Records of a flow are in order of sending; over all flows, in order of arrival, as in a simulation.
         sent.sort_by_key(|record| (record.flow, record.at));
         account.sent += sent.len() as u64;
         match_packets(measured, &sent, arrived, &mut account);
@@ -112,7 +113,7 @@ fn records(hosts: &[PathBuf], kind: &str) -> Result<Vec<Record>, HostError> {
     Ok(all)
 }
 
-/// Finds for every packet that arrived the one that was sent.
+/// Matches every arrived packet with its record of sending.
 fn match_packets(
     measured: &mut Measurements,
     sent: &[Record],
@@ -142,7 +143,7 @@ fn match_packets(
     }
 }
 
-/// Counts what the two ends of each session did.
+/// Counts the reports of the two ends of each session.
 fn take_sessions(measured: &mut Measurements, hosts: &[HostReport]) {
     let all: Vec<&SessionReport> = hosts.iter().flat_map(|host| &host.sessions).collect();
     for session in &all {
@@ -180,8 +181,8 @@ fn take_sessions(measured: &mut Measurements, hosts: &[HostReport]) {
     }
 }
 
-/// How long the transfers took that the client began and whose whole length the server saw arrive after the
-/// `warmup`.
+/// Completion times of the transfers that the client started and that arrived completely at the server after
+/// the `warmup`.
 fn transfers(client: &SessionReport, server: &SessionReport, warmup: Time) -> Vec<Time> {
     let mut begun: BTreeMap<u16, VecDeque<u64>> = BTreeMap::new();
     for transfer in &client.transfers {
@@ -211,7 +212,7 @@ fn connection_sample(session: usize, sample: &Sample) -> ConnectionSample {
     }
 }
 
-/// What of a forwarder's report goes into the tables.
+/// The parts of a forwarder's report that go into the tables.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct ForwarderReport {
@@ -284,7 +285,7 @@ impl From<Packets> for Count {
     }
 }
 
-/// The causes that `dropped` names, with their counts.
+/// The causes in `dropped`, with their counts.
 fn causes(dropped: &ByCause) -> impl Iterator<Item = (DropCause, Count)> {
     let of = |name: &str| DropCause::ALL.into_iter().find(|cause| cause.name() == name);
     dropped.iter().filter_map(move |(name, count)| Some((of(name)?, Count::from(*count))))
@@ -337,7 +338,7 @@ impl DirectionReport {
     }
 }
 
-/// Counts what the stages on one `side` of the link called `name` took.
+/// Adds the counters of stages on one `side` of the link `name`.
 fn take_stages(measured: &mut Measurements, name: &str, side: &'static str, stages: Vec<StageReport>) {
     let Some((from, to)) = name.split_once("->") else { return };
     let (node, neighbor) = if side == "output" { (from, to) } else { (to, from) };
@@ -355,7 +356,7 @@ fn take_stages(measured: &mut Measurements, name: &str, side: &'static str, stag
     }
 }
 
-/// What the summary says of a host: all but the sessions.
+/// The part of a host's report for the summary: all except the sessions.
 fn host_summary(host: &HostReport) -> Value {
     json!({
         "host": host.host,
@@ -371,7 +372,7 @@ fn host_summary(host: &HostReport) -> Value {
     })
 }
 
-/// What the summary says of a forwarder: all but what is in the tables.
+/// The part of a forwarder's report for the summary: all except what is in the tables.
 fn forwarder_summary(report: &Value) -> Value {
     let Value::Object(report) = report else { return Value::Null };
     let in_tables = ["directions", "inputs", "flows"];

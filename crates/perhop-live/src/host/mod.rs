@@ -1,11 +1,11 @@
-//! The hosts' traffic programs: what a scenario's hosts send and receive, on real sockets.
+//! Traffic of the hosts on real sockets.
 //!
-//! Datagrams are those of the simulator's own sources with the same seed, sent at the same instants; TCP
-//! applications follow the same plans on the kernel's own TCP. Each program writes down what it sent and
-//! what arrived, packet by packet; [`merge`] makes results of the programs' and the forwarders' accounts.
+//! Datagrams come from the sources of the simulator with equal seeds, and are sent at equal times. TCP
+//! applications follow the plans of the scenario on the kernel's TCP. Each host records every sent and
+//! received packet; [`merge`] computes results from these records and the forwarders' reports.
 //!
-//! Reading order: [`HostRun`], `flows` (whose packet it is), `datagram` and `stream` (what is sent),
-//! `tap` (how packets of TCP are seen), `record` and `report` (what is written down), [`merge`].
+//! Reading order: [`HostRun`], `flows` (flow of a packet), `datagram` and `stream` (traffic), `tap`
+//! (observation of TCP packets), `record` and `report` (records and counters), [`merge`].
 
 mod datagram;
 mod flows;
@@ -31,33 +31,33 @@ pub use flows::Flows;
 pub use record::{Record, Recorder, read_records};
 pub use report::{ClientConnection, HostReport, Lateness, SessionReport};
 
-/// One host's part of one run.
+/// The traffic of one host in one run.
 #[derive(Debug)]
 pub struct HostRun<'a> {
-    /// The scenario, completed with its defaults.
+    /// The scenario, including defaults.
     pub scenario: &'a Scenario,
-    /// Where relative paths in it start.
+    /// Directory of relative paths in the scenario.
     pub base: &'a Path,
     /// Name of the host.
     pub host: &'a str,
-    /// Seed of every random stream.
+    /// Seed for all random streams.
     pub seed: u64,
-    /// Which repetition it is, from 0: each draws anew.
+    /// Number of the replication, from 0; each has its own random numbers.
     pub replication: u64,
-    /// When the run begins, nanoseconds of the monotonic clock.
+    /// Start of the run, nanoseconds of the monotonic clock.
     pub start_at: u64,
-    /// Congestion control in place of the scenario's, as the kernel calls it.
+    /// Congestion control instead of the scenario's, by its name in the kernel.
     pub congestion: Option<&'a str>,
-    /// Where the report goes; the records go into files beside it.
+    /// File for the report; files for records are in its directory.
     pub result: PathBuf,
 }
 
-/// Why a host's programs did not do their part.
+/// Why the traffic of a host failed.
 #[derive(Debug)]
 pub enum HostError {
-    /// The scenario cannot be played.
+    /// The scenario is not valid for a live run.
     Config(ConfigError),
-    /// The system refused something; the text says what.
+    /// A system call failed; the text describes its purpose.
     System(String, io::Error),
 }
 
@@ -72,28 +72,28 @@ impl std::fmt::Display for HostError {
 
 impl std::error::Error for HostError {}
 
-/// Says what was tried when the system refused it.
+/// Adds the purpose of a system call to its error.
 fn trying<T>(what: impl Fn() -> String, outcome: io::Result<T>) -> Result<T, HostError> {
     outcome.map_err(|error| HostError::System(what(), error))
 }
 
-/// After the end, what is still under way may arrive for so long.
+/// Time after the end of the run in which packets in flight may arrive.
 const LINGER: u64 = 1_000_000_000;
 
 impl HostRun<'_> {
-    /// Plays the host's part from its beginning to its end, and writes down what happened.
+    /// Runs the host's traffic, and writes the report and the records.
     ///
     /// # Errors
-    /// Where a socket, a file or the scenario makes it impossible.
+    /// When the scenario is not valid, or a socket or file fails.
     pub fn play(&self) -> Result<HostReport, HostError> {
         let flows = Flows::new(self.scenario);
         let mut report = HostReport::new(self.host);
         let (sender, receiver, streams, tap) = thread::scope(|scope| {
-            // What receives stands before anything is sent.
-            let receiver = datagram::Receiver::open(self, &flows)?;
+            // Receivers are open before anything is sent.
+            let receiver = datagram::DatagramReceiver::open(self, &flows)?;
             let streams = stream::Exchange::open(self, &flows)?;
             let tap = tap::Tap::open(self, &flows)?;
-            let sender = datagram::Sender::open(self, &flows)?;
+            let sender = datagram::DatagramSender::open(self, &flows)?;
             let receiver = scope.spawn(|| receiver.run(self));
             let tap = scope.spawn(|| tap.map(|tap| tap.run(self)).transpose());
             let streams = scope.spawn(|| streams.map(|streams| streams.run(self)).transpose());
@@ -110,7 +110,7 @@ impl HostRun<'_> {
         }
         let text = serde_json::to_string(&report).map_err(io::Error::from);
         let written = text.and_then(|text| std::fs::write(&self.result, text));
-        trying(|| format!("{} cannot be written", self.result.display()), written)?;
+        trying(|| format!("cannot write `{}`", self.result.display()), written)?;
         Ok(report)
     }
 
@@ -119,30 +119,30 @@ impl HostRun<'_> {
         let place = self.scenario.hosts.keys().position(|name| name == self.host)?;
         perhop_scenario::topology::host_addresses(self.scenario).get(place).copied()
     }
-    /// The random streams of this repetition.
+    /// The random streams of this replication.
     fn streams(&self) -> Streams {
         Streams::new(self.seed, self.replication)
     }
-    /// The instant of the run at which the monotonic clock shows `nanoseconds`.
+    /// Time in the run at the reading `nanoseconds` of the monotonic clock.
     fn elapsed(&self, nanoseconds: u64) -> u64 {
         nanoseconds.saturating_sub(self.start_at)
     }
-    /// What the monotonic clock shows at `time` of the run.
+    /// Reading of the monotonic clock at `time` in the run.
     fn clock_at(&self, time: Time) -> u64 {
         self.start_at.saturating_add(time.as_picoseconds() / 1000)
     }
-    /// What the monotonic clock shows at the end of the run.
+    /// Reading of the monotonic clock at the end of the run.
     fn ends(&self) -> u64 {
         self.clock_at(self.scenario.duration)
     }
-    /// The file of the records called `kind`, beside the report.
+    /// The file for records of `kind`, in the directory of the report.
     fn records(&self, kind: &str) -> PathBuf {
         records_of(&self.result, kind)
     }
-    /// A recorder into the file of the records called `kind`.
+    /// A recorder for records of `kind`.
     fn recorder(&self, kind: &str) -> Result<Recorder, HostError> {
         let path = self.records(kind);
-        trying(|| format!("{} cannot be written", path.display()), Recorder::create(&path))
+        trying(|| format!("cannot write `{}`", path.display()), Recorder::create(&path))
     }
     /// Whether `address` is this host's.
     fn is_own(&self, address: Address) -> bool {
@@ -150,14 +150,14 @@ impl HostRun<'_> {
     }
 }
 
-/// The file of the records called `kind` that belongs to the report at `result`.
+/// The file for records of `kind` that belongs to the report at `result`.
 fn records_of(result: &Path, kind: &str) -> PathBuf {
     let mut name = result.as_os_str().to_owned();
     name.push(format!(".{kind}"));
     name.into()
 }
 
-/// What a thread answered; its panic goes on here.
+/// The result of a thread; its panic is propagated.
 fn joined<T>(thread: thread::ScopedJoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }

@@ -1,25 +1,25 @@
-//! [`Record`]: one packet that was sent or that arrived, and the files of them.
+//! [`Record`]: a sent or arrived packet, and files of records.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// One packet at one end of its way.
+/// A packet at the sender or the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its flow's place among [`Flows`](super::Flows::ids).
+    /// Index of its flow in [`Flows`](super::Flows::ids).
     pub flow: u32,
-    /// IP bytes.
+    /// Length of the IP packet, bytes.
     pub length: u32,
-    /// When, nanoseconds since the run began; what comes before counts as its beginning.
+    /// Time in nanoseconds since the start of the run; 0 for earlier times.
     pub at: u64,
-    /// What makes it the same packet at both ends: the number of a datagram, a digest of a TCP segment.
+    /// Identity of the packet at both ends: the number of a datagram, or a digest of a TCP segment.
     pub identity: u64,
     /// The octet of DSCP and ECN.
     pub class: u8,
 }
 
-/// Bytes of a record in a file.
+/// Length of a record in a file, bytes.
 const SIZE: usize = 25;
 
 impl Record {
@@ -45,41 +45,41 @@ impl Record {
     }
 }
 
-/// Writes records to a file, many at a time.
+/// Buffered writer of records.
 #[derive(Debug)]
 pub struct Recorder(BufWriter<File>);
 
-/// A write of so many bytes is rare, and short beside the gaps between packets.
+/// Size of the buffer, bytes: writes are rare, and short compared with the gaps between packets.
 const BUFFER: usize = 1 << 18;
 
 impl Recorder {
-    /// A recorder into a new file at `path`.
+    /// Creates a recorder with a new file at `path`.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// When the file cannot be written.
     pub fn create(path: &Path) -> io::Result<Recorder> {
         Ok(Recorder(BufWriter::with_capacity(BUFFER, File::create(path)?)))
     }
     /// Adds `record`.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// When the file cannot be written.
     pub fn add(&mut self, record: Record) -> io::Result<()> {
         self.0.write_all(&record.to_bytes())
     }
-    /// Writes what is still in memory.
+    /// Writes the rest of the buffer.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// When the file cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.0.flush()
     }
 }
 
-/// The records in the file at `path`; none if there is no such file.
+/// The records in the file at `path`; empty if there is no such file.
 ///
 /// # Errors
-/// Where the file cannot be read.
+/// When the file cannot be read.
 pub fn read_records(path: &Path) -> io::Result<Vec<Record>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(bytes.chunks_exact(SIZE).filter_map(Record::from_bytes).collect()),

@@ -1,112 +1,112 @@
-//! [`HostReport`]: what a host's programs say when they have ended.
+//! [`HostReport`]: counters of a host at the end of a run.
 
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
 use super::{datagram, stream};
 
-/// What a host's programs did, apart from the packets that they wrote down one by one.
+/// Counters of a host, in addition to the records of packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct HostReport {
-    /// The host.
+    /// Name of the host.
     pub host: String,
-    /// How late datagrams were sent.
+    /// Lateness of sent datagrams.
     pub lateness: Lateness,
-    /// Datagrams that the system refused to send.
+    /// Datagrams that the kernel refused to send.
     pub refused_packets: u64,
-    /// Datagrams that had to be longer than the scenario says, to carry their numbers.
+    /// Datagrams that were longer than in the scenario, to hold their numbers.
     pub lengthened_packets: u64,
-    /// Datagrams of no flow of the scenario.
+    /// Datagrams that belong to no flow of the scenario.
     pub foreign_packets: u64,
-    /// Packets of TCP that went by unseen because there was no room for them.
+    /// TCP packets that were not recorded because the buffer was full.
     pub unseen_packets: u64,
-    /// The sessions of TCP traffic of which this host is an end.
+    /// Sessions of TCP traffic with an end at this host.
     pub sessions: Vec<SessionReport>,
-    /// What is otherwise than the scenario wants it, in words.
+    /// Differences from the scenario, in words.
     pub notes: Vec<String>,
 }
 
-/// How late something was, over all times that it was done.
+/// Distribution of lateness.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Lateness {
-    /// How often it was done.
+    /// Number of samples.
     pub count: u64,
     /// Median, nanoseconds.
     pub p50_ns: u64,
     /// 99th percentile, nanoseconds.
     pub p99_ns: u64,
-    /// Greatest, nanoseconds.
+    /// Maximum, nanoseconds.
     pub max_ns: u64,
 }
 
-/// What one end of a session did after the warm-up.
+/// Counters of one end of a session after the warm-up.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct SessionReport {
     /// Index of its entry in the scenario's traffic.
     pub traffic: usize,
-    /// Which of that entry's sessions it is, from 0.
+    /// Number of the session within that entry, from 0.
     pub number: u32,
-    /// This end opens the connections.
+    /// Whether this end opens the connections.
     pub is_client: bool,
-    /// Connections begun.
+    /// Opened connections.
     pub connections: u64,
-    /// Transactions that ended here and have no completion time of their own.
+    /// Transactions that ended here without a completion time.
     pub transactions: u64,
     /// Completion times, nanoseconds.
     pub completions: Vec<u64>,
     /// Payload bytes that arrived in order.
     pub received: u64,
-    /// Segments with payload that were sent.
+    /// Sent segments with payload.
     pub segments: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
-    /// Transfers whose end the server sees: when each connection began (client) or ended (server).
+    /// For transfers that end at the server: start (client) or end (server) of each connection.
     pub transfers: Vec<ClientConnection>,
-    /// What probes of connections saw.
+    /// Samples of connection probes.
     pub samples: Vec<Sample>,
 }
 
-/// When a connection from one of the client's ports began, or ended.
+/// Start or end of a connection, identified by the client's port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ClientConnection {
     /// The client's port.
     pub port: u16,
-    /// When, nanoseconds since the run began.
+    /// Time, nanoseconds since the start of the run.
     pub at: u64,
 }
 
-/// One end of a connection as a probe saw it.
+/// A sample of one endpoint of a connection.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Sample {
     /// Index of the probe in the scenario.
     pub probe: usize,
-    /// When, nanoseconds since the run began.
+    /// Time, nanoseconds since the start of the run.
     pub at: u64,
-    /// Which of its session's connections it is, from 0.
+    /// Number of the connection within its session, from 0.
     pub connection: u32,
     /// Congestion window, segments.
     pub window: u32,
     /// Slow-start threshold, segments.
     pub threshold: u32,
-    /// Segments under way.
+    /// Segments in flight.
     pub in_flight: u32,
-    /// Payload bytes of a full segment.
+    /// Payload of a full segment, bytes.
     pub segment: u32,
-    /// Smoothed round-trip time, µs; 0 while none was measured.
+    /// Smoothed round-trip time, µs; 0 before the first sample.
     pub round_trip: u32,
     /// Retransmission timeout, µs.
     pub timeout: u32,
 }
 
 impl Lateness {
-    /// What `histogram` of nanoseconds says.
+    /// Summarizes `histogram`, in nanoseconds.
     pub(super) fn of(histogram: &Histogram<u64>) -> Lateness {
         Lateness {
             count: histogram.len(),
@@ -118,7 +118,7 @@ impl Lateness {
 }
 
 impl HostReport {
-    /// Nothing done yet by `host`.
+    /// An empty report of `host`.
     pub(super) fn new(host: &str) -> HostReport {
         HostReport { host: host.to_owned(), ..HostReport::default() }
     }
@@ -127,7 +127,7 @@ impl HostReport {
         self.refused_packets = sent.refused;
         self.lengthened_packets = sent.lengthened;
         if let Some(said) = sent.refusal {
-            self.notes.push(format!("the system refused {} datagrams: {said}", sent.refused));
+            self.notes.push(format!("the kernel refused to send {} datagrams: {said}", sent.refused));
         }
     }
     pub(super) fn receiver(&mut self, foreign: u64) {

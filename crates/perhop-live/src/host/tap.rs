@@ -1,8 +1,7 @@
-//! [`Tap`]: packets of TCP as they leave and enter the host.
+//! [`Tap`]: observation of TCP packets that leave and enter the host.
 //!
-//! What a program writes into a connection says nothing about packets; a packet socket sees each of them
-//! with the kernel's timestamp. The same packet is known again at the other host by what its headers say:
-//! sequence numbers, options and, of IPv4, the identification, which differs for every packet sent.
+//! A packet socket sees each packet with a kernel timestamp. A packet is identified at the other host by its
+//! headers: sequence numbers, options and, for IPv4, the identification, which differs for every packet.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,18 +12,18 @@ use super::flows::Flows;
 use super::record::{Record, Recorder};
 use super::{HostError, HostRun, LINGER, system, trying};
 
-/// Sees the TCP of one host.
+/// Observer of the TCP packets of one host.
 pub(super) struct Tap {
     sockets: Vec<OwnedFd>,
     flows: Flows,
 }
 
-/// The headers of IP and TCP, with all their options.
+/// Maximum length of IP and TCP headers with options, bytes.
 const SNAP: usize = 128;
-/// Room for what passes while this program has no processor.
+/// Size of the receive buffer, for packets while this process is not running.
 const RECEIVE_BUFFER: i32 = 16 << 20;
 
-/// TCP, of both versions of IP.
+/// Filter for TCP over both versions of IP.
 const FILTER: [libc::sock_filter; 9] = {
     const fn step(code: u32, yes: u8, no: u8, k: u32) -> libc::sock_filter {
         libc::sock_filter { code: code as u16, jt: yes, jf: no, k }
@@ -46,14 +45,15 @@ const FILTER: [libc::sock_filter; 9] = {
 };
 
 impl Tap {
-    /// Opens a packet socket on every interface with the address of `run`'s host, if the host speaks TCP.
+    /// Opens a packet socket on every interface with the address of `run`'s host, if the host has TCP
+    /// traffic.
     pub(super) fn open(run: &HostRun, flows: &Flows) -> Result<Option<Tap>, HostError> {
         let speaks = flows.ids().iter().any(|id| {
             let config = &run.scenario.traffic[id.traffic];
             id.key.protocol == Protocol::TCP && [&config.from, &config.to].iter().any(|end| *end == run.host)
         });
         let Some(address) = run.address().filter(|_| speaks) else { return Ok(None) };
-        let what = || format!("packets of {address} cannot be watched");
+        let what = || format!("cannot observe packets of {address}");
         let mut sockets = Vec::new();
         for interface in trying(what, system::interfaces_of(address))? {
             let socket = trying(what, system::packet_socket(interface, &FILTER))?;
@@ -66,9 +66,9 @@ impl Tap {
         Ok(Some(Tap { sockets, flows: flows.clone() }))
     }
 
-    /// Watches until nothing can be under way any more; how many packets went by unseen.
+    /// Records packets until none can be in flight; returns the number of packets that were not seen.
     pub(super) fn run(self, run: &HostRun) -> Result<u32, HostError> {
-        let what = || "packets cannot be watched".to_owned();
+        let what = || "cannot observe packets".to_owned();
         let poll = trying(what, system::Poll::new())?;
         for (token, socket) in (0..).zip(&self.sockets) {
             trying(what, poll.add(socket.as_fd(), token))?;
@@ -93,7 +93,7 @@ impl Tap {
         Ok(self.sockets.iter().map(|socket| system::packets_lost(socket.as_fd())).sum())
     }
 
-    /// Writes down the packet that `bytes` begin, if it is of a flow of the scenario and of this host.
+    /// Records the packet that `bytes` begin with, if it belongs to a flow of the scenario and to this host.
     fn take(
         &self,
         run: &HostRun,
@@ -113,7 +113,7 @@ impl Tap {
     }
 }
 
-/// What a packet of TCP says of itself.
+/// A parsed TCP packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
     key: FlowKey,
@@ -123,7 +123,7 @@ struct Segment {
 }
 
 impl Segment {
-    /// Reads the headers that `bytes` begin with; `None` of what is no whole packet of TCP.
+    /// Parses the headers that `bytes` begin with; `None` for anything but a complete TCP packet.
     fn read(bytes: &[u8]) -> Option<Segment> {
         let first = *bytes.first()?;
         if first >> 4 == 4 { Segment::read_ipv4(bytes, first) } else { Segment::read_ipv6(bytes) }
@@ -165,7 +165,7 @@ impl Segment {
             destination_port: number(tcp, 2)?,
             protocol: Protocol::TCP,
         };
-        // The checksum is left out: who computes it, the kernel or a device, decides when it is there.
+        // Without the checksum, which a device may fill in later than the kernel would.
         let told = header[4..16].iter().chain(&header[18..]);
         let rest = identification.to_be_bytes().into_iter().chain(length.to_be_bytes());
         let identity = told
@@ -200,11 +200,11 @@ mod tests {
         let segment = Segment::read(&packet(1, 1)).unwrap();
         assert_eq!(segment.key.to_string(), "tcp 10.0.0.1 port 49152 to 10.0.0.2 port 9");
         assert_eq!((segment.length, segment.class), (44, 0x28));
-        assert_ne!(segment.identity, Segment::read(&packet(2, 1)).unwrap().identity, "sent again");
+        assert_ne!(segment.identity, Segment::read(&packet(2, 1)).unwrap().identity, "retransmitted");
         assert_ne!(segment.identity, Segment::read(&packet(1, 2)).unwrap().identity, "another part");
         let mut marked = packet(1, 1);
         (marked[1], marked[8], marked[10], marked[37]) = (0x2b, 63, 9, 9);
-        assert_eq!(segment.identity, Segment::read(&marked).unwrap().identity, "the same one farther on");
+        assert_eq!(segment.identity, Segment::read(&marked).unwrap().identity, "with another mark");
     }
 
     #[test]

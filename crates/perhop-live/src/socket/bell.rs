@@ -17,7 +17,7 @@ impl Bell {
     /// A bell that nobody has rung.
     ///
     /// # Errors
-    /// Where the system has no descriptor left.
+    /// When the system has no descriptor left.
     pub fn new() -> io::Result<Bell> {
         Ok(Bell(Arc::new(File::from(system::event_descriptor()?))))
     }
@@ -81,8 +81,8 @@ extern "C" fn handle(_: libc::c_int) {
     let one = 1_u64;
     // SAFETY: `errno` belongs to this thread.
     let errno = unsafe { libc::__errno_location() };
-    // SAFETY: `write` is async-signal-safe; `one` lives through the call, and `errno` is put back for whoever was
-    // interrupted. A descriptor of -1 makes it fail without effect.
+    // SAFETY: `write` is async-signal-safe; `one` lives through the call, and `errno` is put back for whoever
+    // was interrupted. A descriptor of -1 makes it fail without effect.
     unsafe {
         let before = *errno;
         libc::write(BELL.load(Ordering::SeqCst), (&raw const one).cast(), size_of::<u64>());

@@ -6,8 +6,8 @@ use super::system;
 
 /// Nanoseconds on the machine's monotonic clock since the clock was made.
 ///
-/// The kernel stamps frames by the clock on the wall, which may be set while one looks; so the distance between
-/// the two is measured anew whenever stamps are read.
+/// The kernel stamps frames by the clock on the wall, which may be set while one looks; so the distance
+/// between the two is measured anew whenever stamps are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Reading of the monotonic clock at [`Time::ZERO`].
@@ -72,7 +72,8 @@ mod tests {
             let before = clock.now_ns();
             let stamp = clock.by_the_wall(system::nanoseconds(libc::CLOCK_REALTIME));
             let after = clock.now_ns();
-            // A preemption between two readings of a look shifts it by half its length: a quiet try is soon found.
+            // A preemption between two readings of a look shifts it by half its length: a quiet try is soon
+            // found.
             if before <= stamp + 1_000 && stamp <= after + 1_000 {
                 return;
             }

@@ -54,7 +54,8 @@ pub struct DeviceCounters {
     pub lost_frames: u64,
     /// Frames that the kernel did not take: no room before the wire, or the interface was down or gone.
     pub refused_frames: u64,
-    /// Frames longer than the interface carries, dropped: several packets that were glued together (TSO, GRO).
+    /// Frames longer than the interface carries, dropped: several packets that were glued together (TSO,
+    /// GRO).
     pub oversized_frames: u64,
     /// Packets whose sender left the transport checksum to a network card; forwarded without one.
     pub unfinished_checksums: u64,
@@ -149,7 +150,7 @@ impl Device {
     /// Puts `frame` into the batch that goes out next.
     ///
     /// # Errors
-    /// Where the interface is gone, or does not carry frames of this length.
+    /// When the interface is gone, or does not carry frames of this length.
     #[inline]
     pub(super) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
         if self.counters.state == DeviceState::Lost {
@@ -213,8 +214,9 @@ impl Device {
             self.lose(now_ns);
         }
     }
-    /// Finds out whether the interface is still there, where nobody says so when it goes: an express socket never,
-    /// and a packet socket not of an interface that was switched off before, as it is on its way to being removed.
+    /// Finds out whether the interface is still there, where nobody says so when it goes: an express socket
+    /// never, and a packet socket not of an interface that was switched off before, as it is on its way to
+    /// being removed.
     pub(super) fn look_unasked(&mut self, now_ns: u64) {
         let is_told = !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
         if !is_told && !self.is_there() {

@@ -1,8 +1,9 @@
 //! [`ExpressDevice`]: an interface's frames by `AF_XDP`, before the kernel makes anything of them.
 //!
-//! Frames lie in one area of memory that is shared with the kernel (the *umem*), in chunks. Four rings hand chunks to
-//! and fro: free ones to the kernel (fill), received ones from it (receive), filled ones to it (send), sent ones from
-//! it (completion). The copying mode is asked for: it works on every interface, veth pairs included.
+//! Frames lie in one area of memory that is shared with the kernel (the *umem*), in chunks. Four rings hand
+//! chunks to and fro: free ones to the kernel (fill), received ones from it (receive), filled ones to it
+//! (send), sent ones from it (completion). The copying mode is asked for: it works on every interface, veth
+//! pairs included.
 
 use std::cell::Cell;
 use std::io;
@@ -114,8 +115,8 @@ impl ExpressDevice {
     pub(super) fn take(&mut self, each: impl FnOnce(Received)) {
         let Some(descriptor) = self.received.head() else { return };
         let length = descriptor.len as usize;
-        // SAFETY: the kernel has put this chunk into the receiving ring, so it is ours until it is pushed into the
-        // filling ring below.
+        // SAFETY: the kernel has put this chunk into the receiving ring, so it is ours until it is pushed
+        // into the filling ring below.
         let frame = unsafe { self.frames.bytes(descriptor.addr as usize, length) };
         each(Received { frame, length, checksum_is_missing: false });
         self.received.pop();

@@ -146,8 +146,8 @@ fn descriptor<T>(command: libc::c_long, arguments: &T) -> io::Result<OwnedFd> {
 
 fn call<T>(command: libc::c_long, arguments: &T) -> io::Result<libc::c_long> {
     let length: libc::c_uint = size_of::<T>() as libc::c_uint;
-    // SAFETY: `arguments`, and what the addresses in it point to, live through the call; the kernel takes as many
-    // bytes of them as it is told, and holds the rest of its own structure to be zero.
+    // SAFETY: `arguments`, and what the addresses in it point to, live through the call; the kernel takes as
+    // many bytes of them as it is told, and holds the rest of its own structure to be zero.
     let answer = unsafe { libc::syscall(libc::SYS_bpf, command, std::ptr::from_ref(arguments), length) };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }

@@ -10,8 +10,8 @@ use super::system::{self, Plain};
 
 /// A queue in memory shared with the kernel; one side puts in, the other takes out.
 ///
-/// Both count how many entries they have ever put in or taken out, and write that number where the other reads it:
-/// whoever has seen it (acquire) sees what was written before it (release).
+/// Both count how many entries they have ever put in or taken out, and write that number where the other
+/// reads it: whoever has seen it (acquire) sees what was written before it (release).
 pub(super) struct Ring<T> {
     memory: Mapping,
     /// Where the two counts are.
@@ -26,7 +26,8 @@ pub(super) struct Ring<T> {
 }
 
 impl<T: Plain> Ring<T> {
-    /// Has the kernel make the ring called `option` for `socket`, with room for `length` entries: a power of two.
+    /// Has the kernel make the ring called `option` for `socket`, with room for `length` entries: a power of
+    /// two.
     pub(super) fn attach(socket: BorrowedFd, option: libc::c_int, length: u32) -> io::Result<Ring<T>> {
         system::set_option(socket, libc::SOL_XDP, option, &length)?;
         let nothing = libc::xdp_ring_offset { producer: 0, consumer: 0, desc: 0, flags: 0 };

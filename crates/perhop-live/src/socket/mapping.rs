@@ -11,8 +11,8 @@ use super::system::Plain;
 
 /// Memory that is shared with the kernel, unmapped when it goes.
 ///
-/// Which of the two may touch which part of it when is a matter of words in it ([`word`](Mapping::word)) that the
-/// one hands the other; who knows that protocol vouches for the rest.
+/// Which of the two may touch which part of it when is a matter of words in it ([`word`](Mapping::word)) that
+/// the one hands the other; who knows that protocol vouches for the rest.
 #[derive(Debug)]
 pub(super) struct Mapping {
     start: NonNull<u8>,
@@ -69,8 +69,8 @@ impl Mapping {
     #[inline]
     pub(super) fn read<T: Plain>(&self, offset: usize) -> T {
         let place = self.place(offset, size_of::<T>(), align_of::<T>());
-        // SAFETY: in bounds and aligned; any bytes are a value of it (`Plain`), and as the read is volatile the
-        // compiler assumes nothing about who else writes there.
+        // SAFETY: in bounds and aligned; any bytes are a value of it (`Plain`), and as the read is volatile
+        // the compiler assumes nothing about who else writes there.
         unsafe { place.cast::<T>().read_volatile() }
     }
     /// Puts a structure at `offset`.

@@ -40,7 +40,8 @@ impl PacketDevice {
             mr_alen: 0,
             mr_address: [0; 8],
         };
-        // What is forwarded is addressed to somebody else. The kernel takes this back when the socket is closed.
+        // What is forwarded is addressed to somebody else. The kernel takes this back when the socket is
+        // closed.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
         system::bind(borrowed, &link_address(index))?;
         Ok(PacketDevice { socket, ring, batch: SendBatch::new(frame_bytes), lost: 0 })

@@ -1,8 +1,9 @@
 //! [`PacketRing`]: frames that the kernel has put into shared memory, one slot for each (`TPACKET_V2`).
 //!
 //! Version 3 packs frames into blocks and hands over a block when it is full or when a timer of at least a
-//! millisecond expires. Here a frame alone was seen 10 µs after it was sent with version 2, and 500 µs after it (the
-//! 99th percentile: 1 ms) with version 3: at low rates a forwarder with version 3 would measure its own timer.
+//! millisecond expires. Here a frame alone was seen 10 µs after it was sent with version 2, and 500 µs after
+//! it (the 99th percentile: 1 ms) with version 3: at low rates a forwarder with version 3 would measure its
+//! own timer.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -76,7 +77,8 @@ impl PacketRing {
         Some(u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec))
     }
 
-    /// Hands the oldest frame to `each`, then its slot back to the kernel. There must be one ([`head`](Self::head)).
+    /// Hands the oldest frame to `each`, then its slot back to the kernel. There must be one
+    /// ([`head`](Self::head)).
     #[inline]
     pub(super) fn take<R>(&mut self, each: impl FnOnce(Received) -> R) -> R {
         let header: libc::tpacket2_hdr = self.memory.read(self.next);
@@ -105,7 +107,8 @@ impl PacketRing {
     }
 }
 
-/// Puts the tag that the kernel took out back behind the addresses, which move forward into the room before them.
+/// Puts the tag that the kernel took out back behind the addresses, which move forward into the room before
+/// them.
 fn put_tag_back(frame: &mut [u8], header: &libc::tpacket2_hdr) {
     let named = header.tp_status & TP_STATUS_VLAN_TPID_VALID != 0;
     let protocol = if named { header.tp_vlan_tpid } else { TAG_PROTOCOL };

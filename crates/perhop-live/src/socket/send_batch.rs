@@ -1,7 +1,7 @@
 //! [`SendBatch`]: frames on their way out, so that one system call sends many.
 //!
-//! A `PACKET_TX_RING` was measured beside it: on veth pairs, where the kernel must copy what lies in a ring before the
-//! far end may keep it, the ring took 0.6 to 1.4 µs a frame, this 0.6 to 0.9.
+//! A `PACKET_TX_RING` was measured beside it: on veth pairs, where the kernel must copy what lies in a ring
+//! before the far end may keep it, the ring took 0.6 to 1.4 µs a frame, this 0.6 to 0.9.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -76,8 +76,9 @@ impl SendBatch {
         let mut first = 0;
         while first < self.waiting {
             let messages = &mut self.messages[first..self.waiting];
-            // SAFETY: each message points to its piece and each piece into `bytes`; the three boxes belong to this
-            // batch, are never replaced, and the pieces' lengths were within their rooms when copied (`push`).
+            // SAFETY: each message points to its piece and each piece into `bytes`; the three boxes belong to
+            // this batch, are never replaced, and the pieces' lengths were within their rooms when copied
+            // (`push`).
             let sent = unsafe {
                 let count = messages.len() as libc::c_uint;
                 libc::sendmmsg(socket.as_raw_fd(), messages.as_mut_ptr(), count, libc::MSG_DONTWAIT)

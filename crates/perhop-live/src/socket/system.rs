@@ -10,7 +10,8 @@ use std::time::Duration;
 /// A structure of the kernel's interface.
 ///
 /// # Safety
-/// Its layout is C's, every sequence of bytes is a value of it, and it holds no pointer that Rust would follow.
+/// Its layout is C's, every sequence of bytes is a value of it, and it holds no pointer that Rust would
+/// follow.
 pub(super) unsafe trait Plain: Copy {}
 
 // SAFETY: integers.
@@ -77,7 +78,8 @@ pub(super) fn option<T: Plain>(
     mut value: T,
 ) -> io::Result<T> {
     let mut length = size_of::<T>() as libc::socklen_t;
-    // SAFETY: `value` lives through the call, is `length` bytes long, and any bytes are a value of it (`Plain`).
+    // SAFETY: `value` lives through the call, is `length` bytes long, and any bytes are a value of it
+    // (`Plain`).
     let answer = unsafe {
         let place = std::ptr::from_mut(&mut value).cast();
         libc::getsockopt(socket.as_raw_fd(), level, name, place, &raw mut length)
@@ -146,7 +148,8 @@ pub(super) fn interest(descriptor: RawFd, events: libc::c_short) -> libc::pollfd
     libc::pollfd { fd: descriptor, events, revents: 0 }
 }
 
-/// Waits until something happens on one of `interests`, but no longer than `timeout`; how many it happened on.
+/// Waits until something happens on one of `interests`, but no longer than `timeout`; how many it happened
+/// on.
 ///
 /// A signal that interrupts it counts as nothing having happened.
 pub(super) fn poll(interests: &mut [libc::pollfd], timeout: Duration) -> io::Result<usize> {
@@ -177,7 +180,8 @@ pub(super) fn nanoseconds(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Lets this thread's sleeps end when they should: by default the kernel may add 50 µs to put wake-ups together.
+/// Lets this thread's sleeps end when they should: by default the kernel may add 50 µs to put wake-ups
+/// together.
 pub(super) fn sharpen_timers() -> io::Result<()> {
     // SAFETY: takes integers alone.
     checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) }).map(drop)

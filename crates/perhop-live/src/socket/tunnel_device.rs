@@ -10,7 +10,8 @@ use super::packet_ring::Received;
 use super::send_batch::Outcome;
 use super::system;
 
-/// A TUN interface: what the machine routes to it is read here, and what is written here arrives at the machine.
+/// A TUN interface: what the machine routes to it is read here, and what is written here arrives at the
+/// machine.
 pub(super) struct TunnelDevice {
     file: File,
     /// The packet that was read and not taken yet.

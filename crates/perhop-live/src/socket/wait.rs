@@ -13,15 +13,15 @@ const LATE_PERCENT: u64 = 1;
 const STEP_NS: u64 = 100;
 /// The margin starts here: on an idle machine a sleep ends some 50 µs late.
 const FIRST_MARGIN_NS: u64 = 60_000;
-/// Where others have the processor, sleeps end late by milliseconds, which no margin cures: one that tried would take the
-/// processor from them. Later than this says nothing about the margin.
+/// Where others have the processor, sleeps end late by milliseconds, which no margin cures: one that tried
+/// would take the processor from them. Later than this says nothing about the margin.
 const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
 /// How a forwarder waits for a deadline: asleep until a margin before it, then looking at the clock.
 ///
-/// The margin follows the sleeps' lateness: a sleep that ended later than the margin allows lengthens it, every other
-/// one shortens it a little, in the proportion that lets one sleep in a hundred end too late; those left out that ended
-/// later than any margin allows.
+/// The margin follows the sleeps' lateness: a sleep that ended later than the margin allows lengthens it,
+/// every other one shortens it a little, in the proportion that lets one sleep in a hundred end too late;
+/// those left out that ended later than any margin allows.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,
@@ -42,8 +42,8 @@ pub struct WaitReport {
     pub sleeps: u64,
     /// Share of the time that it was asleep.
     pub asleep_share: f64,
-    /// Share of the time that it spent looking at the clock, because a deadline was near: processor time that buys
-    /// accuracy.
+    /// Share of the time that it spent looking at the clock, because a deadline was near: processor time that
+    /// buys accuracy.
     pub busy_share: f64,
     /// How long before a deadline it stops sleeping, at the end, in microseconds.
     pub margin_us: f64,
@@ -133,7 +133,8 @@ mod tests {
     fn the_margin_settles_where_one_sleep_in_a_hundred_ends_too_late() {
         let mut waiter = Waiter::new();
         let mut too_late = 0;
-        // Lateness spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common divisor).
+        // Lateness spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common
+        // divisor).
         for turn in 0..100_000_u64 {
             let late = Duration::from_nanos((turn * 3_737) % 10_000 * 10);
             too_late += u64::from(late.as_nanos() as u64 > waiter.margin_ns);

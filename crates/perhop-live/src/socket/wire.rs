@@ -41,7 +41,7 @@ impl SocketWire {
     /// The interfaces called `devices`, in their order; `bell` wakes it.
     ///
     /// # Errors
-    /// Where one of them cannot be used.
+    /// When one of them cannot be used.
     pub fn open(devices: &[&str], kind: SocketKind, bell: &Bell) -> Result<SocketWire, OpenError> {
         let opened = devices.iter().map(|name| Device::open(name, kind)).collect::<Result<Vec<_>, _>>()?;
         // Where it is refused, sleeps end up to 50 µs later, and the waiter lengthens its margin.

@@ -1,4 +1,5 @@
-//! What the forwarder is measured against and with: a loop that only copies frames, and the two ends of the wire.
+//! What the forwarder is measured against and with: a loop that only copies frames, and the two ends of the
+//! wire.
 //!
 //! Nothing of it is on a packet's way through a forwarder.
 #![allow(clippy::disallowed_methods)] // it measures by the clock
@@ -41,7 +42,7 @@ pub struct Tally {
 /// Copies frames between two interfaces, either way, until a signal asks for the end.
 ///
 /// # Errors
-/// Where an interface cannot be used.
+/// When an interface cannot be used.
 pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut devices = [open(names[0])?, open(names[1])?];
     let mut tally = Tally::default();
@@ -84,7 +85,7 @@ pub struct Load {
 /// Sends numbered UDP datagrams on an interface.
 ///
 /// # Errors
-/// Where it cannot be used.
+/// When it cannot be used.
 pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut templates: Vec<Vec<u8>> =
@@ -118,7 +119,7 @@ pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, Op
 /// Notes when numbered datagrams arrive on an interface, until a signal asks for the end.
 ///
 /// # Errors
-/// Where it cannot be used.
+/// When it cannot be used.
 pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut device = open(name)?;
     let mut clock = Clock::start();

@@ -5,8 +5,8 @@ use std::net::IpAddr;
 use perhop_live::frame::internet_checksum;
 use perhop_qos::packet::{Packet, Protocol};
 
-/// Ethernet header, IP header and transport header of `packet`, zeros behind, as long as the packet says, and padded
-/// to the least that Ethernet sends (without its checksum).
+/// Ethernet header, IP header and transport header of `packet`, zeros behind, as long as the packet says, and
+/// padded to the least that Ethernet sends (without its checksum).
 pub(crate) fn ethernet(packet: &Packet) -> Vec<u8> {
     let mut frame = vec![0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2];
     frame.extend(ethernet_type(packet).to_be_bytes());

@@ -1,4 +1,4 @@
-//! What an application does when it hears something: the simulator's sessions, word for word.
+//! Behavior of applications, equal to that of the simulator's sessions.
 
 use std::cmp::Reverse;
 
@@ -6,10 +6,10 @@ use perhop_scenario::Closing;
 use perhop_scenario::plan::{Beginning, Connections};
 
 use super::connection::Connection;
-use super::session::{End, Session};
+use super::session::{Session, SessionEnd};
 use super::{Exchange, Task, at_port};
 
-/// How long a client waits before it tries again, nanoseconds.
+/// Delay before a client retries, nanoseconds.
 const PATIENCE: u64 = 100_000_000;
 
 impl Exchange {
@@ -32,18 +32,18 @@ impl Exchange {
         }
     }
 
-    /// `bytes` arrive at this end.
+    /// Handles the arrival of `bytes`.
     pub(super) fn answer(&mut self, now: u64, connection: &mut Connection, bytes: u64) {
         let session = &mut self.sessions[connection.session];
         session.tally.received += if now >= self.warmup { bytes } else { 0 };
         connection.heard += bytes;
         match session.end {
-            End::Client => self.client_hears(now, connection),
-            End::Server => self.server_hears(now, connection),
+            SessionEnd::Client => self.client_hears(now, connection),
+            SessionEnd::Server => self.server_hears(now, connection),
         }
     }
 
-    /// A whole response ends the transaction, or is followed by closing.
+    /// Handles bytes at the client: a complete response ends the transaction, or the client closes.
     fn client_hears(&mut self, now: u64, connection: &mut Connection) {
         let plan = self.sessions[connection.session].plan;
         if connection.heard < plan.response {
@@ -60,7 +60,7 @@ impl Exchange {
         }
     }
 
-    /// Whole requests are answered.
+    /// Handles bytes at the server: complete requests are answered.
     fn server_hears(&mut self, now: u64, connection: &mut Connection) {
         let Session { plan, tally, .. } = &mut self.sessions[connection.session];
         while connection.heard >= connection.request {
@@ -75,16 +75,16 @@ impl Exchange {
         }
     }
 
-    /// The peer says no more.
+    /// Handles the peer's FIN.
     pub(super) fn answer_the_end(&mut self, now: u64, connection: &mut Connection) {
         connection.close();
         let Session { end, plan, stops, tally, .. } = &mut self.sessions[connection.session];
         match end {
-            // The whole request is here.
-            End::Server if plan.beginning != Beginning::InTurn => {
+            // The request is complete.
+            SessionEnd::Server if plan.beginning != Beginning::InTurn => {
                 tally.transfers.push(at_port(connection.port, now));
             }
-            End::Client
+            SessionEnd::Client
                 if plan.beginning == Beginning::InTurn && plan.connections == Connections::PerTransaction =>
             {
                 let goes_on = now < *stops;
@@ -97,7 +97,7 @@ impl Exchange {
         }
     }
 
-    /// A transaction is over.
+    /// Handles the end of a transaction.
     fn complete(&mut self, now: u64, connection: &Connection) {
         if now >= self.warmup {
             let tally = &mut self.sessions[connection.session].tally;
@@ -105,7 +105,7 @@ impl Exchange {
         }
     }
 
-    /// `session` begins nothing more; what it has not sent yet it does not send.
+    /// Stops `session`, and discards unsent data.
     pub(super) fn stop(&mut self, session: usize) {
         let own = |connection: &&mut Connection| connection.session == session;
         for connection in self.connections.iter_mut().flatten().filter(own) {
@@ -113,11 +113,12 @@ impl Exchange {
         }
     }
 
-    /// A connection of `session` broke: an application that works by turns makes a new one, after a while.
+    /// Handles the failure of a connection of `session`: an application with consecutive transactions opens a
+    /// new one, after a delay.
     pub(super) fn after_failure(&mut self, now: u64, session: usize) {
         let Session { end, plan, stops, .. } = &self.sessions[session];
         let again = now + PATIENCE;
-        if *end == End::Client && plan.beginning == Beginning::InTurn && again < *stops {
+        if *end == SessionEnd::Client && plan.beginning == Beginning::InTurn && again < *stops {
             self.agenda.push(Reverse((again, Task::Begin(session))));
         }
     }

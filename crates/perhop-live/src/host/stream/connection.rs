@@ -1,4 +1,4 @@
-//! [`Connection`]: one end of a connection, and the bytes that go in and out.
+//! [`Connection`]: one endpoint of a connection, with its pending bytes.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -7,57 +7,58 @@ use super::super::system::{self, Next};
 use super::TURN;
 use super::kernel::{Counted, UNSENT};
 
-/// One end of a connection.
+/// One endpoint of a connection.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) fd: OwnedFd,
-    /// What its readiness is told as.
+    /// Token for polling.
     pub(super) token: u64,
-    /// Its session's place among those of this host.
+    /// Index of its session among those of this host.
     pub(super) session: usize,
-    /// Which of its session's connections it is, from 0.
+    /// Number of the connection within its session, from 0.
     pub(super) number: u32,
     /// The client's port.
     pub(super) port: u16,
-    /// When the transaction under way began, nanoseconds since the run did.
+    /// Start of the current transaction, nanoseconds since the start of the run.
     pub(super) began: u64,
-    /// The connection is made.
+    /// Whether the connection is open.
     pub(super) open: bool,
-    /// Bytes that the application has said and the kernel has not taken; [`u64::MAX`] of one that never ends.
+    /// Bytes that the application has sent and the kernel has not accepted; [`u64::MAX`] for an endless
+    /// transfer.
     pub(super) unsaid: u64,
-    /// Bytes heard of the transaction under way.
+    /// Bytes received in the current transaction.
     pub(super) heard: u64,
-    /// Bytes of a request, at the server.
+    /// Size of a request at the server, bytes.
     pub(super) request: u64,
     pub(super) saying: Saying,
-    /// The peer says no more.
+    /// Whether the peer has closed its direction.
     pub(super) peer_finished: bool,
-    /// What was counted before the warm-up ended.
+    /// Counters at the end of the warm-up.
     pub(super) before: Counted,
 }
 
-/// How far one direction of a connection is.
+/// State of the sending direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Saying {
-    /// More may be said.
+    /// More data may follow.
     On,
-    /// No more is said than what is to be said already.
+    /// Closed by the application; pending data and FIN are to be sent.
     Closing,
-    /// The end of what is said is on its way.
+    /// FIN was sent.
     Finished,
 }
 
-/// What is said: its content is nobody's business.
+/// Content of sent data, which does not matter.
 static NOTHING: [u8; UNSENT as usize] = [0; UNSENT as usize];
 
-/// What was heard by one look.
+/// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Heard {
-    /// So many bytes, perhaps more to come.
+    /// A number of bytes; more may be available.
     Bytes(u64),
-    /// The peer says no more.
+    /// The peer has closed its direction.
     End,
-    /// Nothing for now.
+    /// Nothing is available.
     Nothing,
 }
 
@@ -79,17 +80,17 @@ impl Connection {
             before: Counted::default(),
         }
     }
-    /// Says no more than what is to be said already.
+    /// Closes after the pending data.
     pub(super) fn close(&mut self) {
         if self.saying == Saying::On {
             self.saying = Saying::Closing;
         }
     }
-    /// Says `bytes` more.
+    /// Sends `bytes` more.
     pub(super) fn say(&mut self, bytes: u64) {
         self.unsaid = self.unsaid.saturating_add(bytes);
     }
-    /// Hands the kernel what it takes of what is to be said, and the end after it. Answers whether more is left.
+    /// Writes pending data as far as the kernel accepts them, then FIN. Returns whether data remain.
     pub(super) fn speak(&mut self) -> io::Result<bool> {
         for _ in 0..TURN {
             if self.unsaid == 0 {
@@ -110,7 +111,7 @@ impl Connection {
         }
         Ok(self.unsaid > 0)
     }
-    /// Looks for what the peer has said.
+    /// Reads data of the peer.
     pub(super) fn hear(&mut self, room: &mut [u8]) -> io::Result<Heard> {
         Ok(match system::read(self.fd.as_fd(), room)? {
             Some(0) => Heard::End,
@@ -118,11 +119,11 @@ impl Connection {
             None => Heard::Nothing,
         })
     }
-    /// Both directions have ended.
+    /// Whether both directions are closed.
     pub(super) fn is_over(&self) -> bool {
         self.saying == Saying::Finished && self.peer_finished
     }
-    /// What the kernel has counted of it.
+    /// The kernel's counters.
     pub(super) fn counted(&self) -> Counted {
         Counted::of(self.fd.as_fd())
     }

@@ -1,4 +1,4 @@
-//! The kernel's TCP: what a scenario's parameters mean to it, and what it counts.
+//! The kernel's TCP: its settings for a scenario's parameters, and its counters.
 
 use std::fs;
 use std::io;
@@ -11,32 +11,32 @@ use perhop_scenario::tcp::{CongestionControl, Parameters, Recovery};
 
 use super::super::system;
 
-/// Bytes that wait unsent in the kernel before a program is told to stop writing: what a session has not sent
-/// when it stops it does not send, so little may be past recall.
+/// Limit on unsent bytes in the kernel. A session that stops discards unsent data, which is possible only
+/// before they are in the kernel.
 pub(super) const UNSENT: i32 = 16 << 10;
 
-/// What the kernel is told of one end's TCP.
+/// Socket options of one endpoint.
 #[derive(Clone, Debug)]
 pub(super) struct Tcp {
     mss: i32,
     window: i32,
-    /// `None` for the system's own.
+    /// Name of the congestion control; `None` for the system's default.
     congestion: Option<String>,
     /// The octet of DSCP and ECN.
     class: u8,
-    /// What is written goes at once, in place of waiting until it fills a segment.
+    /// Whether Nagle's algorithm is disabled.
     at_once: bool,
 }
 
 impl Tcp {
-    /// The TCP of an end that carries `plan` with `parameters` in the traffic class `class`.
+    /// Options of an endpoint for `plan` with `parameters` and the traffic class `class`.
     pub(super) fn new(parameters: &Parameters, plan: &Plan, class: u8, congestion: Option<String>) -> Tcp {
         Tcp {
             mss: parameters.mss.cast_signed(),
             window: parameters.window.cast_signed(),
             congestion,
             class,
-            // Transactions go at once; a continuous stream fills its segments.
+            // Transactions are sent immediately; a continuous stream fills its segments.
             at_once: plan.connections == Connections::PerTransaction || plan.response > 0,
         }
     }
@@ -49,7 +49,7 @@ impl Tcp {
         system::bind(&fd, own)?;
         Ok(fd)
     }
-    /// Gives a socket what its connection may have of its own, whichever listener it came from.
+    /// Sets the options of a connection, which may differ from those of its listener.
     pub(super) fn dress(&self, fd: &OwnedFd, own: SocketAddr) -> io::Result<()> {
         if let Some(congestion) = &self.congestion {
             system::set_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, congestion.as_bytes())?;
@@ -65,7 +65,7 @@ impl Tcp {
     }
 }
 
-/// What the kernel calls the congestion control of `parameters`.
+/// Name of the congestion control of `parameters` in the kernel.
 pub(super) fn congestion(parameters: &Parameters) -> &'static str {
     match parameters.congestion {
         CongestionControl::Reno => "reno",
@@ -73,7 +73,7 @@ pub(super) fn congestion(parameters: &Parameters) -> &'static str {
     }
 }
 
-/// Whether the kernel has the congestion control called `name`.
+/// Whether the kernel has the congestion control `name`.
 pub(super) fn has_congestion(name: &str) -> io::Result<bool> {
     let fd = system::socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
     match system::set_bytes(&fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes()) {
@@ -82,7 +82,7 @@ pub(super) fn has_congestion(name: &str) -> io::Result<bool> {
     }
 }
 
-/// What the kernel counted of one end of a connection, and its state.
+/// The kernel's counters and state of one endpoint.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     pub(super) segments: u64,
@@ -96,7 +96,7 @@ pub(super) struct Counted {
     pub(super) timeout: u32,
 }
 
-/// Places in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows.
+/// Offsets in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), to which fields are only appended.
 mod place {
     pub(super) const RTO: usize = 8;
     pub(super) const SEGMENT: usize = 16;
@@ -110,14 +110,14 @@ mod place {
     pub(super) const TIMEOUTS: usize = 240;
 }
 
-/// Room for more than the kernel tells today.
+/// Size of the buffer, bytes: more than `struct tcp_info` has today.
 const INFO: usize = 512;
 
 impl Counted {
-    /// What the kernel says of the connection `fd`.
+    /// Reads the counters of the connection `fd`.
     pub(super) fn of(fd: BorrowedFd) -> Counted {
         let mut bytes = [0; INFO];
-        // What an older kernel does not tell stays 0.
+        // Fields that an older kernel does not have stay 0.
         if system::get_bytes(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes).is_err() {
             return Counted::default();
         }
@@ -137,7 +137,7 @@ impl Counted {
             timeout: word(place::RTO),
         }
     }
-    /// Adds what was counted between `earlier` and `later`.
+    /// Adds the increase from `earlier` to `later`.
     pub(super) fn add(&mut self, later: &Counted, earlier: &Counted) {
         self.segments += later.segments.saturating_sub(earlier.segments);
         self.retransmissions += later.retransmissions.saturating_sub(earlier.retransmissions);
@@ -145,43 +145,45 @@ impl Counted {
     }
 }
 
-/// Gives this network namespace the TCP that `scenario` wants, as far as the kernel has it; what is otherwise, in
-/// words. The machine's own namespace is left as it is.
+/// Sets the TCP parameters of this network namespace according to `scenario`, as far as the kernel supports
+/// them. Returns the differences in words. The initial namespace of the machine is not changed.
 pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     let all: Vec<Parameters> =
         scenario.traffic.iter().filter_map(|traffic| Plan::of(&traffic.source)?.1.build().ok()).collect();
     let mut notes = differences(&all);
     if is_the_machines_own() {
-        notes.push("TCP's settings are the machine's own: its network namespace is left as it is".to_owned());
+        notes.push(
+            "TCP uses the settings of the machine: its initial network namespace is not changed".to_owned(),
+        );
         return notes;
     }
     let any = |wants: fn(&Parameters) -> bool| if all.iter().any(wants) { "1" } else { "0" };
     for (name, value) in [
         ("tcp_sack", any(|tcp| tcp.recovery == Recovery::Sack)),
-        // Losses noticed by time (RACK) only go with selective acknowledgment.
+        // Time-based loss detection (RACK) requires selective acknowledgment.
         ("tcp_recovery", any(|tcp| tcp.recovery == Recovery::Sack)),
         ("tcp_timestamps", any(|tcp| tcp.timestamps)),
         ("tcp_ecn", any(|tcp| tcp.ecn)),
         ("tcp_slow_start_after_idle", any(|tcp| tcp.idle_restart)),
-        // Every connection begins without what an earlier one has learned, and may have its port.
+        // Connections do not inherit metrics of earlier ones, and may reuse their ports.
         ("tcp_no_metrics_save", "1"),
         ("tcp_tw_reuse", "1"),
     ] {
         if let Err(error) = fs::write(format!("/proc/sys/net/ipv4/{name}"), value) {
-            notes.push(format!("{name} could not be set to {value}: {error}"));
+            notes.push(format!("cannot set {name} to {value}: {error}"));
         }
     }
     notes
 }
 
-/// Whether this process is in the network namespace of the machine's first one.
+/// Whether this process is in the initial network namespace of the machine.
 fn is_the_machines_own() -> bool {
     let namespace = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
-    // Who may not look at the first process may not change its namespace either.
+    // Without the right to read the namespace of process 1 there is no right to change it either.
     namespace("1").is_some_and(|first| Some(first) == namespace("self"))
 }
 
-/// What no kernel does as `all` want it.
+/// Parameters in `all` that no kernel supports, in words.
 fn differences(all: &[Parameters]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |differs: bool, text: &str| {
@@ -190,15 +192,12 @@ fn differences(all: &[Parameters]) -> Vec<String> {
         }
     };
     let old = |tcp: &Parameters| matches!(tcp.recovery, Recovery::Tahoe | Recovery::Reno);
-    note(
-        all.iter().any(old),
-        "the kernel recovers as NewReno (RFC 6582) where the scenario wants Tahoe or Reno",
-    );
+    note(all.iter().any(old), "the kernel uses NewReno (RFC 6582) instead of Tahoe or Reno");
     let mixed = |wants: fn(&Parameters) -> bool| all.iter().any(wants) && !all.iter().all(wants);
     note(
         mixed(|tcp| tcp.recovery == Recovery::Sack),
-        "all connections acknowledge selectively, since some shall",
+        "all connections use selective acknowledgment, since some require it",
     );
-    note(mixed(|tcp| tcp.timestamps), "all connections have timestamps, since some shall");
+    note(mixed(|tcp| tcp.timestamps), "all connections use timestamps, since some require them");
     notes
 }

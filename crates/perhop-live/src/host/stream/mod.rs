@@ -1,7 +1,8 @@
 //! TCP applications on the kernel's own TCP, all of one host in one thread.
 //!
-//! [`Exchange`] waits for sockets and for instants, once `opening` has prepared it; what an application does when it hears something is in
-//! `application`, and follows the same [`Plan`](perhop_scenario::plan::Plan) as the simulator's.
+//! [`Exchange`], prepared by `opening`, waits for sockets and scheduled times. The behavior of applications
+//! is in `application`, and follows the [`Plan`](perhop_scenario::plan::Plan) that the simulator uses as
+//! well.
 
 mod application;
 mod connection;
@@ -24,22 +25,22 @@ use super::flows::Flows;
 use super::report::{ClientConnection, Sample, SessionReport};
 use super::{HostError, HostRun, system, trying};
 use connection::{Connection, Heard};
-use session::{End, Session};
+use session::{Session, SessionEnd};
 
-/// What is to be done at an instant.
+/// A scheduled task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
-    /// A session starts, or begins a transaction by itself.
+    /// A session starts, or starts a transaction at a random time.
     Begin(usize),
-    /// A session begins nothing more.
+    /// A session stops.
     Stop(usize),
-    /// The warm-up is over.
+    /// The warm-up ends.
     EndWarmup,
     /// A probe of connections takes a sample.
     Sample(usize),
 }
 
-/// All TCP of one host.
+/// All TCP traffic of one host.
 pub(super) struct Exchange {
     flows: Flows,
     poll: system::Poll,
@@ -49,10 +50,10 @@ pub(super) struct Exchange {
     listeners: Vec<(SocketAddr, OwnedFd)>,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
-    /// Connections held so far.
+    /// Number of connections so far.
     held: u64,
     agenda: BinaryHeap<Reverse<(u64, Task)>>,
-    /// Connections that could not be made or broke.
+    /// Connections that could not be opened, or failed.
     failures: u64,
     failure: Option<String>,
     notes: Vec<String>,
@@ -60,31 +61,31 @@ pub(super) struct Exchange {
     room: Vec<u8>,
 }
 
-/// What the exchange says when it has ended.
+/// Result of the exchange.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) sessions: Vec<SessionReport>,
     pub(super) notes: Vec<String>,
 }
 
-/// Reads and writes in a row at one connection before the others have their turn.
+/// Limit on consecutive reads and writes of one connection before others are served.
 const TURN: usize = 16;
-/// After the end connections stay as they are for so long, nanoseconds: hosts do not end at the same instant, and
-/// nobody shall take the end of the run for the end of a connection.
+/// Time after the end for which connections stay open, nanoseconds: hosts do not end simultaneously, and the
+/// end of the run must not look like the end of a connection.
 const STANDSTILL: u64 = 300_000_000;
-/// What tells listeners from connections among tokens.
+/// Bit that marks tokens of listeners.
 const LISTENER: u64 = 1 << 63;
 
-/// What tells connections in one place from one another, in a token's high half.
+/// Generation of the connection in a slot, in the upper half of a token.
 const SERIALS: u64 = 0x7fff_ffff;
 
-/// Nanoseconds of a time of the run.
+/// A time of the run in nanoseconds.
 fn nanoseconds(time: Time) -> u64 {
     time.as_picoseconds() / 1000
 }
 
 impl Exchange {
-    /// Plays until the end of the run.
+    /// Runs until the end of the run.
     pub(super) fn run(mut self, run: &HostRun) -> Result<Outcome, HostError> {
         let ends = run.ends();
         loop {
@@ -97,7 +98,7 @@ impl Exchange {
                 self.agenda.peek().map_or(u64::MAX, |Reverse((at, _))| run.start_at.saturating_add(*at));
             let left = next.min(ends).saturating_sub(system::monotonic());
             let ready = self.poll.wait(left.div_ceil(1_000_000));
-            for ready in trying(|| "waiting for sockets".to_owned(), ready)? {
+            for ready in trying(|| "cannot wait for sockets".to_owned(), ready)? {
                 let now = run.elapsed(system::monotonic());
                 if ready.token & LISTENER == 0 {
                     self.attend(now, ready);
@@ -115,7 +116,7 @@ impl Exchange {
             self.sessions[connection.session].tally.over.add(&connection.counted(), &connection.before);
         }
         if let Some(failure) = self.failure {
-            self.notes.push(format!("{} connections failed; the first: {failure}", self.failures));
+            self.notes.push(format!("{} connections failed; the first with: {failure}", self.failures));
         }
         Outcome { sessions: self.sessions.into_iter().map(Session::report).collect(), notes: self.notes }
     }
@@ -134,7 +135,7 @@ impl Exchange {
         }
     }
 
-    /// `session` starts, or a transaction of it begins by itself; it was due at `at`.
+    /// Starts `session`, or a transaction of it that was scheduled for `at`.
     fn begin_by_itself(&mut self, at: u64, now: u64, session: usize) {
         let Session { plan, stream, started, stops, .. } = &mut self.sessions[session];
         let first = !std::mem::replace(started, true);
@@ -143,7 +144,7 @@ impl Exchange {
             if next < *stops {
                 self.agenda.push(Reverse((next, Task::Begin(session))));
             }
-            // A Poisson process begins with a gap, not with a transaction.
+            // A Poisson process starts with a gap, not with a transaction.
             if first {
                 return;
             }
@@ -151,7 +152,7 @@ impl Exchange {
         self.connect(now, session);
     }
 
-    /// A new connection of `session`.
+    /// Opens a connection of `session`.
     fn connect(&mut self, now: u64, session: usize) {
         match self.try_connect(now, session) {
             Ok(connection) => {
@@ -177,7 +178,7 @@ impl Exchange {
             let own = SocketAddr::new(key.source.to_ip(), port);
             let made = session.tcp.socket(own).and_then(|fd| system::connect(&fd, server).map(|()| fd));
             match made {
-                // An earlier connection still has the port.
+                // An earlier connection still uses the port.
                 Err(error) if attempt < MOST_ATTEMPTS && is_taken(&error) => attempt += 1,
                 Err(error) => return Err(error),
                 Ok(fd) => return Ok(Connection::new(fd, place, number, port, now)),
@@ -185,7 +186,7 @@ impl Exchange {
         }
     }
 
-    /// Takes the connections that wait at a listener.
+    /// Accepts the pending connections of a listener.
     fn accept(&mut self, now: u64, listener: usize) {
         loop {
             let (address, fd) = &self.listeners[listener];
@@ -202,7 +203,7 @@ impl Exchange {
                 protocol: Protocol::TCP,
             };
             let session = self.flows.of(&key).and_then(|flow| self.by_flow.get(&flow)).copied();
-            // Who belongs to no session is not answered.
+            // Connections that belong to no session are closed.
             let Some(place) = session else { continue };
             let session = &mut self.sessions[place];
             if let Err(error) = session.tcp.dress(&fd, *address) {
@@ -220,7 +221,7 @@ impl Exchange {
         }
     }
 
-    /// Gives `connection` a place, and a token that no other had in that place.
+    /// Assigns a slot to `connection`, and a token that is unique in it.
     fn hold(&mut self, mut connection: Connection) -> usize {
         let place = self.free.pop().unwrap_or(self.connections.len());
         self.held = (self.held + 1) & SERIALS;
@@ -232,7 +233,7 @@ impl Exchange {
         place
     }
 
-    /// Watches a new connection; one that is `being_made` is writable when it is made.
+    /// Polls a new connection; one that is `being_made` becomes writable when it is open.
     fn watch(&mut self, place: usize, being_made: bool) {
         let Some(connection) = &self.connections[place] else { return };
         let (fd, token) = (connection.fd.as_fd(), connection.token);
@@ -245,10 +246,10 @@ impl Exchange {
         }
     }
 
-    /// Looks after a connection at which something is ready.
+    /// Serves a connection that is ready.
     fn attend(&mut self, now: u64, ready: system::Ready) {
         let place = (ready.token & u64::from(u32::MAX)) as usize;
-        // What was ready may have ended since, and another stand in its place.
+        // The connection may have ended since, and its slot have been reused.
         let same = |connection: &mut Connection| connection.token == ready.token;
         let taken = self.connections.get_mut(place).and_then(|held| held.take_if(same));
         let Some(mut connection) = taken else { return };
@@ -264,7 +265,7 @@ impl Exchange {
         }
     }
 
-    /// Hears and says what there is to be heard and said.
+    /// Reads and writes as much as possible.
     fn converse(&mut self, now: u64, connection: &mut Connection, ready: system::Ready) -> io::Result<()> {
         if !connection.open {
             if !ready.writable {
@@ -293,7 +294,7 @@ impl Exchange {
         if is_left { self.poll.watch_both(fd, token) } else { self.poll.watch_reading(fd, token) }
     }
 
-    /// A connection is over.
+    /// Handles the end of a connection.
     fn retire(&mut self, place: usize, connection: &Connection) {
         self.sessions[connection.session].tally.over.add(&connection.counted(), &connection.before);
         self.free.push(place);
@@ -304,7 +305,7 @@ impl Exchange {
         self.failure.get_or_insert_with(|| error.to_string());
     }
 
-    /// The warm-up is over: what was counted before does not count.
+    /// Handles the end of the warm-up: resets the counters.
     fn end_warmup(&mut self) {
         for connection in self.connections.iter_mut().flatten() {
             connection.before = connection.counted();
@@ -314,10 +315,10 @@ impl Exchange {
         }
     }
 
-    /// The probe of connections with index `probe` takes its samples.
+    /// Takes the samples of connection probe `probe`.
     fn sample(&mut self, run: &HostRun, now: u64, probe: usize) {
         let config = &run.scenario.measure.connections[probe];
-        let end = if config.end == ConnectionEnd::Client { End::Client } else { End::Server };
+        let end = if config.end == ConnectionEnd::Client { SessionEnd::Client } else { SessionEnd::Server };
         for connection in self.connections.iter().flatten() {
             let session = &mut self.sessions[connection.session];
             let named = run.scenario.traffic[session.traffic].name == config.traffic;
@@ -341,14 +342,14 @@ impl Exchange {
     }
 }
 
-/// Ports that are tried for one connection.
+/// Number of ports that are tried for one connection.
 const MOST_ATTEMPTS: u32 = 64;
 
 fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::AddrInUse | io::ErrorKind::AddrNotAvailable)
 }
 
-/// When the connection from `port` began or ended.
+/// Start or end of the connection from `port`.
 fn at_port(port: u16, at: u64) -> ClientConnection {
     ClientConnection { port, at }
 }

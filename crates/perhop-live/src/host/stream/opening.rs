@@ -1,4 +1,4 @@
-//! Before a run: the sessions of this host, what they have to do at which instant, and the ports they listen at.
+//! Preparation of a run: the sessions of this host, their scheduled tasks, and the listening ports.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -10,22 +10,23 @@ use perhop_qos::units::Time;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::tcp::Parameters;
 
-use super::session::{End, Session, Tally};
+use super::session::{Session, SessionEnd, Tally};
 use super::{Exchange, LISTENER, Task, kernel, nanoseconds};
 use crate::host::flows::Flows;
 use crate::host::{HostError, HostRun, system, trying};
 
-/// Connections that may wait to be accepted.
+/// Backlog of a listener.
 const WAITING: i32 = 1024;
-/// As much as is read at once.
+/// Size of the read buffer, bytes.
 const ROOM: usize = 1 << 16;
 
 impl Exchange {
-    /// Listens where `run`'s host is a server, and plans what it begins as a client; `None` without TCP.
+    /// Opens listeners where `run`'s host is a server, and schedules its tasks as a client; `None` without
+    /// TCP.
     pub(in crate::host) fn open(run: &HostRun, flows: &Flows) -> Result<Option<Exchange>, HostError> {
         let mut exchange = Exchange {
             flows: flows.clone(),
-            poll: trying(|| "waiting for sockets".to_owned(), system::Poll::new())?,
+            poll: trying(|| "cannot wait for sockets".to_owned(), system::Poll::new())?,
             sessions: Vec::new(),
             by_flow: BTreeMap::new(),
             listeners: Vec::new(),
@@ -62,9 +63,9 @@ impl Exchange {
         let config = &run.scenario.traffic[id.traffic];
         let Some((plan, tcp)) = Plan::of(&config.source).filter(|_| !id.answers) else { return Ok(()) };
         let (end, dscp) = if config.from == run.host {
-            (End::Client, config.dscp)
+            (SessionEnd::Client, config.dscp)
         } else if config.to == run.host {
-            (End::Server, config.reply_dscp.unwrap_or(config.dscp))
+            (SessionEnd::Server, config.reply_dscp.unwrap_or(config.dscp))
         } else {
             return Ok(());
         };
@@ -74,7 +75,7 @@ impl Exchange {
         let (streams, start) = config.flow_start(id.number, &run.streams());
         let place = self.sessions.len();
         let stops = nanoseconds(config.stop.unwrap_or(Time::MAX).min(run.scenario.duration));
-        if end == End::Client {
+        if end == SessionEnd::Client {
             self.agenda.push(Reverse((nanoseconds(start), Task::Begin(place))));
             if config.stop.is_some_and(|stop| stop < run.scenario.duration) {
                 self.agenda.push(Reverse((stops, Task::Stop(place))));
@@ -97,10 +98,10 @@ impl Exchange {
         Ok(())
     }
 
-    /// The congestion control of an end with `parameters`: what the run asks for, else what the scenario does; the
-    /// system's own where the kernel has not the scenario's.
+    /// The congestion control of an endpoint with `parameters`: that of the run, else that of the scenario;
+    /// `None`, the system's default, if the kernel does not have the scenario's.
     fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
-        let what = |name: &str| format!("congestion control {name}");
+        let what = |name: &str| format!("cannot use congestion control `{name}`");
         let has = |name: &str| trying(|| what(name), kernel::has_congestion(name));
         if let Some(asked) = run.congestion {
             let missing = || io::Error::from(io::ErrorKind::NotFound);
@@ -114,22 +115,23 @@ impl Exchange {
         if has(name)? {
             return Ok(Some(name.to_owned()));
         }
-        let note = format!("the kernel has no congestion control {name}: connections have the system's own");
+        let note =
+            format!("the kernel has no congestion control `{name}`: connections use the system's default");
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
         Ok(None)
     }
 
-    /// Listens at every port where a session's server is.
+    /// Listens at the port of every server.
     fn listen(&mut self) -> Result<(), HostError> {
-        for session in self.sessions.iter().filter(|session| session.end == End::Server) {
+        for session in self.sessions.iter().filter(|session| session.end == SessionEnd::Server) {
             let key = &self.flows.ids()[session.flow].key;
             let address = SocketAddr::new(key.destination.to_ip(), key.destination_port);
             if self.listeners.iter().any(|(known, _)| *known == address) {
                 continue;
             }
-            let what = || format!("nobody can listen at {address}");
+            let what = || format!("cannot listen at {address}");
             let fd = session.tcp.socket(address);
             let fd = trying(what, fd)?;
             trying(what, system::listen(&fd, WAITING))?;

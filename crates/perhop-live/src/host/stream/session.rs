@@ -1,4 +1,4 @@
-//! [`Session`]: one end of an application between two hosts, and what is counted of it.
+//! [`Session`]: one end of an application between two hosts, with its counters.
 
 use perhop_qos::random::Stream;
 use perhop_scenario::plan::Plan;
@@ -6,9 +6,9 @@ use perhop_scenario::plan::Plan;
 use super::super::report::{ClientConnection, Sample, SessionReport};
 use super::kernel::{Counted, Tcp};
 
-/// Which end of its connections a host is.
+/// End of a session at this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum SessionEnd {
     Client,
     Server,
 }
@@ -16,23 +16,23 @@ pub(super) enum End {
 /// One end of one session of the scenario's TCP traffic.
 #[derive(Debug)]
 pub(super) struct Session {
-    /// The client's flow, of its two.
+    /// The flow of the client.
     pub(super) flow: usize,
     pub(super) traffic: usize,
     pub(super) number: u32,
-    pub(super) end: End,
+    pub(super) end: SessionEnd,
     pub(super) plan: Plan,
     pub(super) tcp: Tcp,
     pub(super) stream: Stream,
-    /// When it begins nothing more, nanoseconds since the run began.
+    /// When it stops starting transactions, nanoseconds since the start of the run.
     pub(super) stops: u64,
     pub(super) started: bool,
-    /// Connections begun since the start of the run.
+    /// Connections opened since the start of the run.
     pub(super) begun: u32,
     pub(super) tally: Tally,
 }
 
-/// What is counted of one end of a session after the warm-up.
+/// Counters of one end of a session after the warm-up.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     pub(super) connections: u64,
@@ -41,13 +41,12 @@ pub(super) struct Tally {
     pub(super) received: u64,
     pub(super) transfers: Vec<ClientConnection>,
     pub(super) samples: Vec<Sample>,
-    /// Of connections that are over.
+    /// Counters of connections that have ended.
     pub(super) over: Counted,
 }
 
 impl Session {
-    /// What its random draws are when it makes a connection: as many as in the simulator, where they set the
-    /// clocks of both ends.
+    /// Draws the random numbers that the simulator uses for the clocks of both ends of a new connection.
     pub(super) fn draw_clocks(&mut self) {
         let _ = (self.stream.uniform(), self.stream.uniform());
     }
@@ -56,7 +55,7 @@ impl Session {
         SessionReport {
             traffic,
             number,
-            is_client: end == End::Client,
+            is_client: end == SessionEnd::Client,
             connections: tally.connections,
             transactions: tally.transactions,
             completions: tally.completions,

@@ -73,8 +73,8 @@ pub(super) fn to_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr>
 /// Numbers of the interfaces that have `address`.
 pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
     let mut list = MaybeUninit::<*mut libc::ifaddrs>::uninit();
-    // SAFETY: the call fills `list` or fails; the list is walked before it is freed, its pointers are null or valid
-    // until then, and names end with a zero byte.
+    // SAFETY: the call fills `list` or fails; the list is walked before it is freed, its pointers are null or
+    // valid until then, and names end with a zero byte.
     unsafe {
         checked(libc::getifaddrs(list.as_mut_ptr()))?;
         let first = list.assume_init();

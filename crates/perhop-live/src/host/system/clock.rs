@@ -12,7 +12,8 @@ fn clock(id: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How far the clock of packets' timestamps is ahead of [`monotonic`], nanoseconds: the tightest of some looks.
+/// How far the clock of packets' timestamps is ahead of [`monotonic`], nanoseconds: the tightest of some
+/// looks.
 pub(in crate::host) fn timestamps_ahead() -> u64 {
     let look = || {
         let before = monotonic();

@@ -100,8 +100,8 @@ pub(super) fn listen(fd: &OwnedFd, waiting: c_int) -> io::Result<()> {
 
 /// The next connection to `fd`, and who connects.
 pub(super) fn accept(fd: &OwnedFd) -> io::Result<(OwnedFd, SocketAddr)> {
-    // SAFETY: all-zero bytes are a valid value; the storage is writable for the whole call and `length` says how
-    // far; what is answered is an open descriptor that nobody else owns.
+    // SAFETY: all-zero bytes are a valid value; the storage is writable for the whole call and `length` says
+    // how far; what is answered is an open descriptor that nobody else owns.
     let (accepted, storage) = unsafe {
         let mut storage: libc::sockaddr_storage = zeroed();
         let mut length = size_of::<libc::sockaddr_storage>() as socklen_t;

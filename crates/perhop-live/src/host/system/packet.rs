@@ -23,8 +23,9 @@ pub(in crate::host) fn send(fd: &OwnedFd, domain: c_int, bytes: &[u8], class: u8
     };
     let mut control = Control([0; 128]);
     let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
-    // SAFETY: the message points to `part`, `bytes` and `control`, which outlive the call; the kernel only reads
-    // them. One header with one number fits the room for control messages, whose length is set to just that.
+    // SAFETY: the message points to `part`, `bytes` and `control`, which outlive the call; the kernel only
+    // reads them. One header with one number fits the room for control messages, whose length is set to just
+    // that.
     let answer = unsafe {
         let mut message: libc::msghdr = zeroed();
         message.msg_iov = &raw mut part;
@@ -60,9 +61,10 @@ pub(in crate::host) struct Received {
 pub(in crate::host) fn receive(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<Option<Received>> {
     let mut control = Control([0; 128]);
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
-    // SAFETY: the message points to `part`, `bytes`, `control` and `name`, which outlive the call and have the
-    // lengths that are told; all-zero bytes are valid values of the plain structures. Afterwards the headers of
-    // the control messages are walked with the C library's own macros, within the length that the kernel wrote.
+    // SAFETY: the message points to `part`, `bytes`, `control` and `name`, which outlive the call and have
+    // the lengths that are told; all-zero bytes are valid values of the plain structures. Afterwards the
+    // headers of the control messages are walked with the C library's own macros, within the length that the
+    // kernel wrote.
     unsafe {
         let mut name: libc::sockaddr_storage = zeroed();
         let mut message: libc::msghdr = zeroed();
@@ -114,13 +116,14 @@ fn is_outgoing(name: &libc::sockaddr_storage) -> bool {
     raw.sll_pkttype == libc::PACKET_OUTGOING
 }
 
-/// A socket that sees every packet that enters or leaves by the interface with number `interface`, of those that
-/// `filter` (classic BPF) lets through.
+/// A socket that sees every packet that enters or leaves by the interface with number `interface`, of those
+/// that `filter` (classic BPF) lets through.
 pub(in crate::host) fn packet_socket(interface: u32, filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
     // Protocol 0 receives nothing yet: no packet gets past the filter before it stands.
     let fd = socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
-    // SAFETY: the program points to `filter`, which outlives the call and is only read; its bytes are read as such.
+    // SAFETY: the program points to `filter`, which outlives the call and is only read; its bytes are read as
+    // such.
     let bytes =
         unsafe { std::slice::from_raw_parts(from_ref(&program).cast::<u8>(), size_of::<libc::sock_fprog>()) };
     set_bytes(&fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, bytes)?;
