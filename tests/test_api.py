@@ -109,7 +109,7 @@ def test_a_result_is_handed_over_once(scenario: Path) -> None:
     running = _core.start(perhop.Scenario.load(scenario).to_json(), ".", 1, 1, 1)
     assert running.wait(60)
     running.result()
-    with pytest.raises(RuntimeError, match="taken before"):
+    with pytest.raises(RuntimeError, match="already been taken"):
         running.result()
 
 

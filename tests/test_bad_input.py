@@ -83,7 +83,7 @@ def test_wrong_arguments(perhop: Command, scenario: Path, arguments: list[str], 
 
 def test_a_wrong_duration_is_reported_as_a_duration(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--duration", "10")
-    assert "duration=10, set in place" in ended.err
+    assert "override duration=10" in ended.err
     assert "--set" not in ended.err
 
 

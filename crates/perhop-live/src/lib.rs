@@ -1,7 +1,7 @@
 //! The live path: a forwarder that applies the ports and conditioners of the simulation to real packets.
 //!
 //! ```text
-//! frame in → parse → [output conditioner → port → wire delay and loss → input conditioner → route]* → frame out
+//! frame in → parse → [output conditioner → port → delay and loss → input conditioner → route]* → frame out
 //! ```
 //!
 //! The forwarder does no input or output itself: [`Forwarder`] processes frames at given times, and a

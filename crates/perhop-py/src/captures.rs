@@ -1,4 +1,4 @@
-//! Captures: the files that the simulator writes into.
+//! Captures: the files of the simulator.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -11,7 +11,7 @@ use perhop_sim::capture::{Captured, Captures, MOST_PACKETS};
 use perhop_sim::run::{Progress, RunError, RunOptions, run_captured};
 use serde_json::json;
 
-/// A folder that captures go into.
+/// A folder for captures.
 pub(crate) struct Folder {
     pub(crate) path: PathBuf,
     pub(crate) snap_length: Option<u32>,
@@ -39,7 +39,8 @@ impl Folder {
     }
 }
 
-/// The list of files: names, interfaces, packets, those that were dropped, and when a full one ends.
+/// The list of files: names, interfaces, packets, dropped packets, and the time at which a file reached its
+/// limit.
 pub(crate) fn to_json(captured: &[Captured]) -> String {
     let file = |file: &Captured| {
         json!({

@@ -1,4 +1,4 @@
-//! Result tables as `NumPy` arrays: the memory Rust filled becomes the array's, nothing is copied.
+//! Result tables as `NumPy` arrays, which take over the memory without a copy.
 
 use numpy::PyArray1;
 use perhop_measure::results::{Table, Values};

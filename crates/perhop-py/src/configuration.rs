@@ -1,4 +1,5 @@
-//! Routers' configurations in a scenario: `perhop-ios` reads them, `perhop-scenario` puts them in place.
+//! Router configurations in a scenario: `perhop-ios` interprets them, `perhop-scenario` translates the
+//! result.
 
 use perhop_ios::{LineState, Platform, Severity};
 use perhop_qos::ConfigError;
@@ -11,7 +12,7 @@ use perhop_scenario::{
 /// Cisco IOS.
 struct Ios;
 
-/// Reads scenarios whose routers may have Cisco IOS configurations.
+/// A loader of scenarios with Cisco IOS configurations.
 pub(crate) fn loader() -> Loader<'static> {
     Loader::with(&Ios)
 }
@@ -63,13 +64,13 @@ fn port(port: perhop_ios::Port, slots_of: Option<Rate>) -> ConfiguredPort {
     }
 }
 
-/// The greatest rate up to `rate` at which a cell goes out every so many slots of `line`.
+/// The greatest rate up to `rate` for a cell every whole number of slots of `line`.
 fn in_slots(rate: Rate, line: Rate) -> Rate {
     let (rate, line) = (rate.as_bits_per_second().max(1), line.as_bits_per_second());
     Rate::from_bits_per_second(line / line.div_ceil(rate))
 }
 
-/// One warning for all lines that would change what packets experience and that nobody simulates.
+/// One warning for all lines that would affect packets but are not simulated.
 fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
     let not_simulated = |state| matches!(state, LineState::NotModelled | LineState::NotRecognized);
     let lines: Vec<_> = configuration.lines.iter().filter(|line| not_simulated(line.state)).collect();
@@ -83,7 +84,7 @@ fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
         severity: perhop_scenario::Severity::Warning,
         line: first.number,
         message: format!("`{}`{others}: not simulated", first.text.trim()),
-        help: "`perhop check` of the configuration lists what became of every line".to_owned(),
+        help: "`perhop check` of the configuration lists the state of every line".to_owned(),
     })
 }
 
@@ -96,9 +97,7 @@ fn platform_of(config: &PlatformConfig) -> Result<Platform, ConfigError> {
         })?,
     };
     if config.particle.is_some_and(|particle| particle.as_bytes() == 0) {
-        return Err(
-            ConfigError::new("particle", "a particle of 0 bytes holds nothing").help("for example 576B")
-        );
+        return Err(ConfigError::new("particle", "`particle` must be above 0").help("for example 576B"));
     }
     Ok(Platform {
         particle: config.particle.unwrap_or(profile.particle),

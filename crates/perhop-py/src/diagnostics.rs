@@ -18,7 +18,7 @@ pub(crate) fn raise(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
     attached.err().unwrap_or(error)
 }
 
-/// The exception for a scenario that was found out only when it was built.
+/// The exception for a scenario whose error was found only when it was built.
 pub(crate) fn raise_config(py: Python<'_>, error: ConfigError) -> PyErr {
     let path = ValuePath::root().extend(&error.path);
     let diagnostic = Diagnostic::new(Severity::Error, &path, error.message);

@@ -1,4 +1,4 @@
-//! What drawing needs to know: configured curves, quantities as numbers, lines with fewer points.
+//! Data for drawing: configured drop curves, quantities as numbers, reduced series.
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use perhop_measure::downsample;
@@ -10,8 +10,8 @@ use pyo3::prelude::*;
 
 use crate::diagnostics;
 
-/// The drop probabilities that a scenario configures, for every queue that drops early. The scenario is not
-/// checked: what was run once may be drawn where its traces are not.
+/// The drop probabilities that a scenario configures, for every queue with early drops. The scenario is not
+/// checked, so that one of an earlier run can be drawn without its traces.
 #[pyfunction]
 pub(crate) fn drop_curves<'py>(py: Python<'py>, scenario_json: &str) -> PyResult<Bound<'py, PyAny>> {
     let scenario: Scenario =
@@ -19,8 +19,8 @@ pub(crate) fn drop_curves<'py>(py: Python<'py>, scenario_json: &str) -> PyResult
     diagnostics::from_json(py, &curves::drop_curves(&scenario))
 }
 
-/// Indices of at most `4 * buckets` of `values` that draw the same line: of each bucket of points the
-/// first, the least, the greatest and the last.
+/// Indices of at most `4 * buckets` of `values` for a line that looks like the line through all of them: of
+/// each bucket of points the first, the least, the greatest and the last.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // a borrowed array comes by value
 pub(crate) fn envelope<'py>(
@@ -32,7 +32,7 @@ pub(crate) fn envelope<'py>(
     Ok(PyArray1::from_vec(py, downsample::envelope(values, buckets)))
 }
 
-/// `(number, base unit)` of a time, a rate or a size as a scenario writes it; `None` for any other text.
+/// Parses a time, a rate or a size of a scenario to `(number, base unit)`; `None` for any other text.
 #[pyfunction]
 pub(crate) fn quantity(text: &str) -> Option<(f64, &'static str)> {
     if let Ok(time) = text.parse::<Time>() {

@@ -1,15 +1,15 @@
-//! The live laboratory's forwarders, each run in a process of its own.
+//! The forwarders of the live laboratory, each in a separate process.
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// Run the forwarder that a configuration describes, until it is asked to end.
+/// Runs the forwarder that a configuration describes, until it is requested to end.
 #[pyfunction]
 pub(crate) fn live_forward(py: Python<'_>, config_json: &str) -> PyResult<()> {
     py.detach(|| perhop_live::process::forward(config_json)).map_err(|error| failure(&error))
 }
 
-/// Run policies between two existing interfaces, until it is asked to end.
+/// Runs policies between two existing interfaces, until it is requested to end.
 #[pyfunction]
 pub(crate) fn live_bridge(py: Python<'_>, config_json: &str) -> PyResult<()> {
     py.detach(|| perhop_live::process::bridge(config_json)).map_err(|error| failure(&error))

@@ -1,4 +1,4 @@
-//! The hosts of a live run: their traffic programs, and the results of what they wrote down.
+//! The hosts of a live run: their traffic, and results from their records.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::running::{Parts, to_python};
 use crate::{diagnostics, loading};
 
-/// Plays the part of one host of a scenario on real sockets, from its beginning to its end.
+/// Runs the traffic of one host of a scenario on real sockets until the end of the run.
 #[pyfunction]
 #[pyo3(signature = (
     scenario_json, base, host, seed, start_at_monotonic_ns, result_path, replication = 0, congestion_control = None
@@ -41,7 +41,7 @@ pub(crate) fn live_host(
     py.detach(|| run.play()).map(drop).map_err(|error| raised(py, error))
 }
 
-/// The results of live runs, from what their hosts and forwarders wrote down.
+/// The results of live runs, from the records of hosts and the reports of forwarders.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn live_results<'py>(
@@ -58,11 +58,12 @@ pub(crate) fn live_results<'py>(
     to_python(py, results.map_err(|error| raised(py, error))?)
 }
 
-/// What a host's program could not do, as Python's exception.
+/// An error of a host's traffic as a Python exception.
 fn raised(py: Python<'_>, error: HostError) -> PyErr {
     match error {
         HostError::Config(error) => diagnostics::raise_config(py, error),
-        // With the system's number Python finds the kind of error: PermissionError, FileNotFoundError and so on.
+        // With the system's number Python finds the kind of error: PermissionError, FileNotFoundError and so
+        // on.
         HostError::System(what, error) => match error.raw_os_error() {
             Some(code) => PyOSError::new_err((code, format!("{what}: {error}"))),
             None => PyOSError::new_err(format!("{what}: {error}")),

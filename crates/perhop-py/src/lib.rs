@@ -1,8 +1,8 @@
 //! `perhop._core`: the only place that knows Python.
 //!
-//! The seam is small on purpose: text and JSON go in, a running experiment and columns of numbers
-//! come out. What a scenario is, and what is wrong with one, is said in `perhop-sim`; what to run and
-//! what to think of the result is said in the Python package.
+//! The interface is small on purpose: text and JSON go in, a running experiment and columns of numbers come
+//! out. Scenarios and their checks are in `perhop-scenario`; the Python package selects experiments and
+//! evaluates results.
 
 mod captures;
 mod columns;

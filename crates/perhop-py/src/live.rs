@@ -1,4 +1,4 @@
-//! The live laboratory: what runs where when a scenario is made of namespaces and cables.
+//! The live laboratory: lowering of a scenario to namespaces, cables and processes.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::{diagnostics, loading};
 
-/// Who runs which port of a scenario behind which cable, as JSON.
+/// The processes, ports and cables of a live run, as JSON.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, base, seed, replication = 0))]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects

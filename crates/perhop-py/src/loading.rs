@@ -1,4 +1,4 @@
-//! Reading scenarios.
+//! Loading of scenarios.
 
 use std::path::{Path, PathBuf};
 
@@ -9,45 +9,45 @@ use pyo3::prelude::*;
 use crate::configuration::loader;
 use crate::diagnostics;
 
-/// A scenario that was read, completed with its defaults and found to be sound.
+/// A loaded and checked scenario.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Loaded {
-    /// The scenario with every default written out.
+    /// The scenario, including all defaults, as JSON.
     #[pyo3(get)]
     json: String,
-    /// The same with the texts of routers' configurations in place of their files.
+    /// The scenario as JSON, with the texts of router configurations in place of their files.
     #[pyo3(get)]
     embedded: String,
-    /// The same with what routers' configurations say put in place as policies, rates and rings: what is simulated.
+    /// The scenario to simulate as JSON: router configurations have become policies, rates and rings.
     #[pyo3(get)]
     resolved: String,
     base: PathBuf,
-    /// What is suspicious, though not wrong.
+    /// Warnings.
     #[pyo3(get)]
     warnings: Py<Warnings>,
 }
 
 #[pymethods]
 impl Loaded {
-    /// The directory that relative paths in the scenario start from.
+    /// Directory of relative paths in the scenario.
     #[getter]
     fn base(&self) -> String {
         self.base.display().to_string()
     }
 }
 
-/// What is suspicious about a file, though not wrong.
+/// Warnings about a file.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Warnings(Vec<Diagnostic>);
 
 #[pymethods]
 impl Warnings {
-    /// Each with the place it is about.
+    /// The warnings with their positions.
     #[getter]
     fn diagnostics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         diagnostics::from_json(py, &serde_json::json!(self.0))
     }
-    /// All of them as text for a terminal.
+    /// All warnings as text for a terminal.
     #[getter]
     fn colored(&self) -> String {
         perhop_scenario::render(&self.0, Coloring::Ansi)
@@ -72,7 +72,7 @@ fn to_text<T>(value: &T, write: impl Fn(&T) -> serde_json::Result<String>) -> Py
     write(value).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Reads a scenario file; each override `(path, value)` replaces one value in it first.
+/// Loads a scenario file, with overrides `(path, value)` applied.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects
 pub(crate) fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String)>) -> PyResult<Loaded> {
@@ -81,7 +81,7 @@ pub(crate) fn load(py: Python<'_>, path: PathBuf, overrides: Vec<(String, String
     loaded(py, read)
 }
 
-/// Reads a scenario from JSON text, overrides as for a file; relative paths in it start from `base`.
+/// Loads a scenario from JSON text, with overrides applied; paths in it are relative to `base`.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn load_json(
@@ -93,8 +93,8 @@ pub(crate) fn load_json(
     loaded(py, parse(py, json, &base, &overrides)?)
 }
 
-/// A scenario with what its routers' configurations say put in place, as JSON. It is not checked: what was run
-/// once may be drawn where its traces are not.
+/// A scenario as JSON, with router configurations translated. It is not checked, so that one of an earlier
+/// run can be drawn without its traces.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn resolve(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<String> {
@@ -104,7 +104,7 @@ pub(crate) fn resolve(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<Str
     to_text(&resolved, serde_json::to_string)
 }
 
-/// The scenario in `json`, or the Python exception that says what is wrong with it.
+/// Decodes the scenario in `json`; errors become a Python exception.
 pub(crate) fn parse(
     py: Python<'_>,
     json: &str,
@@ -119,7 +119,7 @@ pub(crate) fn parse(
     loader().load_document(&document, base).map_err(|found| diagnostics::raise(py, &found))
 }
 
-/// Checks a file that holds a scenario or policies alone; what it holds, and what is suspicious in it.
+/// Checks a file with a scenario or only policies. Returns which of the two it is, and warnings.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Warnings)> {

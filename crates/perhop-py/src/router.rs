@@ -1,10 +1,10 @@
-//! Reading routers' configurations.
+//! Router configurations.
 
 use perhop_ios::{LineState, Platform};
 use pyo3::prelude::*;
 
-/// What a router's configuration says line by line, what is wrong with it and what it amounts to, as JSON:
-/// `lines`, `counts`, `diagnostics`, `router`.
+/// Checks a router's configuration. Returns JSON with `lines` (state of each line), `counts`, `diagnostics`
+/// and `router` (the resulting policies).
 #[pyfunction]
 pub(crate) fn check_router(py: Python<'_>, text: &str) -> String {
     py.detach(|| {
@@ -27,13 +27,13 @@ pub(crate) fn check_router(py: Python<'_>, text: &str) -> String {
     })
 }
 
-/// The text of a router's configuration in a file.
+/// Reads the text of a router configuration from a file.
 #[pyfunction]
 pub(crate) fn router_text(bytes: &[u8]) -> String {
     perhop_scenario::configuration_text(bytes)
 }
 
-/// Whether a text looks like a router's configuration.
+/// Whether a text looks like a router configuration.
 #[pyfunction]
 pub(crate) fn is_router_configuration(py: Python<'_>, text: &str) -> bool {
     py.detach(|| perhop_ios::is_configuration(text))

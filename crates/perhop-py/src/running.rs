@@ -1,4 +1,4 @@
-//! A simulation in a thread of its own, watched from Python.
+//! A simulation in a separate thread, controlled from Python.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -17,7 +17,7 @@ use pyo3::types::PyDict;
 use crate::captures::{self, Folder};
 use crate::{columns, diagnostics, loading};
 
-/// A [`Snapshot`] as Python takes it.
+/// A [`Snapshot`] as a Python value.
 type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<(String, u64)>);
 type Outcome = thread::Result<Result<(Results, Vec<Captured>), RunError>>;
 
@@ -25,12 +25,12 @@ type Outcome = thread::Result<Result<(Results, Vec<Captured>), RunError>>;
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Run {
     progress: Arc<Progress>,
-    end: Arc<End>,
+    end: Arc<Outcome>,
 }
 
-/// How a run ended, and the bell that rings when it does.
+/// Result of a run, and the condition that signals its end.
 #[derive(Default)]
-struct End {
+struct Outcome {
     outcome: Mutex<State>,
     bell: Condvar,
 }
@@ -43,8 +43,8 @@ enum State {
     Taken,
 }
 
-impl End {
-    /// The state; a thread that panicked while it held the lock left nothing half-done behind.
+impl Outcome {
+    /// The state. A panic of another thread with the lock held leaves it valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -56,19 +56,19 @@ impl Run {
     fn progress(&self) -> (f64, f64, u64) {
         (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
     }
-    /// What the first replication looked like when it was last asked for, `(seconds, [(port, queue, packets,
-    /// bytes)], [(class, bytes received since the warm-up)])`; asks for the next. `None` where nothing is new.
+    /// The latest snapshot of the first replication, `(seconds, [(port, queue, packets, bytes)], [(class,
+    /// bytes received since the warm-up)])`, and a request for the next. `None` if there is no new one.
     fn snapshot(&self) -> Option<Seen> {
         let Snapshot { time, queues, classes } = self.progress.snapshot()?;
         let queues = queues.into_iter().map(|one| (one.port, one.queue, one.packets, one.bytes)).collect();
         let classes = classes.into_iter().map(|one| (one.class, one.received_bytes)).collect();
         Some((time.as_seconds(), queues, classes))
     }
-    /// Asks the simulation to stop; `wait` says when it has.
+    /// Requests the simulation to stop; `wait` returns when it has stopped.
     fn cancel(&self) {
         self.progress.cancel();
     }
-    /// Waits at most `timeout_s` seconds, other Python threads running; true once the run has ended.
+    /// Waits at most `timeout_s` seconds without the GIL; true if the run has ended.
     fn wait(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
         let timeout = Duration::try_from_secs_f64(timeout_s)
             .map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -81,8 +81,8 @@ impl Run {
             !matches!(*waited.0, State::Running)
         }))
     }
-    /// `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files as
-    /// JSON)`; once only, since the memory is handed over.
+    /// `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files
+    /// as JSON)`. It can be called once, since the memory is handed over.
     fn result<'py>(
         &self,
         py: Python<'py>,
@@ -95,7 +95,7 @@ impl Run {
             std::mem::replace(&mut *state, State::Taken)
         };
         let State::Ended(outcome) = taken else {
-            return Err(PyRuntimeError::new_err("the result was taken before"));
+            return Err(PyRuntimeError::new_err("the result has already been taken"));
         };
         let (results, captured) = match *outcome {
             Ok(Ok(ended)) => ended,
@@ -109,10 +109,10 @@ impl Run {
     }
 }
 
-/// A summary as JSON, tables, and their columns' units.
+/// A summary as JSON, tables, and the units of their columns.
 pub(crate) type Parts<'py> = (String, Bound<'py, PyDict>, Bound<'py, PyDict>);
 
-/// `results` as Python has them.
+/// `results` as Python values.
 pub(crate) fn to_python(py: Python<'_>, results: Results) -> PyResult<Parts<'_>> {
     let (tables, units) = (PyDict::new(py), PyDict::new(py));
     for table in results.tables {
@@ -130,7 +130,7 @@ impl Drop for Run {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let said =
         panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
@@ -163,7 +163,7 @@ pub(crate) fn start(
     };
     let options = RunOptions { seed, replications, threads, engine };
     let progress = Arc::new(if watched { Progress::watched() } else { Progress::new() });
-    let end = Arc::new(End::default());
+    let end = Arc::new(Outcome::default());
     let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };
     thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {
         let folder = captures.map(|path| Folder { path, snap_length, most_packets });
