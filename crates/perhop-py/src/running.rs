@@ -25,12 +25,12 @@ type Outcome = thread::Result<Result<(Results, Vec<Captured>), RunError>>;
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Run {
     progress: Arc<Progress>,
-    end: Arc<Outcome>,
+    end: Arc<Completion>,
 }
 
 /// Result of a run, and the condition that signals its end.
 #[derive(Default)]
-struct Outcome {
+struct Completion {
     outcome: Mutex<State>,
     bell: Condvar,
 }
@@ -43,7 +43,7 @@ enum State {
     Taken,
 }
 
-impl Outcome {
+impl Completion {
     /// The state. A panic of another thread with the lock held leaves it valid.
     fn state(&self) -> MutexGuard<'_, State> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
@@ -163,7 +163,7 @@ pub(crate) fn start(
     };
     let options = RunOptions { seed, replications, threads, engine };
     let progress = Arc::new(if watched { Progress::watched() } else { Progress::new() });
-    let end = Arc::new(Outcome::default());
+    let end = Arc::new(Completion::default());
     let run = Run { progress: Arc::clone(&progress), end: Arc::clone(&end) };
     thread::Builder::new().name("perhop-run".to_owned()).spawn(move || {
         let folder = captures.map(|path| Folder { path, snap_length, most_packets });

@@ -26,19 +26,13 @@ pub mod plan;
 mod position;
 mod recording;
 pub mod routing;
+mod scenario;
 mod schema;
 pub mod tcp;
 pub mod topology;
 mod trace;
 mod traffic;
 mod validate;
-
-use std::collections::BTreeMap;
-
-use perhop_qos::policy::PolicyConfig;
-use perhop_qos::units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 pub use application::{
     BulkConfig, Closing, ConnectRequestResponseConfig, FileConnection, FileTransferConfig,
@@ -57,52 +51,10 @@ pub use measure::{
 pub use nodes::{HostConfig, InterfaceConfig, LinkConfig, RouterConfig};
 pub use path::ValuePath;
 pub use recording::{Recorded, Recording, TcpNumbers, read_recording};
+pub use scenario::Scenario;
 pub use schema::scenario_schema;
 pub use trace::{TraceEntry, read_trace};
 pub use traffic::{
     CbrConfig, OnOffConfig, PacketSize, PcapConfig, PeriodLaw, PoissonConfig, ReplayedFlows, SizeLaw,
     SourceConfig, TraceConfig, TrafficConfig,
 };
-
-/// A complete experiment: topology, policies at interfaces, traffic, duration and measurements.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Scenario {
-    /// Version of the scenario language; it must be 1.
-    pub perhop: u32,
-    /// Title in results.
-    pub name: String,
-    /// Purpose of the scenario, for readers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Simulated time, including the warm-up.
-    pub duration: Time,
-    /// Seed for all random streams.
-    #[serde(default = "default_seed")]
-    pub seed: u64,
-    /// Number of independent repetitions, each with its own random numbers.
-    #[serde(default = "default_replications")]
-    pub replications: u32,
-    /// End systems by name: they send and receive, but do not forward.
-    pub hosts: BTreeMap<String, HostConfig>,
-    /// Routers by name: they condition, route and queue.
-    #[serde(default)]
-    pub routers: BTreeMap<String, RouterConfig>,
-    /// Point-to-point links, with an interface at each end.
-    pub links: Vec<LinkConfig>,
-    /// Policies by name, for use by interfaces.
-    #[serde(default)]
-    pub policies: BTreeMap<String, PolicyConfig>,
-    /// Flows between hosts and their sources.
-    pub traffic: Vec<TrafficConfig>,
-    /// Measurements in addition to the counters of every run.
-    #[serde(default)]
-    pub measure: MeasureConfig,
-}
-
-fn default_seed() -> u64 {
-    1
-}
-fn default_replications() -> u32 {
-    1
-}

@@ -8,13 +8,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Scenario;
 use super::configuration::{Assembled, ConfigurationLanguage, assemble};
 use super::decode::decode;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
 use super::path::ValuePath;
 use super::validate::{validate_policies, validate_scenario};
+use crate::scenario::Scenario;
 
 /// A scenario that can be run.
 #[derive(Clone, Debug)]

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
 
-use super::Scenario;
 use super::path::ValuePath;
+use crate::scenario::Scenario;
 
 /// The JSON Schema (draft 2020-12) of a scenario file.
 pub fn scenario_schema() -> Value {

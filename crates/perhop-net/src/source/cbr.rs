@@ -3,7 +3,8 @@
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
-use super::{Emission, spacing::Spacing};
+use super::emission::Emission;
+use super::spacing::Spacing;
 use perhop_scenario::CbrConfig;
 
 /// Packets of fixed size at regular intervals.

@@ -1,39 +1,24 @@
 //! Sources: times and sizes of the packets of a flow.
 
 mod cbr;
+mod emission;
 mod on_off;
 mod poisson;
 mod replay;
 mod spacing;
 mod trace;
 
-use perhop_qos::packet::Dscp;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
 pub use cbr::Cbr;
+pub use emission::Emission;
 pub use on_off::OnOff;
 pub use poisson::Poisson;
 pub use replay::{Replay, ReplayedPacket};
 pub use trace::Trace;
 
 use perhop_scenario::{SourceConfig, TraceEntry};
-
-/// A packet to be sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Emission {
-    /// Time of sending.
-    pub at: Time,
-    /// Length of the IP packet, bytes.
-    pub length: u32,
-    /// Codepoint, if the source sets it.
-    pub dscp: Option<Dscp>,
-}
-
-impl Emission {
-    /// The result of a source that has ended.
-    pub const NEVER: Emission = Emission { at: Time::MAX, length: 0, dscp: None };
-}
 
 /// A source of any kind, stored by value and dispatched by one `match`.
 #[derive(Clone, Debug)]

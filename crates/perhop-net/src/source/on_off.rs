@@ -3,7 +3,8 @@
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 
-use super::{Emission, spacing::Spacing};
+use super::emission::Emission;
+use super::spacing::Spacing;
 use perhop_scenario::{OnOffConfig, PeriodLaw};
 
 /// Bursts at constant bit rate, separated by silence. A packet is sent at the start of a burst, then after

@@ -3,7 +3,7 @@
 use perhop_qos::random::Stream;
 use perhop_qos::units::{Rate, Time};
 
-use super::Emission;
+use super::emission::Emission;
 use perhop_scenario::{PacketSize, PoissonConfig, SizeLaw};
 
 /// A Poisson process of packets.

@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::Emission;
+use super::emission::Emission;
 use perhop_scenario::TraceEntry;
 
 /// Replays the entries of a trace once.

@@ -9,7 +9,7 @@ use perhop_qos::framing::Framing;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
 
-use super::{ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, RouterConfiguration};
+use super::router::{ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, RouterConfiguration};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::Document;
 use crate::nearest::suggest;

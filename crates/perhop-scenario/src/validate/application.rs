@@ -2,7 +2,7 @@
 
 use perhop_qos::units::{ByteSize, Time};
 
-use super::Findings;
+use super::findings::Findings;
 use crate::SourceConfig;
 use crate::path::ValuePath;
 use crate::plan::{Connections, Plan};

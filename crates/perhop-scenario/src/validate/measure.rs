@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::Findings;
+use super::findings::Findings;
 use super::topology::{Network, links_of};
 use crate::nearest::suggest;
 use crate::path::ValuePath;

@@ -9,7 +9,7 @@ use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::Rate;
 
-use super::Findings;
+use super::findings::Findings;
 use super::topology::Network;
 use crate::path::ValuePath;
 use crate::{InterfaceConfig, Scenario};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use super::Findings;
+use super::findings::Findings;
 use crate::nearest::{listed, suggest};
 use crate::path::ValuePath;
 use crate::{LinkConfig, Scenario};

@@ -8,8 +8,9 @@ use perhop_qos::packet::Dscp;
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::units::{Rate, Time};
 
+use super::application;
+use super::findings::Findings;
 use super::topology::{Network, links_of};
-use super::{Findings, application};
 use crate::nearest::suggest;
 use crate::path::ValuePath;
 use crate::plan::Plan;

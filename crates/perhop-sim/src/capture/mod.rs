@@ -3,15 +3,12 @@
 //! A `Tap` on a direction of a link keeps records of the packets; `Files` writes them as frames with headers,
 //! of which `tcp` gives the fields of TCP. The caller of [`crate::run_captured`] opens the files.
 
+mod captures;
 mod files;
 mod tap;
 mod tcp;
 
-use std::io::{self, Write};
-
-use perhop_capture::SnapLength;
-use perhop_qos::units::Time;
-
+pub use captures::{Captured, Captures, MOST_PACKETS};
 pub(crate) use files::Files;
 pub(crate) use tap::Tap;
 

@@ -4,7 +4,6 @@ use perhop_qos::units::Time;
 
 use perhop_measure::tcp::SenderStatistics;
 
-use super::outgoing::Transmitted;
 use super::receiver::Receiver;
 use super::segment::Segment;
 use super::sender::Sender;
@@ -236,12 +235,6 @@ impl Connection {
     pub(crate) fn next_timer(&self) -> Time {
         let of_sender = self.sender.deadline.min(self.sender.probe_at);
         of_sender.min(self.receiver.deadline().min(self.syn_deadline))
-    }
-
-    /// The next segment to send. To be called after every other method, until it returns `None`.
-    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
-        let mut segment = Segment::default();
-        (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
     }
 
     /// The application sends `bytes` more; [`u64::MAX`] stands for an endless transfer.

@@ -23,6 +23,12 @@ pub(crate) enum Transmitted {
 
 #[allow(clippy::inline_always)] // the fast path of every segment
 impl Connection {
+    /// The next segment to send. To be called after every other method, until it returns `None`.
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        let mut segment = Segment::default();
+        (self.transmit(now, &mut segment).0 != Transmitted::Nothing).then_some(segment)
+    }
+
     /// Writes the next segment to send over `segment`, if there is one. Returns the result and the length of
     /// the IP packet, bytes.
     ///

@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::{Algorithm, CongestionWindow};
+use super::algorithm::{Algorithm, CongestionWindow};
 
 /// RFC 9438 §5: C, segments per second cubed.
 const C: f64 = 0.4;

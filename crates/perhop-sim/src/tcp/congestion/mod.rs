@@ -1,49 +1,20 @@
 //! Congestion control: growth of the window, and its reduction after congestion events.
 
+mod algorithm;
 mod cubic;
 mod reno;
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::CongestionControl;
 
+use algorithm::Algorithm;
 use cubic::Cubic;
 use reno::Reno;
 
-/// The congestion window and the slow-start threshold, segments.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct CongestionWindow {
-    pub(super) segments: f64,
-    pub(super) threshold: f64,
-}
-
-impl CongestionWindow {
-    /// RFC 5681 §3.1: slow start while cwnd < ssthresh.
-    pub(super) fn in_slow_start(&self) -> bool {
-        self.segments < self.threshold
-    }
-}
+pub(super) use algorithm::CongestionWindow;
 
 /// The least threshold, segments (RFC 5681 §3.1, equation 4).
 const LEAST_THRESHOLD: f64 = 2.0;
-
-/// An algorithm of congestion control. Slow start is common to all: see [`Congestion::on_ack`].
-trait Algorithm {
-    /// `acknowledged` segments were acknowledged in congestion avoidance; `round_trip` is the smoothed
-    /// round-trip time, if it is known.
-    fn on_ack(
-        &mut self,
-        now: Time,
-        window: &mut CongestionWindow,
-        acknowledged: f64,
-        round_trip: impl FnOnce() -> Option<Time>,
-    );
-    /// An acknowledgment arrived while the sender is application-limited: the time until `now` must not count
-    /// for growth.
-    fn on_application_limited(&mut self, now: Time);
-    /// A congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold, segments.
-    /// `in_use` is the part of the window that is reduced, segments.
-    fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64;
-}
 
 /// The algorithm of one sender, stored by value and dispatched by one `match`.
 #[derive(Clone, Copy, Debug)]

@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::{Algorithm, CongestionWindow};
+use super::algorithm::{Algorithm, CongestionWindow};
 
 /// One segment more per round trip; half after congestion.
 #[derive(Clone, Copy, Debug)]
