@@ -11,6 +11,7 @@ mod summary;
 mod table;
 mod tables;
 mod tcp;
+mod traffic;
 
 pub use summary::Summary;
 pub use table::{Column, Table, Values};

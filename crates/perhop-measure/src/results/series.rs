@@ -6,8 +6,8 @@ use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
 
 use super::table::{Rows, Table};
-use super::tables::{ClassRow, FlowRow};
 use super::tcp::{TransactionRow, completion_histograms};
+use super::traffic::{ClassRow, FlowRow};
 use crate::Measurements;
 
 #[derive(Debug)]

@@ -1,7 +1,5 @@
 //! The tables of a run, made of the measurements of its replications.
 
-use hdrhistogram::Histogram;
-use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use super::colors::{ColorRow, color_rows, color_table};
@@ -13,12 +11,13 @@ use super::series::{
 };
 use super::table::{Rows, Table};
 use super::tcp::{self, ConnectionRow, TcpRow, TransactionRow};
-use crate::counters::{
-    DelayStatistics, Delays, FlowTally, Tally, above_least, least_seconds, quantile_seconds,
+use super::traffic::{
+    ClassRow, DROP_COLUMNS, FlowRow, class_rows, class_table, flow_rows, flow_table, percent,
 };
+use crate::Measurements;
+use crate::counters::Tally;
 use crate::statistics::fairness;
-use crate::{Flow, Measurements};
-use perhop_scenario::{DelayScope, Scenario, TrafficConfig};
+use perhop_scenario::Scenario;
 
 /// The rows of one replication for each table.
 #[derive(Debug)]
@@ -43,36 +42,6 @@ pub struct Replication {
 struct RunRow {
     replication: u64,
     packet_hops: u64,
-    fairness: f64,
-}
-
-#[derive(Debug)]
-pub(super) struct FlowRow {
-    replication: u64,
-    pub(super) flow: String,
-    class: String,
-    from: String,
-    to: String,
-    tally: FlowTally,
-    in_network: u64,
-    measured: Time,
-    answers: bool,
-    /// Its own delay distribution; `None` if it shares that of its class.
-    delay: Option<Histogram<u32>>,
-}
-
-#[derive(Debug)]
-pub(super) struct ClassRow {
-    replication: u64,
-    pub(super) class: String,
-    flows: u64,
-    tally: FlowTally,
-    in_network: u64,
-    measured: Time,
-    pub(super) delay: Histogram<u32>,
-    pub(super) variation: Histogram<u32>,
-    /// PDV over all flows; `None` if it is not known for each flow.
-    above_least: Option<Histogram<u32>>,
     fairness: f64,
 }
 
@@ -113,83 +82,6 @@ impl Replication {
             colors: color_rows(measurements, replication),
         }
     }
-}
-
-impl FlowRow {
-    /// Received bits per second.
-    fn throughput(&self) -> f64 {
-        self.tally.received.bytes as f64 * 8.0 / self.measured.as_seconds()
-    }
-}
-
-/// Name of a flow: that of its traffic, with a number if there are several.
-pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
-    if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
-}
-
-fn flow_rows(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Vec<FlowRow> {
-    let per_flow = scenario.measure.delays == DelayScope::PerFlow;
-    let measured = measurements.duration.saturating_sub(measurements.warmup);
-    let row = |(index, flow): (usize, &Flow)| {
-        let traffic = &scenario.traffic[flow.traffic];
-        let name = flow_name(traffic, flow.number);
-        let (name, from, to) = if flow.answers {
-            (format!("{name} (back)"), &traffic.to, &traffic.from)
-        } else {
-            (name, &traffic.from, &traffic.to)
-        };
-        FlowRow {
-            replication,
-            flow: name,
-            class: measurements.class_names[flow.class].clone(),
-            from: from.clone(),
-            to: to.clone(),
-            tally: measurements.counters[index].tally(),
-            in_network: measurements.in_network[index],
-            measured,
-            answers: flow.answers,
-            delay: per_flow
-                .then(|| measurements.delays[measurements.counters[index].distribution].delay.histogram()),
-        }
-    };
-    measurements.flows.iter().enumerate().map(row).collect()
-}
-
-fn class_rows(measurements: &Measurements, replication: u64, flows: &[FlowRow]) -> Vec<ClassRow> {
-    let of_class = |(index, class): (usize, &String)| {
-        let members: Vec<&FlowRow> = flows.iter().filter(|flow| flow.class == *class).collect();
-        let mut tally = FlowTally::default();
-        for flow in &members {
-            tally.merge(&flow.tally);
-        }
-        let Delays { delay, variation, .. } = delays_of_class(measurements, index);
-        let own: Vec<&Histogram<u32>> = members.iter().filter_map(|flow| flow.delay.as_ref()).collect();
-        ClassRow {
-            replication,
-            class: class.clone(),
-            flows: members.len() as u64,
-            tally,
-            in_network: members.iter().map(|flow| flow.in_network).sum(),
-            measured: measurements.duration.saturating_sub(measurements.warmup),
-            delay: delay.histogram(),
-            variation: variation.histogram(),
-            above_least: (!own.is_empty()).then(|| above_least(own)),
-            fairness: fairness(members.iter().map(|flow| flow.throughput())),
-        }
-    };
-    measurements.class_names.iter().enumerate().map(of_class).collect()
-}
-
-/// Delay distributions of `class`, whose flows share one or have one each.
-fn delays_of_class(measurements: &Measurements, class: usize) -> Delays {
-    let flows = measurements.flows.iter().zip(&measurements.counters).filter(|(flow, _)| flow.class == class);
-    let mut places: Vec<usize> = flows.map(|(_, counters)| counters.distribution).collect();
-    places.dedup();
-    let mut delays = Delays::default();
-    for place in places {
-        delays.merge(&measurements.delays[place]);
-    }
-    delays
 }
 
 fn port_rows(measurements: &Measurements, replication: u64) -> Vec<PortRow> {
@@ -241,112 +133,6 @@ pub(super) fn tables(replications: &[Replication]) -> Vec<Table> {
             .float("fairness", "", |run| run.fairness)
             .table("runs"),
     ]
-}
-
-/// Names of the columns for drops by cause.
-const DROP_COLUMNS: [&str; DropCause::COUNT] = [
-    "dropped_queue_full",
-    "dropped_early_random",
-    "dropped_early_forced",
-    "dropped_policed",
-    "dropped_no_route",
-    "dropped_no_class",
-    "dropped_lost",
-];
-
-/// The common columns of flows and classes.
-fn traffic_columns<R>(
-    rows: Rows<R>,
-    tally: impl Fn(&R) -> &FlowTally + Copy,
-    in_network: impl Fn(&R) -> u64,
-    measured: impl Fn(&R) -> Time,
-) -> Rows<R> {
-    let delay = move |row: &R| -> DelayStatistics { tally(row).delay };
-    let seconds = |present: u64, picoseconds: f64| if present == 0 { f64::NAN } else { picoseconds / 1e12 };
-    let mut rows = rows
-        .count("offered_packets", "packets", |row| tally(row).offered.packets)
-        .count("offered_bytes", "bytes", |row| tally(row).offered.bytes)
-        .count("delivered_packets", "packets", |row| tally(row).delivered.packets)
-        .count("delivered_bytes", "bytes", |row| tally(row).delivered.bytes)
-        .count("dropped_packets", "packets", |row| tally(row).dropped_in_all().packets)
-        .count("in_network_packets", "packets", in_network);
-    for (cause, name) in DropCause::ALL.into_iter().zip(DROP_COLUMNS) {
-        rows = rows.count(name, "packets", |row| tally(row).dropped[cause.index()].packets);
-    }
-    rows.float("dropped_percent", "%", |row| {
-        percent(tally(row).dropped_in_all().packets, tally(row).offered.packets)
-    })
-    .float("throughput_bps", "b/s", |row| tally(row).received.bytes as f64 * 8.0 / measured(row).as_seconds())
-    .float("delay_mean_s", "s", |row| delay(row).mean())
-    .float("delay_min_s", "s", |row| seconds(delay(row).packets, delay(row).least.as_picoseconds() as f64))
-    .float("delay_max_s", "s", |row| seconds(delay(row).packets, delay(row).greatest.as_picoseconds() as f64))
-    .float("ipdv_mean_s", "s", |row| delay(row).mean_variation())
-    .float("ipdv_mean_abs_s", "s", |row| delay(row).mean_absolute_variation())
-    .float("ipdv_min_s", "s", |row| seconds(delay(row).pairs, delay(row).least_variation as f64))
-    .float("ipdv_max_s", "s", |row| seconds(delay(row).pairs, delay(row).greatest_variation as f64))
-}
-
-/// `part` of `whole` in percent; NaN if both are 0.
-fn percent(part: u64, whole: u64) -> f64 {
-    part as f64 * 100.0 / whole as f64
-}
-
-fn flow_table(rows: Rows<FlowRow>) -> Table {
-    let keys = rows
-        .count("replication", "", |row| row.replication)
-        .text("flow", |row| &row.flow)
-        .text("class", |row| &row.class)
-        .text("from", |row| &row.from)
-        .text("to", |row| &row.to);
-    let quantile = |quantile: f64| {
-        move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| quantile_seconds(delay, quantile))
-    };
-    let pdv = |quantile: f64| {
-        move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| pdv_seconds(delay, quantile))
-    };
-    traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
-        .float("delay_p50_s", "s", quantile(0.5))
-        .float("delay_p95_s", "s", quantile(0.95))
-        .float("delay_p99_s", "s", quantile(0.99))
-        .float("pdv_p50_s", "s", pdv(0.5))
-        .float("pdv_p95_s", "s", pdv(0.95))
-        .float("pdv_p99_s", "s", pdv(0.99))
-        .table("flows")
-}
-
-/// The `quantile` of PDV (RFC 5481 §4.2) of one stream: the delay of a packet less the least of the stream.
-/// Both are read from the histogram, so that equal delays differ by 0.
-fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
-    quantile_seconds(delays, quantile) - least_seconds(delays)
-}
-
-fn class_table(rows: Rows<ClassRow>) -> Table {
-    let rows = rows.count("replication", "", |row| row.replication).text("class", |row| &row.class);
-    let keys = rows.count("flows", "", |row| row.flows);
-    let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
-    let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.variation, quantile);
-    // RFC 5481 §4.2: PDV refers to one stream. For a class it is known if it is known for each flow.
-    let pdv = |quantile: f64| {
-        move |row: &ClassRow| match (&row.above_least, row.flows) {
-            (_, 1) => pdv_seconds(&row.delay, quantile),
-            (Some(above), _) => quantile_seconds(above, quantile),
-            (None, _) => f64::NAN,
-        }
-    };
-    traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
-        .float("delay_p50_s", "s", delay(0.5))
-        .float("delay_p90_s", "s", delay(0.9))
-        .float("delay_p95_s", "s", delay(0.95))
-        .float("delay_p99_s", "s", delay(0.99))
-        .float("delay_p999_s", "s", delay(0.999))
-        .float("ipdv_abs_p50_s", "s", variation(0.5))
-        .float("ipdv_abs_p95_s", "s", variation(0.95))
-        .float("ipdv_abs_p99_s", "s", variation(0.99))
-        .float("pdv_p50_s", "s", pdv(0.5))
-        .float("pdv_p95_s", "s", pdv(0.95))
-        .float("pdv_p99_s", "s", pdv(0.99))
-        .float("fairness", "", |row| row.fairness)
-        .table("classes")
 }
 
 fn port_table(rows: Rows<PortRow>) -> Table {

@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 
 use super::table::{Rows, Table};
-use super::tables::flow_name;
+use super::traffic::flow_name;
 use crate::Measurements;
 use crate::counters::{Delays, quantile_seconds};
 use crate::tcp::{
