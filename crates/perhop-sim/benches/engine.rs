@@ -81,7 +81,8 @@ fn udp(pairs: u32) -> Value {
     })
 }
 
-/// The same network with `pairs` bulk transfers of `NewReno`, 1000-byte packets, every one acknowledged.
+/// The network of [`udp`] with `pairs` bulk transfers of `NewReno` in place of its traffic, 1000-byte
+/// packets, every one acknowledged.
 fn tcp(pairs: u32) -> Value {
     let mut scenario = udp(pairs);
     for flow in scenario["traffic"].as_array_mut().into_iter().flatten() {

@@ -64,7 +64,8 @@ fn mathis() {
     }
 }
 
-/// The same with an acknowledgment for every second segment, counted by acknowledgments: K = sqrt(3/4).
+/// Mathis's formula with an acknowledgment for every second segment, counted by acknowledgments: K =
+/// sqrt(3/4).
 #[test]
 fn mathis_with_delayed_acknowledgments() {
     for loss in [0.001, 0.003, 0.01] {

@@ -1,4 +1,4 @@
-//! [`Bell`]: what another thread or a signal wakes a sleeping forwarder by.
+//! [`Bell`]: wakes a sleeping forwarder from another thread or a signal handler.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -9,24 +9,24 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use super::system;
 
-/// Wakes a [`SocketWire`](super::SocketWire) that waits; every clone rings the same.
+/// Wakes a waiting [`SocketWire`](super::SocketWire). Clones ring one bell.
 #[derive(Clone, Debug)]
 pub struct Bell(Arc<File>);
 
 impl Bell {
-    /// A bell that nobody has rung.
+    /// A new bell.
     ///
     /// # Errors
-    /// When the system has no descriptor left.
+    /// When no descriptor is available.
     pub fn new() -> io::Result<Bell> {
         Ok(Bell(Arc::new(File::from(system::event_descriptor()?))))
     }
-    /// Wakes whoever waits, or will wait next.
+    /// Ends the current or the next wait.
     pub fn ring(&self) {
-        // It fails only where the count of unheard rings overflows, and then it rings anyway.
+        // It fails only if the count of rings overflows, and then the bell is ringing anyway.
         let _ = (&*self.0).write(&1_u64.to_ne_bytes());
     }
-    /// The rings so far are heard.
+    /// Resets the bell.
     pub(super) fn hear(&self) {
         let _ = (&*self.0).read(&mut [0; 8]);
     }
@@ -35,21 +35,21 @@ impl Bell {
     }
 }
 
-/// The bell of whoever handles signals, -1 without one.
+/// Descriptor of the bell for signals; -1 if there is none.
 static BELL: AtomicI32 = AtomicI32::new(-1);
-/// Whether a signal asked for the end.
+/// Whether a signal requested the end.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// `SIGTERM` and `SIGINT` ask for a clean end while this lives, in place of whatever they did before.
+/// While this exists, `SIGTERM` and `SIGINT` request a clean end instead of their previous action.
 #[derive(Debug)]
 pub struct StopSignals {
     before: [(libc::c_int, libc::sighandler_t); 2],
-    /// Keeps the descriptor open that the handler writes to.
+    /// Keeps the descriptor of the handler open.
     _bell: Bell,
 }
 
 impl StopSignals {
-    /// From now on those signals ring `bell`. There can be one such handler in a process at a time.
+    /// Lets these signals ring `bell`. A process can have one such handler at a time.
     pub fn catch(bell: &Bell) -> StopSignals {
         ASKED.store(false, Ordering::SeqCst);
         BELL.store(bell.descriptor().as_raw_fd(), Ordering::SeqCst);
@@ -60,7 +60,7 @@ impl StopSignals {
         });
         StopSignals { before, _bell: bell.clone() }
     }
-    /// Whether one of them has come.
+    /// Whether one of them has arrived.
     pub fn asked(&self) -> bool {
         ASKED.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! [`Clock`]: the one clock that all processes of the machine share.
+//! [`Clock`]: the monotonic clock, which all processes of the machine share.
 
 use perhop_qos::units::Time;
 
@@ -6,13 +6,13 @@ use super::system;
 
 /// Nanoseconds on the machine's monotonic clock since the clock was made.
 ///
-/// The kernel stamps frames by the clock on the wall, which may be set while one looks; so the distance
-/// between the two is measured anew whenever stamps are read.
+/// The kernel's timestamps of frames are those of the real-time clock, which may be set; so the offset
+/// between the two is measured whenever timestamps are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Reading of the monotonic clock at [`Time::ZERO`].
     origin_ns: u64,
-    /// Reading of the clock on the wall at [`Time::ZERO`].
+    /// Reading of the real-time clock at [`Time::ZERO`].
     wall_origin_ns: u64,
 }
 
@@ -33,7 +33,7 @@ impl Clock {
     pub(super) fn now_ns(&self) -> u64 {
         system::nanoseconds(libc::CLOCK_MONOTONIC).saturating_sub(self.origin_ns)
     }
-    /// Takes the distance to the clock on the wall anew; what time it is.
+    /// Measures the offset of the real-time clock; returns the current time.
     pub(super) fn look_at_the_wall(&mut self) -> u64 {
         let before = self.now_ns();
         let wall = system::nanoseconds(libc::CLOCK_REALTIME);
@@ -41,20 +41,21 @@ impl Clock {
         self.wall_origin_ns = wall.saturating_sub(before.midpoint(after));
         after
     }
-    /// When the clock on the wall read `wall_ns`, in nanoseconds since the start; before it counts as at it.
+    /// Time since the start at the reading `wall_ns` of the real-time clock, nanoseconds; 0 for earlier
+    /// readings.
     #[inline]
     pub(super) fn by_the_wall(&self, wall_ns: u64) -> u64 {
         wall_ns.saturating_sub(self.wall_origin_ns)
     }
 }
 
-/// Nanoseconds since the start as an instant.
+/// Nanoseconds since the start as a [`Time`].
 #[inline]
 pub(super) fn instant(ns: u64) -> Time {
     Time::from_nanoseconds(ns)
 }
 
-/// An instant in nanoseconds since the start, rounded up: not before it.
+/// A [`Time`] in nanoseconds since the start, rounded up.
 #[inline]
 pub(super) fn nanoseconds(time: Time) -> u64 {
     time.as_picoseconds().div_ceil(1_000)
@@ -72,8 +73,8 @@ mod tests {
             let before = clock.now_ns();
             let stamp = clock.by_the_wall(system::nanoseconds(libc::CLOCK_REALTIME));
             let after = clock.now_ns();
-            // A preemption between two readings of a look shifts it by half its length: a quiet try is soon
-            // found.
+            // A preemption between two readings shifts the offset by half its length: the tightest of several
+            // attempts is used.
             if before <= stamp + 1_000 && stamp <= after + 1_000 {
                 return;
             }

@@ -1,4 +1,4 @@
-//! [`Device`]: one interface, however its frames are had, and what was counted of it.
+//! [`Device`]: one interface with any kind of socket, and its counters.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
@@ -14,50 +14,49 @@ use super::system;
 use super::tunnel_device::TunnelDevice;
 use crate::config::SocketKind;
 
-/// What may precede an IP packet in a frame: Ethernet addresses and type, and two VLAN tags.
+/// Maximum length of headers before an IP packet: Ethernet header and two VLAN tags, bytes.
 const HEADER_BYTES: usize = 14 + 2 * 4;
 
 const NO_EXPRESS: &str = "cannot be opened for AF_XDP (\"socket\": \"af-packet\" works everywhere)";
 
-/// Whether an interface can be used.
+/// State of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeviceState {
-    /// It can.
+    /// Usable.
     #[default]
     Up,
-    /// It is there, but switched off; it may come back.
+    /// Administratively down; it may come back.
     Down,
-    /// It was removed, and does not come back.
+    /// Removed; it does not come back.
     Lost,
 }
 
-/// What was counted at one interface.
+/// Counters of one interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DeviceCounters {
-    /// The interface.
+    /// Name of the interface.
     pub device: String,
-    /// Whether it can be used.
+    /// State of the interface.
     pub state: DeviceState,
-    /// When it was found to be gone, in seconds since the start.
+    /// When the interface was found to be removed, seconds since the start.
     pub lost_at_s: Option<f64>,
-    /// Frames that were taken from it.
+    /// Received frames.
     pub received_frames: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub received_bytes: u64,
-    /// Frames that the kernel has taken for it.
+    /// Frames that the kernel accepted for sending.
     pub sent_frames: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub sent_bytes: u64,
-    /// Frames that arrived while the ring was full: the forwarder was too slow, or did not get the processor.
+    /// Frames lost because the ring was full: the forwarder was too slow, or not scheduled.
     pub lost_frames: u64,
-    /// Frames that the kernel did not take: no room before the wire, or the interface was down or gone.
+    /// Frames that the kernel did not accept: its queue was full, or the interface was down or removed.
     pub refused_frames: u64,
-    /// Frames longer than the interface carries, dropped: several packets that were glued together (TSO,
-    /// GRO).
+    /// Dropped frames that were longer than the MTU allows: they hold several packets (TSO, GRO).
     pub oversized_frames: u64,
-    /// Packets whose sender left the transport checksum to a network card; forwarded without one.
+    /// Packets forwarded without a transport checksum, which the sender had left to a network card.
     pub unfinished_checksums: u64,
 }
 
@@ -66,12 +65,12 @@ pub(super) struct Device {
     index: libc::c_int,
     socket: Socket,
     frame_bytes: usize,
-    /// To ask about interfaces, in the network namespace that this process began in.
+    /// Socket for queries about interfaces, in the initial network namespace of this process.
     probe: OwnedFd,
     pub(super) counters: DeviceCounters,
 }
 
-/// How its frames are had.
+/// Kind of socket.
 enum Socket {
     Packet(PacketDevice),
     Express(ExpressDevice),
@@ -79,16 +78,15 @@ enum Socket {
 }
 
 impl Device {
-    /// The interface called `name`, its frames had by a socket of `kind`.
+    /// Opens the interface `name` with a socket of `kind`.
     pub(super) fn open(name: &str, kind: SocketKind) -> Result<Device, OpenError> {
         let failed = |what| move |error| OpenError::new(name, what, error);
         let probe =
-            system::open_socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(failed("cannot be asked"))?;
+            system::open_socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(failed("cannot be queried"))?;
         let tunnel = matches!(kind, SocketKind::Tun).then(|| TunnelDevice::open(name));
         let tunnel = tunnel.transpose().map_err(failed("cannot be opened as a TUN interface"))?;
-        let index = system::interface_index(probe.as_fd(), name).map_err(failed("is not to be found"))?;
-        let mtu =
-            system::interface_mtu(probe.as_fd(), name).map_err(failed("does not tell its MTU"))? as usize;
+        let index = system::interface_index(probe.as_fd(), name).map_err(failed("was not found"))?;
+        let mtu = system::interface_mtu(probe.as_fd(), name).map_err(failed("has no readable MTU"))? as usize;
         let (socket, frame_bytes) = match (tunnel, kind) {
             (Some(tunnel), _) => (Socket::Tunnel(tunnel.with_room_for(mtu)), mtu),
             (None, SocketKind::AfXdp) => {
@@ -111,14 +109,14 @@ impl Device {
             Socket::Tunnel(device) => device.descriptor(),
         }
     }
-    /// Fetches its oldest frame, where frames do not come by themselves.
+    /// Reads the oldest frame, for sockets without a ring.
     #[inline]
     pub(super) fn fetch(&mut self, clock: &Clock) {
         if let Socket::Tunnel(device) = &mut self.socket {
             device.fetch(clock);
         }
     }
-    /// When its oldest frame arrived, in nanoseconds since the start.
+    /// Arrival of the oldest frame, nanoseconds since the start.
     #[inline]
     pub(super) fn head(&self, clock: &Clock) -> Option<u64> {
         match &self.socket {
@@ -127,7 +125,7 @@ impl Device {
             Socket::Tunnel(device) => device.head(),
         }
     }
-    /// Hands its oldest frame to `each`, unless it is longer than the interface carries.
+    /// Passes the oldest frame to `each`, unless it is longer than the MTU allows.
     #[inline]
     pub(super) fn take(&mut self, each: impl FnOnce(&[u8])) {
         let Device { socket, frame_bytes, counters, .. } = self;
@@ -147,10 +145,10 @@ impl Device {
             Socket::Tunnel(device) => device.take(receive),
         }
     }
-    /// Puts `frame` into the batch that goes out next.
+    /// Adds `frame` to the next batch.
     ///
     /// # Errors
-    /// When the interface is gone, or does not carry frames of this length.
+    /// When the interface is removed, or the frame is longer than its MTU allows.
     #[inline]
     pub(super) fn send(&mut self, frame: &[u8]) -> io::Result<()> {
         if self.counters.state == DeviceState::Lost {
@@ -203,10 +201,10 @@ impl Device {
             self.counters.state = DeviceState::Up;
         }
     }
-    /// Finds out whether the interface is still there, when something is wrong with it at `now_ns`.
+    /// Checks whether the interface still exists, after an error at `now_ns`.
     #[cold]
     pub(super) fn look(&mut self, now_ns: u64) {
-        // Takes the error off the socket, or `poll` would return at once for ever.
+        // Clears the error of the socket, or `poll` would always return immediately.
         let _ = system::option::<libc::c_int>(self.descriptor(), libc::SOL_SOCKET, libc::SO_ERROR, 0);
         if self.is_there() {
             self.counters.state = DeviceState::Down;
@@ -214,9 +212,8 @@ impl Device {
             self.lose(now_ns);
         }
     }
-    /// Finds out whether the interface is still there, where nobody says so when it goes: an express socket
-    /// never, and a packet socket not of an interface that was switched off before, as it is on its way to
-    /// being removed.
+    /// Checks whether the interface still exists, where its removal is not reported: by express sockets, and
+    /// by packet sockets of an interface that was down before.
     pub(super) fn look_unasked(&mut self, now_ns: u64) {
         let is_told = !matches!(self.socket, Socket::Express(_)) && self.counters.state != DeviceState::Down;
         if !is_told && !self.is_there() {
@@ -239,12 +236,12 @@ impl Device {
             Socket::Tunnel(_) => 0,
         };
     }
-    /// What to ask `poll` about it.
+    /// Events for `poll`.
     pub(super) fn interest(&self) -> libc::pollfd {
         let gone = self.counters.state == DeviceState::Lost;
         system::interest(if gone { -1 } else { self.descriptor().as_raw_fd() }, libc::POLLIN)
     }
-    /// Its counters, those that the kernel keeps brought up to date.
+    /// The counters, including those of the kernel.
     pub(super) fn counted(&mut self) -> &DeviceCounters {
         self.counters.lost_frames = match &mut self.socket {
             Socket::Packet(device) => device.lost(),

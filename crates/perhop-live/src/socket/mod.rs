@@ -23,7 +23,7 @@ pub mod yardstick;
 
 use std::{fmt, io};
 
-/// What a process asks of the machine besides frames.
+/// System calls of a process other than for frames.
 pub(crate) mod machine {
     pub(crate) use super::system::{die_with_parent, processor_time, resident_bytes, run_in_real_time};
 }
@@ -33,7 +33,7 @@ pub use device::{DeviceCounters, DeviceState};
 pub use wait::WaitReport;
 pub use wire::SocketWire;
 
-/// An interface that cannot be used.
+/// Why an interface cannot be opened.
 #[derive(Debug)]
 pub struct OpenError {
     device: String,
@@ -45,7 +45,7 @@ impl OpenError {
     fn new(device: &str, what: &'static str, error: io::Error) -> OpenError {
         OpenError { device: device.to_owned(), what, error }
     }
-    /// The system's number for what it said, where it has one.
+    /// The system's error number, if there is one.
     pub fn number(&self) -> Option<i32> {
         self.error.raw_os_error()
     }
@@ -54,12 +54,11 @@ impl OpenError {
 impl fmt::Display for OpenError {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let OpenError { device, what, error } = self;
-        write!(formatter, "interface \"{device}\" {what}: {error}")?;
+        write!(formatter, "interface `{device}` {what}: {error}")?;
         match error.kind() {
-            io::ErrorKind::PermissionDenied => write!(
-                formatter,
-                "; raw sockets need root's rights in this network namespace (the capability CAP_NET_RAW)"
-            ),
+            io::ErrorKind::PermissionDenied => {
+                write!(formatter, "; raw sockets require CAP_NET_RAW in this network namespace")
+            }
             _ => Ok(()),
         }
     }

@@ -1,4 +1,4 @@
-//! [`TunnelDevice`]: a TUN interface, on whose other side is the machine itself.
+//! [`TunnelDevice`]: a TUN interface, whose other side is the machine itself.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -10,21 +10,21 @@ use super::packet_ring::Received;
 use super::send_batch::Outcome;
 use super::system;
 
-/// A TUN interface: what the machine routes to it is read here, and what is written here arrives at the
-/// machine.
+/// A TUN interface: packets that the machine routes to it are read here, and packets written here arrive at
+/// the machine.
 pub(super) struct TunnelDevice {
     file: File,
-    /// The packet that was read and not taken yet.
+    /// The packet that was read but not taken.
     packet: Vec<u8>,
     length: usize,
-    /// When it was read, in nanoseconds.
+    /// Time of reading, nanoseconds.
     seen_ns: Option<u64>,
-    /// What was sent since somebody asked.
+    /// Result of sending since the last query.
     outcome: Outcome,
 }
 
 impl TunnelDevice {
-    /// The TUN interface called `name`, made if there is none.
+    /// Opens the TUN interface `name`, and creates it if there is none.
     pub(super) fn open(name: &str) -> io::Result<TunnelDevice> {
         let file = OpenOptions::new()
             .read(true)
@@ -35,7 +35,7 @@ impl TunnelDevice {
         let outcome = Outcome::default();
         Ok(TunnelDevice { file, packet: Vec::new(), length: 0, seen_ns: None, outcome })
     }
-    /// The same with room for packets of up to `packet_bytes`.
+    /// Replaces the buffer by one for packets of up to `packet_bytes`.
     pub(super) fn with_room_for(self, packet_bytes: usize) -> TunnelDevice {
         TunnelDevice { packet: vec![0; packet_bytes], ..self }
     }
@@ -43,7 +43,7 @@ impl TunnelDevice {
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-    /// Reads the next packet, where none is held.
+    /// Reads the next packet, unless one is held.
     pub(super) fn fetch(&mut self, clock: &Clock) {
         if self.seen_ns.is_none()
             && let Ok(length) = self.file.read(&mut self.packet)
@@ -52,17 +52,17 @@ impl TunnelDevice {
             self.seen_ns = Some(clock.now_ns());
         }
     }
-    /// When the packet that is held was read.
+    /// Time at which the held packet was read.
     pub(super) fn head(&self) -> Option<u64> {
         self.seen_ns
     }
-    /// Hands the packet that is held to `each`.
+    /// Passes the held packet to `each`.
     pub(super) fn take(&mut self, each: impl FnOnce(Received)) {
         self.seen_ns = None;
         let frame = &self.packet[..self.length];
         each(Received { frame, length: self.length, checksum_is_missing: false });
     }
-    /// Hands `packet` to the machine at once.
+    /// Passes `packet` to the machine immediately.
     pub(super) fn push(&mut self, packet: &[u8]) {
         match self.file.write_all(packet) {
             Ok(()) => {
@@ -75,11 +75,11 @@ impl TunnelDevice {
             }
         }
     }
-    /// Whether nothing was sent since the last time.
+    /// Whether nothing was sent since the last query.
     pub(super) fn is_empty(&self) -> bool {
         self.outcome.sent + self.outcome.refused == 0
     }
-    /// What was sent since the last time.
+    /// Result of sending since the last query; resets it.
     pub(super) fn send(&mut self) -> Outcome {
         std::mem::take(&mut self.outcome)
     }

@@ -1,4 +1,4 @@
-//! [`Waiter`]: asleep for most of the time, awake in time.
+//! [`Waiter`]: waits for deadlines, mostly asleep.
 
 #![allow(clippy::disallowed_methods)] // it measures how the machine keeps time
 
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 
-/// The share of sleeps that may end too late for the deadline they were meant for, in parts of a hundred.
+/// Share of sleeps that may end after their deadline, percent.
 const LATE_PERCENT: u64 = 1;
-/// How far the margin comes down with every sleep that ended in time.
+/// Decrease of the margin with every sleep that ended in time.
 const STEP_NS: u64 = 100;
-/// The margin starts here: on an idle machine a sleep ends some 50 µs late.
+/// Initial margin: on an idle machine a sleep ends about 50 µs late.
 const FIRST_MARGIN_NS: u64 = 60_000;
 /// Where others have the processor, sleeps end late by milliseconds, which no margin cures: one that tried
 /// would take the processor from them. Later than this says nothing about the margin.
 const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
-/// How a forwarder waits for a deadline: asleep until a margin before it, then looking at the clock.
+/// Waits for a deadline: sleeps until a margin before it, then busy waiting.
 ///
 /// The margin follows the sleeps' lateness: a sleep that ended later than the margin allows lengthens it,
 /// every other one shortens it a little, in the proportion that lets one sleep in a hundred end too late;
@@ -29,34 +29,33 @@ pub(super) struct Waiter {
     looking: Duration,
     sleeps: u64,
     looks: u64,
-    /// How late timed sleeps ended, in nanoseconds.
+    /// Lateness of timed sleeps, nanoseconds.
     lateness: Histogram<u64>,
     started: Instant,
 }
 
-/// What waiting was like.
+/// Statistics of waiting.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct WaitReport {
-    /// How many times it slept.
+    /// Number of sleeps.
     pub sleeps: u64,
-    /// Share of the time that it was asleep.
+    /// Share of the time asleep.
     pub asleep_share: f64,
-    /// Share of the time that it spent looking at the clock, because a deadline was near: processor time that
-    /// buys accuracy.
+    /// Share of the time spent in busy waiting before deadlines, which takes processor time for accuracy.
     pub busy_share: f64,
-    /// How long before a deadline it stops sleeping, at the end, in microseconds.
+    /// The margin at the end of the run, microseconds.
     pub margin_us: f64,
-    /// Median of how late sleeps ended, in microseconds; `None` without any that was ended by the clock.
+    /// Median lateness of sleeps, microseconds; `None` if the clock ended none.
     pub wake_lateness_p50_us: Option<f64>,
-    /// The 99th percentile.
+    /// 99th percentile of the lateness, microseconds.
     pub wake_lateness_p99_us: Option<f64>,
-    /// The greatest.
+    /// Maximum lateness, microseconds.
     pub wake_lateness_max_us: Option<f64>,
 }
 
 impl Waiter {
-    /// Nobody has waited yet.
+    /// A waiter without statistics.
     pub(super) fn new() -> Waiter {
         let lateness =
             Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("bounds that the histogram takes");
@@ -70,11 +69,11 @@ impl Waiter {
             started: Instant::now(),
         }
     }
-    /// How long to sleep where `left_ns` are left until the deadline; `None`: it is too near.
+    /// Duration of a sleep if `left_ns` remain until the deadline; `None` if it is too near.
     pub(super) fn sleep_for(&self, left_ns: u64) -> Option<Duration> {
         left_ns.checked_sub(self.margin_ns).filter(|sleep| *sleep > 0).map(Duration::from_nanos)
     }
-    /// It slept for `slept` instead of `meant`; `by_the_clock`: nothing else woke it.
+    /// Records a sleep of `slept` instead of `meant`; `by_the_clock` if nothing else ended it.
     pub(super) fn slept(&mut self, meant: Duration, slept: Duration, woken: Woken) {
         self.sleeps += 1;
         self.asleep += slept;
@@ -92,12 +91,12 @@ impl Waiter {
             self.margin_ns = margin_ns.clamp(*MARGIN_RANGE_NS.start(), *MARGIN_RANGE_NS.end());
         }
     }
-    /// It looked at the clock for `time`.
+    /// Records `time` of busy waiting.
     pub(super) fn looked(&mut self, time: Duration) {
         self.looks += 1;
         self.looking += time;
     }
-    /// What waiting was like so far.
+    /// The statistics so far.
     pub(super) fn report(&self) -> WaitReport {
         let whole = self.started.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
         let some = !self.lateness.is_empty();
@@ -117,9 +116,9 @@ impl Waiter {
 /// What ended a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
-    /// Its time was over.
+    /// Its time had passed.
     ByTheClock,
-    /// Something happened.
+    /// An event.
     BySomething,
 }
 

@@ -1,4 +1,4 @@
-//! [`SocketWire`]: the interfaces of a forwarder together.
+//! [`SocketWire`]: all interfaces of a forwarder.
 #![allow(clippy::disallowed_methods)] // what happens outside, happens by the clock
 
 use std::io;
@@ -15,33 +15,33 @@ use super::{OpenError, system};
 use crate::config::SocketKind;
 use crate::wire::{DeviceId, Wire, WireError};
 
-/// Frames in one call of `receive`: between two batches what is due is sent.
+/// Limit on frames in one call of `receive`; due frames are sent between two batches.
 const BATCH_FRAMES: usize = 64;
-/// Nobody who asks for counters waits longer.
+/// Longest wait, which bounds the time until counters are copied.
 const LONGEST_SLEEP: Duration = Duration::from_millis(100);
-/// What else than devices is polled: the bell, and standard input.
+/// Polled descriptors other than devices: the bell, and standard input.
 const OTHERS: usize = 2;
 
-/// Real interfaces.
+/// A wire of real interfaces.
 pub struct SocketWire {
     devices: Vec<Device>,
     clock: Clock,
     waiter: Waiter,
     bell: Bell,
-    /// Somebody held the other end of standard input.
+    /// Whether standard input is a pipe or a socket.
     had_parent: bool,
-    /// Somebody holds it still.
+    /// Whether its other end is still open.
     parent_is_there: bool,
     interests: Vec<libc::pollfd>,
-    /// When it last looked whether all interfaces are there.
+    /// Last check of the existence of interfaces.
     looked_ns: u64,
 }
 
 impl SocketWire {
-    /// The interfaces called `devices`, in their order; `bell` wakes it.
+    /// Opens the interfaces `devices`; `bell` wakes it.
     ///
     /// # Errors
-    /// When one of them cannot be used.
+    /// When one of them cannot be opened.
     pub fn open(devices: &[&str], kind: SocketKind, bell: &Bell) -> Result<SocketWire, OpenError> {
         let opened = devices.iter().map(|name| Device::open(name, kind)).collect::<Result<Vec<_>, _>>()?;
         // Where it is refused, sleeps end up to 50 µs later, and the waiter lengthens its margin.
@@ -59,31 +59,31 @@ impl SocketWire {
             looked_ns: 0,
         })
     }
-    /// What was counted at each interface, in their order.
+    /// Counters of the interfaces, in their order.
     pub fn devices(&mut self) -> Vec<DeviceCounters> {
         self.devices.iter_mut().map(|device| device.counted().clone()).collect()
     }
-    /// What waiting was like.
+    /// Statistics of waiting.
     pub fn waiting(&self) -> WaitReport {
         self.waiter.report()
     }
-    /// What the machine's monotonic clock read at [`Time::ZERO`], in nanoseconds.
+    /// Reading of the machine's monotonic clock at [`Time::ZERO`], nanoseconds.
     pub fn started_at_ns(&self) -> u64 {
         self.clock.origin_ns()
     }
-    /// Whether whoever held the other end of standard input has let go of it.
+    /// Whether the other end of standard input was closed.
     pub fn is_orphaned(&self) -> bool {
         self.had_parent && !self.parent_is_there
     }
 
-    /// The device whose oldest frame is the oldest of all.
+    /// The device with the oldest frame.
     #[inline]
     fn first(&mut self) -> Option<(usize, u64)> {
         self.devices.iter_mut().for_each(|device| device.fetch(&self.clock));
         let heads = self.devices.iter().enumerate();
         heads.filter_map(|(place, device)| Some((place, device.head(&self.clock)?))).min_by_key(|head| head.1)
     }
-    /// Looks at the clock and the rings until `deadline_ns`.
+    /// Polls the clock and the rings until `deadline_ns`.
     fn look_until(&mut self, deadline_ns: u64) {
         let before = self.clock.now_ns();
         let mut now = before;
@@ -93,7 +93,7 @@ impl SocketWire {
         }
         self.waiter.looked(Duration::from_nanos(now - before));
     }
-    /// Sleeps for `sleep` or until something happens.
+    /// Sleeps for `sleep` or until an event.
     fn sleep(&mut self, sleep: Duration) -> Result<Woken, WireError> {
         self.interests.clear();
         self.interests.push(system::interest(self.bell.descriptor().as_raw_fd(), libc::POLLIN));
@@ -111,7 +111,7 @@ impl SocketWire {
         }
         Ok(woken)
     }
-    /// Looks now and then whether all interfaces are there: not every kind of socket tells.
+    /// Checks periodically whether all interfaces exist, since not every kind of socket reports removal.
     fn look_around(&mut self) {
         let now_ns = self.clock.now_ns();
         if now_ns - self.looked_ns > LONGEST_SLEEP.as_nanos() as u64 {
@@ -119,7 +119,7 @@ impl SocketWire {
             self.devices.iter_mut().for_each(|device| device.look_unasked(now_ns));
         }
     }
-    /// Attends to whatever woke it that is not a frame.
+    /// Handles events other than frames.
     fn attend(&mut self) {
         let now_ns = self.clock.now_ns();
         if self.interests[0].revents != 0 {

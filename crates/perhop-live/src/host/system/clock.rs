@@ -1,6 +1,6 @@
 //! Clocks and sleep.
 
-/// Nanoseconds of the clock that all namespaces share and nobody sets.
+/// Reading of the monotonic clock, nanoseconds; namespaces share it.
 pub(in crate::host) fn monotonic() -> u64 {
     clock(libc::CLOCK_MONOTONIC)
 }
@@ -12,8 +12,8 @@ fn clock(id: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// How far the clock of packets' timestamps is ahead of [`monotonic`], nanoseconds: the tightest of some
-/// looks.
+/// Offset of the clock of packet timestamps from [`monotonic`], nanoseconds: the tightest of several
+/// measurements.
 pub(in crate::host) fn timestamps_ahead() -> u64 {
     let look = || {
         let before = monotonic();
@@ -24,7 +24,7 @@ pub(in crate::host) fn timestamps_ahead() -> u64 {
     (0..16).map(|_| look()).min().map_or(0, |(_, ahead)| ahead)
 }
 
-/// Sleeps until [`monotonic`] shows `deadline`, and wakes as precisely as the system's timers are.
+/// Sleeps until [`monotonic`] reaches `deadline`, with the precision of the system's timers.
 pub(in crate::host) fn sleep_until(deadline: u64) {
     let time = libc::timespec {
         tv_sec: (deadline / 1_000_000_000).cast_signed(),
@@ -41,7 +41,7 @@ pub(in crate::host) fn sleep_until(deadline: u64) {
     };
 }
 
-/// Lets this thread's sleeps end when they should, instead of up to 50 µs later to save wake-ups.
+/// Disables the timer slack of this thread, by which sleeps may end up to 50 µs late.
 pub(in crate::host) fn wake_precisely() {
     // SAFETY: this option takes one number and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0, 0, 0) };

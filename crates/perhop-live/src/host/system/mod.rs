@@ -1,4 +1,4 @@
-//! What the hosts' traffic programs ask of the operating system: clocks, sleep, sockets, waiting.
+//! System calls for host traffic: clocks, sleep, sockets, polling.
 //!
 //! The only module of [`host`](crate::host) with `unsafe`: every block is one call into the C library, whose
 //! arguments live as long as the call.
@@ -66,7 +66,7 @@ pub(super) fn get_bytes(fd: BorrowedFd, level: c_int, option: c_int, bytes: &mut
     checked(answer).map(|_| length as usize)
 }
 
-/// Why a connection could not be made, where it could not.
+/// The pending error of a connection, if any.
 pub(super) fn pending_error(fd: BorrowedFd) -> Option<io::Error> {
     let mut bytes = [0; 4];
     match get_bytes(fd, libc::SOL_SOCKET, libc::SO_ERROR, &mut bytes) {
@@ -75,14 +75,14 @@ pub(super) fn pending_error(fd: BorrowedFd) -> Option<io::Error> {
     }
 }
 
-/// Gives `fd` the local `address`.
+/// Binds `fd` to the local `address`.
 pub(super) fn bind(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
     let raw = RawAddress::new(address);
     // SAFETY: the address is readable for the whole call, and its length is what is told.
     checked(unsafe { libc::bind(fd.as_raw_fd(), raw.pointer(), raw.length) }).map(drop)
 }
 
-/// Connects `fd` to `address`, or begins to.
+/// Connects `fd` to `address`, or starts to.
 pub(super) fn connect(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
     let raw = RawAddress::new(address);
     // SAFETY: as for `bind`.
@@ -92,13 +92,13 @@ pub(super) fn connect(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Lets others connect to `fd`.
+/// Makes `fd` a listener.
 pub(super) fn listen(fd: &OwnedFd, waiting: c_int) -> io::Result<()> {
     // SAFETY: the call takes numbers only.
     checked(unsafe { libc::listen(fd.as_raw_fd(), waiting) }).map(drop)
 }
 
-/// The next connection to `fd`, and who connects.
+/// Accepts the next connection of `fd`; returns it with the peer's address.
 pub(super) fn accept(fd: &OwnedFd) -> io::Result<(OwnedFd, SocketAddr)> {
     // SAFETY: all-zero bytes are a valid value; the storage is writable for the whole call and `length` says
     // how far; what is answered is an open descriptor that nobody else owns.
@@ -113,13 +113,13 @@ pub(super) fn accept(fd: &OwnedFd) -> io::Result<(OwnedFd, SocketAddr)> {
     Ok((accepted, from))
 }
 
-/// Ends one direction of a connection: what was written is followed by FIN.
+/// Closes the sending direction of a connection: FIN follows the written data.
 pub(super) fn finish(fd: BorrowedFd) -> io::Result<()> {
     // SAFETY: the call takes numbers only.
     checked(unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) }).map(drop)
 }
 
-/// Reads from a connection; 0 bytes is its end, `None` that there is nothing yet.
+/// Reads from a connection; 0 bytes at its end, `None` if nothing is available.
 pub(super) fn read(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {
     // SAFETY: `bytes` is writable for the whole call and as long as is told.
     let count = unsafe {
@@ -131,7 +131,7 @@ pub(super) fn read(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<Option<usize>
 /// What follows a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// More of the same message: a segment that it does not fill waits for it.
+    /// More data of this message: an incomplete segment waits for it.
     More,
     /// Nothing, for now.
     Nothing,
