@@ -137,8 +137,9 @@ fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
 }
 
-/// Starts a simulation in a thread of its own by the `fast` or the `plain` engine; `watched` where its snapshots will be asked for. Captures go into the
-/// folder `captures`, `snap_length` bytes of each frame or the headers, and end after `most_packets` packets in a file.
+/// Starts a simulation in a thread of its own by the `fast` or the `plain` engine; `watched` where its
+/// snapshots will be asked for. Captures go into the folder `captures`, `snap_length` bytes of each frame or
+/// the headers, and end after `most_packets` packets in a file.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, base, seed, replications, threads, *, engine = "fast", watched = false, captures = None, snap_length = None, most_packets = None))]
 #[allow(clippy::too_many_arguments)] // the seam between two languages

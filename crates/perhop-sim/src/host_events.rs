@@ -1,6 +1,6 @@
 //! [`HostEvents`]: what hosts do when the agenda comes to them.
 
-use perhop_net::source::Due;
+use perhop_net::source::ReplayedPacket;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -44,7 +44,7 @@ pub(crate) trait HostEvents: Sessions + ConnectionProbes {
     fn replay(&mut self, now: Time, replay: usize) {
         let (hosts, agenda) = self.split();
         let replay = &mut hosts.replays[replay];
-        let Some(Due { flow, recorded }) = replay.next_packet() else { return };
+        let Some(ReplayedPacket { flow, recorded }) = replay.next_packet() else { return };
         if let Some(due) = replay.due_at() {
             agenda.schedule(replay.slot, due);
         }

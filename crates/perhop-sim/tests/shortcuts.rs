@@ -141,8 +141,8 @@ fn what_is_announced_for_the_end_is_sent() {
     assert_engines_agree(by).unwrap();
 }
 
-/// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last and one at the second, with everything on
-/// the way that may happen to a packet.
+/// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last
+/// and one at the second, with everything on the way that may happen to a packet.
 fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, way: Way, seed: u64) -> Tables {
     let traffic: Vec<Value> = sources
         .iter()

@@ -1,5 +1,5 @@
-//! TCP in the fast engine, which is ahead of the agenda, gives the results of TCP in the plain engine, where everything
-//! is an event.
+//! TCP in the fast engine, which is ahead of the agenda, gives the results of TCP in the plain engine, where
+//! everything is an event.
 
 use std::path::Path;
 

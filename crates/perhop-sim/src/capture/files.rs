@@ -10,14 +10,15 @@ use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
 use perhop_scenario::routing::LinkId;
 
+use super::captures::{Captured, Captures};
 use super::tap::{Record, Tap};
-use super::{Captured, Captures, tcp};
+use super::tcp;
 use crate::engine::Engine;
 use crate::flow::flow_of;
 use crate::hosts::Hosts;
 use crate::session::Carried;
 
-/// One file for each link: what a capture on either of its ends would show, and so a whole conversation.
+/// One file per link with both directions, as a capture at one end of the link would show.
 pub(crate) struct Files<'a> {
     scenario: &'a Scenario,
     most_packets: u64,
@@ -40,7 +41,7 @@ impl<'a> Files<'a> {
         comment: &str,
     ) -> io::Result<Files<'a>> {
         let mut open: Vec<File> = Vec::new();
-        // The two directions of a link stand side by side.
+        // The two directions of a link have consecutive numbers.
         for (index, pair) in engine.hosts().taps.chunks(2).enumerate() {
             let tapped = (0..).zip(pair).filter_map(|(direction, tap)| Some((direction, tap.as_deref()?)));
             let interfaces: Vec<(LinkId, Interface)> = tapped
@@ -65,7 +66,7 @@ impl<'a> Files<'a> {
         Ok(Files { scenario, most_packets: captures.most_packets, open })
     }
 
-    /// Writes what has come by, nothing of it being from after `until`, up to which everything has happened.
+    /// Writes the records up to `until`, to which the simulation is complete.
     pub(crate) fn write(&mut self, engine: &mut impl Engine, until: Time) -> io::Result<()> {
         for file in &mut self.open {
             // A packet on the wire is recorded on arrival, with an earlier time.
@@ -82,7 +83,7 @@ impl<'a> Files<'a> {
         Ok(())
     }
 
-    /// Writes the rest: what is on a wire at the end of the run has not arrived, but was sent.
+    /// Writes the rest, including packets that are on a wire at the end of the run.
     pub(crate) fn finish(mut self, engine: &mut impl Engine) -> io::Result<Vec<Captured>> {
         let duration = engine.hosts().measurements.duration;
         for link in (0..engine.hosts().taps.len() as u32).map(LinkId) {
@@ -110,7 +111,7 @@ impl<'a> Files<'a> {
 }
 
 impl File {
-    /// The first record of any direction that `is_due`; of several from one instant, the first direction's.
+    /// The first record that `is_due` of any direction; at equal times, that of the first direction.
     fn next(&self, hosts: &mut Hosts, is_due: impl Fn(&Time) -> bool) -> Option<(usize, Record)> {
         let due = |(interface, link): (usize, &LinkId)| {
             let time = tap(hosts, *link)?.next()?;
@@ -194,7 +195,7 @@ fn comment(cause: DropCause, point: DropPoint, ends: &[String; 2], queues: &[Str
     }
 }
 
-/// `C1--E3`, without what file systems take amiss.
+/// `C1--E3`, without characters that file systems do not allow.
 fn file_name(ends: &[String; 2]) -> String {
     let harmless =
         |letter: char| if letter.is_alphanumeric() || "._-".contains(letter) { letter } else { '_' };

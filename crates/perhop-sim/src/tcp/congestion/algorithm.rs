@@ -16,7 +16,8 @@ impl CongestionWindow {
     }
 }
 
-/// An algorithm of congestion control. Slow start is common to all: see [`Congestion::on_ack`](super::Congestion::on_ack).
+/// An algorithm of congestion control. Slow start is common to all: see
+/// [`Congestion::on_ack`](super::Congestion::on_ack).
 pub(super) trait Algorithm {
     /// `acknowledged` segments were acknowledged in congestion avoidance; `round_trip` is the smoothed
     /// round-trip time, if it is known.
