@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use hdrhistogram::Histogram;
 use perhop_measure::counters::Tally;
+use perhop_net::{Direction, Network};
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::observer::Watch;
 use perhop_qos::packet::{Color, FlowKey};
@@ -11,8 +12,7 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use serde::Serialize;
 
-use crate::forwarder::Totals;
-use crate::forwarder::{Direction, Input, Network};
+use crate::forwarder::{Devices, Input, Totals};
 use crate::frame::Refusal;
 
 /// Counters of one forwarder. Ports, conditioners and flows are counted from `counted_from_s` on, frames from
@@ -37,7 +37,8 @@ pub struct Report {
     /// Drops of flows beyond the limit of individually counted flows.
     pub other_flows: BTreeMap<&'static str, Count>,
     /// Lateness of sent frames.
-    pub lateness: Lateness,
+    #[serde(rename = "lateness")]
+    pub send_delay: SendDelay,
 }
 
 /// Counters of all frames since the start.
@@ -158,7 +159,7 @@ pub struct FlowReport {
 /// kernel.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Lateness {
+pub struct SendDelay {
     /// Number of frames.
     pub frames: u64,
     /// Mean, seconds.
@@ -175,25 +176,25 @@ impl Report {
     pub(crate) fn of<O: Watch>(
         node: &str,
         now: Time,
-        network: &Network<O>,
-        lateness: &Histogram<u64>,
+        network: &Network<Devices, O>,
+        send_delay: &Histogram<u64>,
     ) -> Report {
         Report {
             node: node.to_owned(),
-            counted_from_s: network.books.counts_from.as_seconds(),
+            counted_from_s: network.counts_from.as_seconds(),
             counted_until_s: now.as_seconds(),
             frames: Frames::of(network),
             directions: network.directions.iter().map(DirectionReport::of).collect(),
-            inputs: network.inputs.iter().map(InputReport::of).collect(),
-            flows: network.books.flows.iter().map(|(flow, dropped)| FlowReport::of(flow, dropped)).collect(),
-            other_flows: by_cause(network.books.flows.others()),
-            lateness: Lateness::of(lateness),
+            inputs: network.edge.inputs.iter().map(InputReport::of).collect(),
+            flows: network.edge.flows.iter().map(|(flow, dropped)| FlowReport::of(flow, dropped)).collect(),
+            other_flows: by_cause(network.edge.flows.others()),
+            send_delay: SendDelay::of(send_delay),
         }
     }
 }
 
 impl Frames {
-    fn of<O: Watch>(network: &Network<O>) -> Frames {
+    fn of<O: Watch>(network: &Network<Devices, O>) -> Frames {
         let Totals {
             received,
             received_bytes,
@@ -207,7 +208,7 @@ impl Frames {
             sent_bytes,
             passed,
             unsent,
-        } = network.books.totals;
+        } = network.edge.totals;
         let refused = Refusal::ALL.iter().map(|reason| (reason.name(), refused[reason.index()]));
         let dropped = DropCause::ALL.iter().map(|cause| (cause.name(), dropped[cause.index()]));
         Frames {
@@ -217,8 +218,8 @@ impl Frames {
             sent_bytes,
             passed,
             unsent,
-            held: network.held(),
-            slots_taken: network.books.slots.taken() as u64,
+            held: network.edge.held(&network.directions),
+            slots_taken: network.edge.slots.taken() as u64,
             no_slot,
             oversized,
             unexpected,
@@ -245,7 +246,7 @@ impl DirectionReport {
             unqueued: by_cause(&direction.tally.unqueued),
             beyond: by_cause(&direction.tally.beyond),
             output: stages(&direction.output),
-            input: direction.input.as_ref().map(stages).unwrap_or_default(),
+            input: stages(&direction.input),
             backlog: direction.port.backlog(),
             in_flight: direction.in_flight.len() as u64,
         }
@@ -275,11 +276,11 @@ impl FlowReport {
     }
 }
 
-impl Lateness {
-    fn of(histogram: &Histogram<u64>) -> Lateness {
+impl SendDelay {
+    fn of(histogram: &Histogram<u64>) -> SendDelay {
         let seconds = |nanoseconds: f64| nanoseconds / 1e9;
         let quantile = |share| seconds(histogram.value_at_quantile(share) as f64);
-        Lateness {
+        SendDelay {
             frames: histogram.len(),
             mean_s: seconds(histogram.mean()),
             p50_s: quantile(0.5),

@@ -80,7 +80,7 @@ impl Status {
                 ));
             }
         }
-        let late = self.report.lateness.p99_s;
+        let late = self.report.send_delay.p99_s;
         if late > LATE_S {
             warnings.push(format!("one frame in a hundred was sent at least {:.1} ms late", late * 1e3));
         }
@@ -131,8 +131,8 @@ impl Status {
             page.sample("perhop_backlog_packets", &[("direction", &direction.name)], direction.backlog);
         }
         page.family("perhop_send_lateness_seconds", "gauge", "Lateness of sent frames.");
-        let lateness = &self.report.lateness;
-        for (quantile, value) in [("0.5", lateness.p50_s), ("0.99", lateness.p99_s), ("1", lateness.max_s)] {
+        let delay = &self.report.send_delay;
+        for (quantile, value) in [("0.5", delay.p50_s), ("0.99", delay.p99_s), ("1", delay.max_s)] {
             page.sample("perhop_send_lateness_seconds", &[("quantile", quantile)], value);
         }
         page.family("perhop_processor_seconds_total", "counter", "Processor time used.");

@@ -3,20 +3,28 @@
 use std::collections::BTreeSet;
 
 use hdrhistogram::Histogram;
+use perhop_measure::counters::PortTally;
 use perhop_net::agenda::Agenda;
+use perhop_net::{Direction, Edge, Event, Loss, Network};
+use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::Watch;
+use perhop_qos::packet::InterfaceId;
+use perhop_qos::policy::{WireConfig, queue_names};
+use perhop_qos::port::Port;
+use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
 
-use super::counters::{Books, Totals};
-use super::direction::{Direction, Input};
+use super::Forwarder;
+use super::devices::{Devices, FarEnd};
+use super::entrance::{Entrance, Input};
 use super::flows::FlowDrops;
-use super::network::{Entrance, Network};
 use super::routes::Routes;
 use super::slots::Slots;
-use super::{Event, Forwarder};
-use crate::config::{ForwarderConfig, SocketKind};
+use super::totals::Totals;
+use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, SocketKind};
 use crate::frame::LinkLayer;
 use crate::wire::{DeviceId, Wire};
 
@@ -38,57 +46,51 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
             let message = format!("no IP packet fits into a frame of {} bytes", config.longest_frame);
             return Err(ConfigError::new("longest-frame", message).help("for example 2048"));
         }
-        let devices = config.devices();
-        let mut agenda = Agenda::new();
+        let names = config.devices();
+        let link_layer = match config.socket {
+            SocketKind::Tun => LinkLayer::Bare,
+            SocketKind::AfPacket | SocketKind::AfXdp => LinkLayer::Ethernet,
+        };
         let run = Streams::new(config.seed, config.replication);
-        let directions = directions(config, &devices, &run, &mut agenda)?;
-        let build_input =
-            |(index, input)| Input::build(input, &run).map_err(|error| error.within(index).within("inputs"));
+        let mut agenda = Agenda::new();
         let network = Network {
-            link_layer: match config.socket {
-                SocketKind::Tun => LinkLayer::Bare,
-                SocketKind::AfPacket | SocketKind::AfXdp => LinkLayer::Ethernet,
-            },
+            directions: directions(config, &run, &mut agenda)?,
             agenda,
-            directions,
-            inputs: config.inputs.iter().enumerate().map(build_input).collect::<Result<_, _>>()?,
-            entrances: entrances(config, &devices)?,
-            routes: routes(config)?,
-            outbox: Vec::with_capacity(1024),
-            books: Books {
+            edge: Devices {
+                link_layer,
+                inputs: inputs(config, &run)?,
+                entrances: entrances(config, &names)?,
+                routes: routes(config)?,
+                far_ends: far_ends(config, &names),
+                outbox: Vec::with_capacity(1024),
                 slots: Slots::new(config.slots, config.longest_frame as usize),
                 totals: Totals::default(),
                 flows: FlowDrops::new(),
                 counts_from: Time::ZERO,
-                watch,
             },
-            last: Time::ZERO,
+            watch,
+            counts_from: Time::ZERO,
         };
         // A bare packet has no place for an address.
-        let neighbor = |name: &&str| {
-            config.neighbors.get(*name).copied().filter(|_| network.link_layer == LinkLayer::Ethernet)
-        };
-        let neighbors = devices.iter().map(neighbor).collect();
-        let lateness = Histogram::new_with_bounds(1, LATEST, 3)
+        let neighbor =
+            |name: &&str| config.neighbors.get(*name).copied().filter(|_| link_layer == LinkLayer::Ethernet);
+        let neighbors = names.iter().map(neighbor).collect();
+        let send_delay = Histogram::new_with_bounds(1, LATEST, 3)
             .map_err(|error| ConfigError::new("", error.to_string()))?;
-        Ok(Forwarder { wire, network, node: config.node.clone(), neighbors, lateness })
+        Ok(Forwarder { wire, network, last: Time::ZERO, node: config.node.clone(), neighbors, send_delay })
     }
 }
 
 /// The directions in their order; no two have the same name.
 fn directions(
     config: &ForwarderConfig,
-    devices: &[&str],
     run: &Streams,
-    agenda: &mut Agenda<Event>,
+    agenda: &mut Agenda<Event<<Devices as Edge>::Event>>,
 ) -> Result<Vec<Direction>, ConfigError> {
-    let device =
-        |name: &str| devices.iter().position(|known| *known == name).map(|index| DeviceId(index as u16));
     let (mut directions, mut names) = (Vec::new(), BTreeSet::new());
     for (index, direction) in config.directions.iter().enumerate() {
-        let sends_on = direction.sends_on.as_deref().and_then(device);
         let built = if names.insert(direction.name.as_str()) {
-            Direction::build(index as u32, direction, run, agenda, sends_on)
+            build_direction(LinkId(index as u32), direction, run, agenda)
         } else {
             Err(ConfigError::new("name", format!("there is already a direction {}", direction.name)))
         };
@@ -97,37 +99,116 @@ fn directions(
     Ok(directions)
 }
 
+fn build_direction(
+    link: LinkId,
+    config: &DirectionConfig,
+    run: &Streams,
+    agenda: &mut Agenda<Event<<Devices as Edge>::Event>>,
+) -> Result<Direction, ConfigError> {
+    let streams = streams_of(run, &config.name);
+    let wire = WireConfig { rate: config.rate, framing: config.framing, ring: config.ring };
+    let interfaces = &config.output_interfaces;
+    let output = conditioner(&config.output, interfaces, &streams.child("output"))
+        .map_err(|error| error.within("output"))?;
+    let port = Port::build(config.queueing.as_ref(), &wire, interfaces, &streams)?;
+    // Where another process conditions, nobody does here.
+    let input = conditioner(
+        config.input.as_deref().unwrap_or_default(),
+        &config.input_interfaces,
+        &streams.child("input"),
+    )
+    .map_err(|error| error.within("input"))?;
+    if !(0.0..=1.0).contains(&config.loss) {
+        return Err(ConfigError::new("loss", format!("{} is not a probability", config.loss))
+            .help("a number from 0 to 1"));
+    }
+    let loss = (config.loss > 0.0)
+        .then(|| Box::new(Loss { probability: config.loss, stream: streams.child("loss").stream() }));
+    Ok(Direction {
+        delay: config.delay,
+        transmitted: 0,
+        far_interface: InterfaceId(config.far_interface),
+        arrival: agenda.register(Event::Arrival(link)),
+        in_flight: GrowingRing::default(),
+        input,
+        output,
+        poll: agenda.register(Event::Poll(link)),
+        poll_at: None,
+        tally: PortTally::new(port.queues().len()),
+        port,
+        loss,
+        name: config.name.clone(),
+        queue_names: queue_names(config.queueing.as_ref()),
+    })
+}
+
+/// Where each direction leads, between `devices`.
+fn far_ends(config: &ForwarderConfig, devices: &[&str]) -> Vec<FarEnd> {
+    let device = |name: &str| devices.iter().position(|known| *known == name);
+    let far_end = |direction: &DirectionConfig| match direction.sends_on.as_deref().and_then(device) {
+        Some(index) => FarEnd::Device(DeviceId(index as u16)),
+        None => FarEnd::Node,
+    };
+    config.directions.iter().map(far_end).collect()
+}
+
+/// The inputs in their order.
+fn inputs(config: &ForwarderConfig, run: &Streams) -> Result<Vec<Input>, ConfigError> {
+    let build = |config: &InputConfig| {
+        let streams = streams_of(run, &config.name).child("input");
+        let conditioner = conditioner(&config.input, &config.input_interfaces, &streams)
+            .map_err(|error| error.within("input"))?;
+        Ok(Input {
+            name: config.name.clone(),
+            conditioner,
+            interface: InterfaceId(config.far_interface),
+            dropped: Default::default(),
+        })
+    };
+    let built = config.inputs.iter().enumerate().map(|(index, input)| {
+        build(input).map_err(|error: ConfigError| error.within(index).within("inputs"))
+    });
+    built.collect()
+}
+
+/// Random streams of the direction called `name`: those that the simulator draws from.
+fn streams_of(run: &Streams, name: &str) -> Streams {
+    run.child("port").child(name)
+}
+
+/// As [`perhop_qos::policy::PolicyConfig::build_conditioner`] does it.
+fn conditioner(
+    stages: &[ConditionerConfig],
+    interfaces: &[String],
+    side: &Streams,
+) -> Result<TrafficConditioner, ConfigError> {
+    TrafficConditioner::build(stages, interfaces, &side.child("conditioners"))
+}
+
 /// What becomes of the frames that arrive by each of `devices`.
-fn entrances(config: &ForwarderConfig, devices: &[&str]) -> Result<Vec<Entrance>, ConfigError> {
-    let mut entrances = vec![Entrance::Closed; devices.len()];
+fn entrances(config: &ForwarderConfig, devices: &[&str]) -> Result<Vec<Option<Entrance>>, ConfigError> {
+    let mut entrances = vec![None; devices.len()];
     let mut open = |name: &str, entrance| {
         let place = devices.iter().position(|known| *known == name).map(|index| &mut entrances[index]);
         match place {
-            Some(closed @ Entrance::Closed) => {
-                *closed = entrance;
+            Some(closed @ None) => {
+                *closed = Some(entrance);
                 Ok(())
             }
             _ => Err(ConfigError::new("", format!("frames of {name} already go somewhere else"))),
         }
     };
     for (index, direction) in config.directions.iter().enumerate() {
-        let entrance = Entrance::Direction { direction: index as u16, others: direction.other_frames };
-        if let Some(name) = &direction.receives_on {
-            open(name, entrance)
-                .map_err(|error| error.within("receives-on").within(index).within("directions"))?;
-        }
+        let Some(name) = &direction.receives_on else { continue };
+        let others = direction.other_frames;
+        open(name, Entrance { input: None, direction: Some(LinkId(index as u32)), others })
+            .map_err(|error| error.within("receives-on").within(index).within("directions"))?;
     }
     for (index, input) in config.inputs.iter().enumerate() {
-        let entrance = match &input.leads_to {
-            None => Entrance::Input(index as u16),
-            Some(name) => {
-                let direction = direction_called(config, "leads-to", name)
-                    .map_err(|error| error.within(index).within("inputs"))?;
-                let others = config.directions[direction].other_frames;
-                Entrance::InputOf { input: index as u16, direction: direction as u16, others }
-            }
-        };
-        open(&input.device, entrance)
+        let direction = input.leads_to.as_ref().map(|name| direction_called(config, "leads-to", name));
+        let direction = direction.transpose().map_err(|error| error.within(index).within("inputs"))?;
+        let others = direction.map(|direction| config.directions[direction.index()].other_frames);
+        open(&input.device, Entrance { input: Some(index), direction, others: others.unwrap_or_default() })
             .map_err(|error| error.within("device").within(index).within("inputs"))?;
     }
     Ok(entrances)
@@ -138,13 +219,15 @@ fn routes(config: &ForwarderConfig) -> Result<Routes, ConfigError> {
     for (index, route) in config.routes.iter().enumerate() {
         let direction = direction_called(config, "direction", &route.direction)
             .map_err(|error| error.within(index).within("routes"))?;
-        routes.add(route.to, direction as u16);
+        routes.add(route.to, direction);
     }
     Ok(routes)
 }
 
-/// The place of the direction called `name`, which stands at `field`.
-fn direction_called(config: &ForwarderConfig, field: &str, name: &str) -> Result<usize, ConfigError> {
+/// The direction called `name`, which stands at `field`.
+fn direction_called(config: &ForwarderConfig, field: &str, name: &str) -> Result<LinkId, ConfigError> {
     let place = config.directions.iter().position(|direction| direction.name == name);
-    place.ok_or_else(|| ConfigError::new(field, format!("there is no direction called {name}")))
+    place
+        .map(|index| LinkId(index as u32))
+        .ok_or_else(|| ConfigError::new(field, format!("there is no direction called {name}")))
 }

@@ -13,8 +13,8 @@ pub(crate) type Drops = [Count; DropCause::COUNT];
 /// counted together.
 const MOST_FLOWS: usize = 1 << 16;
 
-/// The drops of each flow of which anything was dropped, in the order of their first drops. Flows are found by open
-/// addressing; only the first drop of a flow may ask the system for memory.
+/// The drops of each flow of which anything was dropped, in the order of their first drops. Flows are found
+/// by open addressing; only the first drop of a flow may ask the system for memory.
 #[derive(Debug)]
 pub(crate) struct FlowDrops {
     flows: Vec<(FlowKey, Drops)>,

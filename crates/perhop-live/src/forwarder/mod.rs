@@ -1,48 +1,44 @@
 //! [`Forwarder`]: frames in, ports, frames out.
 //!
 //! One round of it: what has arrived is received, what is due happens, what left is sent; then it sleeps until
-//! there is more to do. What happens in between, in `network.rs`, happens at its own instant.
+//! there is more to do. Ports and wires are a [`Network`] whose edge is the [`Devices`]: everything there happens at
+//! its own instant, however late anybody looks. What a port lets out at 5 ms is on the wire from 5 ms on, so that
+//! neither pacing nor the order of events depends on the machine's mood.
 
 mod build;
-mod counters;
-mod direction;
+mod devices;
+mod entrance;
 mod flows;
-mod network;
 mod routes;
 mod slots;
+mod totals;
 
 use hdrhistogram::Histogram;
+use perhop_net::Network;
 use perhop_qos::observer::Watch;
 use perhop_qos::units::Time;
 
-pub use counters::Totals;
-pub(crate) use direction::{Direction, Input};
-use network::Leaving;
-pub(crate) use network::Network;
+pub(crate) use devices::Devices;
+use devices::Leaving;
+pub(crate) use entrance::Input;
+pub use totals::Totals;
 
 use crate::config::MacAddress;
 use crate::report::Report;
 use crate::wire::{Wire, WireError};
 
-/// What can happen by itself.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
-    /// The packet at the head of a direction's flight reaches the far end.
-    Arrival(u32),
-    /// A shaper's tokens suffice.
-    ShaperReady(u32),
-}
-
 /// One process's ports between the devices of a [`Wire`], seen by a [`Watch`].
 #[derive(Debug)]
 pub struct Forwarder<W, O = ()> {
     wire: W,
-    network: Network<O>,
+    network: Network<Devices, O>,
+    /// When the last thing happened: nothing happens before it any more.
+    last: Time,
     node: String,
     /// By device: destination of the frames that leave there.
     neighbors: Vec<Option<MacAddress>>,
-    /// How late frames were sent, nanoseconds.
-    lateness: Histogram<u64>,
+    /// From when frames were to be sent until they were, nanoseconds.
+    send_delay: Histogram<u64>,
 }
 
 /// What a round has done.
@@ -57,14 +53,12 @@ pub enum Round {
 impl<W: Wire, O: Watch> Forwarder<W, O> {
     /// Leaves what happens before `time`, on the wire's clock, out of the counters of ports and flows.
     pub fn count_from(&mut self, time: Time) {
-        self.network.books.counts_from = time;
+        self.network.counts_from = time;
         for direction in &mut self.network.directions {
             direction.output.count_from(time);
-            if let Some(input) = &mut direction.input {
-                input.count_from(time);
-            }
+            direction.input.count_from(time);
         }
-        self.network.inputs.iter_mut().for_each(|input| input.conditioner.count_from(time));
+        self.network.edge.count_from(time);
     }
 
     /// One round: what has arrived, then what is due; where that is nothing, sleeps until there is more to do,
@@ -74,9 +68,15 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
     /// Where a device works no more, or none. What it was to send is lost and counted; the next round goes on
     /// with the others.
     pub fn step(&mut self) -> Result<Round, WireError> {
-        let Forwarder { wire, network, .. } = self;
-        let received = wire.receive(&mut |device, arrived, frame| network.receive(device, arrived, frame));
-        network.run_until(wire.now());
+        let Forwarder { wire, network, last, .. } = self;
+        let received = wire.receive(&mut |device, arrived, frame| {
+            // What is due before it happens before it.
+            let now = arrived.max(*last);
+            network.run_until(now);
+            *last = now;
+            Devices::accept(network, now, device, frame);
+        });
+        self.run_until(self.wire.now());
         let sent = self.send();
         if received? + sent? > 0 {
             return Ok(Round::Busy);
@@ -86,26 +86,33 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
         Ok(Round::Idle)
     }
 
+    /// Lets happen what happens until `limit`.
+    fn run_until(&mut self, limit: Time) {
+        if let Some(last) = self.network.run_until(limit) {
+            self.last = last;
+        }
+    }
+
     /// Sends what left the network; how many frames that were.
     fn send(&mut self) -> Result<usize, WireError> {
-        let leaving = self.network.outbox.len();
+        let Forwarder { wire, network, neighbors, send_delay, .. } = self;
+        let Devices { outbox, slots, totals, .. } = &mut network.edge;
+        let leaving = outbox.len();
         if leaving == 0 {
             return Ok(0);
         }
-        let now = self.wire.now();
+        let now = wire.now();
         let mut failed = None;
-        for place in 0..leaving {
-            let Leaving { device, due, slot, marks } = self.network.outbox[place];
-            let (frame, layout) = self.network.books.slots.frame(slot);
+        for Leaving { device, due, slot, marks } in outbox.drain(..) {
+            let (frame, layout) = slots.frame(slot);
             if let Some((dscp, ecn)) = marks {
                 layout.mark(frame, dscp, ecn);
-                if let Some(MacAddress(address)) = self.neighbors[device.index()] {
+                if let Some(MacAddress(address)) = neighbors[device.index()] {
                     frame[..address.len()].copy_from_slice(&address);
                 }
-                self.lateness.saturating_record(now.saturating_sub(due).as_picoseconds() / 1000);
+                send_delay.saturating_record(now.saturating_sub(due).as_picoseconds() / 1000);
             }
-            let totals = &mut self.network.books.totals;
-            match self.wire.send(device, frame) {
+            match wire.send(device, frame) {
                 Ok(()) => {
                     totals.sent += 1;
                     totals.sent_bytes += frame.len() as u64;
@@ -116,10 +123,9 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
                     failed = Some(error);
                 }
             }
-            self.network.books.slots.give_back(slot);
+            slots.give_back(slot);
         }
-        self.network.outbox.clear();
-        self.wire.flush()?;
+        wire.flush()?;
         failed.map_or(Ok(leaving), Err)
     }
 
@@ -133,20 +139,21 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
     }
     /// Who watches.
     pub fn watch(&mut self) -> &mut O {
-        &mut self.network.books.watch
+        &mut self.network.watch
     }
     /// What became of all frames so far.
     pub fn totals(&self) -> &Totals {
-        &self.network.books.totals
+        &self.network.edge.totals
     }
     /// Frames that are here: queued, in flight or about to be sent.
     pub fn held(&self) -> u64 {
-        self.network.held()
+        self.network.edge.held(&self.network.directions)
     }
     /// Everything that was counted up to now.
     pub fn report(&mut self) -> Report {
         let now = self.wire.now();
-        self.network.settle(now);
-        Report::of(&self.node, now, &self.network, &self.lateness)
+        self.run_until(now);
+        self.last = self.last.max(now);
+        Report::of(&self.node, now, &self.network, &self.send_delay)
     }
 }

@@ -2,15 +2,16 @@
 
 use perhop_qos::classifier::Prefix;
 use perhop_qos::packet::Address;
+use perhop_scenario::routing::LinkId;
 
 /// Exact addresses by open addressing, and prefixes for what is not among them.
 #[derive(Debug)]
 pub(crate) struct Routes {
     /// A power of two of places, at most half of them taken.
-    places: Vec<Option<(Address, u16)>>,
+    places: Vec<Option<(Address, LinkId)>>,
     taken: usize,
     /// The longest first.
-    prefixes: Vec<(Prefix, u16)>,
+    prefixes: Vec<(Prefix, LinkId)>,
 }
 
 impl Routes {
@@ -18,7 +19,7 @@ impl Routes {
         Routes { places: vec![None; 16], taken: 0, prefixes: Vec::new() }
     }
     /// Packets to `to` go by `direction`. The first route to an address stands.
-    pub(crate) fn add(&mut self, to: Prefix, direction: u16) {
+    pub(crate) fn add(&mut self, to: Prefix, direction: LinkId) {
         if let Some(address) = to.host() {
             return self.add_host(address, direction);
         }
@@ -27,7 +28,7 @@ impl Routes {
     }
     /// The direction to `destination`.
     #[inline]
-    pub(crate) fn find(&self, destination: Address) -> Option<u16> {
+    pub(crate) fn find(&self, destination: Address) -> Option<LinkId> {
         match self.places[self.place(destination)] {
             Some((_, direction)) => Some(direction),
             None => self.find_prefix(destination),
@@ -35,10 +36,10 @@ impl Routes {
     }
 
     #[cold]
-    fn find_prefix(&self, destination: Address) -> Option<u16> {
+    fn find_prefix(&self, destination: Address) -> Option<LinkId> {
         self.prefixes.iter().find(|(prefix, _)| prefix.contains(destination)).map(|(_, direction)| *direction)
     }
-    fn add_host(&mut self, address: Address, direction: u16) {
+    fn add_host(&mut self, address: Address, direction: LinkId) {
         if 2 * (self.taken + 1) > self.places.len() {
             let doubled = vec![None; 2 * self.places.len()];
             for (known, direction) in std::mem::replace(&mut self.places, doubled).into_iter().flatten() {
@@ -87,12 +88,12 @@ mod tests {
         for (to, direction) in
             [("0.0.0.0/0", 9), ("10.1.0.0/16", 1), ("10.0.0.0/8", 2), ("10.1.0.7/32", 3), ("2001:db8::7", 4)]
         {
-            routes.add(to.parse().unwrap(), direction);
+            routes.add(to.parse().unwrap(), LinkId(direction));
         }
         for (destination, direction) in
             [("10.1.0.7", 3), ("10.1.0.8", 1), ("10.2.0.7", 2), ("192.0.2.1", 9), ("2001:db8::7", 4)]
         {
-            assert_eq!(routes.find(address(destination)), Some(direction), "{destination}");
+            assert_eq!(routes.find(address(destination)), Some(LinkId(direction)), "{destination}");
         }
         assert_eq!(routes.find(address("2001:db8::8")), None);
     }
@@ -102,9 +103,9 @@ mod tests {
         let mut routes = Routes::new();
         let hosts = |number: u32| Address::from_ipv4((0x0a00_0001 + number).into());
         for number in 0..5000 {
-            routes.add(Prefix::new(hosts(number).to_ip(), 32).unwrap(), number as u16);
+            routes.add(Prefix::new(hosts(number).to_ip(), 32).unwrap(), LinkId(number));
         }
-        assert!((0..5000).all(|number| routes.find(hosts(number)) == Some(number as u16)));
+        assert!((0..5000).all(|number| routes.find(hosts(number)) == Some(LinkId(number))));
         assert_eq!(routes.find(hosts(5000)), None);
     }
 }

@@ -1,10 +1,20 @@
 //! [`Slots`]: room for the frames that wait here, taken and given back without asking the system for memory.
 
+use perhop_qos::packet::Packet;
+
 use crate::frame::Layout;
 
-/// Which slot: what [`Packet::payload`](perhop_qos::Packet::payload) is here.
+/// Which slot: what [`Packet::payload`] is here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotId(pub(crate) u32);
+
+impl SlotId {
+    /// Where the frame of `packet` waits.
+    #[inline]
+    pub(crate) fn of(packet: &Packet) -> SlotId {
+        SlotId(packet.payload as u32)
+    }
+}
 
 /// The frames that wait here.
 #[derive(Debug)]
@@ -35,17 +45,14 @@ impl Slots {
     pub(crate) fn fits(&self, length: usize) -> bool {
         length <= self.size
     }
-    /// A slot that nobody has; `None` when all are taken.
+    /// Puts `frame`, which [fits](Slots::fits), into a slot that nobody has; `None` when all are taken.
     #[inline]
-    pub(crate) fn take(&mut self) -> Option<SlotId> {
-        self.free.pop().map(SlotId)
-    }
-    /// Puts `frame`, which [fits](Slots::fits), into `slot`.
-    #[inline]
-    pub(crate) fn fill(&mut self, slot: SlotId, frame: &[u8], layout: Layout) {
-        let start = slot.0 as usize * self.size;
+    pub(crate) fn store(&mut self, frame: &[u8], layout: Layout) -> Option<SlotId> {
+        let slot = self.free.pop()?;
+        let start = slot as usize * self.size;
         self.bytes[start..start + frame.len()].copy_from_slice(frame);
-        self.held[slot.0 as usize] = Held { length: frame.len() as u32, layout };
+        self.held[slot as usize] = Held { length: frame.len() as u32, layout };
+        Some(SlotId(slot))
     }
     /// The frame in `slot`, and where its packet stands.
     #[inline]

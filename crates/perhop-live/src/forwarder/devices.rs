@@ -1,0 +1,205 @@
+//! [`Devices`]: the edge of a forwarder's network, where frames come in, wait in slots and go out.
+
+use std::convert::Infallible;
+
+use perhop_net::{Direction, DropPoint, DropSink, Edge, Network};
+use perhop_qos::observer::Watch;
+use perhop_qos::packet::{Dscp, Ecn, Packet};
+use perhop_qos::units::Time;
+use perhop_qos::verdict::{DropCause, Verdict};
+use perhop_scenario::routing::LinkId;
+
+use super::entrance::{Entrance, Input};
+use super::flows::FlowDrops;
+use super::routes::Routes;
+use super::slots::{SlotId, Slots};
+use super::totals::Totals;
+use crate::frame::{Layout, LinkLayer, Refusal, read, stays_on_link};
+use crate::wire::DeviceId;
+
+/// Where the packets go that have crossed a direction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FarEnd {
+    /// They are routed: the far end is this process's own node.
+    Node,
+    /// They are sent by a device: the far end is another process or a host.
+    Device(DeviceId),
+}
+
+/// A frame that is to be sent now.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Leaving {
+    pub(super) device: DeviceId,
+    /// When it was to be sent, to the picosecond.
+    pub(super) due: Time,
+    pub(super) slot: SlotId,
+    /// What is to be written into it; `None`: nothing, it goes past the ports as it came.
+    pub(super) marks: Option<(Dscp, Ecn)>,
+}
+
+/// What stands between the devices and the directions of one process. It knows frames, but no sockets.
+#[derive(Debug)]
+pub(crate) struct Devices {
+    pub(super) link_layer: LinkLayer,
+    /// By device; `None` where nothing is received.
+    pub(super) entrances: Vec<Option<Entrance>>,
+    pub(crate) inputs: Vec<Input>,
+    pub(super) routes: Routes,
+    /// By direction.
+    pub(super) far_ends: Vec<FarEnd>,
+    /// Frames to send, in order of time.
+    pub(super) outbox: Vec<Leaving>,
+    pub(crate) slots: Slots,
+    pub(crate) totals: Totals,
+    pub(crate) flows: FlowDrops,
+    /// From when on the drops of flows and inputs are counted.
+    pub(super) counts_from: Time,
+}
+
+impl Devices {
+    /// `frame` comes by `device` at `now`: its packet goes on by a direction, unless the frame ends here or
+    /// goes past the ports.
+    pub(super) fn accept<W: Watch>(
+        network: &mut Network<Devices, W>,
+        now: Time,
+        device: DeviceId,
+        frame: &[u8],
+    ) {
+        let devices = &mut network.edge;
+        devices.totals.received += 1;
+        devices.totals.received_bytes += frame.len() as u64;
+        let Some(entrance) = devices.entrances.get(device.index()).copied().flatten() else {
+            devices.totals.unexpected += 1;
+            return;
+        };
+        let frame_in = match read(devices.link_layer, frame) {
+            Ok(frame_in) => frame_in,
+            Err(refusal) => return devices.refuse(now, entrance, refusal, frame),
+        };
+        if entrance.passes_others_to().is_none() && stays_on_link(&frame_in.packet) {
+            devices.totals.local += 1;
+            return;
+        }
+        let Some(slot) = devices.store(frame, frame_in.layout) else { return };
+        let mut packet = frame_in.packet;
+        packet.sent_at = now;
+        packet.payload = u64::from(slot.0);
+        if let Some(direction) = devices.way_from(now, entrance, &mut packet) {
+            network.forward(now, direction, &mut packet);
+        }
+    }
+
+    /// The direction by which `packet`, which came by `entrance`, leaves the node; `None`: it has ended here.
+    #[inline]
+    fn way_from(&mut self, now: Time, entrance: Entrance, packet: &mut Packet) -> Option<LinkId> {
+        if let Some(input) = entrance.input
+            && !self.passes(now, input, packet)
+        {
+            return None;
+        }
+        entrance.direction.or_else(|| self.route(now, packet))
+    }
+
+    /// A slot with `frame` in it, where it fits into one and there is one; else it ends here.
+    #[inline]
+    fn store(&mut self, frame: &[u8], layout: Layout) -> Option<SlotId> {
+        if !self.slots.fits(frame.len()) {
+            self.totals.oversized += 1;
+            return None;
+        }
+        let slot = self.slots.store(frame, layout);
+        self.totals.no_slot += u64::from(slot.is_none());
+        slot
+    }
+
+    /// `frame` holds no packet: it ends here, or goes past the ports where nothing but that is wrong with it.
+    #[cold]
+    fn refuse(&mut self, now: Time, entrance: Entrance, refusal: Refusal, frame: &[u8]) {
+        if refusal == Refusal::NotInternet
+            && let Some(direction) = entrance.passes_others_to()
+            && let FarEnd::Device(device) = self.far_ends[direction.index()]
+        {
+            if let Some(slot) = self.store(frame, Layout::default()) {
+                self.outbox.push(Leaving { device, due: now, slot, marks: None });
+            }
+        } else {
+            self.totals.refused[refusal.index()] += 1;
+        }
+    }
+
+    /// Whether `packet`, which comes from another process, passes the conditioners of `input`.
+    fn passes(&mut self, now: Time, input: usize, packet: &mut Packet) -> bool {
+        let Input { conditioner, interface, dropped, .. } = &mut self.inputs[input];
+        packet.arrive(*interface);
+        if !conditioner.is_empty()
+            && let Verdict::Drop(cause) = conditioner.condition(now, packet)
+        {
+            if now >= self.counts_from {
+                dropped[cause.index()].add(packet.length);
+            }
+            self.end(now, packet, cause);
+            return false;
+        }
+        true
+    }
+
+    /// The direction by which `packet` leaves the node; without one it ends here.
+    #[inline]
+    fn route(&mut self, now: Time, packet: &Packet) -> Option<LinkId> {
+        let direction = self.routes.find(packet.destination);
+        if direction.is_none() {
+            self.end(now, packet, DropCause::NoRoute);
+        }
+        direction
+    }
+
+    /// `packet` ends, wherever that is.
+    #[cold]
+    fn end(&mut self, now: Time, packet: &Packet, cause: DropCause) {
+        self.slots.give_back(SlotId::of(packet));
+        self.totals.dropped[cause.index()] += 1;
+        if now >= self.counts_from {
+            self.flows.add(&packet.flow_key(), cause, packet.length);
+        }
+    }
+
+    /// Leaves what happens before `time` out of the counters of inputs and flows.
+    pub(super) fn count_from(&mut self, time: Time) {
+        self.counts_from = time;
+        self.inputs.iter_mut().for_each(|input| input.conditioner.count_from(time));
+    }
+
+    /// Frames that are about to be sent, or whose packets `directions` hold.
+    pub(crate) fn held(&self, directions: &[Direction]) -> u64 {
+        directions.iter().map(Direction::held).sum::<u64>() + self.outbox.len() as u64
+    }
+}
+
+impl DropSink for Devices {
+    fn dropped(&mut self, now: Time, _: LinkId, packet: &Packet, cause: DropCause, _: DropPoint) {
+        self.end(now, packet, cause);
+    }
+}
+
+impl Edge for Devices {
+    /// Frames come when the wire has them: nothing happens here by itself.
+    type Event = Infallible;
+
+    fn happen<W: Watch>(_: &mut Network<Devices, W>, _: Time, event: Infallible) {
+        match event {}
+    }
+
+    fn receive<W: Watch>(network: &mut Network<Devices, W>, now: Time, link: LinkId, packet: &mut Packet) {
+        match network.edge.far_ends[link.index()] {
+            FarEnd::Device(device) => {
+                let (slot, marks) = (SlotId::of(packet), Some((packet.dscp, packet.ecn)));
+                network.edge.outbox.push(Leaving { device, due: now, slot, marks });
+            }
+            FarEnd::Node => {
+                if let Some(direction) = network.edge.route(now, packet) {
+                    network.forward(now, direction, packet);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! [`Entrance`]: what becomes of the frames that arrive by a device; [`Input`]: an interface's input side.
+
+use perhop_qos::conditioner::{Count, TrafficConditioner};
+use perhop_qos::packet::InterfaceId;
+use perhop_qos::verdict::DropCause;
+use perhop_scenario::routing::LinkId;
+
+use crate::config::OtherFrames;
+
+/// What becomes of the frames that arrive by a device.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entrance {
+    /// Index of the [`Input`] by whose conditioners their packets pass first.
+    pub(super) input: Option<usize>,
+    /// The direction that their packets enter; `None`: they are routed.
+    pub(super) direction: Option<LinkId>,
+    /// What becomes of frames that carry no IP packet.
+    pub(super) others: OtherFrames,
+}
+
+impl Entrance {
+    /// The direction that frames pass by too that carry no IP packet.
+    pub(super) fn passes_others_to(self) -> Option<LinkId> {
+        self.direction.filter(|_| self.others == OtherFrames::Pass)
+    }
+}
+
+/// The input side of an interface whose far end is in another process.
+#[derive(Debug)]
+pub(crate) struct Input {
+    pub(crate) name: String,
+    pub(crate) conditioner: TrafficConditioner,
+    pub(super) interface: InterfaceId,
+    /// Dropped by its conditioners, by cause.
+    pub(crate) dropped: [Count; DropCause::COUNT],
+}
