@@ -14,7 +14,7 @@ use perhop_scenario::{SourceConfig, TrafficConfig, read_trace};
 
 use super::flows::Flows;
 use super::record::Record;
-use super::report::Lateness;
+use super::report::SendDelay;
 use super::{HostError, HostRun, LINGER, system, trying};
 
 /// Time before a deadline that is spent in busy waiting: about as long as a wake-up takes.
@@ -51,7 +51,7 @@ pub(super) struct DatagramSender {
 /// Result of a sender.
 #[derive(Debug)]
 pub(super) struct Sent {
-    pub(super) lateness: Lateness,
+    pub(super) send_delay: SendDelay,
     pub(super) refused: u64,
     /// Error of the first datagram that could not be sent.
     pub(super) refusal: Option<String>,
@@ -97,8 +97,8 @@ impl DatagramSender {
     pub(super) fn run(mut self, run: &HostRun) -> Result<Sent, HostError> {
         system::wake_precisely();
         let mut recorder = run.recorder("sent")?;
-        let mut lateness = Histogram::<u64>::new(3).map_err(|_| no_histogram())?;
-        let mut sent = Sent { lateness: Lateness::default(), refused: 0, refusal: None, lengthened: 0 };
+        let mut delays = Histogram::<u64>::new(3).map_err(|_| no_histogram())?;
+        let mut sent = Sent { send_delay: SendDelay::default(), refused: 0, refusal: None, lengthened: 0 };
         let mut bytes = vec![0_u8; LONGEST];
         let mut agenda: BinaryHeap<Reverse<(Time, usize)>> =
             self.outgoing.iter().enumerate().map(|(place, flow)| Reverse((flow.due.at, place))).collect();
@@ -111,14 +111,14 @@ impl DatagramSender {
                 let written = recorder.add(record);
                 trying(|| "cannot write the records of sent datagrams".to_owned(), written)?;
             }
-            lateness.saturating_record(now - due);
+            delays.saturating_record(now - due);
             outgoing.due = outgoing.source.next_packet();
             if outgoing.due.at < outgoing.stops {
                 agenda.push(Reverse((outgoing.due.at, place)));
             }
         }
         trying(|| "cannot write the records of sent datagrams".to_owned(), recorder.finish())?;
-        sent.lateness = Lateness::of(&lateness);
+        sent.send_delay = SendDelay::of(&delays);
         Ok(sent)
     }
 }

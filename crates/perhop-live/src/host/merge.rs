@@ -360,10 +360,10 @@ fn take_stages(measured: &mut Measurements, name: &str, side: &'static str, stag
 fn host_summary(host: &HostReport) -> Value {
     json!({
         "host": host.host,
-        "datagrams": host.lateness.count,
-        "late_p50_s": host.lateness.p50_ns as f64 / 1e9,
-        "late_p99_s": host.lateness.p99_ns as f64 / 1e9,
-        "late_max_s": host.lateness.max_ns as f64 / 1e9,
+        "datagrams": host.send_delay.count,
+        "late_p50_s": host.send_delay.p50_ns as f64 / 1e9,
+        "late_p99_s": host.send_delay.p99_ns as f64 / 1e9,
+        "late_max_s": host.send_delay.max_ns as f64 / 1e9,
         "refused_packets": host.refused_packets,
         "lengthened_packets": host.lengthened_packets,
         "foreign_packets": host.foreign_packets,

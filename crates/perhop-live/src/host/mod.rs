@@ -29,7 +29,7 @@ use perhop_scenario::Scenario;
 
 pub use flows::Flows;
 pub use record::{Record, Recorder, read_records};
-pub use report::{ClientConnection, HostReport, Lateness, SessionReport};
+pub use report::{ClientConnection, HostReport, SendDelay, SessionReport};
 
 /// The traffic of one host in one run.
 #[derive(Debug)]

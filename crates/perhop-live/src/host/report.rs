@@ -11,8 +11,9 @@ use super::{datagram, stream};
 pub struct HostReport {
     /// Name of the host.
     pub host: String,
-    /// Lateness of sent datagrams.
-    pub lateness: Lateness,
+    /// SendDelay of sent datagrams.
+    #[serde(rename = "lateness")]
+    pub send_delay: SendDelay,
     /// Datagrams that the kernel refused to send.
     pub refused_packets: u64,
     /// Datagrams that were longer than in the scenario, to hold their numbers.
@@ -30,7 +31,7 @@ pub struct HostReport {
 /// Distribution of lateness.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Lateness {
+pub struct SendDelay {
     /// Number of samples.
     pub count: u64,
     /// Median, nanoseconds.
@@ -105,10 +106,10 @@ pub struct Sample {
     pub timeout: u32,
 }
 
-impl Lateness {
+impl SendDelay {
     /// Summarizes `histogram`, in nanoseconds.
-    pub(super) fn of(histogram: &Histogram<u64>) -> Lateness {
-        Lateness {
+    pub(super) fn of(histogram: &Histogram<u64>) -> SendDelay {
+        SendDelay {
             count: histogram.len(),
             p50_ns: histogram.value_at_quantile(0.5),
             p99_ns: histogram.value_at_quantile(0.99),
@@ -123,7 +124,7 @@ impl HostReport {
         HostReport { host: host.to_owned(), ..HostReport::default() }
     }
     pub(super) fn sender(&mut self, sent: datagram::Sent) {
-        self.lateness = sent.lateness;
+        self.send_delay = sent.send_delay;
         self.refused_packets = sent.refused;
         self.lengthened_packets = sent.lengthened;
         if let Some(said) = sent.refusal {

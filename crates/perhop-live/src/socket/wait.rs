@@ -19,9 +19,9 @@ const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
 /// Waits for a deadline: sleeps until a margin before it, then busy waiting.
 ///
-/// The margin follows the sleeps' lateness: a sleep that ended later than the margin allows lengthens it,
-/// every other one shortens it a little, in the proportion that lets one sleep in a hundred end too late;
-/// those left out that ended later than any margin allows.
+/// The margin follows the oversleep: a sleep that ended later than the margin allows lengthens it, every other
+/// one shortens it a little, in the proportion that lets one sleep in a hundred end too late; those left out that ended
+/// later than any margin allows.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,
@@ -29,8 +29,8 @@ pub(super) struct Waiter {
     looking: Duration,
     sleeps: u64,
     looks: u64,
-    /// Lateness of timed sleeps, nanoseconds.
-    lateness: Histogram<u64>,
+    /// By how much timed sleeps were too long, in nanoseconds.
+    oversleep: Histogram<u64>,
     started: Instant,
 }
 
@@ -57,7 +57,7 @@ pub struct WaitReport {
 impl Waiter {
     /// A waiter without statistics.
     pub(super) fn new() -> Waiter {
-        let lateness =
+        let oversleep =
             Histogram::new_with_bounds(1, 10_000_000_000, 2).expect("bounds that the histogram takes");
         Waiter {
             margin_ns: FIRST_MARGIN_NS,
@@ -65,7 +65,7 @@ impl Waiter {
             looking: Duration::ZERO,
             sleeps: 0,
             looks: 0,
-            lateness,
+            oversleep,
             started: Instant::now(),
         }
     }
@@ -79,7 +79,7 @@ impl Waiter {
         self.asleep += slept;
         if woken == Woken::ByTheClock {
             let late_ns = slept.saturating_sub(meant).as_nanos() as u64;
-            self.lateness.saturating_record(late_ns.max(1));
+            self.oversleep.saturating_record(late_ns.max(1));
             if late_ns > *MARGIN_RANGE_NS.end() {
                 return;
             }
@@ -99,16 +99,16 @@ impl Waiter {
     /// The statistics so far.
     pub(super) fn report(&self) -> WaitReport {
         let whole = self.started.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
-        let some = !self.lateness.is_empty();
-        let lateness = |quantile| some.then(|| self.lateness.value_at_quantile(quantile) as f64 / 1e3);
+        let some = !self.oversleep.is_empty();
+        let oversleep = |quantile| some.then(|| self.oversleep.value_at_quantile(quantile) as f64 / 1e3);
         WaitReport {
             sleeps: self.sleeps,
             asleep_share: self.asleep.as_secs_f64() / whole,
             busy_share: self.looking.as_secs_f64() / whole,
             margin_us: self.margin_ns as f64 / 1e3,
-            wake_lateness_p50_us: lateness(0.5),
-            wake_lateness_p99_us: lateness(0.99),
-            wake_lateness_max_us: lateness(1.0),
+            wake_lateness_p50_us: oversleep(0.5),
+            wake_lateness_p99_us: oversleep(0.99),
+            wake_lateness_max_us: oversleep(1.0),
         }
     }
 }
@@ -132,8 +132,7 @@ mod tests {
     fn the_margin_settles_where_one_sleep_in_a_hundred_ends_too_late() {
         let mut waiter = Waiter::new();
         let mut too_late = 0;
-        // Lateness spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common
-        // divisor).
+        // Oversleep spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common divisor).
         for turn in 0..100_000_u64 {
             let late = Duration::from_nanos((turn * 3_737) % 10_000 * 10);
             too_late += u64::from(late.as_nanos() as u64 > waiter.margin_ns);
@@ -161,7 +160,7 @@ mod tests {
         assert_eq!(waiter.sleep_for(MARGIN_RANGE_NS.end() + 7), Some(Duration::from_nanos(7)));
     }
     #[test]
-    fn what_woke_it_early_says_nothing_about_lateness() {
+    fn what_woke_it_early_says_nothing_about_oversleep() {
         let mut waiter = Waiter::new();
         waiter.slept(MEANT, MEANT / 2, Woken::BySomething);
         let report = waiter.report();
