@@ -223,7 +223,7 @@ impl Laboratory {
         end: Time,
     ) -> BTreeMap<String, Vec<Entry>> {
         loop {
-            let own = self.forwarders.iter_mut().filter_map(Forwarder::next_at).min();
+            let own = self.forwarders.iter().filter_map(Forwarder::next_at).min();
             let next = own.into_iter().chain(trace.front().map(|(at, ..)| *at)).min();
             let Some(now) = next.filter(|now| *now <= end) else { break };
             let due = trace.partition_point(|(at, ..)| *at <= now);

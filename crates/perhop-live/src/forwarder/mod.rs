@@ -1,9 +1,9 @@
 //! [`Forwarder`]: frames in, ports, frames out.
 //!
-//! One round of it: what has arrived is received, what is due happens, what left is sent; then it sleeps until
-//! there is more to do. Ports and wires are a [`Network`] whose edge is the [`Devices`]: everything there happens at
-//! its own instant, however late anybody looks. What a port lets out at 5 ms is on the wire from 5 ms on, so that
-//! neither pacing nor the order of events depends on the machine's mood.
+//! One round of it: what has arrived is received, what is due happens, what left is sent; then it sleeps
+//! until there is more to do. Ports and wires are a [`Network`] whose edge is the [`Devices`]: everything
+//! there happens at its own instant, however late the process gets to it. What a port lets out at 5 ms is on
+//! the wire from 5 ms on: neither pacing nor the order of events depends on how fast the machine is.
 
 mod build;
 mod devices;
@@ -14,7 +14,7 @@ mod slots;
 mod totals;
 
 use hdrhistogram::Histogram;
-use perhop_net::Network;
+use perhop_net::{Direction, Network};
 use perhop_qos::observer::Watch;
 use perhop_qos::units::Time;
 
@@ -61,8 +61,8 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
         self.network.edge.count_from(time);
     }
 
-    /// One round: what has arrived, then what is due; where that is nothing, sleeps until there is more to do,
-    /// but not for long.
+    /// One round: what has arrived, then what is due; where that is nothing, sleeps until there is more to
+    /// do, but not for long.
     ///
     /// # Errors
     /// Where a device works no more, or none. What it was to send is lost and counted; the next round goes on
@@ -81,8 +81,7 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
         if received? + sent? > 0 {
             return Ok(Round::Busy);
         }
-        let deadline = self.network.agenda.next_at();
-        self.wire.wait(deadline)?;
+        self.wire.wait(self.next_at())?;
         Ok(Round::Idle)
     }
 
@@ -129,9 +128,16 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
         failed.map_or(Ok(leaving), Err)
     }
 
-    /// When something happens here by itself; `None` while nothing is under way.
-    pub fn next_at(&mut self) -> Option<Time> {
-        self.network.agenda.next_at()
+    /// When to look again if no frame arrives before; `None` while nothing is under way.
+    ///
+    /// A wire never reorders: what a port lets out arrives after all that is in flight there. So a poll of a
+    /// port with packets in flight needs no wake-up: it takes effect at its own instant, when the next comes.
+    pub fn next_at(&self) -> Option<Time> {
+        let next = |direction: &Direction| match direction.in_flight.front() {
+            Some(flight) => Some(flight.arrives),
+            None => direction.poll_at,
+        };
+        self.network.directions.iter().filter_map(next).min()
     }
     /// The wire.
     pub fn wire(&mut self) -> &mut W {
