@@ -11,7 +11,7 @@ use super::{datagram, stream};
 pub struct HostReport {
     /// Name of the host.
     pub host: String,
-    /// SendDelay of sent datagrams.
+    /// Lateness of sent datagrams.
     #[serde(rename = "lateness")]
     pub send_delay: SendDelay,
     /// Datagrams that the kernel refused to send.
