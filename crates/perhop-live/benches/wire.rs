@@ -33,7 +33,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             yardstick::generate(device, &load, &stop)?
         }
         ["listen", device] => yardstick::listen(device, &stop)?,
-        // `cargo bench` and `cargo test --benches` pass no arguments, and without devices nothing can be done.
+        // `cargo bench` and `cargo test --benches` pass no arguments, and without devices nothing can be
+        // done.
         [] => return Ok(()),
         _ => {
             return Err(

@@ -1,8 +1,8 @@
 //! The fast engine gives the results of the plain engine, in which everything is an event.
 //!
-//! In the fast engine sources look ahead, packets are delivered inline, and departures are precomputed. Where a probe
-//! looks at the queues of a port, sources do not look ahead by it and nothing is delivered inline into it; a probe sees
-//! the same whether departures are precomputed or not.
+//! In the fast engine sources look ahead, packets are delivered inline, and departures are precomputed. Where
+//! a probe looks at the queues of a port, sources do not look ahead by it and nothing is delivered inline
+//! into it; a probe sees the same whether departures are precomputed or not.
 
 use std::path::Path;
 

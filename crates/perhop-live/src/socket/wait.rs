@@ -19,9 +19,9 @@ const MARGIN_RANGE_NS: std::ops::RangeInclusive<u64> = 10_000..=150_000;
 
 /// Waits for a deadline: sleeps until a margin before it, then busy waiting.
 ///
-/// The margin follows the oversleep: a sleep that ended later than the margin allows lengthens it, every other
-/// one shortens it a little, in the proportion that lets one sleep in a hundred end too late; those left out that ended
-/// later than any margin allows.
+/// The margin follows the oversleep: a sleep that ended later than the margin allows lengthens it, every
+/// other one shortens it a little, in the proportion that lets one sleep in a hundred end too late; those
+/// left out that ended later than any margin allows.
 #[derive(Debug)]
 pub(super) struct Waiter {
     margin_ns: u64,
@@ -132,7 +132,8 @@ mod tests {
     fn the_margin_settles_where_one_sleep_in_a_hundred_ends_too_late() {
         let mut waiter = Waiter::new();
         let mut too_late = 0;
-        // Oversleep spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common divisor).
+        // Oversleep spread evenly over 0..100 µs, in an order without pattern (37 and 10,000 have no common
+        // divisor).
         for turn in 0..100_000_u64 {
             let late = Duration::from_nanos((turn * 3_737) % 10_000 * 10);
             too_late += u64::from(late.as_nanos() as u64 > waiter.margin_ns);
