@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from conftest import Command, files_in
+
+_EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def test_same_seed_same_bytes_on_any_number_of_threads(
@@ -35,3 +38,17 @@ def test_the_environment_does_not_matter(perhop: Command, scenario: Path) -> Non
         "run", scenario, "--json", LC_ALL="C", TZ="Asia/Tokyo", PYTHONHASHSEED="7", RAYON_NUM_THREADS="1"
     )
     assert plain.out == other.out
+
+
+@pytest.mark.parametrize("example", sorted(_EXAMPLES.glob("*.perhop.yaml")), ids=lambda path: path.name)
+def test_the_plain_engine_gives_the_same_bytes(example: Path, perhop: Command, tmp_path: Path) -> None:
+    for engine in ("fast", "plain"):
+        ended = perhop("run", example, "--duration", "5s", "--engine", engine, "-o", engine, "-q")
+        assert ended.code == 0, ended.err
+    assert files_in(tmp_path / "plain") == files_in(tmp_path / "fast")
+
+
+def test_an_unknown_engine_is_one_clear_error(perhop: Command, scenario: Path) -> None:
+    ended = perhop("run", scenario, "--engine", "steam")
+    assert ended.code == 2
+    assert '"fast", "plain"' in ended.err
