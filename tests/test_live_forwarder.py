@@ -289,7 +289,7 @@ def test_a_tunnel_carries_bare_packets(row: _Row, tmp_path: Path) -> None:
 
 def test_what_is_wrong_is_said_in_words(row: _Row, tmp_path: Path) -> None:
     for config, words in (
-        (_config(directions=[direction("m0", "nowhere")]), 'interface `nowhere` was not found'),
+        (_config(directions=[direction("m0", "nowhere")]), "interface `nowhere` was not found"),
         (_config(directions=[direction("m0", "m1", rate="quick")]), "directions[0].rate"),
         (_config(color="red"), "unknown field `color`"),
     ):

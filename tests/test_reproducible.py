@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from conftest import Command, files_in
 
 _EXAMPLES = Path(__file__).parent.parent / "examples"
