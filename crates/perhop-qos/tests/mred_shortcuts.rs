@@ -1,5 +1,5 @@
-//! Multi-level RED takes a short way where one average decides, and asks no average about a departure that
-//! none of them samples. Neither shows: not in a verdict, not in an average, to the last bit.
+//! Multi-level RED has a fast path where one average decides, and skips departures that no average samples. Neither
+//! changes a verdict or an average, to the last bit.
 
 use perhop_qos::buffer::{
     AfterForcedConfig, Averages, AveragingConfig, BufferManager, DropSpacing, EcnConfig, IdleConfig, Mred,
@@ -33,7 +33,7 @@ fn traffic() -> impl Strategy<Value = Vec<(Time, Happening)>> {
     prop::collection::vec((pause, happening), 1..400)
 }
 
-/// Every choice that a configuration leaves, but for the averages and what makes the short way impossible.
+/// Every choice that a configuration leaves, but for the averages and what rules out the fast path.
 fn configs() -> impl Strategy<Value = MredConfig> {
     let choices = (
         1..5usize,
@@ -203,9 +203,9 @@ impl ByDefinition<'_> {
 }
 
 proptest! {
-    /// With packets of the mean length, a probability per byte is one per packet, and goes the long way.
+    /// With packets of the mean length, a probability per byte is one per packet, and takes no fast path.
     #[test]
-    fn the_short_way_of_one_average_is_the_long_one(config in configs(), traffic in traffic()) {
+    fn the_fast_path_of_one_average_is_the_algorithm_in_full(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {
             let (mut buffer, mut trail) = (build(config, Averages::Single), Vec::new());
             let verdicts = run(&mut buffer, &traffic, |_, _, _, _, averages| trail.push(averages[0]));
@@ -215,7 +215,7 @@ proptest! {
         prop_assert_eq!(run_all(&config), run_all(&per_byte));
     }
 
-    /// So does a further test of each precedence that no packet comes to.
+    /// Nor does a further test of each precedence, which no packet reaches.
     #[test]
     fn tests_that_strike_nobody_change_nothing(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {

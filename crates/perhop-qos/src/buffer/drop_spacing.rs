@@ -5,8 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::half_power::multiply_high;
-use super::probability::Probability;
+use super::drop_curve::Probability;
+use super::fixed_point::multiply_high;
 use crate::random::Stream;
 
 /// How early drops are spread over the arrivals. For a constant probability p the number of
@@ -63,7 +63,22 @@ pub(super) struct SinceDrop<'c> {
 }
 
 impl SinceDrop<'_> {
-    /// Counts no longer: the average is below its minimum threshold, or counting is to begin anew.
+    /// Whether no packet came since [`SinceDrop::end_below_min`]: ns-2's `old`, negated.
+    #[inline]
+    pub(super) fn was_below_min(&self) -> bool {
+        (*self.next, *self.due) == (0, 0)
+    }
+    /// Counts no longer: the average is below its minimum threshold.
+    #[inline]
+    pub(super) fn end_below_min(&mut self) {
+        (*self.next, *self.due) = (0, 0);
+    }
+    /// Counts anew from the next packet that is tested: this one was dropped above the maximum threshold.
+    #[inline]
+    pub(super) fn end_above_max(&mut self) {
+        (*self.next, *self.due) = (1, 0);
+    }
+    /// Counts no longer, where nobody asks [`SinceDrop::was_below_min`].
     #[inline]
     pub(super) fn end(&mut self) {
         *self.due = 0;

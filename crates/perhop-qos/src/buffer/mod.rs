@@ -2,27 +2,25 @@
 //!
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
-mod average;
+mod drop_curve;
 mod drop_spacing;
-mod drop_test;
-mod half_power;
+mod fixed_point;
 mod moving_average;
 mod mred;
-mod mred_at_length;
 mod mred_config;
+mod mred_fast_path;
 mod mred_profile;
-mod probability;
 mod tail_drop;
 mod thresholds;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use average::{AveragingConfig, IdleConfig, UpdateConfig};
 pub use drop_spacing::DropSpacing;
 pub use mred::Mred;
 pub use mred_config::{
-    AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
+    AfterForcedConfig, Averages, AveragingConfig, EcnConfig, IdleConfig, LimitCounts, MredConfig,
+    ProbabilityConfig, SparedConfig, UpdateConfig,
 };
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use thresholds::{

@@ -1,320 +1,174 @@
-//! Exponentially weighted averages as fixed-point numbers, as in routers and Linux, but finer.
-//!
-//! One arrival must wait for the average that the one before has left. In floating point that takes three operations and a
-//! detour by memory, in integers a multiplication and an addition, or a shift and a subtraction.
+//! [`QueueAverage`]: the exponentially weighted moving average of a queue, sampled by packets and decaying with time
+//! while nothing waits (Floyd & Jacobson 1993, section 5).
 
-use super::half_power::HalfPower;
+use super::fixed_point::{Average, Smoothing};
+use super::mred_config::{IdleConfig, MredConfig, UpdateConfig};
+use crate::error::ConfigError;
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// A longer queue, in packets or bytes, counts as one of this length where averages do not shift: 8 GiB.
-pub(super) const LONGEST: u64 = (1 << 33) - 1;
-/// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
-const FRACTION_BITS: u32 = 30;
-/// With less, an average of the longest queue would outgrow its digits.
-pub(super) const LEAST_WEIGHT: f64 = 1.0 / (1_u64 << FRACTION_BITS) as f64;
-/// 2⁶⁴.
-const WHOLE: f64 = 18_446_744_073_709_551_616.0;
-
-/// How averages of one weight are counted.
-///
-/// The average is kept divided by its weight, so that a sample is added as it is and nothing of it is rounded:
-/// with s = average / weight, s ← (1 − weight) · s + queue.
+/// How averages move: what all averages of a buffer manager share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Smoothing {
-    /// Binary digits of a step that a level has: n where averages move by shifts ([`Smoothing::shifting`]), else 0.
-    shift: u32,
-    /// Steps that a packet or byte in the queue adds.
-    per_one: u64,
-    /// 1 − weight, in 2⁻⁶⁴.
-    keep: u64,
-    /// As [`Smoothing::longest`].
-    longest: u64,
-    /// What one step stands for: weight / `per_one`, packets or bytes.
-    step: f64,
-    /// How often a sample of an empty queue halves an average: −log₂ (1 − weight).
-    halvings: f64,
+pub(super) struct Averaging {
+    pub(super) smoothing: Smoothing,
+    /// Whether a departure that leaves something of what an average counts is a sample for that average.
+    pub(super) samples_departures: bool,
+    /// Packets of mean size that the port could send in an idle picosecond: samples of an empty queue.
+    idle_packets: f64,
+    /// Whether only whole packets count.
+    whole_idle_packets: bool,
+    /// How many samples of an empty queue the arrival counts as that ends an idle period.
+    idle_samples: f64,
 }
 
-impl Smoothing {
-    /// For a weight from [`LEAST_WEIGHT`] to 1. Its digits beyond 2⁻⁶⁴ do not count: none for powers of two, nor from 2⁻¹² on.
-    pub(super) fn new(weight: f64) -> Smoothing {
-        let weight = (weight * WHOLE) as u128;
-        let fraction = weight as f64 / WHOLE;
-        // 2⁻ⁿ ≤ weight < 2¹⁻ⁿ: the longest queue's average takes at most 63 bits.
-        let exponent = libm::ilogb(fraction).unsigned_abs();
-        let per_one = 1 << (FRACTION_BITS - exponent);
-        Smoothing {
-            shift: 0,
-            keep: ((1_u128 << 64) - weight) as u64,
-            per_one,
-            longest: LONGEST,
-            step: fraction / per_one as f64,
-            halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
-        }
-    }
-    /// The same for a queue that is kept by one average of all its packets and thresholds up to `highest`. Where the weight is 2⁻ⁿ
-    /// and n digits are left over, that average moves by a shift: a multiplication would take as long as all the rest of RED.
+impl Averaging {
+    /// The averaging of a queue that drains at `drain`, unless `config` names an idle rate.
     ///
-    /// Each packet that makes the queue longer moves the average, so that the queue is 2ⁿ packets ahead of it at most, and beyond
-    /// the thresholds none comes in. So a queue that needs more digits cannot arise.
-    pub(super) fn shifting(self, highest: u64) -> Smoothing {
-        let weight = self.keep.wrapping_neg();
-        if !weight.is_power_of_two() {
-            return self;
-        }
-        let (ahead, shift) = ((u64::MAX / weight).saturating_add(1), weight.leading_zeros() + 1);
-        let longest = (1_u64 << (63 - FRACTION_BITS)) / ahead;
-        if longest <= highest.saturating_add(ahead) {
-            return self;
-        }
-        Smoothing { shift, longest: longest - 1, ..self }
+    /// # Errors
+    /// Where the weight is out of range.
+    pub(super) fn build(config: &MredConfig, drain: Rate) -> Result<Averaging, ConfigError> {
+        let packet_bits = 8.0 * config.mean_packet_size.as_bytes() as f64;
+        let packets_per_second = config.idle_rate.unwrap_or(drain).as_bits_per_second() as f64 / packet_bits;
+        let weight = config.averaging.weight().map_err(|error| error.within("averaging"))?;
+        let per_picosecond = packets_per_second / PICOSECONDS_PER_SECOND as f64;
+        Ok(Averaging {
+            smoothing: Smoothing::new(weight),
+            samples_departures: config.update == UpdateConfig::ArrivalsAndDepartures,
+            idle_packets: if config.idle == IdleConfig::None { 0.0 } else { per_picosecond },
+            whole_idle_packets: config.idle == IdleConfig::DecayWholeAndSample,
+            idle_samples: if config.idle == IdleConfig::Decay { 0.0 } else { 1.0 },
+        })
     }
-    /// Whether averages move by shifts.
-    pub(super) fn shifts(&self) -> bool {
-        self.shift > 0
-    }
-    /// A longer queue, in packets or bytes, counts as one of this length.
-    pub(super) fn longest(&self) -> u64 {
-        self.longest
-    }
-    /// The first level that stands for `count` packets or bytes or more.
-    pub(super) fn reaching(&self, count: u64) -> u64 {
-        let count = count as f64;
-        let estimate = count / self.step;
-        // Beyond every average.
-        if estimate >= WHOLE / 2.0 / (1_u64 << self.shift) as f64 {
-            return u64::MAX;
-        }
-        let value = |steps: u64| self.value(steps << self.shift);
-        let mut steps = libm::ceil(estimate) as u64;
-        while value(steps) < count {
-            steps += 1;
-        }
-        while steps > 0 && value(steps - 1) >= count {
-            steps -= 1;
-        }
-        steps << self.shift
-    }
-    /// The same equation where averages move by shifts: where a queue of `held` packets, [`Smoothing::longest`] at most, moves `level`.
+    /// Samples of an empty queue that an idle period counts as.
     #[inline]
-    pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
-        level - (level >> self.shift) + (held << FRACTION_BITS)
-    }
-    /// Last digits of a level that stand for less than a step.
-    pub(super) fn digits_below_a_step(&self) -> u32 {
-        self.shift
-    }
-    /// What `level` stands for, in packets or bytes; digits below a step do not count.
-    #[inline]
-    pub(super) fn value(&self, level: u64) -> f64 {
-        // Below 2⁶³: one instruction converts a signed integer, several an unsigned one.
-        (level >> self.shift).cast_signed() as f64 * self.step
+    fn samples_in(&self, idle: Time) -> f64 {
+        let packets = idle.as_picoseconds() as f64 * self.idle_packets;
+        // ns-2: `m = int(ptc * (now - idletime))`.
+        let packets = if self.whole_idle_packets { libm::floor(packets) } else { packets };
+        packets + self.idle_samples
     }
 }
 
-/// One average.
-///
-/// After whatever samples it differs by less than a step, 2⁻²⁹ of a packet or byte, from exact arithmetic.
+/// The average of a set of packets, and since when there are none.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Average {
-    /// In steps of its [`Smoothing`], with so many binary digits behind the point as that says.
-    level: u64,
-    /// In 2⁻⁶⁴ of that, the digits behind: what multiplications left, until it is a step. It is not made smaller by `keep`: that a part of it below
-    /// one step stays which should go, `weight` of it at each sample, is the whole error, and it adds up to one step at most.
-    rest: u64,
+pub(super) struct QueueAverage {
+    pub(super) average: Average,
+    /// Since when its packets are absent, and up to when it has decayed for it.
+    pub(super) idle_since: Time,
 }
 
-impl Average {
-    pub(super) fn new(level: u64, rest: u64) -> Average {
-        Average { level, rest }
-    }
+impl QueueAverage {
+    /// A packet arrives and finds `held` of what the average counts.
     #[inline]
-    pub(super) fn rest(self) -> u64 {
-        self.rest
-    }
-    /// How high it is.
-    #[inline]
-    pub(super) fn level(self) -> u64 {
-        self.level
-    }
-
-    /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q, of a queue that is at most [`Smoothing::longest`].
-    /// Returns the level.
-    #[inline]
-    pub(super) fn sample_bounded(&mut self, held: u64, smoothing: &Smoothing) -> u64 {
-        if smoothing.shift == 0 {
-            return self.sample_by_multiplying(held, smoothing);
+    pub(super) fn arrival(&mut self, now: Time, held: u64, averaging: &Averaging) {
+        if held == 0 {
+            self.arrival_when_idle(now, averaging);
+        } else {
+            self.average.sample(held, &averaging.smoothing);
         }
-        self.level = smoothing.shifted(self.level, held);
-        self.level
     }
 
-    /// The same under a smoothing that does not shift.
+    /// A packet has left and leaves `held` of what the average counts.
     #[inline]
-    pub(super) fn sample_by_multiplying(&mut self, held: u64, smoothing: &Smoothing) -> u64 {
-        let kept = u128::from(self.level) * u128::from(smoothing.keep);
-        let sum = kept + u128::from(self.rest) + (u128::from(held * smoothing.per_one) << 64);
-        (self.level, self.rest) = ((sum >> 64) as u64, sum as u64);
-        self.level
-    }
-
-    /// The same of any queue.
-    #[inline]
-    pub(super) fn sample(&mut self, held: u64, smoothing: &Smoothing) {
-        self.sample_bounded(held.min(smoothing.longest), smoothing);
-    }
-
-    /// As `samples` samples of an empty queue would: avg ← (1 − w)^samples avg. There may be fractions of a sample.
-    #[inline]
-    pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
-        // Which it always is below, but the compiler does not know: it would make more of shifts of 128 bits.
-        let shift = smoothing.shift % u64::BITS;
-        // Less than a step does not decay.
-        if self.level >> shift == 0 {
-            return;
+    pub(super) fn departure(&mut self, now: Time, held: u64, averaging: &Averaging) {
+        if averaging.samples_departures {
+            self.average.sample(held, &averaging.smoothing);
         }
-        let value = (u128::from(self.level) << 64 | u128::from(self.rest)) >> shift;
-        let value = HalfPower::new(samples * smoothing.halvings).of(value) << shift;
-        (self.level, self.rest) = ((value >> 64) as u64, value as u64);
+        if held == 0 {
+            self.idle_since = now;
+        }
+    }
+
+    /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;
+    /// ns-2 `queue/red.cc`, `estimator`: `(1 − w)^(m + 1)`, the sample of an empty queue included.
+    ///
+    /// The idle period restarts here: if this packet is dropped, the next one must not decay for it again.
+    #[inline(never)]
+    fn arrival_when_idle(&mut self, now: Time, averaging: &Averaging) {
+        let idle = now.saturating_sub(self.idle_since);
+        self.idle_since = now;
+        self.average.decay(averaging.samples_in(idle), &averaging.smoothing);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
+    use super::super::AveragingConfig;
     use super::*;
+    use crate::units::ByteSize;
 
-    /// The average with 64 more binary digits, which are made smaller as well: the error is 2⁻⁶⁴ of a step for each sample.
-    struct Exact(u64, u64);
+    /// An average and the parameters it moves by.
+    struct Moving(Averaging, QueueAverage);
 
-    impl Exact {
-        fn sample(&mut self, held: u64, smoothing: &Smoothing) {
-            let keep = u128::from(smoothing.keep);
-            let kept = u128::from(self.0) * keep + ((u128::from(self.1) * keep) >> 64);
-            let sum = kept + (u128::from(held * smoothing.per_one) << 64);
-            (self.0, self.1) = ((sum >> 64) as u64, sum as u64);
+    impl Moving {
+        fn new(averaging: AveragingConfig, idle: IdleConfig, update: UpdateConfig) -> Moving {
+            // 1000 bytes at 8 Mb/s: one packet each millisecond.
+            let mean_packet_size = ByteSize::from_bytes(1000);
+            let config = MredConfig { averaging, update, idle, mean_packet_size, ..MredConfig::default() };
+            let averaging = Averaging::build(&config, Rate::from_bits_per_second(8_000_000)).unwrap();
+            Moving(averaging, QueueAverage::default())
+        }
+        fn arrival(&mut self, milliseconds: u64, held: u64) -> f64 {
+            self.1.arrival(Time::from_milliseconds(milliseconds), held, &self.0);
+            self.value()
+        }
+        fn departure(&mut self, milliseconds: u64, held: u64) -> f64 {
+            self.1.departure(Time::from_milliseconds(milliseconds), held, &self.0);
+            self.value()
+        }
+        fn value(&self) -> f64 {
+            self.0.smoothing.value(self.1.average.level)
         }
     }
 
-    fn weights() -> impl Strategy<Value = f64> {
-        prop_oneof![
-            (0..=30u32).prop_map(|n| 1.0 / f64::from(1u32 << n)),
-            (0..=29u32, 0.5..1.0).prop_map(|(n, m)| m / f64::from(1u32 << n)),
-            Just(0.002),
-        ]
-    }
-    /// Phases of a queue that stands or moves: its length, its spread and how long.
-    fn queues() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
-        let length = prop_oneof![0..100u64, 0..1_000_000u64, 0..=LONGEST / 2];
-        prop::collection::vec((length.clone(), length, 1..2_000usize), 1..8)
-    }
+    /// A step of an average, and what idle time is rounded to.
+    const STEP: f64 = 2e-9;
 
-    proptest! {
-        #[test]
-        fn no_sequence_of_samples_leads_a_step_astray(weight in weights(), queues in queues()) {
-            let smoothing = Smoothing::new(weight);
-            prop_assert!((LEAST_WEIGHT..=2.0 * LEAST_WEIGHT).contains(&smoothing.step));
-            let (mut average, mut exact) = (Average::default(), Exact(0, 0));
-            for (length, spread, count) in queues {
-                for n in 0..count as u64 {
-                    let held = length + (n * 7919) % (spread + 1);
-                    average.sample(held, &smoothing);
-                    exact.sample(held, &smoothing);
-                    let steps = |steps: u64, rest: u64| u128::from(steps) << 64 | u128::from(rest);
-                    let error = steps(average.level, average.rest) - steps(exact.0, exact.1);
-                    prop_assert!(error < (1 << 64) + (1 << 32), "{error} after {n} samples of about {length}");
-                }
+    #[test]
+    fn a_step_approaches_the_queue_geometrically() {
+        for averaging in [AveragingConfig::Weight(0.002), AveragingConfig::Exponent(9)] {
+            let mut average = Moving::new(averaging, IdleConfig::Decay, UpdateConfig::Arrivals);
+            let weight = averaging.weight().unwrap();
+            for n in 1..=2_000 {
+                let expected = 40.0 * (1.0 - libm::pow(1.0 - weight, f64::from(n)));
+                assert!((average.arrival(0, 40) - expected).abs() < STEP, "{averaging:?} after {n} samples");
             }
-        }
-
-        /// What floating point makes of the same samples, within its own error.
-        #[test]
-        fn the_average_is_the_one_of_floating_point(weight in 0.0001..1.0f64, queues in queues()) {
-            let smoothing = Smoothing::new(weight);
-            let (mut average, mut plain) = (Average::default(), 0.0f64);
-            for (length, spread, count) in queues {
-                for n in 0..count as u64 {
-                    let held = (length + (n * 7919) % (spread + 1)) % 1_000_000;
-                    average.sample(held, &smoothing);
-                    plain += weight * (held as f64 - plain);
-                    let value = smoothing.value(average.level);
-                    prop_assert!((value - plain).abs() < 1e-5, "{value} for {plain}");
-                }
-            }
-        }
-
-        /// Through samples and silences, to the last of 128 bits; so are thresholds.
-        #[test]
-        fn a_shift_leads_where_the_multiplication_leads(
-            exponent in 1..=16u32, count in 0..100_000u64,
-            happenings in prop::collection::vec((any::<bool>(), 0..200_000u64, 0.0..100_000.0f64), 1..2_000),
-        ) {
-            let plain = Smoothing::new(1.0 / f64::from(1u32 << exponent));
-            let shifting = plain.shifting(1_000);
-            prop_assert_eq!((plain.shift, shifting.shift), (0, exponent));
-            let (mut shifted, mut multiplied) = (Average::default(), Average::default());
-            for (arrives, held, samples) in happenings {
-                for (average, smoothing) in [(&mut shifted, &shifting), (&mut multiplied, &plain)] {
-                    if arrives {
-                        average.sample(held.min(shifting.longest), smoothing);
-                    } else {
-                        average.decay(samples, smoothing);
-                    }
-                }
-                let digits = |average: Average| u128::from(average.level) << 64 | u128::from(average.rest);
-                prop_assert_eq!(digits(shifted), digits(multiplied) << exponent);
-                prop_assert_eq!(shifting.value(shifted.level), plain.value(multiplied.level));
-            }
-            prop_assert_eq!(shifting.reaching(count), plain.reaching(count) << exponent);
-        }
-
-        #[test]
-        fn thresholds_are_reached_in_steps_when_they_are_in_packets(weight in weights(), count in 0..=LONGEST) {
-            let smoothing = Smoothing::new(weight);
-            let steps = smoothing.reaching(count);
-            prop_assert!(smoothing.value(steps) >= count as f64);
-            prop_assert!(steps == 0 || smoothing.value(steps - 1) < count as f64);
         }
     }
 
     #[test]
-    fn only_powers_of_two_that_leave_digits_over_shift() {
-        let shift = |weight, highest| Smoothing::new(weight).shifting(highest).shift;
-        for (weight, highest) in
-            [(1.0, 0), (0.002, 0), (0.75, 0), (1.0 / 131_072.0, 0), (0.5, u64::MAX), (LEAST_WEIGHT, 0)]
-        {
-            assert_eq!(shift(weight, highest), 0, "{weight} {highest}");
-        }
-        // 2³³ / 2⁹ packets, of which the queue may be 2⁹ ahead of the average.
-        assert_eq!([shift(1.0 / 512.0, (1 << 24) - 513), shift(1.0 / 512.0, (1 << 24) - 512)], [9, 0]);
+    fn idle_time_counts_in_packets() {
+        let quarter = AveragingConfig::Weight(0.25);
+        let mut average = Moving::new(quarter, IdleConfig::Decay, UpdateConfig::Arrivals);
+        assert_eq!(average.arrival(0, 64), 16.0);
+        assert_eq!(average.departure(10, 0), 16.0);
+        // Two packet times: 16 · 0.75². The arrival itself is no sample.
+        assert!((average.arrival(12, 0) - 9.0).abs() < STEP);
+        // That packet was dropped: one more packet time, counted from its arrival.
+        assert!((average.arrival(13, 0) - 6.75).abs() < STEP);
     }
 
     #[test]
-    fn a_weight_of_one_is_the_queue_itself() {
-        let smoothing = Smoothing::new(1.0);
-        let mut average = Average::default();
-        for held in [20, 0, LONGEST, 7] {
-            average.sample(held, &smoothing);
-            assert_eq!(smoothing.value(average.level), held as f64);
-        }
-        average.decay(0.0, &smoothing);
-        assert_eq!(smoothing.value(average.level), 7.0);
-        average.decay(1e-9, &smoothing);
-        assert_eq!(smoothing.value(average.level), 0.0);
+    fn the_arrival_that_ends_an_idle_period_may_be_a_sample() {
+        let average_after_idle_period = |idle| {
+            let mut average = Moving::new(AveragingConfig::Weight(0.25), idle, UpdateConfig::Arrivals);
+            average.arrival(0, 64);
+            average.departure(10, 0);
+            average.arrival(12, 0)
+        };
+        // Two packet times after an average of 16.
+        assert!((average_after_idle_period(IdleConfig::Decay) - 16.0 * 0.75 * 0.75).abs() < STEP);
+        assert!(
+            (average_after_idle_period(IdleConfig::DecayAndSample) - 16.0 * 0.75 * 0.75 * 0.75).abs() < STEP
+        );
+        assert!((average_after_idle_period(IdleConfig::None) - 16.0 * 0.75).abs() < STEP);
     }
 
-    /// Where an average of the longest queue is in the end it stays, with a digit to spare.
     #[test]
-    fn the_least_weights_and_the_longest_queues_do_not_overflow() {
-        for weight in [LEAST_WEIGHT, LEAST_WEIGHT * 1.999, 0.002, 0.999] {
-            let smoothing = Smoothing::new(weight);
-            assert_eq!(smoothing.reaching(u64::MAX), u64::MAX);
-            let mut average = Average { level: smoothing.reaching(LONGEST), rest: u64::MAX };
-            for _ in 0..1_000 {
-                average.sample(u64::MAX, &smoothing);
-                assert!(average.level <= i64::MAX.unsigned_abs());
-                assert!((smoothing.value(average.level) - LONGEST as f64).abs() < 1e-5);
-            }
-        }
+    fn departures_count_where_asked() {
+        let half = AveragingConfig::Weight(0.5);
+        let mut average = Moving::new(half, IdleConfig::Decay, UpdateConfig::ArrivalsAndDepartures);
+        average.arrival(0, 8);
+        assert_eq!(average.departure(0, 6), 5.0);
+        assert_eq!(average.departure(0, 0), 2.5);
     }
 }

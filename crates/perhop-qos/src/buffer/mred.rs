@@ -4,159 +4,335 @@
 //! packets an average counts ([`Averages`]): all of them (WRED), those of the precedence and the
 //! better ones (RIO-C), those of the precedence alone (RIO-DC).
 //!
-//! The order at an arrival is that of Floyd & Jacobson 1993, Figure 2: the averages take the queue
-//! as the packet finds it; the average of its precedence decides; then a packet that would stay
-//! must fit under the hard limit, whose drops do not count as early ones.
+//! The whole algorithm is [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`], in the order of Floyd &
+//! Jacobson 1993, Figure 2. Most packets take a shortcut to the same verdicts and averages: `mred_fast_path.rs`.
 
 use std::sync::Arc;
 
 use super::BufferManager;
-use super::average::QueueAverage;
+use super::drop_curve::LevelCurves;
 use super::drop_spacing::{Counts, SinceDrop};
-use super::mred_config::Averages;
-use super::mred_profile::{Near, Outcome, Profile};
+use super::moving_average::{Averaging, QueueAverage};
+use super::mred_config::{AfterForcedConfig, Averages, MredConfig, SparedConfig};
+use super::mred_profile::{HotIndex, Profile};
+use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
-use crate::random::Stream;
-use crate::units::Time;
-use crate::verdict::Verdict;
+use crate::random::{Stream, Streams};
+use crate::units::{Rate, Time};
+use crate::verdict::{DropCause, Verdict};
 
 /// Random early detection with one or more drop precedences.
 ///
-/// It takes one cache line, what all packets read and write where three precedences share an average; the rest stands elsewhere,
-/// and what its configuration says is shared.
+/// One cache line holds what all packets of an AF class read and write under a single average; the rest is elsewhere,
+/// and copies share what follows from the configuration.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
     pub(super) profile: Arc<Profile>,
-    /// The level of the average of all precedences, where there is a single one.
+    /// The level of the average that decided last on the fast path. A single average has its level nowhere else.
     pub(super) level: u64,
-    pub(super) near: Counts<{ Near::COUNT }>,
-    pub(super) far: Box<Far>,
+    /// Counts of the first precedences.
+    pub(super) hot: Counts<{ HotIndex::COUNT }>,
+    pub(super) cold: Box<Cold>,
 }
 
 const _: () = assert!(size_of::<Mred>() == 64);
 
-/// What fewer packets need.
+/// State that fewer packets need.
 #[derive(Clone, Debug)]
-pub(super) struct Far {
+pub(super) struct Cold {
     pub(super) random: Stream,
-    /// The rest of the single average.
-    pub(super) rest: u64,
-    pub(super) idle_since: Time,
-    /// From precedence [`Near::COUNT`] on.
-    pub(super) counts: Counts<{ Color::COUNT - Near::COUNT }>,
-    /// As [`Memory::above_min`](super::mred_profile::Memory).
-    pub(super) above_min: u8,
-    /// Where each precedence has an average.
-    pub(super) averages: PrecedenceAverages,
-    pub(super) own: Option<Box<Own>>,
+    /// Counts from precedence [`HotIndex::COUNT`] on.
+    counts: Counts<{ Color::COUNT - HotIndex::COUNT }>,
+    /// By precedence, where each has one; else the first is the single one, whose level is [`Mred::level`].
+    pub(super) averages: [QueueAverage; Color::COUNT],
+    own: Option<Box<Own>>,
 }
 
-/// What a further test of each precedence's own packets remembers (RI+O).
-#[derive(Clone, Debug, Default)]
+/// State of the further test on each precedence's own packets (RI+O).
+#[derive(Clone, Debug)]
 pub(super) struct Own {
-    pub(super) averages: PrecedenceAverages,
-    pub(super) counts: Counts<{ Color::COUNT }>,
-    /// As [`Memory::above_min`](super::mred_profile::Memory).
-    pub(super) above_min: u8,
+    curves: Arc<LevelCurves>,
+    averages: [QueueAverage; Color::COUNT],
+    counts: Counts<{ Color::COUNT }>,
 }
 
-/// Averages by precedence.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PrecedenceAverages(pub(super) [QueueAverage; Color::COUNT]);
+/// Which average a packet is tested on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TestOn {
+    /// The average that decides, whatever it counts.
+    Deciding,
+    /// The average of the precedence's own packets (RI+O).
+    Own,
+}
 
-impl PrecedenceAverages {
+/// What a test reads, and what it remembers of the packets before.
+#[derive(Debug)]
+struct TestState<'s> {
+    profile: &'s Profile,
+    curves: &'s LevelCurves,
+    since: SinceDrop<'s>,
+    random: &'s mut Stream,
+}
+
+/// The outcome of a test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Keep,
+    Drawn,
+    Forced,
+}
+
+impl Outcome {
     #[inline]
-    pub(super) fn level(&self, index: usize) -> u64 {
-        self.0[index].average.level()
-    }
-    /// Those that there are, in packets or bytes.
-    fn values(&self, profile: &Profile) -> Vec<f64> {
-        (0..=profile.last).map(|index| profile.motion.smoothing.value(self.level(index))).collect()
-    }
-}
-
-impl Mred {
-    pub(super) fn new(profile: Profile, random: Stream) -> Mred {
-        let far = Far {
-            random,
-            rest: 0,
-            idle_since: Time::ZERO,
-            counts: Counts::default(),
-            above_min: 0,
-            averages: PrecedenceAverages::default(),
-            own: profile.own_tests.is_some().then(Box::default),
-        };
-        Mred { profile: Arc::new(profile), level: 0, near: Counts::default(), far: Box::new(far) }
-    }
-
-    /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
-    /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
-    pub fn averages(&self) -> Vec<f64> {
-        let smoothing = &self.profile.motion.smoothing;
-        match self.profile.averages {
-            Averages::Single => vec![smoothing.value(self.level)],
-            _ => self.far.averages.values(&self.profile),
+    pub(super) fn verdict(self, profile: &Profile, packet: &Packet) -> Verdict {
+        match self {
+            Outcome::Keep => Verdict::Pass,
+            Outcome::Drawn => profile.drawn(packet),
+            // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
+            // recommendation is that routers drop packets rather then set the CE codepoint".
+            Outcome::Forced => Verdict::Drop(DropCause::EarlyForced),
         }
     }
-    /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
-    pub fn own_averages(&self) -> Vec<f64> {
-        self.far.own.as_ref().map_or_else(Vec::new, |own| own.averages.values(&self.profile))
-    }
-    /// The average that decides about a packet of `precedence` that finds `queue`.
-    pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
-        let profile = &*self.profile;
-        let level = self.deciding_level(profile.index(precedence), queue);
-        profile.motion.smoothing.value(level)
-    }
-    /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
-    /// decides is `average`, before [`DropSpacing`](super::DropSpacing) acts on it: the drop curve, for reports.
-    pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
-        let curve = &self.profile.curves[self.profile.index(precedence)];
-        let scale = self.profile.scale(length).unwrap_or(1.0);
-        if average >= curve.forced_from { 1.0 } else { (curve.probability(average) * scale).min(1.0) }
+}
+
+impl MredConfig {
+    /// The buffer manager of a queue that drains at `drain`.
+    ///
+    /// # Errors
+    /// The first field that is out of range or contradicts another.
+    pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
+        let precedences = self.checked()?;
+        let profile = Profile::new(self, &precedences, Averaging::build(self, drain)?);
+        let own = profile.own_curves(self, &precedences).map(|curves| {
+            let (averages, counts) = (Default::default(), Counts::default());
+            Box::new(Own { curves: Arc::new(curves), averages, counts })
+        });
+        let cold =
+            Cold { random: streams.stream(), counts: Counts::default(), averages: Default::default(), own };
+        Ok(Mred { profile: Arc::new(profile), level: 0, hot: Counts::default(), cold: Box::new(cold) })
     }
 }
 
-/// What is remembered of precedence `index`.
-#[inline]
-pub(super) fn since<'c>(
-    near: &'c mut Counts<{ Near::COUNT }>,
-    far: &'c mut Counts<{ Color::COUNT - Near::COUNT }>,
-    index: usize,
-) -> SinceDrop<'c> {
-    if index < Near::COUNT { near.at(index) } else { far.at(index - Near::COUNT) }
+/// The whole algorithm, for every configuration.
+impl Mred {
+    #[inline(never)]
+    pub(super) fn admit_in_full(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        precedence: Color,
+        queue: &Occupancy,
+    ) -> Verdict {
+        let index = self.profile.index(precedence);
+        // Step 1, averages. Floyd & Jacobson 1993, Figure 2: "for each packet arrival calculate the new average queue
+        // size avg", of the queue as the packet finds it.
+        let average = self.update_averages(index, queue, |average, held, averaging| {
+            average.arrival(now, held, averaging);
+        });
+        let mut outcome = self.test(TestOn::Deciding, index, average, packet, queue);
+        if self.cold.own.is_some() {
+            outcome = self.test_own(now, index, outcome, packet, queue);
+        }
+        // Step 5, verdict. A packet that would stay must fit; the drops of the hard limit do not count as early ones.
+        let verdict = outcome.verdict(&self.profile, packet);
+        if matches!(verdict, Verdict::Drop(_)) || self.profile.fits(index, packet, queue) {
+            return verdict;
+        }
+        Verdict::Drop(DropCause::QueueFull)
+    }
+
+    /// Steps 2 to 4 on one `average`.
+    #[inline]
+    fn test(
+        &mut self,
+        on: TestOn,
+        index: usize,
+        average: u64,
+        packet: &Packet,
+        queue: &Occupancy,
+    ) -> Outcome {
+        let TestState { profile, curves, mut since, .. } = self.state(on, index);
+        // Step 2, thresholds: below `min` nothing is dropped, and counting ends.
+        if average < curves.min(index) {
+            since.end_below_min();
+            return Outcome::Keep;
+        }
+        if profile.spared != SparedConfig::Nothing && self.spares(on, index, average, queue) {
+            return Outcome::Keep;
+        }
+        self.draw(on, index, average, self.profile.scale(packet.length))
+    }
+
+    /// Whether a packet whose `average` is at `min` or above is spared.
+    #[inline(never)]
+    fn spares(&mut self, on: TestOn, index: usize, average: u64, queue: &Occupancy) -> bool {
+        let TestState { profile, curves, mut since, random } = self.state(on, index);
+        if profile.spared == SparedConfig::ShortQueueAndFirst {
+            // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
+            let waiting = match on {
+                TestOn::Deciding => profile.packets_averaged(index, queue),
+                TestOn::Own => profile.of_precedence(&queue.packets_of, index),
+            };
+            if waiting <= 1 {
+                since.end_below_min();
+                return true;
+            }
+        }
+        // Linux and ns-2: the first packet above `min`, unless every packet is dropped.
+        let is_first = since.was_below_min() && average < curves.forced_from(index);
+        if is_first {
+            since.begin(profile.spacing, curves.whole(index), random);
+            since.count();
+        }
+        is_first
+    }
+
+    /// Steps 3 and 4 for a packet whose `average` is at `min` or above.
+    #[inline(never)]
+    pub(super) fn draw(&mut self, on: TestOn, index: usize, average: u64, scale: Option<f64>) -> Outcome {
+        let TestState { profile, curves, mut since, random } = self.state(on, index);
+        // Step 3, probability: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; from `max_th` on "mark the arriving
+        // packet", unless gentle.
+        let Some(probability) = curves.probability(index, average) else {
+            match profile.after_forced {
+                AfterForcedConfig::Restart => since.end_above_max(),
+                AfterForcedConfig::GoOn => {
+                    since.begin(profile.spacing, curves.whole(index), random);
+                    since.count();
+                }
+            }
+            return Outcome::Forced;
+        };
+        // In bytes `p_b ← p_b PacketSize / MaximumPacketSize` (section 4); ns-2 takes the mean size.
+        let probability = scale.map_or(probability, |scale| probability.times(scale));
+        // Step 4, drop spacing: `p_a ← p_b / (1 − count · p_b)`, or another rule.
+        if profile.spacing.drops(probability, since, random) { Outcome::Drawn } else { Outcome::Keep }
+    }
+
+    /// RI+O: the average of the precedence's own packets moves, and a packet that the test before keeps is tested again
+    /// on that.
+    #[inline(never)]
+    fn test_own(
+        &mut self,
+        now: Time,
+        index: usize,
+        outcome: Outcome,
+        packet: &Packet,
+        queue: &Occupancy,
+    ) -> Outcome {
+        let (profile, cold) = (&*self.profile, &mut *self.cold);
+        let Some(own) = &mut cold.own else { return outcome };
+        let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+        own.averages[index].arrival(now, held, &profile.averaging);
+        if outcome != Outcome::Keep {
+            return outcome;
+        }
+        let average = own.averages[index].average.level;
+        self.test(TestOn::Own, index, average, packet, queue)
+    }
+
+    /// What a test of precedence `index` works with.
+    #[expect(clippy::inline_always, reason = "so that one average is known where it is")]
+    #[inline(always)]
+    fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
+        let Mred { profile, hot, cold, .. } = self;
+        let Cold { random, counts, own, .. } = &mut **cold;
+        let (curves, since) = match (on, own) {
+            (TestOn::Own, Some(own)) => (&*own.curves, own.counts.at(index)),
+            _ if index < HotIndex::COUNT => (&profile.curves, hot.at(index)),
+            _ => (&profile.curves, counts.at(index - HotIndex::COUNT)),
+        };
+        TestState { profile, curves, since, random }
+    }
+}
+
+/// What averages count, and which of them decides.
+impl Mred {
+    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts. Returns the level
+    /// of the average that decides about such a packet.
+    #[inline]
+    fn update_averages(
+        &mut self,
+        index: usize,
+        queue: &Occupancy,
+        update: impl Fn(&mut QueueAverage, u64, &Averaging),
+    ) -> u64 {
+        let (profile, averages) = (&*self.profile, &mut self.cold.averages);
+        let by_precedence = profile.unit.held_by_precedence(queue);
+        let averaging = &profile.averaging;
+        match profile.averages {
+            Averages::Single => {
+                let single = &mut averages[0];
+                single.average.level = self.level;
+                update(single, profile.unit.held(queue), averaging);
+                self.level = single.average.level;
+                self.level
+            }
+            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
+            // which counts the packets of precedences 0 to j; the lower averages stay.
+            Averages::Coupled => {
+                let (last, mut held) = (profile.last, by_precedence[..index].iter().sum());
+                for (average, own) in averages[index..last].iter_mut().zip(&by_precedence[index..last]) {
+                    held += own;
+                    update(average, held, averaging);
+                }
+                update(&mut averages[last], profile.unit.held(queue), averaging);
+                averages[index].average.level
+            }
+            Averages::CoupledSampled | Averages::Decoupled => {
+                update(&mut averages[index], profile.of_precedence(by_precedence, index), averaging);
+                self.deciding_level(index, queue)
+            }
+        }
+    }
+
+    /// The level of the average that decides about a packet of precedence `index`.
+    #[inline]
+    fn deciding_level(&self, index: usize, queue: &Occupancy) -> u64 {
+        let level = |index: usize| self.cold.averages[index].average.level;
+        match self.profile.averages {
+            Averages::Single => self.level,
+            Averages::Coupled | Averages::Decoupled => level(index),
+            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
+            Averages::CoupledSampled => {
+                let held = self.profile.unit.held_by_precedence(queue);
+                (0..index)
+                    .filter(|lower| held[*lower] > 0)
+                    .fold(level(index), |sum, lower| sum + level(lower))
+            }
+        }
+    }
+
+    /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
+    #[inline(never)]
+    fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
+        self.update_averages(index, queue, |average, held, averaging| {
+            average.departure(now, held, averaging);
+        });
+        let profile = &*self.profile;
+        if let Some(own) = &mut self.cold.own {
+            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+            own.averages[index].departure(now, held, &profile.averaging);
+        }
+    }
 }
 
 impl BufferManager for Mred {
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let Mred { profile, level, near, far } = self;
-        // The shortest way. An empty queue does not go it: 0 − 1 wraps to the largest number.
-        if queue.packets.wrapping_sub(1) >= profile.shortest_way_up_to {
-            return self.admit_at_length(now, packet, precedence, queue);
-        }
-        *level = profile.motion.smoothing.shifted(*level, queue.packets);
-        let index = profile.near[precedence.index()] as usize;
-        let mut since = near.at(index);
-        if profile.tests.keep(index, *level, &mut since) {
-            return Verdict::Pass;
-        }
-        if since.drops_when_due(profile.spacing) && profile.tests.draws(index, *level) {
-            since.draw(profile.tests.whole(index), &mut far.random);
-            return profile.verdict(Outcome::Drawn, packet);
-        }
-        self.judge_by_single(index, packet)
+        self.admit_fast(now, packet, precedence, queue)
     }
 
     #[inline]
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
-        // Every average that counts this packet counts the others of its precedence as well.
-        if profile.motion.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
+        // Every average that counts this packet counts the others of its precedence as well: while one of them waits,
+        // none begins to idle.
+        if profile.averaging.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);
         }
     }
@@ -165,83 +341,34 @@ impl BufferManager for Mred {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use serde_json::json;
-
-    use super::super::{AveragingConfig, MredConfig};
-    use super::*;
-    use crate::random::Streams;
-    use crate::units::Rate;
-
-    /// RED, WRED or RIO-C such as goes a short way, with every rule that it may ask.
-    fn configs() -> impl Strategy<Value = MredConfig> {
-        let spacing = prop_oneof![Just("uniform"), Just("uniform-per-drop"), Just("geometric"), Just("wait")];
-        let above_max = prop_oneof![Just("drop"), Just("gentle")];
-        let after_forced = prop_oneof![Just("restart"), Just("go-on")];
-        let limit =
-            prop_oneof![Just(None), (1..40u32).prop_map(|packets| Some(format!("{packets} packets")))];
-        let averages = prop_oneof![Just("single"), Just("coupled")];
-        (spacing, above_max, after_forced, limit, 1..6usize, 0..12u32, averages).prop_map(
-            |(spacing, above_max, after_forced, limit, count, exponent, averages)| {
-                let precedence = json!({"min": "5 packets", "max": "20 packets", "max-probability": 0.3});
-                serde_json::from_value(json!({
-                    "averages": averages,
-                    "precedences": vec![precedence; count], "averaging": {"exponent": exponent}, "limit": limit,
-                    "drop-spacing": spacing, "above-max": above_max, "after-forced": after_forced, "ecn": "mark",
-                }))
-                .unwrap()
-            },
-        )
+/// For reports.
+impl Mred {
+    /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
+    /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
+    pub fn averages(&self) -> Vec<f64> {
+        match self.profile.averages {
+            Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],
+            _ => self.values(&self.cold.averages),
+        }
     }
-
-    proptest! {
-        #[test]
-        fn the_short_way_is_the_way_through_all_tests(
-            config in configs(),
-            queues in prop::collection::vec((prop::array::uniform4(0..12u64), 0..1_000u64, 0..4usize), 1..400),
-        ) {
-            let mut short = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
-            let goes = short.profile.is_coupled || short.profile.short_way_up_to > 0;
-            prop_assert!(goes || config.limit.is_some());
-            let mut plain = short.clone();
-            let profile = Arc::make_mut(&mut plain.profile);
-            (profile.shortest_way_up_to, profile.short_way_up_to, profile.is_coupled) = (0, 0, false);
-            let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
-            for (packets, pause, color) in queues {
-                now += Time::from_microseconds(pause);
-                queue.packets_of[..4].copy_from_slice(&packets);
-                queue.packets = packets.iter().sum();
-                let (packet, precedence) = (Packet { length: 1000, ..Packet::default() }, Color::new(color));
-                let verdicts = [&mut short, &mut plain].map(|red| red.admit(now, &packet, precedence, &queue));
-                prop_assert_eq!(verdicts[0], verdicts[1]);
-                prop_assert_eq!(short.averages(), plain.averages());
-            }
-        }
-
-        /// One average of all packets moves by shifts, coupled ones multiply: with one precedence they are the same.
-        #[test]
-        fn a_shift_decides_as_a_multiplication(
-            config in configs(), queues in prop::collection::vec((0..40u64, 0..1_000u64), 1..400),
-        ) {
-            let mut buffers = [Averages::Single, Averages::Coupled].map(|averages| {
-                let precedences = config.precedences[..1].to_vec();
-                let config = MredConfig { averages: Some(averages), precedences, ..config.clone() };
-                config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap()
-            });
-            let shifts = config.averaging != AveragingConfig::Exponent(0);
-            prop_assert_eq!(buffers[0].profile.motion.smoothing.shifts(), shifts);
-            let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
-            for (packets, pause) in queues {
-                now += Time::from_microseconds(pause);
-                (queue.packets, queue.packets_of[0]) = (packets, packets);
-                let packet = Packet { length: 1000, ..Packet::default() };
-                let [shifted, multiplied] = &mut buffers;
-                let verdict = shifted.admit(now, &packet, Color::GREEN, &queue);
-                prop_assert_eq!(verdict, multiplied.admit(now, &packet, Color::GREEN, &queue));
-                prop_assert_eq!(shifted.averages(), multiplied.averages());
-            }
-        }
+    /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
+    pub fn own_averages(&self) -> Vec<f64> {
+        self.cold.own.as_ref().map_or_else(Vec::new, |own| self.values(&own.averages))
+    }
+    fn values(&self, averages: &[QueueAverage]) -> Vec<f64> {
+        let Profile { averaging, last, .. } = &*self.profile;
+        averages[..=*last].iter().map(|average| averaging.smoothing.value(average.average.level)).collect()
+    }
+    /// The average that decides about a packet of `precedence` that finds `queue`.
+    pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
+        let level = self.deciding_level(self.profile.index(precedence), queue);
+        self.profile.averaging.smoothing.value(level)
+    }
+    /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
+    /// decides is `average`, before [`DropSpacing`](super::DropSpacing) acts on it: the drop curve.
+    pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
+        let curve = &self.profile.reported[self.profile.index(precedence)];
+        let scale = self.profile.scale(length).unwrap_or(1.0);
+        if average >= curve.forced_from { 1.0 } else { (curve.probability(average) * scale).min(1.0) }
     }
 }

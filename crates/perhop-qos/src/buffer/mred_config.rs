@@ -3,15 +3,78 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::average::{AveragingConfig, IdleConfig, Motion, UpdateConfig};
+use super::drop_curve::DropCurve;
 use super::drop_spacing::DropSpacing;
-use super::mred::Mred;
-use super::mred_profile::Profile;
-use super::thresholds::{AboveMaxConfig, DropCurve, ModelConfig, PrecedenceConfig, ThresholdConfig};
+use super::fixed_point::LEAST_WEIGHT;
+use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig, ThresholdConfig};
 use crate::error::ConfigError;
 use crate::packet::Color;
-use crate::random::Streams;
 use crate::units::{ByteSize, QueueSize, Rate};
+
+/// How much one sample of the queue moves an average.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AveragingConfig {
+    /// The weight of one sample, from 2⁻³⁰ to 1: average ← average + weight · (queue − average).
+    Weight(f64),
+    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, the way routers write it: a larger n is a longer memory.
+    Exponent(u32),
+}
+
+impl Default for AveragingConfig {
+    /// 0.002, the weight of Floyd & Jacobson's simulations; the nearest exponent is 9.
+    fn default() -> AveragingConfig {
+        AveragingConfig::Weight(0.002)
+    }
+}
+
+impl AveragingConfig {
+    /// The weight of one sample.
+    ///
+    /// # Errors
+    /// Where the weight is not from 2⁻³⁰ to 1, or the exponent is above 30: averages have no more digits.
+    pub fn weight(self) -> Result<f64, ConfigError> {
+        match self {
+            AveragingConfig::Weight(weight) if (LEAST_WEIGHT..=1.0).contains(&weight) => Ok(weight),
+            AveragingConfig::Weight(weight) => {
+                Err(ConfigError::new("weight", format!("a weight of {weight} is not from 2⁻³⁰ to 1"))
+                    .help("0.002 remembers about 500 samples"))
+            }
+            AveragingConfig::Exponent(n @ 0..=30) => Ok(1.0 / f64::from(1u32 << n)),
+            AveragingConfig::Exponent(n) => {
+                Err(ConfigError::new("exponent", format!("an exponent of {n} is above 30"))
+                    .help("9 remembers 512 samples"))
+            }
+        }
+    }
+}
+
+/// What an average does while the packets it counts are absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleConfig {
+    /// It decays as if packets of the mean size had gone by at the port's rate, each finding the queue empty.
+    #[default]
+    Decay,
+    /// It decays as before, and the arrival that ends the silence is also a sample of an empty queue:
+    /// one packet more than `decay`, as in ns-2.
+    DecayAndSample,
+    /// As `decay-and-sample`, but only whole packets count as gone by (ns-2).
+    DecayWholeAndSample,
+    /// Nothing: the next arrival samples an empty queue once.
+    None,
+}
+
+/// When an average takes a sample of the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpdateConfig {
+    /// At each arrival, before the packet joins.
+    #[default]
+    Arrivals,
+    /// At each arrival, before the packet joins, and at each departure, after the packet has left.
+    ArrivalsAndDepartures,
+}
 
 /// Which packets the average counts that decides about a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -256,18 +319,12 @@ impl MredConfig {
         }
     }
 
-    /// The buffer manager of a queue that drains at `drain`.
-    ///
-    /// # Errors
-    /// The first field that is out of range or contradicts another.
-    pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
+    /// The drop precedences written out, if this configuration is valid.
+    pub(super) fn checked(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let precedences = self.expanded()?;
         self.check(&precedences)?;
-        let idle_rate = self.idle_rate.unwrap_or(drain);
-        let motion = Motion::build(self.averaging, self.idle, self.update, self.mean_packet_size, idle_rate)?;
-        Ok(Mred::new(Profile::new(self, &precedences, motion), streams.stream()))
+        Ok(precedences)
     }
-
     fn check(&self, precedences: &[PrecedenceConfig]) -> Result<(), ConfigError> {
         if self.mean_packet_size.as_bytes() == 0 {
             return Err(ConfigError::new("mean-packet-size", "packets of 0 bytes measure nothing")
@@ -291,5 +348,29 @@ impl MredConfig {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_out_of_range_are_refused() {
+        for averaging in [
+            AveragingConfig::Weight(0.0),
+            AveragingConfig::Weight(1.5),
+            AveragingConfig::Weight(f64::NAN),
+            AveragingConfig::Weight(9e-10),
+            AveragingConfig::Exponent(31),
+        ] {
+            assert!(averaging.weight().is_err(), "{averaging:?}");
+        }
+        assert_eq!(AveragingConfig::Exponent(9).weight(), Ok(1.0 / 512.0));
+        let least = AveragingConfig::Exponent(30).weight();
+        assert_eq!(
+            (AveragingConfig::Weight(LEAST_WEIGHT).weight(), least),
+            (Ok(LEAST_WEIGHT), Ok(LEAST_WEIGHT))
+        );
     }
 }

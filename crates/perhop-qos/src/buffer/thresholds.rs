@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::moving_average::LONGEST;
+use super::fixed_point::LONGEST;
 use crate::error::ConfigError;
 use crate::units::QueueSize;
 
@@ -208,55 +208,6 @@ impl AboveMaxConfig {
     }
 }
 
-/// The drop probability as a function of the average: the slopes are worked out once.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct DropCurve {
-    min: f64,
-    max: f64,
-    /// From this average on every packet is dropped.
-    pub(super) forced_from: f64,
-    max_probability: f64,
-    slope: f64,
-    gentle_slope: f64,
-}
-
-impl DropCurve {
-    pub(super) fn new(thresholds: &ThresholdConfig, above_max: AboveMaxConfig) -> DropCurve {
-        let ThresholdConfig { min, max, max_probability } = *thresholds;
-        let (min, max) = (min.count() as f64, max.count() as f64);
-        DropCurve {
-            min,
-            max,
-            forced_from: above_max.times_max() as f64 * max,
-            max_probability,
-            slope: max_probability / (max - min),
-            gentle_slope: (1.0 - max_probability) / max,
-        }
-    }
-    /// Average and probability at every corner of the curve, a jump as two points at the same average.
-    pub(super) fn corners(&self) -> Vec<(f64, f64)> {
-        let mut corners = vec![(0.0, 0.0), (self.min, 0.0), (self.max, self.max_probability)];
-        if self.forced_from > self.max || self.max_probability < 1.0 {
-            corners.push((self.forced_from, 1.0));
-        }
-        corners
-    }
-    /// Floyd & Jacobson 1993, Figure 2: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; above `max_th`,
-    /// Floyd's "gentle" recommendation of 2000.
-    #[inline]
-    pub(super) fn probability(&self, average: f64) -> f64 {
-        if average < self.min {
-            0.0
-        } else if average < self.max {
-            self.slope * (average - self.min)
-        } else if average < self.forced_from {
-            self.max_probability + self.gentle_slope * (average - self.max)
-        } else {
-            1.0
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -328,28 +279,6 @@ mod tests {
             assert_eq!(check(first_beyond - 1), Ok(()));
             assert_eq!(check(first_beyond).unwrap_err().path, ["max"]);
             assert_eq!(check(u64::MAX).unwrap_err().path, ["max"]);
-        }
-    }
-
-    #[test]
-    fn the_gentle_curve_is_continuous() {
-        let thresholds = range(10, 30, 0.1).shared();
-        let gentle = DropCurve::new(&thresholds, AboveMaxConfig::Gentle);
-        let at = |kib: f64| gentle.probability(kib * KIB as f64);
-        for (average, probability) in
-            [(9.9, 0.0), (10.0, 0.0), (20.0, 0.05), (30.0, 0.1), (45.0, 0.55), (60.0, 1.0)]
-        {
-            assert!((at(average) - probability).abs() < 1e-12, "at {average}");
-        }
-        let plain = DropCurve::new(&thresholds, AboveMaxConfig::Drop);
-        assert_eq!(plain.probability(30.0 * KIB as f64), 1.0);
-        // Between its corners the curve is straight.
-        for curve in [gentle, plain] {
-            for pair in curve.corners().windows(2).filter(|pair| pair[0].0 < pair[1].0) {
-                let [(from, low), (to, high)] = [pair[0], pair[1]];
-                let middle = curve.probability(f64::midpoint(from, to));
-                assert!((middle - f64::midpoint(low, high)).abs() < 1e-12, "from {from} to {to}");
-            }
         }
     }
 }

@@ -1,72 +1,137 @@
-//! [`Tests`]: sets of thresholds as the packet path asks them, in integers.
+//! Drop curves: the drop probability over the average, as a formula for reports ([`DropCurve`]) and in integers for
+//! decisions ([`LevelCurves`]).
 
-use super::drop_spacing::SinceDrop;
-use super::half_power::multiply_high;
-use super::moving_average::Smoothing;
-use super::probability::Probability;
+use super::fixed_point::{Smoothing, multiply_high};
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
 use crate::packet::Color;
 use crate::units::QueueSize;
 
-/// The drop curve of each precedence without floating point, over the levels of an average.
+/// A fraction of two integers: no division, no rounding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Probability {
+    /// From 0 to the whole.
+    pub(super) part: u64,
+    /// 1 to 2⁶².
+    pub(super) whole: u64,
+}
+
+impl Probability {
+    /// This probability times `factor`, which is not negative; 1 at most.
+    pub(super) fn times(self, factor: f64) -> Probability {
+        // The conversion saturates.
+        let part = ((self.part as f64 * factor) as u64).min(self.whole);
+        Probability { part, ..self }
+    }
+}
+
+/// The drop probability as a function of the average, in floating point: for reports.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DropCurve {
+    min: f64,
+    max: f64,
+    /// From this average on every packet is dropped.
+    pub(super) forced_from: f64,
+    max_probability: f64,
+    slope: f64,
+    gentle_slope: f64,
+}
+
+impl DropCurve {
+    pub(super) fn new(thresholds: &ThresholdConfig, above_max: AboveMaxConfig) -> DropCurve {
+        let ThresholdConfig { min, max, max_probability } = *thresholds;
+        let (min, max) = (min.count() as f64, max.count() as f64);
+        DropCurve {
+            min,
+            max,
+            forced_from: above_max.times_max() as f64 * max,
+            max_probability,
+            slope: max_probability / (max - min),
+            gentle_slope: (1.0 - max_probability) / max,
+        }
+    }
+    /// Average and probability at every corner of the curve, a jump as two points at the same average.
+    pub(super) fn corners(&self) -> Vec<(f64, f64)> {
+        let mut corners = vec![(0.0, 0.0), (self.min, 0.0), (self.max, self.max_probability)];
+        if self.forced_from > self.max || self.max_probability < 1.0 {
+            corners.push((self.forced_from, 1.0));
+        }
+        corners
+    }
+    /// Floyd & Jacobson 1993, Figure 2: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; above `max_th`,
+    /// Floyd's "gentle" recommendation of 2000.
+    #[inline]
+    pub(super) fn probability(&self, average: f64) -> f64 {
+        if average < self.min {
+            0.0
+        } else if average < self.max {
+            self.slope * (average - self.min)
+        } else if average < self.forced_from {
+            self.max_probability + self.gentle_slope * (average - self.max)
+        } else {
+            1.0
+        }
+    }
+}
+
+/// The drop curve of each precedence in integers, over the levels of an average.
 ///
-/// A probability is a part of the average that would make a drop certain if the curve went on as it begins:
+/// The part of a probability is the average above `min`; the whole is where the first slope would reach 1:
 /// max-p · (average − min) / (max − min) is (average − min) of (max − min) / max-p.
 ///
-/// In rows, so that a precedence is found by itself in each of them.
+/// One array for each parameter: a precedence is one index into all of them.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub(super) struct Tests {
+pub(super) struct LevelCurves {
     /// Below these levels nothing is dropped.
     min: [u64; Color::COUNT],
-    /// Levels from `min` to `max`: where the curve rises as it begins.
+    /// Levels from `min` to `max`, the first slope.
     width: [u64; Color::COUNT],
-    /// Digits that a part drops from the end of a level: so many that a width takes no more than 32.
+    /// Last digits of a level that its part leaves out, so that a width takes at most 32 digits.
     shift: [u32; Color::COUNT],
-    /// What all probabilities are parts of.
+    /// The whole of all probabilities.
     whole: [u64; Color::COUNT],
     /// The part at `max`.
     at_max: [u64; Color::COUNT],
-    /// From there on.
+    /// From `max` on, under gentle RED.
     gentle: [Slope; Color::COUNT],
     /// From these levels on everything is dropped.
     forced_from: [u64; Color::COUNT],
 }
 
-/// What rises over a range of parts.
+/// A straight line over a range of parts.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
-    /// Shifts the parts of the range to the top of 64 bits.
+    /// Shift that brings the range to the top of 64 bits.
     shift: u32,
-    /// Rise over 2⁶⁴ of the parts that are shifted so.
+    /// Rise over 2⁶⁴ of shifted parts.
     rise: u64,
 }
 
 impl Slope {
-    /// From 0 to `to`, less than 2⁶³, over `range`.
+    /// A line from 0 to `to`, less than 2⁶³, over `range`.
     fn new(to: u64, range: u64) -> Slope {
         let range = range.max(1);
         let shift = range.leading_zeros();
         let rise = (u128::from(to) << 64) / u128::from(range << shift);
         Slope { shift, rise: rise as u64 }
     }
-    /// After `parts`, less than the range.
+    /// Its height after `parts`, less than the range.
     #[inline]
     fn after(self, parts: u64) -> u64 {
         multiply_high(parts << self.shift, self.rise)
     }
 }
 
-/// Of a probability: twice as much, as some rules count, is still a number of 64 bits.
+/// The largest whole of a probability: twice as much, as some rules count, still fits 64 bits.
 const LARGEST_WHOLE: f64 = (1_u64 << 62) as f64;
 
-impl Tests {
-    /// For `thresholds` by precedence: where there are none nothing is dropped.
+impl LevelCurves {
+    /// The curves of `thresholds` by precedence: without thresholds nothing is dropped.
     pub(super) fn new(
         thresholds: &[Option<ThresholdConfig>; Color::COUNT],
         above_max: AboveMaxConfig,
         smoothing: &Smoothing,
-    ) -> Tests {
+    ) -> LevelCurves {
         let reached = |size: QueueSize| smoothing.reaching(size.count());
         let min =
             thresholds.map(|thresholds| thresholds.map_or(u64::MAX, |thresholds| reached(thresholds.min)));
@@ -96,24 +161,15 @@ impl Tests {
         let gentle = std::array::from_fn(|index| {
             Slope::new(whole[index] - at_max[index], (forced_from[index] - max[index]) >> shift[index])
         });
-        Tests { min, width, shift, whole, at_max, gentle, forced_from }
+        LevelCurves { min, width, shift, whole, at_max, gentle, forced_from }
     }
-    /// Whether a packet of precedence `index` stays where that is soon said, before a drop is due; `since` counts it.
+    /// The part that the first slope has at a level from `min` on; `None` from `max` on.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
-    pub(super) fn keep(&self, index: usize, average: u64, since: &mut SinceDrop) -> bool {
-        let min = self.min[index];
-        if average < min {
-            since.end();
-            return true;
-        }
+    pub(super) fn part_below_max(&self, index: usize, average: u64) -> Option<u32> {
+        let above_min = average - self.min[index];
         // As many digits as the width has.
-        average - min < self.width[index] && since.keeps(((average - min) >> self.shift[index]) as u32)
-    }
-    /// Whether drops are drawn at a level from `min` on, as the curve begins.
-    #[inline]
-    pub(super) fn draws(&self, index: usize, average: u64) -> bool {
-        average - self.min[index] < self.width[index]
+        (above_min < self.width[index]).then_some((above_min >> self.shift[index]) as u32)
     }
     /// Below this level nothing is dropped.
     #[inline]
@@ -124,11 +180,11 @@ impl Tests {
     pub(super) fn forced_from(&self, index: usize) -> u64 {
         self.forced_from[index]
     }
-    /// What probabilities are parts of.
+    /// The whole of this precedence's probabilities.
     pub(super) fn whole(&self, index: usize) -> u64 {
         self.whole[index]
     }
-    /// As [`DropCurve::probability`](super::thresholds::DropCurve::probability) for a level from `min` on; `None` where everything is dropped.
+    /// [`DropCurve::probability`] for a level from `min` on; `None` where everything is dropped.
     #[inline]
     pub(super) fn probability(&self, index: usize, average: u64) -> Option<Probability> {
         let (above_min, whole) = (average - self.min[index], self.whole[index]);
@@ -147,11 +203,10 @@ impl Tests {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::thresholds::DropCurve;
     use super::*;
 
     proptest! {
-        /// To one and a half parts of 2³¹, which rounding takes off the part and the whole: as far as the digits of parts go.
+        /// Within one and a half parts of 2³¹, by which part and whole are rounded.
         #[test]
         fn the_curve_is_the_one_of_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],
@@ -165,28 +220,52 @@ mod tests {
             let above_max = if gentle { AboveMaxConfig::Gentle } else { AboveMaxConfig::Drop };
             let mut all = [None; Color::COUNT];
             all[index] = Some(thresholds);
-            let tests = Tests::new(&all, above_max, &smoothing);
+            let levels = LevelCurves::new(&all, above_max, &smoothing);
             let curve = DropCurve::new(&thresholds, above_max);
-            let (min, forced_from) = (tests.min(index), tests.forced_from(index));
-            let max = min + tests.width[index];
+            let (min, forced_from) = (levels.min(index), levels.forced_from(index));
+            let max = min + levels.width[index];
             let average = min + ((forced_from - min) as f64 * place) as u64;
             // Where averages move by shifts, levels have digits of which none counts.
             let shifting = smoothing.shifting(2 * thresholds.max.count());
-            let shifted = Tests::new(&all, above_max, &shifting);
+            let shifted = LevelCurves::new(&all, above_max, &shifting);
             let scale = shifted.min(index).checked_div(min).unwrap_or(1).max(1);
             for average in [average, min, max - 1, max, forced_from - 1] {
-                let found = tests.probability(index, average);
+                let found = levels.probability(index, average);
                 if scale > 1 {
                     let level = average * scale + (scale - 1) / 3;
                     prop_assert_eq!(shifted.probability(index, level), found);
                 }
                 let expected = curve.probability(smoothing.value(average));
-                let found = found.map_or(1.0, Probability::as_f64);
+                let found = found.map_or(1.0, |Probability { part, whole }| part as f64 / whole as f64);
                 let error = 7e-10 * if average < max { max_probability } else { 1.0 };
                 prop_assert!((found - expected).abs() < 1e-8 / width as f64 * max_probability + error, "{found} for {expected}");
             }
             let nowhere = (index + 1) % Color::COUNT;
-            prop_assert_eq!(tests.min(nowhere), u64::MAX);
+            prop_assert_eq!(levels.min(nowhere), u64::MAX);
+        }
+    }
+
+    #[test]
+    fn the_gentle_curve_is_continuous() {
+        const KIB: u64 = 1024;
+        let (min, max) = (QueueSize::Bytes(10 * KIB), QueueSize::Bytes(30 * KIB));
+        let thresholds = ThresholdConfig { min, max, max_probability: 0.1 };
+        let gentle = DropCurve::new(&thresholds, AboveMaxConfig::Gentle);
+        let at = |kib: f64| gentle.probability(kib * KIB as f64);
+        for (average, probability) in
+            [(9.9, 0.0), (10.0, 0.0), (20.0, 0.05), (30.0, 0.1), (45.0, 0.55), (60.0, 1.0)]
+        {
+            assert!((at(average) - probability).abs() < 1e-12, "at {average}");
+        }
+        let plain = DropCurve::new(&thresholds, AboveMaxConfig::Drop);
+        assert_eq!(plain.probability(30.0 * KIB as f64), 1.0);
+        // Between its corners the curve is straight.
+        for curve in [gentle, plain] {
+            for pair in curve.corners().windows(2).filter(|pair| pair[0].0 < pair[1].0) {
+                let [(from, low), (to, high)] = [pair[0], pair[1]];
+                let middle = curve.probability(f64::midpoint(from, to));
+                assert!((middle - f64::midpoint(low, high)).abs() < 1e-12, "from {from} to {to}");
+            }
         }
     }
 }

@@ -1,0 +1,393 @@
+//! Exponentially weighted moving averages as fixed-point numbers, as in routers and in Linux, but finer.
+//!
+//! Each arrival waits for the average that the one before it left. A floating-point update takes three dependent
+//! operations and a detour through memory; this one takes a multiplication and an addition, or a shift and a
+//! subtraction.
+
+/// A longer queue, in packets or bytes, counts as one of this length: 8 GiB.
+pub(super) const LONGEST: u64 = (1 << 33) - 1;
+/// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
+const FRACTION_BITS: u32 = 30;
+/// The least weight of a sample: with less, the average of the longest queue would overflow.
+pub(super) const LEAST_WEIGHT: f64 = 1.0 / (1_u64 << FRACTION_BITS) as f64;
+/// 2⁶⁴.
+const WHOLE: f64 = 18_446_744_073_709_551_616.0;
+
+/// The constants of all averages of one weight.
+///
+/// An average is stored divided by its weight, so that a sample is added as it is and nothing of it is rounded:
+/// with s = average / weight, s ← (1 − weight) · s + queue.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Smoothing {
+    /// Binary digits of a level below one step: n where averages move by shifts ([`Smoothing::shifting`]), else 0.
+    shift: u32,
+    /// Steps that a packet or byte in the queue adds.
+    per_one: u64,
+    /// 1 − weight, in 2⁻⁶⁴.
+    keep: u64,
+    /// As [`Smoothing::longest`].
+    longest: u64,
+    /// What one step stands for: weight / `per_one`, packets or bytes.
+    step: f64,
+    /// How often a sample of an empty queue halves an average: −log₂ (1 − weight).
+    halvings: f64,
+}
+
+impl Smoothing {
+    /// For a weight from [`LEAST_WEIGHT`] to 1. Its digits beyond 2⁻⁶⁴ are cut off: none for powers of two, nor from
+    /// 2⁻¹² on.
+    pub(super) fn new(weight: f64) -> Smoothing {
+        let weight = (weight * WHOLE) as u128;
+        let fraction = weight as f64 / WHOLE;
+        // 2⁻ⁿ ≤ weight < 2¹⁻ⁿ: the longest queue's average takes at most 63 bits.
+        let exponent = libm::ilogb(fraction).unsigned_abs();
+        let per_one = 1 << (FRACTION_BITS - exponent);
+        Smoothing {
+            shift: 0,
+            keep: ((1_u128 << 64) - weight) as u64,
+            per_one,
+            longest: LONGEST,
+            step: fraction / per_one as f64,
+            halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
+        }
+    }
+    /// This smoothing by shifts, for a single average of all packets of a queue whose thresholds end at `highest`.
+    /// Unchanged unless the weight is 2⁻ⁿ and n digits are left over. A multiplication would take as long as all the
+    /// rest of RED.
+    ///
+    /// Each packet that makes the queue longer moves the average, so that the queue is 2ⁿ packets ahead of it at
+    /// most, and beyond the thresholds none comes in. So a queue that needs more digits cannot arise.
+    pub(super) fn shifting(self, highest: u64) -> Smoothing {
+        let weight = self.keep.wrapping_neg();
+        if !weight.is_power_of_two() {
+            return self;
+        }
+        let (ahead, shift) = ((u64::MAX / weight).saturating_add(1), weight.leading_zeros() + 1);
+        let longest = (1_u64 << (63 - FRACTION_BITS)) / ahead;
+        if longest <= highest.saturating_add(ahead) {
+            return self;
+        }
+        Smoothing { shift, longest: longest - 1, ..self }
+    }
+    /// Whether averages move by shifts.
+    pub(super) fn shifts(&self) -> bool {
+        self.shift > 0
+    }
+    /// A longer queue, in packets or bytes, counts as one of this length.
+    #[inline]
+    pub(super) fn longest(&self) -> u64 {
+        self.longest
+    }
+    /// The first level that stands for `count` packets or bytes or more.
+    pub(super) fn reaching(&self, count: u64) -> u64 {
+        let count = count as f64;
+        let estimate = count / self.step;
+        // Beyond every average.
+        if estimate >= WHOLE / 2.0 / (1_u64 << self.shift) as f64 {
+            return u64::MAX;
+        }
+        let value = |steps: u64| self.value(steps << self.shift);
+        let mut steps = libm::ceil(estimate) as u64;
+        while value(steps) < count {
+            steps += 1;
+        }
+        while steps > 0 && value(steps - 1) >= count {
+            steps -= 1;
+        }
+        steps << self.shift
+    }
+    /// The level after `level` when the queue holds `held` packets, at most [`Smoothing::longest`]: a sample where
+    /// averages move by shifts.
+    #[inline]
+    pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
+        level - (level >> self.shift) + (held << FRACTION_BITS)
+    }
+    /// Last digits of a level that stand for less than a step.
+    pub(super) fn digits_below_a_step(&self) -> u32 {
+        self.shift
+    }
+    /// What `level` stands for, in packets or bytes; digits below a step do not count.
+    #[inline]
+    pub(super) fn value(&self, level: u64) -> f64 {
+        // Below 2⁶³: one instruction converts a signed integer, several an unsigned one.
+        (level >> self.shift).cast_signed() as f64 * self.step
+    }
+}
+
+/// One average.
+///
+/// After any samples it differs by less than a step, 2⁻²⁹ of a packet or byte, from exact arithmetic.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Average {
+    /// In steps of its [`Smoothing`], with as many binary digits behind the point as that says.
+    pub(super) level: u64,
+    /// The digits behind the level, in 2⁻⁶⁴: what multiplications left over, until it is a step. `keep` does not shrink
+    /// it: the part of it that should go, `weight` of it at each sample, is the whole error, one step in all.
+    rest: u64,
+}
+
+impl Average {
+    /// Floyd & Jacobson 1993, equation (1): avg ← (1 − w) avg + w q.
+    #[inline]
+    pub(super) fn sample(&mut self, held: u64, smoothing: &Smoothing) {
+        let held = held.min(smoothing.longest);
+        if smoothing.shifts() {
+            self.level = smoothing.shifted(self.level, held);
+        } else {
+            self.sample_by_multiplying(held, smoothing);
+        }
+    }
+
+    /// [`Average::sample`] of a queue of at most [`Smoothing::longest`] where averages do not shift.
+    #[inline]
+    pub(super) fn sample_by_multiplying(&mut self, held: u64, smoothing: &Smoothing) {
+        let kept = u128::from(self.level) * u128::from(smoothing.keep);
+        self.set(kept + u128::from(self.rest) + (u128::from(held * smoothing.per_one) << 64));
+    }
+
+    /// The effect of `samples` samples of an empty queue: avg ← (1 − w)^samples avg. Samples may be fractional.
+    #[inline]
+    pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
+        // It is below 64 already, but the compiler does not know: it would make more of shifts of 128 bits.
+        let shift = smoothing.shift % u64::BITS;
+        // Less than a step does not decay.
+        if self.level >> shift > 0 {
+            self.set(HalfPower::new(samples * smoothing.halvings).of(self.get() >> shift) << shift);
+        }
+    }
+
+    /// In 2⁻⁶⁴ of a level.
+    #[inline]
+    fn get(self) -> u128 {
+        u128::from(self.level) << 64 | u128::from(self.rest)
+    }
+    #[inline]
+    fn set(&mut self, value: u128) {
+        (self.level, self.rest) = ((value >> 64) as u64, value as u64);
+    }
+}
+
+/// 2⁻ˣ for x from 0 on, to 2⁻⁵⁵ of itself and identical on every machine: an average decays by it.
+#[derive(Clone, Copy, Debug)]
+struct HalfPower {
+    /// 2 to the fractional part of −x, in 2⁻⁶³.
+    fraction: u64,
+    /// The whole part of x, below 64.
+    halvings: u32,
+}
+
+impl HalfPower {
+    /// Binary digits of the exponent behind the point.
+    const FRACTION_BITS: u32 = 57;
+    /// Of these digits the first choose one of [`HalfPower::ROOTS`], the others go through [`HalfPower::SERIES`].
+    const ROOT_BITS: u32 = 5;
+    /// 2^(−1/32), in 2⁻⁶⁴, rounded down.
+    const ROOT: u64 = 0xfa83_b2db_722a_033a;
+    /// ln 2 / 32, in 2⁻⁶⁴, rounded down.
+    const LN_2_OVER_32: u64 = 0x058b_90bf_be8e_7bcd;
+    /// 2^(−n/32), in 2⁻⁶³.
+    const ROOTS: [u64; 1 << HalfPower::ROOT_BITS] = {
+        let mut roots = [1 << 63; 1 << HalfPower::ROOT_BITS];
+        let mut n = 1;
+        while n < roots.len() {
+            roots[n] = multiply_high(roots[n - 1], HalfPower::ROOT);
+            n += 1;
+        }
+        roots
+    };
+    /// 1/n! from n = 0 on, in 2⁻⁶³: the further terms of the series of e⁻ʸ are below 2⁻⁵⁹ for y below ln 2 / 32.
+    const SERIES: [u64; 8] = {
+        let mut terms = [1 << 63; 8];
+        let mut n = 1;
+        while n < terms.len() {
+            terms[n] = terms[n - 1] / n as u64;
+            n += 1;
+        }
+        terms
+    };
+
+    /// 2 to the power of −`exponent`, which is not negative. From an exponent of 64 on the power counts as 0.
+    #[inline]
+    fn new(exponent: f64) -> HalfPower {
+        if exponent >= 64.0 {
+            return HalfPower { fraction: 0, halvings: 0 };
+        }
+        let exponent = (exponent * (1_u64 << HalfPower::FRACTION_BITS) as f64) as i64 as u64;
+        let fraction = exponent << (64 - HalfPower::FRACTION_BITS);
+        let root = fraction >> (64 - HalfPower::ROOT_BITS);
+        // 2^(−t/32) = e^(−t · ln 2 / 32) for what the roots leave, t below 1.
+        let power = multiply_high(fraction << HalfPower::ROOT_BITS, HalfPower::LN_2_OVER_32);
+        let series = HalfPower::SERIES.iter().rev().fold(0, |sum, term| term - multiply_high(power, sum));
+        HalfPower {
+            fraction: multiply_high(HalfPower::ROOTS[root as usize], series) << 1,
+            halvings: (exponent >> HalfPower::FRACTION_BITS) as u32,
+        }
+    }
+    /// `value` times this power, rounded down. The value is below 2¹²⁷.
+    #[inline]
+    fn of(self, value: u128) -> u128 {
+        let (high, low) = ((value >> 64) as u64, value as u64);
+        let product = u128::from(high << 1) * u128::from(self.fraction)
+            + ((u128::from(low) * u128::from(self.fraction)) >> 63);
+        // It is below 64, which the compiler does not know.
+        product >> (self.halvings % u64::BITS)
+    }
+}
+
+/// The upper half of a product.
+#[inline]
+pub(super) const fn multiply_high(left: u64, right: u64) -> u64 {
+    ((left as u128 * right as u128) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A sample of an average with 64 more binary digits, which shrink as well: the error is 2⁻⁶⁴ of a step each time.
+    fn sample_exactly(average: u128, held: u64, smoothing: &Smoothing) -> u128 {
+        let keep = u128::from(smoothing.keep);
+        let kept = (average >> 64) * keep + ((u128::from(average as u64) * keep) >> 64);
+        kept + (u128::from(held * smoothing.per_one) << 64)
+    }
+    fn weights() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            (0..=30u32).prop_map(|n| 1.0 / f64::from(1u32 << n)),
+            (0..=29u32, 0.5..1.0).prop_map(|(n, m)| m / f64::from(1u32 << n)),
+            Just(0.002),
+        ]
+    }
+    /// Phases of a queue that stands or moves: its length, its spread and how long.
+    fn queues() -> impl Strategy<Value = Vec<(u64, u64, usize)>> {
+        let length = prop_oneof![0..100u64, 0..1_000_000u64, 0..=LONGEST / 2];
+        prop::collection::vec((length.clone(), length, 1..2_000usize), 1..8)
+    }
+
+    proptest! {
+        #[test]
+        fn no_sequence_of_samples_leads_a_step_astray(weight in weights(), queues in queues()) {
+            let smoothing = Smoothing::new(weight);
+            prop_assert!((LEAST_WEIGHT..=2.0 * LEAST_WEIGHT).contains(&smoothing.step));
+            let (mut average, mut exact) = (Average::default(), 0);
+            for (length, spread, count) in queues {
+                for n in 0..count as u64 {
+                    let held = length + (n * 7919) % (spread + 1);
+                    average.sample(held, &smoothing);
+                    exact = sample_exactly(exact, held, &smoothing);
+                    let error = average.get() - exact;
+                    prop_assert!(error < (1 << 64) + (1 << 32), "{error} after {n} samples of about {length}");
+                }
+            }
+        }
+
+        /// What floating point makes of the same samples, within its own error.
+        #[test]
+        fn the_average_is_the_one_of_floating_point(weight in 0.0001..1.0f64, queues in queues()) {
+            let smoothing = Smoothing::new(weight);
+            let (mut average, mut plain) = (Average::default(), 0.0f64);
+            for (length, spread, count) in queues {
+                for n in 0..count as u64 {
+                    let held = (length + (n * 7919) % (spread + 1)) % 1_000_000;
+                    average.sample(held, &smoothing);
+                    plain += weight * (held as f64 - plain);
+                    let value = smoothing.value(average.level);
+                    prop_assert!((value - plain).abs() < 1e-5, "{value} for {plain}");
+                }
+            }
+        }
+
+        /// Through samples and idle periods, to the last of 128 bits; so are thresholds.
+        #[test]
+        fn a_shift_leads_where_the_multiplication_leads(
+            exponent in 1..=16u32, count in 0..100_000u64,
+            events in prop::collection::vec((any::<bool>(), 0..200_000u64, 0.0..100_000.0f64), 1..2_000),
+        ) {
+            let plain = Smoothing::new(1.0 / f64::from(1u32 << exponent));
+            let shifting = plain.shifting(1_000);
+            prop_assert_eq!((plain.shift, shifting.shift), (0, exponent));
+            let (mut shifted, mut multiplied) = (Average::default(), Average::default());
+            for (arrives, held, samples) in events {
+                for (average, smoothing) in [(&mut shifted, &shifting), (&mut multiplied, &plain)] {
+                    if arrives {
+                        average.sample(held.min(shifting.longest), smoothing);
+                    } else {
+                        average.decay(samples, smoothing);
+                    }
+                }
+                prop_assert_eq!(shifted.get(), multiplied.get() << exponent);
+                prop_assert_eq!(shifting.value(shifted.level), plain.value(multiplied.level));
+            }
+            prop_assert_eq!(shifting.reaching(count), plain.reaching(count) << exponent);
+        }
+
+        #[test]
+        fn thresholds_are_reached_in_steps_when_they_are_in_packets(weight in weights(), count in 0..=LONGEST) {
+            let smoothing = Smoothing::new(weight);
+            let steps = smoothing.reaching(count);
+            prop_assert!(smoothing.value(steps) >= count as f64);
+            prop_assert!(steps == 0 || smoothing.value(steps - 1) < count as f64);
+        }
+    }
+
+    #[test]
+    fn only_powers_of_two_that_leave_digits_over_shift() {
+        let shift = |weight, highest| Smoothing::new(weight).shifting(highest).shift;
+        for (weight, highest) in
+            [(1.0, 0), (0.002, 0), (0.75, 0), (1.0 / 131_072.0, 0), (0.5, u64::MAX), (LEAST_WEIGHT, 0)]
+        {
+            assert_eq!(shift(weight, highest), 0, "{weight} {highest}");
+        }
+        // 2³³ / 2⁹ packets, of which the queue may be 2⁹ ahead of the average.
+        assert_eq!([shift(1.0 / 512.0, (1 << 24) - 513), shift(1.0 / 512.0, (1 << 24) - 512)], [9, 0]);
+    }
+
+    #[test]
+    fn a_weight_of_one_is_the_queue_itself() {
+        let smoothing = Smoothing::new(1.0);
+        let mut average = Average::default();
+        for held in [20, 0, LONGEST, 7] {
+            average.sample(held, &smoothing);
+            assert_eq!(smoothing.value(average.level), held as f64);
+        }
+        average.decay(0.0, &smoothing);
+        assert_eq!(smoothing.value(average.level), 7.0);
+        average.decay(1e-9, &smoothing);
+        assert_eq!(smoothing.value(average.level), 0.0);
+    }
+
+    /// Where an average of the longest queue is in the end it stays, with a digit to spare.
+    #[test]
+    fn the_least_weights_and_the_longest_queues_do_not_overflow() {
+        for weight in [LEAST_WEIGHT, LEAST_WEIGHT * 1.999, 0.002, 0.999] {
+            let smoothing = Smoothing::new(weight);
+            assert_eq!(smoothing.reaching(u64::MAX), u64::MAX);
+            let mut average = Average { level: smoothing.reaching(LONGEST), rest: u64::MAX };
+            for _ in 0..1_000 {
+                average.sample(u64::MAX, &smoothing);
+                assert!(average.level <= i64::MAX.unsigned_abs());
+                assert!((smoothing.value(average.level) - LONGEST as f64).abs() < 1e-5);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_the_power_of_the_mathematical_library(exponent in prop_oneof![0.0..1.0f64, 0.0..64.0f64]) {
+            let value = 1_u128 << 126;
+            let found = HalfPower::new(exponent).of(value) as f64 / value as f64;
+            let expected = libm::exp2(-exponent);
+            prop_assert!((found / expected - 1.0).abs() < 4e-16, "2^-{exponent}: {found} for {expected}");
+        }
+    }
+
+    #[test]
+    fn whole_powers_are_exact() {
+        for halvings in 0..64 {
+            assert_eq!(HalfPower::new(f64::from(halvings)).of(1 << 126), 1 << (126 - halvings));
+        }
+        assert_eq!(HalfPower::new(64.0).of(1 << 126), 0);
+        assert_eq!(HalfPower::new(f64::INFINITY).of(1 << 126), 0);
+    }
+}
