@@ -1,10 +1,11 @@
-//! [`Policer`]: what a class may send into its queue, the limit that RFC 2598 §2 asks for where strict priority serves EF.
+//! [`Policer`]: a limit on what a class may send into its queue, as RFC 2598 §2 asks for where strict priority serves
+//! EF.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::error::ConfigError;
-use crate::meter::token_bucket::{RatedBucket, cost};
+use crate::meter::bucket::RatedBucket;
 use crate::units::{ByteSize, Rate, Time};
 
 /// A class's policer as written in a policy: it drops what a token bucket does not cover.
@@ -60,6 +61,6 @@ pub struct Policer {
 impl Policer {
     /// Whether a packet of `length` IP bytes may join its queue; `is_congested` is asked only where that decides.
     pub fn admits(&mut self, now: Time, length: u32, is_congested: impl FnOnce() -> bool) -> bool {
-        self.bucket.at(now).take(cost(length)) || (self.when == PoliceWhen::Congested && !is_congested())
+        self.bucket.take(now, length) || (self.when == PoliceWhen::Congested && !is_congested())
     }
 }

@@ -5,7 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::token_bucket::{Bucket, Refill, cost};
+use super::single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};
 use super::{ColorMode, Meter, color_aware, require_burst, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -37,42 +37,30 @@ impl EarlyTcmConfig {
         require_rate("cir", self.cir)?;
         require_burst("cbs", self.cbs)?;
         self.ebs.map_or(Ok(()), |ebs| require_burst("ebs", ebs))?;
-        Ok(EarlyTcm {
-            refill: Refill::new(self.cir),
-            committed: Bucket::full(self.cbs),
-            excess: self.ebs.map(Bucket::full),
-            mode: self.mode,
-        })
+        let ebs = self.ebs.unwrap_or(ByteSize::from_bytes(0));
+        let buckets = SingleRateTcmConfig { cir: self.cir, cbs: self.cbs, ebs, mode: self.mode };
+        Ok(EarlyTcm { buckets: buckets.build()?, mode: self.mode, has_excess: self.ebs.is_some() })
     }
 }
 
-/// The three color marker of 1999.
+/// The three color marker of 1999: with an excess bucket the later [`SingleRateTcm`], without it one of two precedences.
 #[derive(Clone, Debug)]
 pub struct EarlyTcm {
-    refill: Refill,
-    committed: Bucket,
-    excess: Option<Bucket>,
+    buckets: SingleRateTcm,
     mode: ColorMode,
+    has_excess: bool,
 }
 
 impl Meter for EarlyTcm {
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
         // §2: "The tokens are generated for the two buckets at a combined rate. [...] The tokens are added
-        // to the second bucket when the first bucket is full."
-        let surplus = self.committed.fill(self.refill.earned(now));
-        let (color, cost) = (self.mode.color_before(packet), cost(packet.length));
-        // A packet that comes in yellow must not use tokens of the green bucket, nor a red one any.
-        let Some(excess) = &mut self.excess else {
-            let conforms = color == Color::GREEN && self.committed.take(cost);
-            return if conforms { Color::GREEN } else { color.max(Color::YELLOW) };
-        };
-        excess.fill(surplus);
-        if color == Color::GREEN && self.committed.take(cost) {
-            Color::GREEN
-        } else if color <= Color::YELLOW && excess.take(cost) {
-            Color::YELLOW
-        } else {
-            color.max(Color::RED)
+        // to the second bucket when the first bucket is full." A packet that comes in yellow must not use tokens of the
+        // green bucket, nor a red one any. RFC 2697 kept all of that.
+        let color = self.buckets.measure(now, packet);
+        if self.has_excess || color == Color::GREEN {
+            return color;
         }
+        // Without the second bucket, what exceeds the first is yellow.
+        self.mode.color_before(packet).max(Color::YELLOW)
     }
 }

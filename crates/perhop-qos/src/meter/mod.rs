@@ -2,12 +2,12 @@
 //!
 //! Every meter counts IP bytes (header included, link layer not) and starts with its buckets full.
 
+pub(crate) mod bucket;
 mod early_tcm;
 mod per_flow;
 mod rate_based;
-mod shared_profile;
 mod single_rate_tcm;
-pub(crate) mod token_bucket;
+mod token_bucket;
 mod token_bucket_with_debt;
 mod tsw;
 mod two_buckets;

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::token_bucket::{RatedBucket, cost};
+use super::bucket::RatedBucket;
 use super::{ColorMode, Meter, color_aware, require_burst, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
@@ -70,12 +70,12 @@ pub struct RateBasedMarker {
 
 impl Meter for RateBasedMarker {
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        let (color, cost) = (self.mode.color_before(packet), cost(packet.length));
+        let color = self.mode.color_before(packet);
         // §2: "packets pre-marked with a drop precedence can not use tokens of higher precedence buckets
         // and [...] cannot be upgraded to a higher precedence. However, a marker can degrade the drop
         // precedence of a packet."
         for (level, bucket) in self.buckets.iter_mut().enumerate().skip(color.index()) {
-            if bucket.at(now).take(cost) {
+            if bucket.take(now, packet.length) {
                 return Color::new(level);
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word};
+use super::bucket::{BucketProfile, ByWidth, Clock, Level, Word};
 use super::token_bucket::{is_red, red, require_excess};
 use super::{Meter, require_burst, require_rate};
 use crate::error::ConfigError;
@@ -68,7 +68,7 @@ struct LendingBucket<W> {
 
 #[derive(Debug)]
 struct Profile<W> {
-    bucket: SharedProfile<W>,
+    bucket: BucketProfile<W>,
     limit: W,
     /// When all debt is paid and the bucket full for certain.
     longest: Time,
@@ -83,7 +83,7 @@ impl<W: Word> Profile<W> {
 
 impl<W: Word> LendingBucket<W> {
     fn full(config: &TokenBucketWithDebtConfig) -> LendingBucket<W> {
-        let bucket = SharedProfile::new(config.rate, config.burst);
+        let bucket = BucketProfile::new(config.rate, config.burst);
         let limit = bucket.tokens(config.debt_limit);
         let longest = bucket.fills_in().saturating_add(bucket.time_for(limit));
         let (level, clock) = (bucket.full(), Clock::default());

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::ColorMode;
-use super::shared_profile::{ByWidth, Clock, Level, SharedProfile, Word};
+use super::bucket::{BucketProfile, ByWidth, Clock, Level, Word};
 use crate::units::{ByteSize, Rate, Time};
 
 /// Two buckets in the narrowest words that are exact.
@@ -22,8 +22,8 @@ pub(super) struct Buckets<W> {
 /// Both profiles, and whether colors count.
 #[derive(Debug)]
 pub(super) struct Profile<W> {
-    pub(super) committed: SharedProfile<W>,
-    pub(super) excess: SharedProfile<W>,
+    pub(super) committed: BucketProfile<W>,
+    pub(super) excess: BucketProfile<W>,
     /// When both are full for certain.
     pub(super) longest: Time,
     pub(super) mode: ColorMode,
@@ -59,8 +59,8 @@ impl<W: Word> Buckets<W> {
         surplus: Surplus,
         mode: ColorMode,
     ) -> Buckets<W> {
-        let committed = SharedProfile::new(committed.0, committed.1);
-        let excess = SharedProfile::new(excess.0, excess.1);
+        let committed = BucketProfile::new(committed.0, committed.1);
+        let excess = BucketProfile::new(excess.0, excess.1);
         let longest = match surplus {
             Surplus::Lost => committed.fills_in().max(excess.fills_in()),
             Surplus::Spills => committed.fills_in().saturating_add(excess.fills_in()),

@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::shared_profile::{ByWidth, Word, cost_if};
+use super::bucket::{ByWidth, Word, cost_if};
 use super::two_buckets::{Buckets, Profile, Surplus, TwoBuckets};
 use super::{ColorMode, Meter, require_burst, require_rate};
 use crate::error::ConfigError;

@@ -4,7 +4,7 @@ use super::Scheduler;
 use super::ranks::Ranks;
 use super::share::{CapConfig, Takes, error_in};
 use crate::error::ConfigError;
-use crate::meter::token_bucket::{RatedBucket, cost};
+use crate::meter::bucket::RatedBucket;
 use crate::policy::ClassConfig;
 use crate::units::Time;
 
@@ -92,7 +92,7 @@ impl Priority {
     fn select_entitled(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         let caps = &mut self.caps;
         let mut is_entitled = |child: usize| match caps.get_mut(child) {
-            Some(Some(cap)) => cap.at(now).holds(cost(heads[child])),
+            Some(Some(cap)) => cap.holds(now, heads[child]),
             _ => true,
         };
         let mut waiting = self.waiting.iter().map(|rank| usize::from(self.order[rank]));
@@ -108,7 +108,7 @@ impl Priority {
     fn charge(&mut self, now: Time, child: usize, length: u32) {
         if let Some(Some(cap)) = self.caps.get_mut(child) {
             // Takes nothing where it does not cover the packet: that one went without priority.
-            cap.at(now).take(cost(length));
+            cap.take(now, length);
         }
     }
 }

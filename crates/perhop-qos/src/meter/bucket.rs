@@ -1,8 +1,11 @@
-//! Token buckets that share their profile, in words of 64 bits where those are exact, else of 128.
+//! Token buckets in exact integers: what all meters, policers and caps count tokens with.
 //!
-//! A bucket's unit is the largest that both the tokens of one picosecond and those of one byte are whole numbers
-//! of: 10⁻¹² bit (see [`super::token_bucket`]) times their greatest common divisor. Nothing is rounded in either
-//! width; which one a profile gets depends on whether a full bucket fits.
+//! A rate in bit/s times a time in picoseconds is a whole number of bit·ps/s, 10⁻¹² of a bit. A bucket's unit is the
+//! largest multiple of that of which both the tokens of one picosecond and those of one byte are whole numbers. So
+//! nothing is ever rounded, and "green ≤ rate·Δt + burst" holds on every interval to the last bit.
+//!
+//! Words of 64 bits are faster; words of 128 bits hold any rate, any time and any burst. A meter takes 64 bits where a
+//! full bucket fits.
 
 use std::fmt::Debug;
 use std::hint::select_unpredictable;
@@ -19,7 +22,7 @@ const PER_BYTE: u64 = 8 * PICOSECONDS_PER_SECOND;
 pub(super) trait Word: Copy + Debug + Ord + Add<Output = Self> + Sub<Output = Self> {
     /// No tokens.
     const ZERO: Self;
-    /// The largest number. No bucket holds as many ([`SharedProfile::is_exact`]).
+    /// The largest number. No bucket holds as many ([`BucketProfile::is_exact`]).
     const MAX: Self;
     /// `left` · `right`, which the caller knows to fit.
     fn product(left: u64, right: u64) -> Self;
@@ -91,9 +94,9 @@ impl Word for u128 {
     }
 }
 
-/// Rate and burst of a bucket, in its unit.
+/// Rate and burst of a bucket in its unit: what buckets of one configuration share.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SharedProfile<W> {
+pub(super) struct BucketProfile<W> {
     /// Tokens that a picosecond earns.
     per_picosecond: u64,
     /// Tokens that a byte costs.
@@ -102,14 +105,14 @@ pub(super) struct SharedProfile<W> {
     size: W,
 }
 
-impl<W: Word> SharedProfile<W> {
+impl<W: Word> BucketProfile<W> {
     /// Tokens at `rate`, which is not 0, for a bucket of size `burst`.
-    pub(super) fn new(rate: Rate, burst: ByteSize) -> SharedProfile<W> {
+    pub(super) fn new(rate: Rate, burst: ByteSize) -> BucketProfile<W> {
         let rate = rate.as_bits_per_second();
         let unit = greatest_common_divisor(rate, PER_BYTE);
         let per_byte = PER_BYTE / unit;
         let size = W::saturating_product(burst.as_bytes(), per_byte);
-        SharedProfile { per_picosecond: rate / unit, per_byte, size }
+        BucketProfile { per_picosecond: rate / unit, per_byte, size }
     }
     /// When a bucket is full for certain: more time than this earns nothing more.
     pub(super) fn fills_in(&self) -> Time {
@@ -155,7 +158,7 @@ fn greatest_common_divisor(mut larger: u64, mut smaller: u64) -> u64 {
     larger
 }
 
-/// `cost` if the packet is `wanted`, else what no bucket holds.
+/// `cost` if the packet is `wanted`, else more than any bucket holds.
 #[inline]
 pub(super) fn cost_if<W: Word>(wanted: bool, cost: W) -> W {
     select_unpredictable(wanted, cost, W::MAX)
@@ -168,12 +171,12 @@ pub(super) struct Level<W>(W);
 impl<W: Word> Level<W> {
     /// Adds `earned` as far as there is room; what is left over is lost.
     #[inline]
-    pub(super) fn top_up(&mut self, earned: W, profile: &SharedProfile<W>) {
+    pub(super) fn top_up(&mut self, earned: W, profile: &BucketProfile<W>) {
         self.0 = (self.0 + earned).min(profile.size);
     }
     /// Adds `earned` as far as there is room, and returns what is left over.
     #[inline]
-    pub(super) fn fill(&mut self, earned: W, profile: &SharedProfile<W>) -> W {
+    pub(super) fn fill(&mut self, earned: W, profile: &BucketProfile<W>) -> W {
         let all = self.0 + earned;
         self.0 = all.min(profile.size);
         all - self.0
@@ -190,15 +193,15 @@ impl<W: Word> Level<W> {
     }
     /// Spends `cost` if there is enough; returns whether it did.
     ///
-    /// Nobody can foretell which packets conform, so there is no branch here for a processor to guess wrong.
+    /// Which packets conform is unpredictable, so there is no branch here for a processor to mispredict.
     #[inline]
     pub(super) fn take(&mut self, cost: W) -> bool {
         self.take_if(true, cost)
     }
-    /// The same, but only if `wanted`.
+    /// Spends `cost` if the packet is `wanted` and there is enough; returns whether it did.
     #[inline]
     pub(super) fn take_if(&mut self, wanted: bool, cost: W) -> bool {
-        // The next packet waits for what is left, so that follows from what there is in as few steps as it can.
+        // The next packet waits for what is left: as few steps as possible lead there from what there was.
         let (left, lacks) = self.0.overflowing_sub(cost);
         let left = select_unpredictable(lacks, self.0, left);
         self.0 = select_unpredictable(wanted, left, self.0);
@@ -206,7 +209,7 @@ impl<W: Word> Level<W> {
     }
 }
 
-/// When a meter was brought up to date last.
+/// When a bucket was filled last.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Clock(Time);
 
@@ -217,6 +220,43 @@ impl Clock {
         let elapsed = now.saturating_sub(self.0);
         self.0 += elapsed;
         elapsed.min(longest)
+    }
+}
+
+/// A bucket with a rate and a clock of its own, in 128 bits.
+///
+/// It is filled only when it is asked: what does not fit is lost, so once is as good as often.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RatedBucket {
+    profile: BucketProfile<u128>,
+    fills_in: Time,
+    clock: Clock,
+    level: Level<u128>,
+}
+
+impl RatedBucket {
+    /// A full bucket of size `burst` that fills at `rate`, which is not 0.
+    pub(crate) fn full(rate: Rate, burst: ByteSize) -> RatedBucket {
+        let profile = BucketProfile::new(rate, burst);
+        let (fills_in, clock) = (profile.fills_in(), Clock::default());
+        RatedBucket { profile, fills_in, clock, level: profile.full() }
+    }
+    #[inline]
+    fn fill(&mut self, now: Time) {
+        let elapsed = self.clock.elapsed(now, self.fills_in);
+        self.level.top_up(self.profile.earned(elapsed), &self.profile);
+    }
+    /// Whether there are tokens for a packet of `length` IP bytes at `now`.
+    pub(crate) fn holds(&mut self, now: Time, length: u32) -> bool {
+        self.fill(now);
+        self.level.missing(self.profile.cost(length)) == 0
+    }
+    /// Spends the tokens for a packet of `length` IP bytes at `now`, or nothing if there are not enough; returns whether
+    /// it did.
+    #[inline]
+    pub(crate) fn take(&mut self, now: Time, length: u32) -> bool {
+        self.fill(now);
+        self.level.take(self.profile.cost(length))
     }
 }
 
@@ -243,5 +283,27 @@ impl<N: Meter, W: Meter> Meter for ByWidth<N, W> {
             ByWidth::Narrow(meter) => meter.measure(now, packet),
             ByWidth::Wide(meter) => meter.measure(now, packet),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extremes_do_not_overflow() {
+        let (fastest, largest) = (Rate::from_bits_per_second(u64::MAX), ByteSize::from_bytes(u64::MAX));
+        let mut bucket = RatedBucket::full(fastest, largest);
+        assert!(bucket.take(Time::ZERO, u32::MAX));
+        assert!(bucket.level.0 < bucket.profile.size);
+        assert!(bucket.holds(Time::MAX, 0));
+        assert_eq!(bucket.level.0, bucket.profile.size);
+    }
+
+    #[test]
+    fn a_clock_that_steps_back_earns_nothing_twice() {
+        let mut clock = Clock::default();
+        let seconds = [2, 1, 2].map(|second| clock.elapsed(Time::from_seconds(second), Time::MAX));
+        assert_eq!(seconds, [Time::from_seconds(2), Time::ZERO, Time::ZERO]);
     }
 }
