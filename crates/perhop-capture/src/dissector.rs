@@ -7,9 +7,9 @@ use perhop_qos::packet::{Address, Dscp, Ecn, FlowKey, Packet, Protocol};
 
 use crate::headers::TcpFields;
 
-/// The descriptor of the IP packet in `bytes`, after any VLAN tags, and the fixed part of its TCP header where it
-/// has one; `None` where there is no IP packet. `on_wire` is how long all of it was: the packet's length where its
-/// header does not say, as of packets that a network card was to cut into pieces.
+/// The descriptor of the IP packet in `bytes`, after any VLAN tags, and the fixed part of its TCP header
+/// where it has one; `None` where there is no IP packet. `on_wire` is how long all of it was: the packet's
+/// length where its header does not say, as of packets that a network card was to cut into pieces.
 pub(crate) fn dissect(
     ether_type: EtherType,
     bytes: &[u8],
@@ -62,8 +62,8 @@ fn ecn_of(bits: u8) -> Ecn {
 /// Protocols whose header begins with two port numbers: TCP, UDP, DCCP, SCTP, UDP-Lite.
 const WITH_PORTS: [u8; 5] = [6, 17, 33, 132, 136];
 
-/// The flow of a packet between `ends`, whose transport header is at the start of `carried`; a fragment that does
-/// not begin with it has no ports.
+/// The flow of a packet between `ends`, whose transport header is at the start of `carried`; a fragment that
+/// does not begin with it has no ports.
 fn flow_key([source, destination]: [IpAddr; 2], protocol: u8, carried: Option<&[u8]>) -> FlowKey {
     let ports = carried.filter(|_| WITH_PORTS.contains(&protocol));
     let (source_port, destination_port) = match ports.and_then(|bytes| bytes.first_chunk::<4>()) {

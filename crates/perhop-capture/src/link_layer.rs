@@ -40,7 +40,8 @@ pub fn link_type(framing: Framing) -> u32 {
     }
 }
 
-/// Appends to `frame` what stands before an IP packet to `destination` that station `from` sends to station `to`.
+/// Appends to `frame` what stands before an IP packet to `destination` that station `from` sends to station
+/// `to`.
 pub(crate) fn write_header(
     framing: Framing,
     [from, to]: [u32; 2],
@@ -83,8 +84,8 @@ fn station_address(station: u32) -> [u8; 6] {
     [0x02, 0x00, a, b, c, d]
 }
 
-/// What a `frame` of `link_type` carries; `None` where that is no network protocol. The error is that the link
-/// type is not known.
+/// What a `frame` of `link_type` carries; `None` where that is no network protocol. The error is that the
+/// link type is not known.
 pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<(EtherType, &[u8])>, ()> {
     Ok(match link_type {
         ETHERNET => ether_type(frame, 12).and_then(session),

@@ -55,11 +55,11 @@ impl fmt::Display for Unreadable {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Unreadable::Unknown => formatter.write_str("it is neither pcap nor pcapng"),
-            Unreadable::Truncated(packets) => write!(formatter, "it breaks off after {packets} packets"),
+            Unreadable::Truncated(packets) => write!(formatter, "it is truncated after {packets} packets"),
             Unreadable::Damaged(packets, reason) => {
                 write!(formatter, "it is damaged after {packets} packets: {reason}")
             }
-            Unreadable::LinkType(number) => write!(formatter, "its link type {number} is not known"),
+            Unreadable::LinkType(number) => write!(formatter, "its link type {number} is unknown"),
         }
     }
 }
@@ -131,7 +131,7 @@ fn read_pcapng(file: &[u8]) -> Result<Capture, Unreadable> {
                 (usize::from(packet.interface_id), packet.timestamp, packet.original_len, &packet.data)
             }
             Block::SimplePacket(_) => {
-                return Err(Unreadable::Damaged(frames, "a simple packet block has no time".to_owned()));
+                return Err(Unreadable::Damaged(frames, "a simple packet block has no timestamp".to_owned()));
             }
             _ => continue,
         };
@@ -161,8 +161,8 @@ fn name_of(interface: &InterfaceDescriptionBlock) -> String {
     name.unwrap_or_default()
 }
 
-/// Nanoseconds of a time of `units` at `interface`: by default of microseconds, else of a negative power of ten
-/// or, with the first bit set, of two.
+/// Nanoseconds of a time of `units` at `interface`: by default of microseconds, else of a negative power of
+/// ten or, with the first bit set, of two.
 fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
     let (mut resolution, mut offset) = (6, 0);
     for option in &interface.options {
@@ -320,8 +320,8 @@ mod tests {
         for (file, error) in [
             (b"time,size\n".to_vec(), "neither pcap nor pcapng"),
             (Vec::new(), "neither pcap nor pcapng"),
-            (whole[..whole.len() - 1].to_vec(), "breaks off after 0 packets"),
-            ([whole.as_slice(), &[1, 2, 3]].concat(), "breaks off after 1 packets"),
+            (whole[..whole.len() - 1].to_vec(), "is truncated after 0 packets"),
+            ([whole.as_slice(), &[1, 2, 3]].concat(), "is truncated after 1 packets"),
             (pcap(0xa1b2_c3d4, false, 105, 0, &PACKET), "link type 105"),
         ] {
             let found = read(&file).unwrap_err().to_string();

@@ -31,7 +31,7 @@ fn undefined_list(line: usize, name: &str) -> Diagnostic {
     Diagnostic::error(
         line,
         format!("access list {name} is not defined"),
-        "the router takes the line; until the list has an entry, perhop lets no packet match",
+        "the router accepts the line; until the list has an entry, no packet matches",
     )
 }
 
@@ -41,7 +41,7 @@ fn access_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::warning(
                 map.line,
                 format!("class-map {} has no criterion", map.name),
-                "the router takes it; no packet matches",
+                "the router accepts it; no packet matches",
             ));
         }
         for statement in &map.statements {
@@ -60,7 +60,7 @@ fn access_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
                     found.push(Diagnostic::error(
                         statement.line,
                         format!("class-map {name} is not defined"),
-                        "the router refuses the line: the class-map does without this criterion",
+                        "the router refuses the line: the class-map lacks this criterion",
                     ));
                 }
                 _ => {}
@@ -88,7 +88,7 @@ fn classes(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
                 found.push(Diagnostic::error(
                     class.line,
                     format!("class-map {} is not defined", class.name),
-                    "the router refuses the line and those below it: the policy does without this class",
+                    "the router refuses the line and those below it: the policy lacks this class",
                 ));
             }
         }
@@ -103,7 +103,7 @@ fn policies(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
             found.push(Diagnostic::error(
                 *line,
                 format!("policy-map {value} is not defined"),
-                "the router refuses the line: there is no policy here",
+                "the router refuses the line: no policy applies here",
             ));
         }
     };
@@ -119,8 +119,8 @@ fn policies(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Takes away the addresses that another interface has already: the router refuses them, unless an interface is
-/// shut down or the two are in different tables of routes.
+/// Takes away the addresses that another interface has already: the router refuses them, unless an interface
+/// is shut down or the two are in different tables of routes.
 fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     let up = configuration.interfaces.iter().filter(|interface| interface.shutdown.is_none());
     let mut given: Vec<(&Interface, InterfaceAddress)> = up
@@ -136,8 +136,8 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
             let (of, line) = (&owner.0.name, owner.1);
             found.push(Diagnostic::error(
                 address.line,
-                format!("{} is the address of {of} already (line {line})", address.address),
-                "the router refuses the line: the interface does without this address",
+                format!("{} is already the address of {of} (line {line})", address.address),
+                "the router refuses the line: the interface lacks this address",
             ));
             refused.insert(address.line);
         }

@@ -10,8 +10,8 @@
 //!
 //! This is the only crate that speaks the router's language; what it hands on speaks RFC 2475 and 3290.
 //!
-//! Reading order: [`line`](mod@line) and [`diagnostic`]; the syntax tree in [`ast`]; the tables of commands in
-//! `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at what names
+//! Reading order: [`line`](mod@line) and [`diagnostic`]; the syntax tree in [`ast`]; the tables of commands
+//! in `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at what names
 
 pub mod ast;
 mod check;

@@ -14,7 +14,7 @@ pub enum LineState {
     Irrelevant,
     /// A known command that would change what packets experience, and that perhop does not model.
     NotModelled,
-    /// A command that is understood and can hardly be meant: a diagnostic says why.
+    /// A command that is valid, but probably a mistake: a diagnostic says why.
     Suspicious,
     /// Not a command that perhop knows.
     NotRecognized,

@@ -126,7 +126,7 @@ impl Parser {
             return Finding::IRRELEVANT;
         }
         if is_typed_at_prompt(first) {
-            return Finding::irrelevant("typed at the router's prompt: not a part of its configuration");
+            return Finding::irrelevant("typed at the router's prompt: not part of the configuration");
         }
         self.dedent(indent);
         if let Some(finding) = self.structure(&words) {
@@ -255,7 +255,8 @@ fn is_typed_at_prompt(first: &str) -> bool {
     })
 }
 
-/// What ends a banner whose text begins with `first`; `None` where the same line, whose last word is `last`, ends it.
+/// What ends a banner whose text begins with `first`; `None` where the same line, whose last word is `last`,
+/// ends it.
 fn banner_delimiter(first: &str, last: &str) -> Option<String> {
     // The router shows the control character that people type as delimiter as ^C.
     let length = if first.starts_with("^C") { 2 } else { first.chars().next()?.len_utf8() };

@@ -95,13 +95,16 @@ impl<'a> Reader<'a> {
     pub(crate) fn eat(&mut self, keyword: &'static str) -> bool {
         self.keyword(&[keyword]).is_some()
     }
-    /// Which of `keywords` the next word is, or is an abbreviation of; it is read if so.
+    /// Which of `keywords` the next word is, or abbreviates; it is read if it is one.
     pub(crate) fn keyword(&mut self, keywords: &[&'static str]) -> Option<&'static str> {
         let found = choose(self.peek()?, keywords)?;
         self.next += 1;
         Some(found)
     }
-    /// The same, where one of them must follow.
+    /// Which of `keywords` the next word is, or abbreviates; it is read.
+    ///
+    /// # Errors
+    /// Where the next word is none of them.
     pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
         self.keyword(keywords).ok_or_else(|| self.unexpected(&keywords.join(", ")))
     }
@@ -125,13 +128,13 @@ impl<'a> Reader<'a> {
             return Ok(number);
         }
         let (first, last) = range.into_inner();
-        Err(Finding::not_recognized(format!("{what} is {number}: the router takes {first} to {last}")))
+        Err(Finding::not_recognized(format!("{what} is {number}: the router accepts {first} to {last}")))
     }
     /// That nothing follows.
     pub(crate) fn end(&self) -> Result<(), Finding> {
         match self.peek() {
             None => Ok(()),
-            Some(word) => Err(Finding::not_recognized(format!("`{word}` is one word too many"))),
+            Some(word) => Err(Finding::not_recognized(format!("unexpected `{word}` at the end of the line"))),
         }
     }
     /// Records an error about this line: what was found, and what the router does.

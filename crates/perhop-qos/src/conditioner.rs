@@ -25,8 +25,8 @@ pub struct ConditionerConfig {
     /// Gives each packet its color; without it the packet keeps the one it has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meter: Option<MeterConfig>,
-    /// Over what the meter measures: all packets that the conditioner takes together (`aggregate`), or those of
-    /// each flow by themselves (`flow`).
+    /// Over what the meter measures: all packets that the conditioner takes together (`aggregate`), or those
+    /// of each flow by themselves (`flow`).
     #[serde(default, skip_serializing_if = "MeterScope::is_aggregate")]
     pub per: MeterScope,
     /// Actions for packets that are green after metering.
@@ -149,17 +149,16 @@ impl TrafficConditioner {
 /// Whether a stage called `name` may come after `earlier`.
 fn follows(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     if earlier.iter().any(|stage| stage.name == name) {
-        return Err(ConfigError::new("name", format!("there is already a conditioner \"{name}\" here"))
+        return Err(ConfigError::new("name", format!("there is already a conditioner `{name}` here"))
             .help("conditioners of one interface have different names"));
     }
     match earlier.last() {
-        Some(stage) if stage.is_last() => {
-            Err(ConfigError::new("", "no packet reaches this conditioner").help(format!(
-                "conditioner \"{}\" before it takes every packet and passes none on: add the action `continue` \
+        Some(stage) if stage.is_last() => Err(ConfigError::new("", "no packet reaches this conditioner")
+            .help(format!(
+                "conditioner `{}` before it takes every packet and passes none on: add the action `continue` \
                  to it, or a `match`",
                 stage.name
-            )))
-        }
+            ))),
         _ => Ok(()),
     }
 }
@@ -211,10 +210,8 @@ impl StageMeter {
         let Some(meter) = &config.meter else {
             return match config.per {
                 MeterScope::Aggregate => Ok(None),
-                MeterScope::Flow => {
-                    Err(ConfigError::new("per", "there is no meter that could be one per flow")
-                        .help("give the conditioner a `meter`, or leave `per` out"))
-                }
+                MeterScope::Flow => Err(ConfigError::new("per", "`per` needs a meter")
+                    .help("give the conditioner a `meter`, or leave `per` out")),
             };
         };
         let built = match config.per {
@@ -351,7 +348,7 @@ mod tests {
                 json!([{"meter": {"token-bucket": {"rate": "0b/s", "burst": "1B"}}, "per": "flow"}]),
                 "0.meter.token-bucket.rate:",
             ),
-            (json!([{"per": "flow", "red": ["drop"]}]), "0.per: there is no meter"),
+            (json!([{"per": "flow", "red": ["drop"]}]), "0.per: `per` needs a meter"),
         ] {
             let found = build(stages).expect_err(error).to_string();
             assert!(found.starts_with(error), "{found}\nexpected: {error}");

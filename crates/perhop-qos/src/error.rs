@@ -22,11 +22,11 @@ impl ConfigError {
         let path = if field.is_empty() { Vec::new() } else { field.split('.').map(str::to_owned).collect() };
         ConfigError { path, message: message.into(), help: None }
     }
-    /// The same error with what would be right.
+    /// This error with `help`: what would be right.
     pub fn help(self, help: impl Into<String>) -> ConfigError {
         ConfigError { help: Some(help.into()), ..self }
     }
-    /// The same error seen from one level further out: the component stands at `parent` there.
+    /// This error as the enclosing component reports it, where this one is at `parent`.
     #[allow(clippy::needless_pass_by_value)] // keys are &str, indices usize: both are passed as they stand
     pub fn within(mut self, parent: impl ToString) -> ConfigError {
         self.path.insert(0, parent.to_string());

@@ -106,7 +106,8 @@ mod tests {
 
     #[test]
     fn cell_times() {
-        // One cell each 424 bit / rate: 212 us at 2 Mb/s, 119.1 us at 3.56 Mb/s, rounded down to a picosecond.
+        // One cell each 424 bit / rate: 212 us at 2 Mb/s, 119.1 us at 3.56 Mb/s, rounded down to a
+        // picosecond.
         for (ip, cells, at_2_mb, at_3560_kb) in [
             (40, 1, 212_000_000, 119_101_123),
             (604, 13, 2_756_000_000, 1_548_314_606),

@@ -1,5 +1,5 @@
-//! [`Policer`]: a limit on what a class may send into its queue, as RFC 2598 §2 asks for where strict priority serves
-//! EF.
+//! [`Policer`]: a limit on what a class may send into its queue, as RFC 2598 §2 asks for where strict
+//! priority serves EF.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,8 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// Whether a packet of `length` IP bytes may join its queue; `is_congested` is asked only where that decides.
+    /// Whether a packet of `length` IP bytes may join its queue; `is_congested` is asked only where that
+    /// decides.
     pub fn admits(&mut self, now: Time, length: u32, is_congested: impl FnOnce() -> bool) -> bool {
         self.bucket.take(now, length) || (self.when == PoliceWhen::Congested && !is_congested())
     }

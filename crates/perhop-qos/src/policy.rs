@@ -1,7 +1,7 @@
 //! [`PolicyConfig`]: the vendor-neutral configuration of one interface, and the only way to build
 //! conditioners and ports.
 //!
-//! perhop's own policy language is these types in YAML; the router front end produces the same ones.
+//! perhop's own policy language is these types in YAML; the router front end produces them too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,7 +78,8 @@ pub struct ClassConfig {
     /// Drops what exceeds a rate before it joins the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub police: Option<PoliceConfig>,
-    /// Who may join its queue; by default 64 packets with tail drop, or, with `fair-queueing`, whoever that takes.
+    /// Who may join its queue; by default 64 packets with tail drop, or, with `fair-queueing`, whoever that
+    /// takes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buffer: Option<BufferConfig>,
     /// Serves the flows of its queue fairly, in place of first come, first served.

@@ -27,7 +27,8 @@ impl QueueId {
 /// How full a queue is: packets and IP bytes, in all and by drop precedence.
 ///
 /// A packet on the wire or in the transmit ring is no longer counted.
-// In this order, or the compiler adds the packet and its bytes in one, which takes three times as many instructions.
+// In this order, or the compiler adds the packet and its bytes in one, which takes three times as many
+// instructions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Occupancy {
@@ -69,8 +70,8 @@ pub enum PrecedenceSource {
     Dscp,
     /// Its IP precedence, 0 to 7 (as WRED in routers).
     IpPrecedence,
-    /// Its codepoint's place in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A codepoint that stands nowhere
-    /// counts as the last.
+    /// Its codepoint's place in a list, from 0: `[[ef, af11], af12, [af13, default]]`. A codepoint that
+    /// stands nowhere counts as the last.
     ByDscp(Vec<OneOrMany<Dscp>>),
 }
 
@@ -89,10 +90,10 @@ impl PrecedenceSource {
         for (index, OneOrMany(codepoints)) in lists.iter().enumerate() {
             if codepoints.is_empty() {
                 return Err(ConfigError::new("by-dscp", format!("no codepoint of drop precedence {index}"))
-                    .help("name at least one, or leave the empty list out"));
+                    .help("name at least one, or leave out the empty list"));
             }
             if let Some(dscp) = codepoints.iter().find(|dscp| seen.contains(dscp)) {
-                return Err(ConfigError::new("by-dscp", format!("{dscp} stands in two places"))
+                return Err(ConfigError::new("by-dscp", format!("{dscp} appears twice"))
                     .help("a codepoint has one drop precedence"));
             }
             seen.extend(codepoints);
@@ -284,7 +285,7 @@ mod tests {
     fn a_codepoint_has_one_place() {
         for (lists, found) in [
             (r#"{"by-dscp": []}"#, "0 drop precedences"),
-            (r#"{"by-dscp": ["ef", ["af11", 46]]}"#, "ef stands in two places"),
+            (r#"{"by-dscp": ["ef", ["af11", 46]]}"#, "ef appears twice"),
             (r#"{"by-dscp": ["ef", []]}"#, "no codepoint of drop precedence 1"),
             (r#"{"by-dscp": [0, 1, 2, 3, 4, 5, 6, 7, 8]}"#, "9 drop precedences"),
         ] {

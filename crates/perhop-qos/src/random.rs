@@ -1,7 +1,7 @@
 //! Named random streams: one per component, derived from the run's seed and the component's path.
 //!
-//! Changing one part of a scenario leaves the draws of every other part alone, and the draws are
-//! the same on every machine: PCG is integer arithmetic, and the distributions are computed by
+//! Changing one part of a scenario leaves the draws of every other part alone, and draws do not
+//! depend on the machine: PCG is integer arithmetic, and the distributions are computed by
 //! `libm`'s portable functions.
 
 use rand::RngExt;
@@ -53,7 +53,8 @@ fn mix(mut z: u64) -> u64 {
 pub struct Stream(Pcg64Mcg);
 
 impl Stream {
-    /// 64 random bits: the number that [`uniform`](Stream::uniform) would return, in 2⁻⁶⁴, with eleven digits more.
+    /// 64 random bits: the number that [`uniform`](Stream::uniform) would return, in 2⁻⁶⁴, with eleven more
+    /// digits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.random::<u64>()

@@ -87,7 +87,8 @@ impl RingConfig {
 pub struct TransmitRing {
     /// When the last of its packets will have left, or has left.
     drained_at: Time,
-    /// Length in IP bytes of the packet that leaves next, where no other is in the ring and that is all that was noted of it.
+    /// Length in IP bytes of the packet that leaves next, where no other is in the ring and that is all that
+    /// was noted of it.
     alone: Option<u32>,
     /// The packet that leaves next, while there is one.
     first: Slot,
@@ -115,7 +116,8 @@ impl TransmitRing {
     pub fn is_drained(&self, now: Time) -> bool {
         self.drained_at <= now
     }
-    /// Frees the particles of every packet whose last bit has left by `now`: before anybody asks what has room.
+    /// Frees the particles of every packet whose last bit has left by `now`: before anybody asks what has
+    /// room.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_drained(now) {
@@ -144,7 +146,8 @@ impl TransmitRing {
     pub fn has_room(&self) -> bool {
         self.used() < self.capacity
     }
-    /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty one.
+    /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring enters an empty
+    /// one.
     #[inline]
     pub fn admits(&self, length: u32) -> bool {
         let used = self.used();
@@ -154,7 +157,8 @@ impl TransmitRing {
                 RingAdmission::Overshoot => used < self.capacity,
             }
     }
-    /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its predecessor's.
+    /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its
+    /// predecessor's.
     #[inline]
     pub fn push(&mut self, length: u32, ends: Time) {
         debug_assert!(self.alone.is_none(), "not brought up to date");
@@ -167,7 +171,8 @@ impl TransmitRing {
         self.used += slot.particles;
         self.drained_at = ends;
     }
-    /// The same, where every packet before has [left](TransmitRing::is_drained), or will have when this one enters.
+    /// A packet of `length` IP bytes enters a ring from which every packet before has
+    /// [left](TransmitRing::is_drained), or will have when it enters; its last bit leaves at `ends`.
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
         self.alone = Some(length);

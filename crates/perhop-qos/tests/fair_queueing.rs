@@ -1,4 +1,5 @@
-//! Fair queueing of flows: the vectors of `vectors/queue/fair-queueing.toml`, and what must hold for any arrivals.
+//! Fair queueing of flows: the vectors of `vectors/queue/fair-queueing.toml`, and what must hold for any
+//! arrivals.
 
 use std::path::Path;
 
@@ -38,7 +39,8 @@ fn port(queueing: Value) -> Port {
     Port::build(Some(&queueing), &WIRE, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// Sends `arrivals` through `port`, all of one instant before anything leaves; the packets that left and were dropped.
+/// Sends `arrivals` through `port`, all of one instant before anything leaves; the packets that left and were
+/// dropped.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)]) -> (Vec<Packet>, Vec<u64>) {
     let (mut sent, mut dropped, mut next, mut now) = (Vec::new(), Dropped::default(), 0, Time::ZERO);
     loop {
@@ -175,8 +177,8 @@ fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Alone or beside another class, with few queues or many: nothing is lost or invented, and flows with a queue of
-    /// their own stay in order.
+    /// Alone or beside another class, with few queues or many: nothing is lost or invented, and flows with a
+    /// queue of their own stay in order.
     #[test]
     fn every_packet_is_somewhere(
         arrivals in arrivals(), queues in prop_oneof![Just(1), Just(3), Just(256)], limit in 1_u64..40,
@@ -206,8 +208,9 @@ proptest! {
         }
     }
 
-    /// Golestani 1994, theorem 1: while two flows have packets, what they have got, each divided by its weight,
-    /// differs by no more than a longest packet of each, divided so. Weights are 1 / 32384·(precedence + 1) here.
+    /// Golestani 1994, theorem 1: while two flows have packets, what they have got, each divided by its
+    /// weight, differs by no more than a longest packet of each, divided so. Weights are 1 /
+    /// 32384·(precedence + 1) here.
     #[test]
     fn flows_share_by_precedence(
         lengths in prop::collection::vec(40_u32..1500, 60), precedences in prop::collection::vec(0_u8..8, 3),

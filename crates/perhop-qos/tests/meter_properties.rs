@@ -72,8 +72,8 @@ proptest! {
         }
     }
 
-    /// What conforms is bounded by burst and limit together, and is what the description says with a number of tokens
-    /// that may be negative.
+    /// What conforms is bounded by burst and limit together, and is what the description says with a number
+    /// of tokens that may be negative.
     #[test]
     fn token_bucket_with_debt_lends_up_to_its_limit(
         arrivals in arrivals(), rate in rate(), burst in burst(), limit in burst(),

@@ -1,5 +1,6 @@
-//! Meters count in words of 64 bits where those are exact, in units of their rate: held here against the plain
-//! arithmetic of 128 bits and 10⁻¹² bit, for rates, bursts, silences and lengths on both sides of every limit.
+//! Meters count in words of 64 bits where those are exact, in units of their rate: held here against the
+//! plain arithmetic of 128 bits and 10⁻¹² bit, for rates, bursts, silences and lengths on both sides of every
+//! limit.
 
 mod profile;
 

@@ -216,7 +216,7 @@ fn errors_say_where_and_what_would_be_right() {
     );
     let mut mixed = three();
     mixed.precedences[2].max = QueueSize::Bytes(4096);
-    assert!(message(BufferConfig::Mred(mixed)).starts_with("mred.precedences.2.max: 4KiB stands beside"));
+    assert!(message(BufferConfig::Mred(mixed)).starts_with("mred.precedences.2.max: 4KiB is mixed with"));
     let mut probability = three();
     probability.precedences[0].max_probability = 10.0;
     assert!(message(BufferConfig::RioC(probability)).starts_with("rio-c.precedences.0.max-probability: "));
@@ -238,7 +238,7 @@ fn errors_say_where_and_what_would_be_right() {
         Some(ThresholdConfig { max: QueueSize::Packets(1 << 33), ..far.precedences[1].shared() });
     assert_eq!(
         message(BufferConfig::Mred(far)),
-        "mred.precedences.1.own.max: max is 8589934592 packets, which no average reaches \
+        "mred.precedences.1.own.max: max is 8589934592 packets, and no average reaches that \
          (below 8589934592 packets; a queue longer than 8589934592 packets counts as one of that length)"
     );
     let far = OverlappedConfig {
@@ -250,7 +250,7 @@ fn errors_say_where_and_what_would_be_right() {
     let far = MredConfig { model, above_max: AboveMaxConfig::Gentle, ..MredConfig::default() };
     assert_eq!(
         message(BufferConfig::Red(far)),
-        "red.model.overlapped: of drop precedence 0, max is 5120MiB, and no average reaches twice that, where a gentle \
+        "red.model.overlapped: drop precedence 0: max is 5120MiB, and no average reaches twice that, where a gentle \
          curve ends (below 4096MiB; a queue longer than 8192MiB counts as one of that length)"
     );
     let many = config(Averages::Single, 9);

@@ -1,5 +1,5 @@
-//! Multi-level RED has a fast path where one average decides, and skips departures that no average samples. Neither
-//! changes a verdict or an average, to the last bit.
+//! Multi-level RED has a fast path where one average decides, and skips departures that no average samples.
+//! Neither changes a verdict or an average, to the last bit.
 
 use perhop_qos::buffer::{
     AfterForcedConfig, Averages, AveragingConfig, BufferManager, DropSpacing, EcnConfig, IdleConfig, Mred,
@@ -98,8 +98,8 @@ fn bits(buffer: &Mred) -> Vec<u64> {
     buffer.averages().iter().map(|average| average.to_bits()).collect()
 }
 
-/// Runs `traffic` through `buffer` and a queue; `watch` sees each happening, the queue as the buffer saw it, and
-/// the bits of the averages after it.
+/// Runs `traffic` through `buffer` and a queue; `watch` sees each happening, the queue as the buffer saw it,
+/// and the bits of the averages after it.
 fn run(
     buffer: &mut Mred,
     traffic: &[(Time, Happening)],

@@ -80,8 +80,8 @@ fn poll(port: &mut Port, now: Time, observer: impl Observer) -> Option<Transmiss
     Some(Transmission { packet, starts, ends })
 }
 
-/// Drives `port` as the simulator does, sleeping only until [`Port::poll_timeout`] or the next arrival, until all
-/// is sent; checks conservation and the ring after every step.
+/// Drives `port` as the simulator does, sleeping only until [`Port::poll_timeout`] or the next arrival, until
+/// all is sent; checks conservation and the ring after every step.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)], counts: &mut Counts) -> Vec<Transmission> {
     let mut sent: Vec<Transmission> = Vec::new();
     let (mut now, mut next) = (Time::ZERO, 0);
@@ -169,8 +169,8 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
 
 #[test]
 fn two_long_packets_in_the_ring_stand_before_the_first_of_higher_priority() {
-    // Best effort of 1028 bytes fills the five particles with two packets: four particles, and the fifth is too few
-    // for a third. EF comes behind both: 4.664 ms of cells each, plus its own.
+    // Best effort of 1028 bytes fills the five particles with two packets: four particles, and the fifth is
+    // too few for a third. EF comes behind both: 4.664 ms of cells each, plus its own.
     let queueing = json!({ "scheduler": "priority", "classes": [
         { "name": "ef", "match": { "dscp": 8 } },
         { "name": "best-effort" },
@@ -187,8 +187,8 @@ fn two_long_packets_in_the_ring_stand_before_the_first_of_higher_priority() {
     }
 }
 
-/// What became of `packets` packets of 1000 bytes, which come every `gap` milliseconds to a wire that takes one in 1 ms, in a
-/// class policed to half of that: sent, and dropped by its policer.
+/// What became of `packets` packets of 1000 bytes, which come every `gap` milliseconds to a wire that takes
+/// one in 1 ms, in a class policed to half of that: sent, and dropped by its policer.
 fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
     struct Policed(u64);
     impl Observer for Policed {
@@ -219,8 +219,8 @@ fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
 
 #[test]
 fn a_policer_acts_always_or_only_when_the_port_is_congested() {
-    // 8 Mb/s of 1000 bytes fill the wire without a queue: 4 Mb/s and 2000 bytes of tokens last for packets at 0, 1, 2
-    // (2000, 1500, 1000 bytes) and then for every other one; the wire is free whenever one comes.
+    // 8 Mb/s of 1000 bytes fill the wire without a queue: 4 Mb/s and 2000 bytes of tokens last for packets at
+    // 0, 1, 2 (2000, 1500, 1000 bytes) and then for every other one; the wire is free whenever one comes.
     assert_eq!(policed("always", 1, 20), (11, 9));
     assert_eq!(policed("congested", 1, 20), (20, 0));
     // At half that rate both let everything through.
@@ -255,15 +255,16 @@ fn a_port_says_when_to_poll() {
 
 #[test]
 fn wfq_counts_what_the_wire_takes_not_seconds() {
-    // Cells take 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. A virtual time in
-    // seconds would empty the fluid server between arrivals at 60 % of the wire's own pace and serve in order of arrival.
+    // Cells take 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. A
+    // virtual time in seconds would empty the fluid server between arrivals at 60 % of the wire's own pace
+    // and serve in order of arrival.
     let queueing = json!({ "scheduler": "wfq", "classes": [
         { "name": "light", "match": { "dscp": 8 }, "share": { "weight": 1 } },
         { "name": "heavy", "share": { "weight": 4 } },
     ] });
     let mut port = port(&queueing, &wire(2_000_000, Framing::Aal5Mux, ONE_PACKET));
-    // One packet of 49 bytes takes two cells, 424 us. Each class brings one every 500 us: 1.7 times the wire, and 0.78
-    // of it if it carried bare IP bytes.
+    // One packet of 49 bytes takes two cells, 424 us. Each class brings one every 500 us: 1.7 times the wire,
+    // and 0.78 of it if it carried bare IP bytes.
     let arrivals: Vec<(Time, Packet)> = (0..4000u64)
         .map(|index| (Time::from_microseconds(250 * index), packet((index % 2) as u8, 49)))
         .collect();

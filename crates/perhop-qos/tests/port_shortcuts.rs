@@ -89,7 +89,7 @@ fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     json!({"scheduler": scheduler, "classes": classes})
 }
 
-/// The same with its last class shaped, or inside a class of its own.
+/// `queueing` with its last class shaped, or inside a class of its own.
 fn shaped_or_nested(mut queueing: Value, nested: bool) -> Value {
     let last = &mut queueing["classes"][3];
     if nested {
@@ -135,7 +135,8 @@ proptest! {
         prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
     }
 
-    /// A driver need not poll a port before its timeout, nor may: that it is spared these polls changes nothing.
+    /// A driver need not poll a port before its timeout, nor may: that it is spared these polls changes
+    /// nothing.
     #[test]
     fn polling_too_often_changes_nothing(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -181,7 +182,7 @@ proptest! {
         prop_assert_eq!(replay(port(Some(&once), &wire), &arrivals, Way::Plain), plain);
     }
 
-    /// The same of a port with nothing to decide.
+    /// A port with a single queue has nothing to decide, and equals one with a scheduler above that queue.
     #[test]
     fn one_queue_is_a_scheduler_with_one_child(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),

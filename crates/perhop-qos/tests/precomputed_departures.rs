@@ -21,7 +21,8 @@ fn port(queueing: Option<&Value>, rate: u64, ring: RingConfig) -> Port {
     Port::build(queueing.as_ref(), &wire, &[], &Streams::new(3, 0)).unwrap()
 }
 
-/// One FIFO before a ring of one packet, with every buffer manager, and drop precedences by color and by codepoint.
+/// One FIFO before a ring of one packet, with every buffer manager, and drop precedences by color and by
+/// codepoint.
 fn fifos() -> Vec<Option<Value>> {
     let class = |class: Value| Some(json!({"classes": [class]}));
     let precedences = json!([
@@ -66,8 +67,8 @@ fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     prop::collection::vec(packet, 1..150)
 }
 
-/// What `port` told, packet by packet, and the averages that it keeps in the end, when each departure came before an arrival
-/// at the same instant.
+/// What `port` told, packet by packet, and the averages that it keeps in the end, when each departure came
+/// before an arrival at the same instant.
 fn replay(mut port: Port, arrivals: &[Arrival], precomputes: bool) -> (Vec<String>, Vec<f64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
     // The last finds that all have left.

@@ -124,8 +124,8 @@ fn mean_gaps_differ_by_a_factor_of_three() {
     }
 }
 
-/// Each visit above `min` counts anew: in five packets at p = 0.05 one is dropped in a quarter of the visits, however many
-/// visits passed without a drop.
+/// Each visit above `min` counts anew: in five packets at p = 0.05 one is dropped in a quarter of the visits,
+/// however many visits passed without a drop.
 #[test]
 fn below_min_the_past_is_forgotten() {
     for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {
@@ -233,7 +233,7 @@ fn heavy_overload_settles_at_the_maximum_threshold() {
     }
 }
 
-/// Gentle RED loses the same without forced drops: `max + (p − max_p)/(1 − max_p) · max`.
+/// Gentle RED loses as much without forced drops: `max + (p − max_p)/(1 − max_p) · max`.
 #[test]
 fn gentle_overload_settles_above_the_maximum_threshold() {
     let config = MredConfig {

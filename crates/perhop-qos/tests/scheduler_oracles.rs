@@ -183,7 +183,7 @@ proptest! {
         }
     }
 
-    /// The same with a scheduler in a scheduler, and shapers at both levels.
+    /// Nothing is lost or reordered in a scheduler inside a scheduler, with shapers at both levels.
     #[test]
     fn nested_and_shaped_trees_lose_nothing(
         arrivals in traces(5), weights in weights(5), outer in 0..7usize, inner in 0..7usize, burst in 100..4000u64,

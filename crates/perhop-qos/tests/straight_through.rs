@@ -19,8 +19,8 @@ enum Way {
     Straight,
 }
 
-/// Sends `arrivals` (gap in microseconds, length) through a port of 8 Mb/s; what the port told, and its averages. An even
-/// and an odd length are two flows.
+/// Sends `arrivals` (gap in microseconds, length) through a port of 8 Mb/s; what the port told, and its
+/// averages. An even and an odd length are two flows.
 fn replay(queueing: &QueueingConfig, ring: RingConfig, arrivals: &[(u64, u32)], way: Way) -> (Log, Vec<f64>) {
     let wire = WireConfig { rate: Rate::from_bits_per_second(8_000_000), framing: Framing::Raw, ring };
     let mut port = Port::build(Some(queueing), &wire, &[], &Streams::new(3, 0)).unwrap();

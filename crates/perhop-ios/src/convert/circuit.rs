@@ -13,7 +13,8 @@ pub(super) struct Circuit<'a> {
     pub(super) bandwidth: Rate,
 }
 
-/// The router's `bandwidth` of an interface where nothing else is known: that of a T1 line, kilobits per second.
+/// The router's `bandwidth` of an interface where nothing else is known: that of a T1 line, kilobits per
+/// second.
 const T1: u64 = 1544;
 
 impl<'a> Circuit<'a> {

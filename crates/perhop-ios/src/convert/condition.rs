@@ -292,7 +292,8 @@ fn of_entry(entry: &AclEntry) -> Condition {
 
 /// The codepoints of `dscp` and `tos`; `None` where any will do.
 fn dscps(entry: &AclEntry) -> Option<OneOrMany<Dscp>> {
-    // RFC 1349: the type of service is bits 3 to 6 of the octet, so that the codepoint holds its three high bits.
+    // RFC 1349: the type of service is bits 3 to 6 of the octet, so that the codepoint holds its three high
+    // bits.
     let of_type = entry.type_of_service.map(|tos| {
         (0..8u8).filter_map(|precedence| Dscp::new(precedence << 3 | tos >> 1)).collect::<Vec<_>>()
     });

@@ -37,10 +37,10 @@ impl<'a> Context<'a> {
                 self.found.push(Diagnostic::error(
                     at.line,
                     format!(
-                        "policy {} queues (class {}, line {}), which no input can",
+                        "policy {} queues (class {}, line {}): an input policy cannot queue",
                         policy.name, class.name, class.line
                     ),
-                    "the router refuses the line: there is no policy here",
+                    "the router refuses the line: no policy applies here",
                 ));
             } else {
                 let of_policy = self.of_policy(policy, circuit.bandwidth);
@@ -77,8 +77,8 @@ impl<'a> Context<'a> {
         if matches.any(looks_at_codepoint) {
             self.found.push(Diagnostic::warning(
                 class.line,
-                format!("class {} marks packets in a policy that tells classes by their marking", class.name),
-                "the router queues by the marking a packet came with, perhop by the new one",
+                format!("class {} marks packets in a policy that classifies by marking", class.name),
+                "the router queues by the packet's original marking, perhop by the new one",
             ));
         }
     }
@@ -100,7 +100,8 @@ impl<'a> Context<'a> {
         stages
     }
 
-    /// The stages of `policy` for the packets that meet `outer`; with `outer` doing something itself, they go on to it.
+    /// The stages of `policy` for the packets that meet `outer`; with `outer` doing something itself, they go
+    /// on to it.
     fn stages(&mut self, policy: &PolicyMap, bandwidth: Rate, outer: &Outer) -> Vec<ConditionerConfig> {
         let (mut stages, mut before) = (Vec::new(), Vec::new());
         // Wherever it stands, class-default takes what the others leave.
@@ -151,7 +152,7 @@ impl<'a> Context<'a> {
             self.found.push(Diagnostic::warning(
                 limit.line,
                 "several rate-limit lines beside a policy that marks or polices in the same direction",
-                "the router runs both; perhop lets a packet that one rate-limit line transmits go through the others, too",
+                "the router runs both; in perhop a packet that one rate-limit line transmits also passes the others",
             ));
         }
         first.iter_mut().for_each(goes_on);
@@ -320,7 +321,7 @@ fn is_idle(stage: &ConditionerConfig) -> bool {
     stage.meter.is_none() && stage.actions == [action::Action::Transmit]
 }
 
-/// The same stages, each with a name of its own, up to the one that leaves nothing for those behind it.
+/// `stages` under unique names, up to the one that leaves no packet for those behind it.
 fn unique(mut stages: Vec<ConditionerConfig>) -> Vec<ConditionerConfig> {
     let names: Vec<Option<String>> = stages.iter().map(|stage| stage.name.clone()).collect();
     for (index, stage) in stages.iter_mut().enumerate() {

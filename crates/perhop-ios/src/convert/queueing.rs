@@ -1,7 +1,7 @@
 //! The queues of a port and their scheduler.
 //!
 //! ```text
-//! with priority classes:   strict priority ─┬─ priority ─ first come, first served ─ the priority classes, policed
+//! with priority classes:   strict priority ─┬─ priority ─ FIFO ─ the priority classes, policed
 //!                                           └─ others ─┐
 //! without:                                             └─ SCFQ ─ the other classes, class-default last
 //! ```
@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
             self.found.push(Diagnostic::error(
                 line,
                 format!("policy {} reserves bandwidth on a circuit without a guaranteed rate", policy.name),
-                "the router refuses the line: there is no policy here; give the circuit vbr-nrt or cbr",
+                "the router refuses the line: no policy applies here; give the circuit vbr-nrt or cbr",
             ));
             return false;
         }
@@ -115,13 +115,13 @@ impl<'a> Context<'a> {
             self.found.push(Diagnostic::error(
                 line,
                 format!(
-                    "policy {} reserves {} kb/s, of which {} kb/s are there: {percent} % of {}",
+                    "policy {} reserves {} kb/s, but only {} kb/s are available: {percent} % of {}",
                     policy.name,
                     reservations.total() / 1000,
                     reservations.reservable / 1000,
                     circuit.bandwidth
                 ),
-                "the router refuses the line: there is no policy here; max-reserved-bandwidth or bandwidth would raise the limit",
+                "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth raises the limit",
             ));
             return false;
         }
@@ -197,8 +197,8 @@ impl<'a> Context<'a> {
         if class.name != CLASS_DEFAULT {
             self.found.push(Diagnostic::warning(
                 class.line,
-                format!("no packet reaches class {}: class {} takes every packet", class.name, other.name),
-                "the router takes the line; the class stays empty",
+                format!("no packet reaches class {}: class {} matches every packet", class.name, other.name),
+                "the router accepts the line; the class stays empty",
             ));
         }
     }

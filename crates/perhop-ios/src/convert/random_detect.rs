@@ -15,7 +15,8 @@ const EXPONENT: u32 = 9;
 /// One packet in ten at the maximum threshold where nothing is said.
 const DENOMINATOR: u64 = 10;
 
-/// The buffer manager of `detect` for the packets that meet `condition`, and what it takes for the drop precedence of a packet.
+/// The buffer manager of `detect` for the packets that meet `condition`, and what it takes for the drop
+/// precedence of a packet.
 pub(super) fn wred(
     detect: &RandomDetect,
     condition: &Condition,

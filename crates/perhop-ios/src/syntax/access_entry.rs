@@ -47,13 +47,13 @@ pub(super) fn entry(
 fn extended(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
     if reader.keyword(&["object-group"]).is_some() {
         entry.unseen = Some("object-group".to_owned());
-        return Ok(Finding::not_modelled("object groups are not read: no packet meets this entry"));
+        return Ok(Finding::not_modelled("object groups are not read: no packet matches this entry"));
     }
     entry.protocol = protocol(reader)?;
     for source in [true, false] {
         if reader.keyword(&["object-group"]).is_some() {
             entry.unseen = Some("object-group".to_owned());
-            return Ok(Finding::not_modelled("object groups are not read: no packet meets this entry"));
+            return Ok(Finding::not_modelled("object groups are not read: no packet matches this entry"));
         }
         let address = address_match(reader)?;
         let ports = ports(entry.protocol, reader)?;
@@ -129,7 +129,7 @@ fn scattered(entry: &AclEntry) -> Option<Finding> {
         wildcard.count_ones() - wildcard.trailing_ones() > MOST_SCATTERED_BITS
     };
     (scattered(entry.source) || scattered(entry.destination)).then(|| {
-        Finding::not_modelled("a wildcard whose ones are scattered this wide: no packet meets this entry")
+        Finding::not_modelled("a wildcard mask with bits scattered this widely: no packet matches this entry")
     })
 }
 
@@ -172,7 +172,7 @@ fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<Vec<PortMatc
 }
 
 fn nothing(what: &str) -> Finding {
-    Finding::not_recognized(format!("no port is {what}"))
+    Finding::not_recognized(format!("no port matches `{what}`"))
 }
 
 fn port(reader: &mut Reader) -> Result<u16, Finding> {
@@ -271,20 +271,20 @@ fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option<Finding>, 
             None
         }
         Some("log" | "log-input") => None,
-        Some("established") => Some(Finding::not_modelled(
-            "taken as if `established` were not there: connection requests meet it too",
-        )),
+        Some("established") => {
+            Some(Finding::not_modelled("`established` is ignored: connection requests match, too"))
+        }
         Some("fragments") => {
             entry.unseen = Some("fragments".to_owned());
-            Some(Finding::modelled("perhop's packets are never fragments: none meets this entry"))
+            Some(Finding::modelled("perhop's packets are never fragments: none matches this entry"))
         }
         Some("time-range") => {
             reader.word("a time range")?;
-            Some(Finding::not_modelled("taken as if it held at all times"))
+            Some(Finding::not_modelled("treated as always active"))
         }
         Some(_) => {
             while reader.next().is_some() {}
-            Some(Finding::not_modelled("the list that it fills is not modelled"))
+            Some(Finding::not_modelled("the list it fills is not modelled"))
         }
         None => Some(unseen(entry, reader)?),
     })
@@ -298,7 +298,7 @@ fn unseen(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding>
     }
     entry.unseen = Some(reader.rest().join(" "));
     while reader.next().is_some() {}
-    Ok(Finding::not_modelled("perhop's packets do not show it: none meets this entry"))
+    Ok(Finding::not_modelled("perhop's packets do not carry it: none matches this entry"))
 }
 
 /// The four bits of RFC 1349, by number or name.
@@ -318,7 +318,7 @@ fn type_of_service(reader: &mut Reader) -> Result<u8, Finding> {
 }
 
 impl AclEntry {
-    /// Whether both take the same packets and do the same.
+    /// Whether both match the same packets and take the same action.
     pub(super) fn says_the_same(&self, other: &AclEntry) -> bool {
         let AclEntry { line: _, sequence: _, .. } = other;
         *self == AclEntry { line: self.line, sequence: self.sequence, ..other.clone() }

@@ -11,8 +11,8 @@ pub(super) const COMMANDS: &[Command<AccessList>] = &[
     modelled("permit", |list, reader| numbered_entry(list, reader, None, AclAction::Permit)),
     modelled("deny", |list, reader| numbered_entry(list, reader, None, AclAction::Deny)),
     irrelevant("remark"),
-    not_modelled("evaluate", "entries that come and go with sessions"),
-    not_modelled("dynamic", "entries that come and go with users"),
+    not_modelled("evaluate", "entries that sessions create and remove"),
+    not_modelled("dynamic", "entries that users create and remove"),
 ];
 
 /// `10 permit …`, after the number.
@@ -45,8 +45,8 @@ fn numbered_entry(
     }
     match list.entries.binary_search_by_key(&entry.sequence, |other| other.sequence) {
         Ok(_) => reader.error(
-            format!("there is an entry {} in this list already", entry.sequence),
-            "the router refuses the line: the first entry stays",
+            format!("this list already has an entry {}", entry.sequence),
+            "the router refuses the line: the first entry remains",
         ),
         Err(place) => list.entries.insert(place, entry),
     }
@@ -89,13 +89,13 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
     }
     if kind == AclKind::Other {
         open(configuration, &name, kind, reader.line);
-        return Ok(Finding::irrelevant("a list for another protocol than IP"));
+        return Ok(Finding::irrelevant("a list for a protocol other than IP"));
     }
     if reader.eat("remark") {
         return Ok(Finding::IRRELEVANT);
     }
     if reader.eat("dynamic") {
-        return Ok(Finding::not_modelled("entries that come and go with users"));
+        return Ok(Finding::not_modelled("entries that users create and remove"));
     }
     let action = match reader.one_of(&["permit", "deny"])? {
         "permit" => AclAction::Permit,
@@ -129,7 +129,7 @@ fn rate_limit(configuration: &mut Configuration, reader: &mut Reader) -> Reading
             Some(precedence) => 1 << precedence.value(),
             None => {
                 return Ok(Finding::not_modelled(
-                    "a list of MAC addresses or MPLS labels: no packet is in it",
+                    "a list of MAC addresses or MPLS labels: no packet matches it",
                 ));
             }
         }

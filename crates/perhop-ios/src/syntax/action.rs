@@ -53,7 +53,7 @@ pub(super) fn action(reader: &mut Reader) -> Result<Action, Finding> {
 pub(super) fn unseen(action: &Action) -> Option<Finding> {
     match &action.marking {
         Some(Marking::NotModelled(word)) => Some(Finding::not_modelled(format!(
-            "the packet is transmitted, but perhop carries nothing that {word} could set"
+            "the packet is transmitted; perhop's packets have no field that `{word}` could set"
         ))),
         _ => None,
     }

@@ -18,7 +18,7 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     let finding = match &criterion {
         Criterion::Protocol(name) => protocol_finding(name),
         Criterion::NotModelled(what) => {
-            Finding::not_modelled(format!("perhop does not look at {what}: no packet meets this criterion"))
+            Finding::not_modelled(format!("perhop does not model {what}: no packet matches this criterion"))
         }
         _ => Finding::MODELLED,
     };
@@ -34,13 +34,15 @@ fn protocol_finding(name: &str) -> Finding {
         return Finding::MODELLED;
     }
     match (APPLICATIONS.iter().any(|(known, ..)| *known == word), words.next()) {
-        (true, None) => {
-            Finding::modelled("by its well-known ports: perhop's packets have no content to inspect")
+        (true, None) => Finding::modelled(
+            "identified by its well-known ports: perhop's packets have no content to inspect",
+        ),
+        (true, Some(_)) => Finding::not_modelled(
+            "identified by its well-known ports: perhop's packets have no content to inspect",
+        ),
+        (false, _) => {
+            Finding::not_modelled("identified by its content only: no packet matches this criterion")
         }
-        (true, Some(_)) => {
-            Finding::not_modelled("by its well-known ports: perhop's packets have no content to inspect")
-        }
-        (false, _) => Finding::not_modelled("known by its content alone: no packet meets this criterion"),
     }
 }
 

@@ -47,8 +47,8 @@ fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
 
 fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("type") {
-        reader.opens = Some(Mode::NotModelled("a class-map of another type than quality of service"));
-        return Ok(Finding::not_modelled("a class-map of another type than quality of service"));
+        reader.opens = Some(Mode::NotModelled("a class-map of a type other than quality of service"));
+        return Ok(Finding::not_modelled("a class-map of a type other than quality of service"));
     }
     let combination = match reader.keyword(&["match-all", "match-any"]) {
         Some("match-any") => Combination::MatchAny,
@@ -63,7 +63,7 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     }
     if name == CLASS_DEFAULT {
         reader.error(
-            "class-default takes what no other class takes: it cannot be defined",
+            "class-default matches what no other class matches: it cannot be defined",
             "the router refuses the line",
         );
     }
@@ -74,10 +74,10 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
         map.combination = combination;
         reader.warning(
             format!(
-                "class-map {name} was opened on line {} with the other of match-all and match-any",
+                "class-map {name} was defined on line {} with the other of match-all and match-any",
                 map.line
             ),
-            "the router takes the last for all its criteria",
+            "the router applies the last one to all criteria",
         );
     }
     reader.opens = Some(Mode::ClassMap(place));
@@ -86,8 +86,8 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
 
 fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("type") {
-        reader.opens = Some(Mode::NotModelled("a policy of another type than quality of service"));
-        return Ok(Finding::not_modelled("a policy of another type than quality of service"));
+        reader.opens = Some(Mode::NotModelled("a policy of a type other than quality of service"));
+        return Ok(Finding::not_modelled("a policy of a type other than quality of service"));
     }
     let name = reader.word("the policy-map's name")?;
     reader.end()?;
@@ -105,9 +105,9 @@ fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading
 fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("range") {
         reader.opens =
-            Some(Mode::NotModelled("a range of interfaces: the running-configuration has them one by one"));
+            Some(Mode::NotModelled("a range of interfaces: the running-configuration lists them one by one"));
         return Ok(Finding::not_modelled(
-            "a range of interfaces: the running-configuration has them one by one",
+            "a range of interfaces: the running-configuration lists them one by one",
         ));
     }
     let mut name = reader.word("an interface")?.to_owned();

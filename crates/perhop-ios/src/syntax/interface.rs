@@ -57,11 +57,11 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("ip access-group", "packets that the list denies are dropped here"),
     not_modelled("ip inspect", "sessions are inspected, and packets may be dropped"),
     not_modelled("ip mtu", "longer packets are fragmented"),
-    not_modelled("ip nat", "addresses are translated, which access lists see"),
+    not_modelled("ip nat", "addresses are translated, and access lists see the result"),
     not_modelled("ip policy", "packets are routed by policy, and may be marked"),
     not_modelled("ip rtp header-compression", "compressed headers make packets shorter"),
     not_modelled("ip rtp priority", "UDP ports have priority without a class"),
-    not_modelled("ip rsvp", "bandwidth is reserved for flows that ask for it"),
+    not_modelled("ip rsvp", "bandwidth is reserved for flows that request it"),
     not_modelled("ip tcp adjust-mss", "TCP segments are shorter than the end systems' own"),
     not_modelled("ip tcp header-compression", "compressed headers make packets shorter"),
     not_modelled("ip unnumbered", "the address is that of another interface"),
@@ -71,7 +71,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("mtu", "longer packets are fragmented"),
     not_modelled("ppp multilink", "packets are fragmented and interleaved over several links"),
     not_modelled("ppp interleave", "packets are fragmented and interleaved"),
-    not_modelled("priority-group", "priority queueing of the old kind"),
+    not_modelled("priority-group", "legacy priority queueing"),
     not_modelled("qos pre-classify", "packets in a tunnel are classified by their inner headers"),
     not_modelled("switchport", "the port switches frames"),
     not_modelled("tag-switching", "labels make packets longer and hide the DS field"),
@@ -81,7 +81,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("srr-queue", "the port's own queues are served in turn"),
     not_modelled("priority-queue", "the port has a priority queue of its own"),
     not_modelled("mls qos", "the port marks by its trust state"),
-    not_modelled("auto qos", "policies that the router makes itself are applied"),
+    not_modelled("auto qos", "the router applies policies that it generates"),
     not_modelled("ima-group", "the interface is a member of a bundle"),
     irrelevant("arp"),
     irrelevant("atm"),
@@ -236,7 +236,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
 fn hold_queue(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let packets = optional(reader, "packets", 0..=240_000)?;
     if reader.eat("in") {
-        return Ok(Finding::irrelevant("packets that the router's processor handles"));
+        return Ok(Finding::irrelevant("concerns packets that the router's processor handles"));
     }
     reader.eat("out");
     reader.end()?;
@@ -252,12 +252,12 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
         return Ok(Finding::MODELLED);
     }
     if reader.keyword(&["dhcp", "negotiated", "pool"]).is_some() {
-        return Ok(Finding::not_modelled("an address that is given to the interface while it runs"));
+        return Ok(Finding::not_modelled("an address assigned dynamically"));
     }
     let address = address(reader, "an address")?;
     let mask = super::numbers::address(reader, "a subnet mask")?;
     let prefix_length = prefix_length(mask).ok_or_else(|| {
-        Finding::not_recognized(format!("{mask} is not a subnet mask: its ones are not in a row"))
+        Finding::not_recognized(format!("{mask} is not a subnet mask: its one bits are not contiguous"))
     })?;
     let rank = if reader.eat("secondary") { Rank::Secondary } else { Rank::Primary };
     reader.end()?;

@@ -152,8 +152,8 @@ fn run<T>(
     })
 }
 
-/// The command with the most words that `line` begins with. Of several that an abbreviation may mean it is the
-/// one that is part of the model: perhop knows no single router's whole command set.
+/// The command with the most words that `line` begins with. Of several that an abbreviation may mean it is
+/// the one that is part of the model: perhop knows no single router's whole command set.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],

@@ -150,7 +150,7 @@ fn marking(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
         "qos-group" => Marking::QosGroup(reader.number("a group", 0..=99)? as u32),
         other => {
             let finding =
-                Finding::not_modelled(format!("perhop's packets carry nothing that set {other} could set"));
+                Finding::not_modelled(format!("perhop's packets have no field that `set {other}` could set"));
             return Ok((Marking::NotModelled(other.to_owned()), finding));
         }
     };
@@ -165,7 +165,7 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         return Ok(Finding::MODELLED);
     }
     if reader.keyword(&["dscp", "precedence", "cos", "discard-class", "percent", "atm"]).is_some() {
-        return Ok(Finding::not_modelled("limits by drop precedence: the queue's own limit holds for all"));
+        return Ok(Finding::not_modelled("limits by drop precedence: the queue's own limit applies to all"));
     }
     let number = reader.number("a queue limit", 1..=64_000_000)?;
     let limit = match reader.keyword(&["packets", "bytes", "ms", "us"]) {

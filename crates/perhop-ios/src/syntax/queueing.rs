@@ -93,7 +93,7 @@ fn thresholds(reader: &mut Reader) -> Result<Option<At<Thresholds>>, Finding> {
             format!(
                 "the minimum threshold, {min} packets, is not below the maximum threshold, {max} packets"
             ),
-            "the router refuses the line: the default thresholds hold",
+            "the router refuses the line: the default thresholds apply",
         );
         return Ok(None);
     }
@@ -130,7 +130,7 @@ pub(super) fn optional(
 /// `service-policy input|output …`
 pub(super) fn service_policy(policies: &mut ServicePolicies, reader: &mut Reader) -> Reading {
     if reader.keyword(&["type", "history"]).is_some() {
-        return Ok(Finding::not_modelled("a policy of another type than quality of service"));
+        return Ok(Finding::not_modelled("a policy of a type other than quality of service"));
     }
     let direction = reader.one_of(&["input", "output"])?;
     let name = reader.next();
@@ -145,7 +145,7 @@ pub(super) fn service_policy(policies: &mut ServicePolicies, reader: &mut Reader
         let (line, other) = (other.line, other.value.clone());
         reader.error(
             format!("policy {other} is already attached in this direction (line {line})"),
-            "the router refuses the second policy: the first stays",
+            "the router refuses the second policy: the first remains",
         );
         return Ok(Finding::MODELLED);
     }

@@ -11,8 +11,8 @@ use serde_json::json;
 use crate::{Arrival, Bench, MOST, Numbers, TABLE, arrivals, most};
 
 pub(crate) fn run(bench: &Bench) {
-    // As many drops as the twin's tenth makes, because drops take long. Its queues share one random number, which is renewed with
-    // each drop of any of them: many queues drop less often.
+    // As many drops as the twin's tenth makes, because drops take long. Its queues share one random number,
+    // which is renewed with each drop of any of them: many queues drop less often.
     for (instances, max_probability) in [(1, 0.0515), (MOST, 0.0446)] {
         // Thresholds of 32 and 96 packets: queues of 1 to 31, then of 33 to 95.
         bench.case(&format!("red/below-min/{instances}"), || red::<1>(instances, 31, max_probability));
@@ -21,8 +21,8 @@ pub(crate) fn run(bench: &Bench) {
     bench.case("rio-c/1", rio_c);
 }
 
-/// Asks one of `instances` managers about packet after packet of any color, the queue `SHORTEST` packets long or up to
-/// `range` more, and says whether it stays, is drawn or must go.
+/// Asks one of `instances` managers about packet after packet of any color, the queue `SHORTEST` packets long
+/// or up to `range` more, and says whether it stays, is drawn or must go.
 fn red<const SHORTEST: u64>(
     instances: usize,
     range: u64,
@@ -61,7 +61,8 @@ fn red<const SHORTEST: u64>(
     }
 }
 
-/// Asks RIO-C of three precedences about packet after packet of any color, with up to 15 of each in the queue.
+/// Asks RIO-C of three precedences about packet after packet of any color, with up to 15 of each in the
+/// queue.
 fn rio_c() -> impl FnMut(usize) -> usize {
     let config: BufferConfig = serde_json::from_value(json!({"rio-c": {
         "precedences": [

@@ -1,10 +1,11 @@
 //! What the data plane takes per packet, in nanoseconds, by the kinds of work that routers' data planes do:
 //! meters, the decision of RED, schedulers, a whole port.
 //!
-//! `cargo bench -p perhop-qos --bench data_plane [-- CASE]` runs all cases, or those whose name begins with `CASE`;
-//! `make bench` runs them in turn with their twins in DPDK (`benchmarks/dpdk`), `make bench-instructions` counts
-//! their instructions. A line is a case, its nanoseconds per packet (of many short batches one of the
-//! fastest, so that those that were interrupted do not count) and what became of the packets, which a twin must agree with.
+//! `cargo bench -p perhop-qos --bench data_plane [-- CASE]` runs all cases, or those whose name begins with
+//! `CASE`; `make bench` runs them in turn with their twins in DPDK (`benchmarks/dpdk`), `make
+//! bench-instructions` counts their instructions. A line is a case, its nanoseconds per packet (of many short
+//! batches one of the fastest, so that those that were interrupted do not count) and what became of the
+//! packets, which a twin must agree with.
 
 mod buffers;
 mod meters;
@@ -32,7 +33,7 @@ fn main() {
     ports::run(&bench);
 }
 
-/// What is to be run.
+/// Which cases to run, and for how long.
 struct Bench {
     only: String,
     batches: usize,
@@ -72,7 +73,7 @@ fn undisturbed(times: &mut [f64]) -> f64 {
     times[times.len() / 10]
 }
 
-/// Numbers that look random: the same in every language (Knuth, MMIX).
+/// A pseudorandom sequence with identical numbers in every language (Knuth, MMIX).
 struct Numbers(u64);
 
 impl Numbers {
@@ -99,21 +100,20 @@ impl Numbers {
     }
 }
 
-/// A number for packet after packet. Its length is known, so that nothing has to be checked that C does not check.
+/// A number for packet after packet. Its length is known, so that nothing has to be checked that C does not
+/// check.
 type Table = Box<[u32; TABLE]>;
 
-/// After so many packets their lengths, colors and places come again.
-///
-/// More than a processor learns by heart to guess its branches.
+/// Lengths, colors and places repeat after this many packets: more than a branch predictor can memorize.
 const TABLE: usize = 32_768;
 
 /// Meters or buffer managers there are at most: known, so that no place is checked that C does not check.
 const MOST: usize = 4096;
 
 /// As many copies as there are at most.
-#[expect(clippy::unnecessary_box_returns, reason = "4096 of them stand on the heap, not on the stack")]
+#[expect(clippy::unnecessary_box_returns, reason = "4096 of them belong on the heap, not on the stack")]
 fn most<T: Clone>(one: T) -> Box<[T; MOST]> {
-    let Ok(all) = vec![one; MOST].try_into() else { unreachable!("so many they are") };
+    let Ok(all) = vec![one; MOST].try_into() else { unreachable!("the vector has that length") };
     all
 }
 
@@ -125,7 +125,8 @@ struct Arrival {
     color: Color,
 }
 
-/// Packet after packet: lengths below `range`, to each of `instances` as often as to the others, in any color.
+/// Packet after packet: lengths below `range`, to each of `instances` as often as to the others, in any
+/// color.
 fn arrivals(range: u64, instances: usize) -> Box<[Arrival; TABLE]> {
     let (lengths, colors, places) =
         (Numbers::table(1, range), Numbers::table(2, 3), Numbers::shuffled(3, instances));

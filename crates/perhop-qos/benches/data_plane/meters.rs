@@ -1,4 +1,5 @@
-//! Meters: 64 to 1500 bytes every 600 ns, 10.4 Gb/s, half of it committed; of one meter, or of 4096 that share it.
+//! Meters: 64 to 1500 bytes every 600 ns, 10.4 Gb/s, half of it committed; of one meter, or of 4096 that
+//! share it.
 
 use std::hint::black_box;
 

@@ -1,5 +1,6 @@
-//! A whole port: 13 classes by codepoint, WRED of three precedences in each, a scheduler, the ring and the pace of
-//! a wire of 100 Gb/s. Packets come 32 at once and leave one by one; where the port is overloaded 40 come for 32.
+//! A whole port: 13 classes by codepoint, WRED of three precedences in each, a scheduler, the ring and the
+//! pace of a wire of 100 Gb/s. Packets come 32 at once and leave one by one; where the port is overloaded 40
+//! come for 32.
 
 use perhop_qos::framing::Framing;
 use perhop_qos::policy::{QueueingConfig, WireConfig};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{Bench, Numbers};
 
-/// After so many packets the same ones come again.
+/// The packets repeat after this many.
 const PACKETS: usize = 4096;
 const CLASSES: u64 = 13;
 /// Strictly before the others, which take turns.

@@ -1,5 +1,5 @@
-//! Drop curves: the drop probability over the average, as a formula for reports ([`DropCurve`]) and in integers for
-//! decisions ([`LevelCurves`]).
+//! Drop curves: the drop probability over the average, as a formula for reports ([`DropCurve`]) and in
+//! integers for decisions ([`LevelCurves`]).
 
 use super::fixed_point::{Smoothing, multiply_high};
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
@@ -143,7 +143,8 @@ impl LevelCurves {
         let shift = std::array::from_fn(|index| {
             let digits = (u64::BITS - width[index].leading_zeros()).saturating_sub(u32::BITS);
             let shift = digits.max(smoothing.digits_below_a_step());
-            // A small probability at `max` takes further digits off the parts, so that the whole stays below 2⁶².
+            // A small probability at `max` takes further digits off the parts, so that the whole stays below
+            // 2⁶².
             let whole = (width[index] >> shift) as f64 / max_probability(index);
             let too_many = libm::ilogb(whole / LARGEST_WHOLE) + 1;
             shift + too_many.clamp(0, 31).unsigned_abs()

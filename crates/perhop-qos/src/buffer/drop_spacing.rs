@@ -1,6 +1,7 @@
 //! [`DropSpacing`]: how a drop probability becomes drops.
 //!
-//! With the same probability p, they drop 2 p (both uniform rules), p and 0.67 p of the packets in the long run.
+//! With a probability of p they drop 2 p (both uniform rules), p (geometric) and 0.67 p (wait) of the packets
+//! in the long run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,17 +19,19 @@ pub enum DropSpacing {
     /// (Floyd & Jacobson 1993, method 2).
     #[default]
     Uniform,
-    /// The same where p stays, with one random number for each drop in place of one for each packet: after n packets
-    /// kept a packet is dropped where (n + 1)·p reaches R, uniform on 0 to 1 (Linux, after Floyd & Jacobson 1993, Figure 17).
+    /// Uniform on 1 to 1/p while p is constant, with one random number per drop instead of one per packet:
+    /// after n packets kept a packet is dropped if (n + 1)·p reaches R, uniform on 0 to 1 (Linux, after Floyd
+    /// & Jacobson 1993, Figure 17).
     UniformPerDrop,
-    /// Geometric with mean 1/p: each packet is judged on its own (method 1; what routers that publish only p are taken to do).
+    /// Geometric with mean 1/p: each packet is judged on its own (method 1; assumed of routers that publish
+    /// only p).
     Geometric,
     /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
     Wait,
 }
 
-/// What a rule remembers of `N` drop precedences: of three in 40 bytes, so that all that RED reads and writes of a queue
-/// takes one cache line.
+/// What a rule remembers of `N` drop precedences: three take 40 bytes, so that the state of RED fits one
+/// cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Counts<const N: usize> {
@@ -45,7 +48,7 @@ impl<const N: usize> Default for Counts<N> {
 }
 
 impl<const N: usize> Counts<N> {
-    /// That of precedence `index`, below `N`.
+    /// The count of precedence `index`, below `N`.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> SinceDrop<'_> {
         SinceDrop { next: &mut self.next[index], due: &mut self.due[index] }
@@ -55,10 +58,12 @@ impl<const N: usize> Counts<N> {
 /// What a rule remembers since the last drop, or since the average rose above its minimum threshold.
 #[derive(Debug)]
 pub(super) struct SinceDrop<'c> {
-    /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted. After 2³²
-    /// packets it is 0 again: that many are kept only where drops are rarer than one in 2³² packets.
+    /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted.
+    /// After 2³² packets it is 0 again: that many are kept only where drops are rarer than one in 2³²
+    /// packets.
     next: &'c mut u32,
-    /// Before (n + 1) · part reaches this, 1 or more, nothing is dropped or drawn; 0 while nothing is counted.
+    /// Before (n + 1) · part reaches this, 1 or more, nothing is dropped or drawn; 0 while nothing is
+    /// counted.
     due: &'c mut u64,
 }
 
@@ -83,7 +88,7 @@ impl SinceDrop<'_> {
     pub(super) fn end(&mut self) {
         *self.due = 0;
     }
-    /// Counts a packet that stays because no drop is due where its probability is `part` of the whole, and says whether that is so.
+    /// Keeps a packet whose probability is `part` of the whole if no drop is due, and returns whether it did.
     #[inline]
     pub(super) fn keeps(&mut self, part: u32) -> bool {
         let keeps = u64::from(*self.next) * u64::from(part) < *self.due;
@@ -106,7 +111,8 @@ impl SinceDrop<'_> {
     }
     /// Counts from 0 to the next drop of [`DropSpacing::UniformPerDrop`].
     ///
-    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and anew with each drop.
+    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and anew with each
+    /// drop.
     #[inline]
     pub(super) fn draw(&mut self, whole: u64, random: &mut Stream) {
         (*self.next, *self.due) = (1, multiply_high(random.bits(), whole) + 1);
@@ -115,7 +121,7 @@ impl SinceDrop<'_> {
     #[inline]
     fn restart(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         let due = match spacing {
-            // Whatever can happen may happen at once.
+            // A drop is possible at once.
             DropSpacing::Uniform | DropSpacing::Geometric => 1,
             DropSpacing::UniformPerDrop => return self.draw(whole, random),
             DropSpacing::Wait => whole,
@@ -129,7 +135,8 @@ impl SinceDrop<'_> {
     }
 }
 
-/// A probability as told in reports, as a fraction: 0 or less is never, 1 or more (a denominator up to the numerator) is always.
+/// A probability for reports as a fraction: 0 or less means never, 1 or more (a denominator up to the
+/// numerator) always.
 #[derive(Clone, Copy, Debug)]
 struct Odds {
     numerator: f64,
@@ -137,8 +144,9 @@ struct Odds {
 }
 
 impl DropSpacing {
-    /// The probability that a packet is dropped where the average asks for `probability` and `kept`
-    /// packets were kept since the last drop, or since the average rose above its minimum threshold, at the same probability.
+    /// The probability that a packet is dropped where the average asks for `probability` and `kept` packets
+    /// were kept at that probability since the last drop, or since the average rose above its minimum
+    /// threshold.
     pub fn probability(self, probability: f64, kept: u32) -> f64 {
         let Odds { numerator, denominator } = self.odds(probability, f64::from(kept));
         if numerator <= 0.0 {
@@ -150,9 +158,11 @@ impl DropSpacing {
         }
     }
 
-    /// Whether the packet is dropped; `since` counts it. Draws a number only where the answer is not certain, or once for each drop.
+    /// Whether the packet is dropped; `since` counts it. Draws a number only if the answer is uncertain, or
+    /// once per drop.
     ///
-    /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is less than the numerator.
+    /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is
+    /// less than the numerator.
     #[expect(clippy::inline_always, reason = "the most of a judgment, which is a function of its own")]
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, mut since: SinceDrop, random: &mut Stream) -> bool {
@@ -209,7 +219,7 @@ mod tests {
         Probability { part: (WHOLE as f64 * probability) as u64, whole: WHOLE }
     }
 
-    /// A rule in use.
+    /// A rule and its state.
     struct Spacing {
         rule: DropSpacing,
         counts: Counts<1>,
@@ -223,7 +233,7 @@ mod tests {
         fn drops(&mut self, probability: Probability) -> bool {
             self.rule.drops(probability, self.counts.at(0), &mut self.random)
         }
-        /// The same after `kept` packets.
+        /// [`Spacing::drops`] after `kept` packets.
         fn drops_after(&mut self, kept: u32, probability: Probability) -> bool {
             self.counts.at(0).begin(self.rule, probability.whole, &mut self.random);
             self.counts.next = [kept + 1];
@@ -251,7 +261,7 @@ mod tests {
     }
 
     /// [`DropSpacing::drops`] word for word: the denominator first, with digits for everything.
-    fn drops_plainly(rule: DropSpacing, probability: Probability, kept: u32, random: &mut Stream) -> bool {
+    fn drops_by_formula(rule: DropSpacing, probability: Probability, kept: u32, random: &mut Stream) -> bool {
         let [numerator, one] = [probability.part, probability.whole].map(i128::from);
         let expected = (i128::from(kept) + 1) * numerator;
         let denominator = match rule {
@@ -294,11 +304,12 @@ mod tests {
             let probability = Probability { part, ..probability };
             let (mut spacing, mut plain) = (Spacing::new(rule, seed), Streams::new(seed, 0).stream());
             let dropped = spacing.drops_after(kept, probability);
-            prop_assert_eq!(dropped, drops_plainly(rule, probability, kept, &mut plain));
+            prop_assert_eq!(dropped, drops_by_formula(rule, probability, kept, &mut plain));
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// In integers a draw decides as in floating point, but where it falls on the last digits of the probability.
+        /// In integers a draw decides as in floating point, but where it falls on the last digits of the
+        /// probability.
         #[test]
         fn a_draw_falls_below_the_probability_that_is_told(
             rule in 0..3usize, exponent in 0.0..20.0f64, kept in 0..2_000u32, seed in any::<u64>(),
@@ -339,7 +350,8 @@ mod tests {
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// With a constant p the drop comes at packet R / p, rounded up: all numbers up to 1 / p are as likely.
+        /// With a constant p the drop comes at packet R / p, rounded up: all numbers up to 1 / p are as
+        /// likely.
         #[test]
         fn a_number_names_the_packet_that_is_dropped(one_in in 1..2_000u64, seed in any::<u64>()) {
             let mut spacing = Spacing::new(DropSpacing::UniformPerDrop, seed);
@@ -352,7 +364,7 @@ mod tests {
             prop_assert!(packets <= one_in);
         }
 
-        /// What is kept at once is what the rule keeps without a number.
+        /// [`SinceDrop::keeps`] keeps what the rule keeps without a random number.
         #[test]
         fn what_is_kept_at_once_is_kept_at_length(
             rule in 0..4usize, packets in prop::collection::vec((0..=u32::MAX, 0..20u8), 1..200),

@@ -1,8 +1,8 @@
 //! Exponentially weighted moving averages as fixed-point numbers, as in routers and in Linux, but finer.
 //!
-//! Each arrival waits for the average that the one before it left. A floating-point update takes three dependent
-//! operations and a detour through memory; this one takes a multiplication and an addition, or a shift and a
-//! subtraction.
+//! Each arrival waits for the average that the one before it left. A floating-point update takes three
+//! dependent operations and a detour through memory; this one takes a multiplication and an addition, or a
+//! shift and a subtraction.
 
 /// A longer queue, in packets or bytes, counts as one of this length: 8 GiB.
 pub(super) const LONGEST: u64 = (1 << 33) - 1;
@@ -15,11 +15,12 @@ const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
 /// The constants of all averages of one weight.
 ///
-/// An average is stored divided by its weight, so that a sample is added as it is and nothing of it is rounded:
-/// with s = average / weight, s ← (1 − weight) · s + queue.
+/// An average is stored divided by its weight, so that a sample is added as it is and nothing of it is
+/// rounded: with s = average / weight, s ← (1 − weight) · s + queue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Smoothing {
-    /// Binary digits of a level below one step: n where averages move by shifts ([`Smoothing::shifting`]), else 0.
+    /// Binary digits of a level below one step: n where averages move by shifts ([`Smoothing::shifting`]),
+    /// else 0.
     shift: u32,
     /// Steps that a packet or byte in the queue adds.
     per_one: u64,
@@ -34,8 +35,8 @@ pub(super) struct Smoothing {
 }
 
 impl Smoothing {
-    /// For a weight from [`LEAST_WEIGHT`] to 1. Its digits beyond 2⁻⁶⁴ are cut off: none for powers of two, nor from
-    /// 2⁻¹² on.
+    /// For a weight from [`LEAST_WEIGHT`] to 1. Its digits beyond 2⁻⁶⁴ are cut off: none for powers of two,
+    /// nor from 2⁻¹² on.
     pub(super) fn new(weight: f64) -> Smoothing {
         let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
@@ -51,12 +52,12 @@ impl Smoothing {
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
     }
-    /// This smoothing by shifts, for a single average of all packets of a queue whose thresholds end at `highest`.
-    /// Unchanged unless the weight is 2⁻ⁿ and n digits are left over. A multiplication would take as long as all the
-    /// rest of RED.
+    /// This smoothing by shifts, for a single average of all packets of a queue whose thresholds end at
+    /// `highest`. Unchanged unless the weight is 2⁻ⁿ and n digits are left over. A multiplication would take
+    /// as long as all the rest of RED.
     ///
-    /// Each packet that makes the queue longer moves the average, so that the queue is 2ⁿ packets ahead of it at
-    /// most, and beyond the thresholds none comes in. So a queue that needs more digits cannot arise.
+    /// Each packet that makes the queue longer moves the average, so that the queue is 2ⁿ packets ahead of it
+    /// at most, and beyond the thresholds none comes in. So a queue that needs more digits cannot arise.
     pub(super) fn shifting(self, highest: u64) -> Smoothing {
         let weight = self.keep.wrapping_neg();
         if !weight.is_power_of_two() {
@@ -96,8 +97,8 @@ impl Smoothing {
         }
         steps << self.shift
     }
-    /// The level after `level` when the queue holds `held` packets, at most [`Smoothing::longest`]: a sample where
-    /// averages move by shifts.
+    /// The level after `level` when the queue holds `held` packets, at most [`Smoothing::longest`]: a sample
+    /// where averages move by shifts.
     #[inline]
     pub(super) fn shifted(&self, level: u64, held: u64) -> u64 {
         level - (level >> self.shift) + (held << FRACTION_BITS)
@@ -121,8 +122,9 @@ impl Smoothing {
 pub(super) struct Average {
     /// In steps of its [`Smoothing`], with as many binary digits behind the point as that says.
     pub(super) level: u64,
-    /// The digits behind the level, in 2⁻⁶⁴: what multiplications left over, until it is a step. `keep` does not shrink
-    /// it: the part of it that should go, `weight` of it at each sample, is the whole error, one step in all.
+    /// The digits behind the level, in 2⁻⁶⁴: what multiplications left over, until it is a step. `keep` does
+    /// not shrink it: the part of it that should go, `weight` of it at each sample, is the whole error, one
+    /// step in all.
     rest: u64,
 }
 
@@ -145,7 +147,8 @@ impl Average {
         self.set(kept + u128::from(self.rest) + (u128::from(held * smoothing.per_one) << 64));
     }
 
-    /// The effect of `samples` samples of an empty queue: avg ← (1 − w)^samples avg. Samples may be fractional.
+    /// The effect of `samples` samples of an empty queue: avg ← (1 − w)^samples avg. Samples may be
+    /// fractional.
     #[inline]
     pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
         // It is below 64 already, but the compiler does not know: it would make more of shifts of 128 bits.
@@ -179,7 +182,8 @@ struct HalfPower {
 impl HalfPower {
     /// Binary digits of the exponent behind the point.
     const FRACTION_BITS: u32 = 57;
-    /// Of these digits the first choose one of [`HalfPower::ROOTS`], the others go through [`HalfPower::SERIES`].
+    /// Of these digits the first choose one of [`HalfPower::ROOTS`], the others go through
+    /// [`HalfPower::SERIES`].
     const ROOT_BITS: u32 = 5;
     /// 2^(−1/32), in 2⁻⁶⁴, rounded down.
     const ROOT: u64 = 0xfa83_b2db_722a_033a;
@@ -195,7 +199,8 @@ impl HalfPower {
         }
         roots
     };
-    /// 1/n! from n = 0 on, in 2⁻⁶³: the further terms of the series of e⁻ʸ are below 2⁻⁵⁹ for y below ln 2 / 32.
+    /// 1/n! from n = 0 on, in 2⁻⁶³: the further terms of the series of e⁻ʸ are below 2⁻⁵⁹ for y below ln 2 /
+    /// 32.
     const SERIES: [u64; 8] = {
         let mut terms = [1 << 63; 8];
         let mut n = 1;
@@ -246,7 +251,8 @@ mod tests {
 
     use super::*;
 
-    /// A sample of an average with 64 more binary digits, which shrink as well: the error is 2⁻⁶⁴ of a step each time.
+    /// A sample of an average with 64 more binary digits, which shrink as well: the error is 2⁻⁶⁴ of a step
+    /// each time.
     fn sample_exactly(average: u128, held: u64, smoothing: &Smoothing) -> u128 {
         let keep = u128::from(smoothing.keep);
         let kept = (average >> 64) * keep + ((u128::from(average as u64) * keep) >> 64);

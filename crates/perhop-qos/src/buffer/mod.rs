@@ -46,8 +46,9 @@ pub trait BufferManager {
         self.departed(now, precedence, queue);
         Verdict::Pass
     }
-    /// The same of a packet that may go on, whatever it is: all there is to do where it
-    /// [decides on arrival](BufferManager::decides_on_arrival).
+    /// A packet of drop precedence `precedence` has left the head of the queue, which no longer counts it,
+    /// and goes on: all there is to do where the buffer manager [decides on
+    /// arrival](BufferManager::decides_on_arrival).
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let _ = (now, precedence, queue);
     }

@@ -1,5 +1,5 @@
-//! [`QueueAverage`]: the exponentially weighted moving average of a queue, sampled by packets and decaying with time
-//! while nothing waits (Floyd & Jacobson 1993, section 5).
+//! [`QueueAverage`]: the exponentially weighted moving average of a queue, sampled by packets and decaying
+//! with time while nothing waits (Floyd & Jacobson 1993, section 5).
 
 use super::fixed_point::{Average, Smoothing};
 use super::mred_config::{IdleConfig, MredConfig, UpdateConfig};

@@ -4,8 +4,9 @@
 //! packets an average counts ([`Averages`]): all of them (WRED), those of the precedence and the
 //! better ones (RIO-C), those of the precedence alone (RIO-DC).
 //!
-//! The whole algorithm is [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`], in the order of Floyd &
-//! Jacobson 1993, Figure 2. Most packets take a shortcut to the same verdicts and averages: `mred_fast_path.rs`.
+//! The whole algorithm is [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`], in the order of
+//! Floyd & Jacobson 1993, Figure 2. Most packets take a shortcut to the same verdicts and averages:
+//! `mred_fast_path.rs`.
 
 use std::sync::Arc;
 
@@ -24,13 +25,14 @@ use crate::verdict::{DropCause, Verdict};
 
 /// Random early detection with one or more drop precedences.
 ///
-/// One cache line holds what all packets of an AF class read and write under a single average; the rest is elsewhere,
-/// and copies share what follows from the configuration.
+/// One cache line holds what all packets of an AF class read and write under a single average; the rest is
+/// elsewhere, and copies share what follows from the configuration.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Mred {
     pub(super) profile: Arc<Profile>,
-    /// The level of the average that decided last on the fast path. A single average has its level nowhere else.
+    /// The level of the average that decided last on the fast path. A single average has its level nowhere
+    /// else.
     pub(super) level: u64,
     /// Counts of the first precedences.
     pub(super) hot: Counts<{ HotIndex::COUNT }>,
@@ -126,8 +128,8 @@ impl Mred {
         queue: &Occupancy,
     ) -> Verdict {
         let index = self.profile.index(precedence);
-        // Step 1, averages. Floyd & Jacobson 1993, Figure 2: "for each packet arrival calculate the new average queue
-        // size avg", of the queue as the packet finds it.
+        // Step 1, averages. Floyd & Jacobson 1993, Figure 2: "for each packet arrival calculate the new
+        // average queue size avg", of the queue as the packet finds it.
         let average = self.update_averages(index, queue, |average, held, averaging| {
             average.arrival(now, held, averaging);
         });
@@ -135,7 +137,8 @@ impl Mred {
         if self.cold.own.is_some() {
             outcome = self.test_own(now, index, outcome, packet, queue);
         }
-        // Step 5, verdict. A packet that would stay must fit; the drops of the hard limit do not count as early ones.
+        // Step 5, verdict. A packet that would stay must fit; the drops of the hard limit do not count as
+        // early ones.
         let verdict = outcome.verdict(&self.profile, packet);
         if matches!(verdict, Verdict::Drop(_)) || self.profile.fits(index, packet, queue) {
             return verdict;
@@ -193,8 +196,8 @@ impl Mred {
     #[inline(never)]
     pub(super) fn draw(&mut self, on: TestOn, index: usize, average: u64, scale: Option<f64>) -> Outcome {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
-        // Step 3, probability: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; from `max_th` on "mark the arriving
-        // packet", unless gentle.
+        // Step 3, probability: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; from `max_th` on "mark the
+        // arriving packet", unless gentle.
         let Some(probability) = curves.probability(index, average) else {
             match profile.after_forced {
                 AfterForcedConfig::Restart => since.end_above_max(),
@@ -211,8 +214,8 @@ impl Mred {
         if profile.spacing.drops(probability, since, random) { Outcome::Drawn } else { Outcome::Keep }
     }
 
-    /// RI+O: the average of the precedence's own packets moves, and a packet that the test before keeps is tested again
-    /// on that.
+    /// RI+O: the average of the precedence's own packets moves, and a packet that the test before keeps is
+    /// tested again on that.
     #[inline(never)]
     fn test_own(
         &mut self,
@@ -250,8 +253,8 @@ impl Mred {
 
 /// What averages count, and which of them decides.
 impl Mred {
-    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts. Returns the level
-    /// of the average that decides about such a packet.
+    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
+    /// Returns the level of the average that decides about such a packet.
     #[inline]
     fn update_averages(
         &mut self,
@@ -330,8 +333,8 @@ impl BufferManager for Mred {
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
-        // Every average that counts this packet counts the others of its precedence as well: while one of them waits,
-        // none begins to idle.
+        // Every average that counts this packet counts the others of its precedence as well: while one of
+        // them waits, none begins to idle.
         if profile.averaging.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);
         }

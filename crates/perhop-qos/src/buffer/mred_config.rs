@@ -17,7 +17,8 @@ use crate::units::{ByteSize, QueueSize, Rate};
 pub enum AveragingConfig {
     /// The weight of one sample, from 2⁻³⁰ to 1: average ← average + weight · (queue − average).
     Weight(f64),
-    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, the way routers write it: a larger n is a longer memory.
+    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, the way routers write it: a larger n is a longer
+    /// memory.
     Exponent(u32),
 }
 
@@ -37,12 +38,12 @@ impl AveragingConfig {
         match self {
             AveragingConfig::Weight(weight) if (LEAST_WEIGHT..=1.0).contains(&weight) => Ok(weight),
             AveragingConfig::Weight(weight) => {
-                Err(ConfigError::new("weight", format!("a weight of {weight} is not from 2⁻³⁰ to 1"))
+                Err(ConfigError::new("weight", format!("the weight must be from 2⁻³⁰ to 1, got {weight}"))
                     .help("0.002 remembers about 500 samples"))
             }
             AveragingConfig::Exponent(n @ 0..=30) => Ok(1.0 / f64::from(1u32 << n)),
             AveragingConfig::Exponent(n) => {
-                Err(ConfigError::new("exponent", format!("an exponent of {n} is above 30"))
+                Err(ConfigError::new("exponent", format!("the exponent must be at most 30, got {n}"))
                     .help("9 remembers 512 samples"))
             }
         }
@@ -86,8 +87,8 @@ pub enum Averages {
     /// Packets of its precedence and of all lower drop precedences, averaged together: an arrival
     /// moves the averages of its own and of all higher drop precedences (RIO, RIO-C of ns-2).
     Coupled,
-    /// The same by addition: each precedence averages its own packets at its own arrivals, and the
-    /// averages of lower drop precedences that have packets in the queue are added (Linux GRED, grio).
+    /// A sum of averages: each precedence averages its own packets at its own arrivals, and the averages of
+    /// lower drop precedences that have packets in the queue are added (Linux GRED, grio).
     CoupledSampled,
     /// Packets of its own precedence only (RIO-DC).
     Decoupled,
@@ -101,7 +102,8 @@ pub enum LimitCounts {
     #[default]
     Queue,
     /// Those that the average counts which the packet's arrival samples: the whole queue under `single`, its
-    /// own precedence under `coupled-sampled` and `decoupled`, the lower ones too under `coupled`. Linux GRED.
+    /// own precedence under `coupled-sampled` and `decoupled`, the lower ones too under `coupled`. Linux
+    /// GRED.
     Averaged,
 }
 
@@ -216,7 +218,8 @@ fn default_mean_packet_size() -> ByteSize {
     ByteSize::from_bytes(500)
 }
 
-/// The drop probability of one drop precedence over the average, as corners of a line: average and probability.
+/// The drop probability of one drop precedence over the average, as corners of a line: average and
+/// probability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrecedenceCurves {
     /// A size in the unit that averages are counted in.
@@ -298,17 +301,23 @@ impl MredConfig {
         Ok(self.expanded()?.iter().map(of).collect())
     }
 
-    /// The same under a name that stands for one of the averages `allowed`, of which the first is
-    /// meant where the configuration does not say; no list allows all.
+    /// This configuration under a name that implies one of the averages `allowed`: the first by default. An
+    /// empty list allows all.
+    ///
+    /// # Errors
+    /// Where the configuration names other averages.
     pub(super) fn named(&self, allowed: &[Averages]) -> Result<MredConfig, ConfigError> {
         let averages = self.averages.or(allowed.first().copied());
         if averages.is_some_and(|averages| !allowed.is_empty() && !allowed.contains(&averages)) {
-            return Err(ConfigError::new("averages", "these averages do not belong to this name")
+            return Err(ConfigError::new("averages", "these averages contradict the buffer's name")
                 .help("leave `averages` out, or call the buffer mred"));
         }
         Ok(MredConfig { averages, ..self.clone() })
     }
-    /// The same, which must have exactly one drop precedence.
+    /// This configuration, if it has exactly one drop precedence.
+    ///
+    /// # Errors
+    /// Where it has more, or none.
     pub(super) fn with_one_precedence(self) -> Result<MredConfig, ConfigError> {
         match self.expanded()?.len() {
             1 => Ok(self),
@@ -320,6 +329,9 @@ impl MredConfig {
     }
 
     /// The drop precedences written out, if this configuration is valid.
+    ///
+    /// # Errors
+    /// The first field that is out of range or contradicts another.
     pub(super) fn checked(&self) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let precedences = self.expanded()?;
         self.check(&precedences)?;
@@ -327,12 +339,12 @@ impl MredConfig {
     }
     fn check(&self, precedences: &[PrecedenceConfig]) -> Result<(), ConfigError> {
         if self.mean_packet_size.as_bytes() == 0 {
-            return Err(ConfigError::new("mean-packet-size", "packets of 0 bytes measure nothing")
+            return Err(ConfigError::new("mean-packet-size", "the mean packet size must be above 0")
                 .help("for example 500B"));
         }
         if self.idle_rate.is_some_and(|rate| rate.as_bits_per_second() == 0) {
-            return Err(ConfigError::new("idle-rate", "at a rate of 0 no idle time counts")
-                .help("`idle: none` says so; otherwise for example 10Mb/s"));
+            return Err(ConfigError::new("idle-rate", "the idle rate must be above 0")
+                .help("for example 10Mb/s; for averages that never decay write `idle: none`"));
         }
         if self.limit.is_some_and(|limit| limit.count() == 0) {
             return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")

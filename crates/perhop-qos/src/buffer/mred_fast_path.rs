@@ -1,9 +1,9 @@
 //! The fast path of multi-level RED: the algorithm of `mred.rs` where one average and its thresholds decide.
 //!
-//! It takes packets that find a queue of packets neither empty nor full, if none is spared, all precedences are counted
-//! at hand, and averages are single or coupled; [`Profile`](super::mred_profile::Profile) says up to which queue. What
-//! is left of the algorithm then: no average idles, every packet fits, and one test decides. The tests below hold it to
-//! the algorithm in full.
+//! It takes packets that find a queue of packets neither empty nor full, if none is spared, all precedences
+//! have hot counts, and averages are single or coupled; [`Profile`](super::mred_profile::Profile) says up to
+//! which queue. What is left of the algorithm then: no average idles, every packet fits, and one test
+//! decides. The tests below hold it to the algorithm in full.
 
 use super::mred::{Mred, TestOn};
 use super::mred_config::Averages;
@@ -115,7 +115,8 @@ mod tests {
     use crate::random::Streams;
     use crate::units::Rate;
 
-    /// RED, WRED or RIO-C with every rule that the fast path may meet, or must leave to the algorithm in full.
+    /// RED, WRED or RIO-C with every rule that the fast path may meet, or must leave to the algorithm in
+    /// full.
     fn configs() -> impl Strategy<Value = MredConfig> {
         let rules = (
             prop::sample::select(vec!["uniform", "uniform-per-drop", "geometric", "wait"]),
@@ -162,7 +163,8 @@ mod tests {
             }
         }
 
-        /// One average of all packets moves by shifts, coupled ones multiply: with one precedence they are the same.
+        /// A single average moves by shifts, coupled ones by multiplications: with one precedence they are
+        /// equal.
         #[test]
         fn a_shift_decides_as_a_multiplication(
             config in configs(), queues in prop::collection::vec((0..40u64, 0..1_000u64), 1..400),

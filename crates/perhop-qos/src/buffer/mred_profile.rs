@@ -14,17 +14,19 @@ use crate::queue::Occupancy;
 use crate::units::QueueSize;
 use crate::verdict::{DropCause, Verdict};
 
-/// What packets read and never write: copies of a buffer manager share it. What every packet reads comes first.
+/// What packets read and never write: copies of a buffer manager share it. What every packet reads comes
+/// first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(super) struct Profile {
-    /// The fast path takes packets that find from 1 to this many packets in the queue, if the single average moves by
-    /// shifts; else 0.
+    /// The fast path takes packets that find from 1 to this many packets in the queue, if the single average
+    /// moves by shifts; else 0.
     pub(super) shifting_up_to: u64,
-    /// The fast path takes packets that find from 1 to this many packets in the queue, if averages move by multiplications.
+    /// The fast path takes packets that find from 1 to this many packets in the queue, if averages move by
+    /// multiplications.
     pub(super) multiplying_up_to: u64,
     pub(super) averaging: Averaging,
-    /// The place of each precedence in the counts at hand.
+    /// The place of each precedence among the hot counts.
     pub(super) hot: [HotIndex; Color::COUNT],
     /// Index of the highest drop precedence.
     pub(super) last: usize,
@@ -59,7 +61,7 @@ pub(super) enum HotIndex {
 }
 
 impl HotIndex {
-    /// How many precedences are counted at hand: those of an assured forwarding class (RFC 2597).
+    /// How many precedences have hot counts: those of an assured forwarding class (RFC 2597).
     pub(super) const COUNT: usize = 3;
 
     fn new(index: usize) -> HotIndex {
@@ -96,8 +98,8 @@ impl Unit {
     }
 }
 
-/// `smoothing` for a single average of all packets of a queue: by shifts, where the thresholds of `precedences` leave
-/// digits for that.
+/// `smoothing` for a single average of all packets of a queue: by shifts, where the thresholds of
+/// `precedences` leave digits for that.
 fn shifting(smoothing: Smoothing, precedences: &[PrecedenceConfig]) -> Smoothing {
     let all = precedences.iter().flat_map(|precedence| [Some(precedence.shared()), precedence.own]);
     let highest = all.flatten().map(|thresholds| thresholds.max.count()).max().unwrap_or(0);
@@ -159,8 +161,9 @@ impl Profile {
         let smoothing = &self.averaging.smoothing;
         own.iter().any(Option::is_some).then(|| LevelCurves::new(&own, config.above_max, smoothing))
     }
-    /// Up to how many packets in the queue the fast path is right, but for RI+O: where one test decides, averages count
-    /// packets, every packet fits, and all precedences are counted at hand. 0 where something else counts.
+    /// Up to how many packets in the queue the fast path is right, but for RI+O: where one test decides,
+    /// averages count packets, every packet fits, and all precedences have hot counts. 0 where something else
+    /// counts.
     fn fast_path(&self) -> u64 {
         let one_test = matches!(self.averages, Averages::Single | Averages::Coupled)
             && self.spared == SparedConfig::Nothing
@@ -181,7 +184,8 @@ impl Profile {
     pub(super) fn index(&self, precedence: Color) -> usize {
         precedence.index().min(self.last)
     }
-    /// What the queue holds of precedence `index`, given `held` by precedence; the last includes all higher ones.
+    /// What the queue holds of precedence `index`, given `held` by precedence; the last includes all higher
+    /// ones.
     #[inline]
     pub(super) fn of_precedence(&self, held: &[u64; Color::COUNT], index: usize) -> u64 {
         if index < self.last { held[index] } else { held[index..].iter().sum() }

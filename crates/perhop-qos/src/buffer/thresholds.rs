@@ -51,9 +51,7 @@ impl ThresholdConfig {
             if !size.same_unit(unit) {
                 return Err(ConfigError::new(
                     field,
-                    format!(
-                        "{size} stands beside thresholds such as {unit}: an average is counted in one unit"
-                    ),
+                    format!("{size} is mixed with thresholds such as {unit}: an average has one unit"),
                 )
                 .help("write all thresholds in packets, or all in bytes"));
             }
@@ -68,7 +66,7 @@ impl ThresholdConfig {
         }
         Err(ConfigError::new(
             "max-probability",
-            format!("a probability of {max_probability} is not above 0 and at most 1"),
+            format!("the probability must be above 0 and at most 1, got {max_probability}"),
         )
         .help("for example 0.1; a mark probability denominator of 10 is 0.1"))
     }
@@ -127,7 +125,8 @@ impl ModelConfig {
     /// The precedences written out.
     ///
     /// # Errors
-    /// Where the lists do not have the same number of precedences, or a range is empty or ends where no average comes.
+    /// Where the lists differ in their number of precedences, or a range is empty or ends beyond every
+    /// average.
     pub fn expand(&self, above_max: AboveMaxConfig) -> Result<Vec<PrecedenceConfig>, ConfigError> {
         let (name, ranges, probabilities): (_, Vec<(QueueSize, QueueSize)>, _) = match self {
             ModelConfig::Staggered(StaggeredConfig { boundaries, max_probabilities }) => {
@@ -160,7 +159,7 @@ impl ModelConfig {
             // The fields of the expansion are not in the file: the model is what is at fault.
             precedence.shared().check(precedences[0].min, above_max).map_err(|error| ConfigError {
                 path: vec![name.to_owned()],
-                message: format!("of drop precedence {index}, {}", error.message),
+                message: format!("drop precedence {index}: {}", error.message),
                 help: error.help,
             })?;
         }
@@ -187,8 +186,8 @@ impl AboveMaxConfig {
             AboveMaxConfig::Gentle => 2,
         }
     }
-    /// Whether an average can come to where everything is dropped: a longer queue counts as one of [`LONGEST`], and a curve that
-    /// goes on beyond would be bent.
+    /// Whether an average can reach the point from which everything is dropped: a longer queue counts as one
+    /// of [`LONGEST`], which would bend a curve that goes on beyond.
     fn check(self, max: QueueSize) -> Result<(), ConfigError> {
         let (times, first_beyond) = (self.times_max(), LONGEST + 1);
         if max.count() < first_beyond / times {
@@ -199,7 +198,7 @@ impl AboveMaxConfig {
             QueueSize::Bytes(_) => QueueSize::Bytes(count),
         };
         let what = match self {
-            AboveMaxConfig::Drop => "which no average reaches",
+            AboveMaxConfig::Drop => "and no average reaches that",
             AboveMaxConfig::Gentle => "and no average reaches twice that, where a gentle curve ends",
         };
         let (below, end) = (size(first_beyond / times), size(first_beyond));
@@ -264,7 +263,7 @@ mod tests {
             "staggered.max-probabilities: 2 probabilities for 1 ranges (one probability for each drop precedence)"
         );
         let error = staggered(&[10, 25, 50]).expand(AboveMaxConfig::Drop).unwrap_err().to_string();
-        assert!(error.starts_with("staggered: of drop precedence 0, min is 25KiB"), "{error}");
+        assert!(error.starts_with("staggered: drop precedence 0: min is 25KiB"), "{error}");
     }
 
     #[test]

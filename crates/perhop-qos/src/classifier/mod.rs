@@ -228,9 +228,9 @@ fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigErr
     if let Some(index) = interfaces.iter().position(|known| known == name) {
         return u16::try_from(index)
             .map(InterfaceId)
-            .map_err(|_| ConfigError::new("", format!("\"{name}\" is beyond the 65536th interface")));
+            .map_err(|_| ConfigError::new("", format!("`{name}` is beyond the 65536th interface")));
     }
-    let error = ConfigError::new("", format!("no interface \"{name}\" on this node"));
+    let error = ConfigError::new("", format!("no interface `{name}` on this node"));
     let nearest = interfaces.iter().min_by_key(|known| edit_distance(name, known));
     Err(match nearest {
         Some(nearest) if edit_distance(name, nearest) <= name.chars().count() / 2 => {

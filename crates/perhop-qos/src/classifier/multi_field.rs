@@ -120,7 +120,7 @@ impl FromStr for Prefix {
     fn from_str(text: &str) -> Result<Prefix, String> {
         let wrong = || {
             format!(
-                "\"{text}\" is not an address prefix: write it as in 10.0.0.0/8, 2001:db8::/32 or 192.0.2.1"
+                "`{text}` is not an address prefix: write it as in 10.0.0.0/8, 2001:db8::/32 or 192.0.2.1"
             )
         };
         let (address, length) =
@@ -169,7 +169,7 @@ impl FromStr for PortRange {
         let port = |number: &str| {
             number.trim().parse::<u16>().map_err(|_| {
                 format!(
-                    "\"{text}\" is not a port: write a number from 0 to 65535 or a range such as 1024-65535"
+                    "`{text}` is not a port: write a number from 0 to 65535 or a range such as 1024-65535"
                 )
             })
         };

@@ -140,7 +140,7 @@ impl Builder<'_> {
 
 fn unique_name(class: &ClassConfig, earlier: &[ClassConfig]) -> Result<(), ConfigError> {
     if earlier.iter().any(|other| other.name == class.name) {
-        return Err(ConfigError::new("name", format!("there is already a class \"{}\" here", class.name))
+        return Err(ConfigError::new("name", format!("there is already a class `{}` here", class.name))
             .help("classes of one scheduler have different names"));
     }
     Ok(())
@@ -150,8 +150,8 @@ fn unique_name(class: &ClassConfig, earlier: &[ClassConfig]) -> Result<(), Confi
 fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>) -> Result<(), ConfigError> {
     match (earlier.last(), last) {
         (Some(before), Some(last)) if last.takes_everything() => {
-            Err(ConfigError::new("", format!("no packet reaches class \"{}\"", class.name)).help(format!(
-                "class \"{}\" before it takes every packet: give it a `match`, or put it last",
+            Err(ConfigError::new("", format!("no packet reaches class `{}`", class.name)).help(format!(
+                "class `{}` before it takes every packet: give it a `match`, or put it last",
                 before.name
             )))
         }
@@ -164,7 +164,7 @@ fn leaf_only(key: &str, is_set: bool, class: &ClassConfig) -> Result<(), ConfigE
     if is_set {
         return Err(ConfigError::new(
             key,
-            format!("class \"{}\" has classes of its own and no queue for this", class.name),
+            format!("class `{}` has classes of its own and no queue for this", class.name),
         )
         .help(format!("write `{key}` in the classes inside it, or leave out `queueing`")));
     }

@@ -1,11 +1,12 @@
 //! Token buckets in exact integers: what all meters, policers and caps count tokens with.
 //!
-//! A rate in bit/s times a time in picoseconds is a whole number of bit·ps/s, 10⁻¹² of a bit. A bucket's unit is the
-//! largest multiple of that of which both the tokens of one picosecond and those of one byte are whole numbers. So
-//! nothing is ever rounded, and "green ≤ rate·Δt + burst" holds on every interval to the last bit.
+//! A rate in bit/s times a time in picoseconds is a whole number of bit·ps/s, 10⁻¹² of a bit. A bucket's unit
+//! is the largest multiple of that of which both the tokens of one picosecond and those of one byte are whole
+//! numbers. So nothing is ever rounded, and "green ≤ rate·Δt + burst" holds on every interval to the last
+//! bit.
 //!
-//! Words of 64 bits are faster; words of 128 bits hold any rate, any time and any burst. A meter takes 64 bits where a
-//! full bucket fits.
+//! Words of 64 bits are faster; words of 128 bits hold any rate, any time and any burst. A meter takes 64
+//! bits where a full bucket fits.
 
 use std::fmt::Debug;
 use std::hint::select_unpredictable;
@@ -118,12 +119,14 @@ impl<W: Word> BucketProfile<W> {
     pub(super) fn fills_in(&self) -> Time {
         self.time_for(self.size)
     }
-    /// Whether `W` holds all that there is to count: a full bucket, `more`, and what is earned in up to `longest`.
+    /// Whether `W` holds all that there is to count: a full bucket, `more`, and what is earned in up to
+    /// `longest`.
     pub(super) fn is_exact(&self, more: W, longest: Time) -> bool {
         let earned = W::saturating_product(longest.as_picoseconds(), self.per_picosecond);
         self.size.saturating_add(more).saturating_add(earned) < W::MAX
     }
-    /// What a packet of `length` IP bytes costs; the largest number of tokens, which no bucket holds, where it costs more.
+    /// What a packet of `length` IP bytes costs; the largest number of tokens, which no bucket holds, where
+    /// it costs more.
     #[inline]
     pub(super) fn cost(&self, length: u32) -> W {
         W::saturating_product(length.into(), self.per_byte)
@@ -251,8 +254,8 @@ impl RatedBucket {
         self.fill(now);
         self.level.missing(self.profile.cost(length)) == 0
     }
-    /// Spends the tokens for a packet of `length` IP bytes at `now`, or nothing if there are not enough; returns whether
-    /// it did.
+    /// Spends the tokens for a packet of `length` IP bytes at `now`, or nothing if there are not enough;
+    /// returns whether it did.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, length: u32) -> bool {
         self.fill(now);

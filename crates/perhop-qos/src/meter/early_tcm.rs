@@ -43,7 +43,8 @@ impl EarlyTcmConfig {
     }
 }
 
-/// The three color marker of 1999: with an excess bucket the later [`SingleRateTcm`], without it one of two precedences.
+/// The three color marker of 1999: with an excess bucket the later [`SingleRateTcm`], without it one of two
+/// precedences.
 #[derive(Clone, Debug)]
 pub struct EarlyTcm {
     buckets: SingleRateTcm,
@@ -53,9 +54,9 @@ pub struct EarlyTcm {
 
 impl Meter for EarlyTcm {
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        // §2: "The tokens are generated for the two buckets at a combined rate. [...] The tokens are added
-        // to the second bucket when the first bucket is full." A packet that comes in yellow must not use tokens of the
-        // green bucket, nor a red one any. RFC 2697 kept all of that.
+        // §2: "The tokens are generated for the two buckets at a combined rate. [...] The tokens are added to
+        // the second bucket when the first bucket is full." A packet that comes in yellow must not use tokens
+        // of the green bucket, nor a red one any. RFC 2697 kept all of that.
         let color = self.buckets.measure(now, packet);
         if self.has_excess || color == Color::GREEN {
             return color;

@@ -60,8 +60,8 @@ impl ColorMode {
             ColorMode::ColorAware => packet.color,
         }
     }
-    /// What `judge` makes of the color that a meter in this mode takes `packet` to have: once for each mode, since most of what
-    /// there is to ask about colors falls away where every packet is green.
+    /// Calls `judge` with the color that a meter in this mode takes `packet` to have. It is compiled once for
+    /// each mode, since most tests of colors drop out where every packet is green.
     #[expect(clippy::inline_always, reason = "so that green is known where it is")]
     #[inline(always)]
     pub(super) fn judge(self, packet: &Packet, judge: impl FnOnce(Color) -> Color) -> Color {
@@ -79,15 +79,14 @@ fn color_aware() -> ColorMode {
 
 fn require_rate(field: &str, rate: Rate) -> Result<(), ConfigError> {
     if rate.as_bits_per_second() == 0 {
-        return Err(ConfigError::new(field, "the rate is 0, so that nothing would conform for long")
-            .help("for example 1Mb/s"));
+        return Err(ConfigError::new(field, "the rate must be above 0").help("for example 1Mb/s"));
     }
     Ok(())
 }
 
 fn require_burst(field: &str, burst: ByteSize) -> Result<(), ConfigError> {
     if burst.as_bytes() == 0 {
-        return Err(ConfigError::new(field, "the size is 0, so that no packet would ever fit")
+        return Err(ConfigError::new(field, "the size must be above 0")
             .help("at least the largest packet, for example 15kB"));
     }
     Ok(())
@@ -117,7 +116,8 @@ impl MeterScope {
 pub enum MeterConfig {
     /// One token bucket: green within the profile, red (or another color) beyond it.
     TokenBucket(TokenBucketConfig),
-    /// One token bucket that lends, up to a limit on the debts added up: the committed access rate of routers.
+    /// One token bucket that lends, up to a limit on the debts added up: the committed access rate of
+    /// routers.
     TokenBucketWithDebt(TokenBucketWithDebtConfig),
     /// The single rate three color marker, srTCM (RFC 2697).
     SingleRateTcm(SingleRateTcmConfig),
@@ -137,8 +137,7 @@ pub enum MeterConfig {
 
 /// A meter of any kind, dispatched by one `match`.
 ///
-/// What has a profile to share or more than a line of a cache for itself keeps it elsewhere, so that many meters lie
-/// close together.
+/// Shared profiles and more than a cache line of state are elsewhere, so that many meters lie close together.
 #[derive(Clone, Debug)]
 pub enum AnyMeter {
     /// See [`TokenBucket`].
@@ -197,9 +196,9 @@ impl AnyMeter {
     fn is_random(&self) -> bool {
         matches!(self, AnyMeter::Tsw2cm(_) | AnyMeter::Tsw3cm(_))
     }
-    /// [`Meter::measure`] as a part of what asks for it: a call that saves what the longest meter needs would take as long as a
-    /// short one.
-    #[expect(clippy::inline_always, reason = "for that it is here")]
+    /// [`Meter::measure`], inlined: a call that saves the registers of the longest meter would take as long
+    /// as a short meter.
+    #[expect(clippy::inline_always, reason = "its purpose")]
     #[inline(always)]
     pub(crate) fn measure_here(&mut self, now: Time, packet: &Packet) -> Color {
         match self {

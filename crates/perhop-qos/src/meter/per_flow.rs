@@ -1,7 +1,8 @@
-//! [`FlowMeters`]: one meter for each flow, all with the same profile.
+//! [`FlowMeters`]: one meter for each flow, all with one profile.
 //!
 //! RFC 2475 §2: a microflow is a single instance of an application-to-application flow of packets, known by
-//! its addresses, ports and protocol; §2.3.3.1: a traffic profile may apply to one as well as to an aggregate.
+//! its addresses, ports and protocol; §2.3.3.1: a traffic profile may apply to one as well as to an
+//! aggregate.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +15,16 @@ use crate::units::Time;
 /// The meters of many flows.
 ///
 /// A meter is made when its flow is announced, else at the flow's first packet: never once per packet. Either
-/// way it starts the same, and its random stream follows from the flow alone, so that flows do not disturb
-/// one another.
+/// way its initial state is equal, and its random stream follows from the flow alone, so that flows do not
+/// disturb one another.
 #[derive(Clone, Debug)]
 pub struct FlowMeters {
     config: MeterConfig,
     streams: Streams,
     /// What the meter of a flow is before its first packet, but for its random stream.
     pristine: AnyMeter,
-    /// Where each flow's meter stands. A tree takes a flow in the midst of a million as quickly as at their end.
+    /// The index of each flow's meter. A tree inserts a flow among a million as fast at the front as at the
+    /// end.
     places: BTreeMap<FlowKey, u32>,
     meters: Vec<AnyMeter>,
 }
@@ -53,8 +55,8 @@ impl FlowMeters {
     /// Where the meter of `flow` stands, which is made if it is not there.
     fn place(&mut self, flow: &FlowKey) -> usize {
         let place = self.places.entry(*flow).or_insert_with(|| {
-            // A copy shares the profile. Only a meter that draws random numbers is built anew, with a stream of its
-            // own; what was built once can be built again.
+            // A copy shares the profile. Only a meter that draws random numbers is built anew, with a stream
+            // of its own; what was built once can be built again.
             let anew = |flow: &FlowKey| self.config.build(&self.streams.child(flow.to_string())).ok();
             let meter = if self.pristine.is_random() { anew(flow) } else { None };
             self.meters.push(meter.unwrap_or_else(|| self.pristine.clone()));

@@ -35,7 +35,7 @@ impl SingleRateTcmConfig {
         // RFC 2697 §2: "The CBS and EBS must be configured so that at least one of them is larger than 0."
         if self.cbs.as_bytes() == 0 && self.ebs.as_bytes() == 0 {
             return Err(ConfigError::new("cbs", "with both cbs and ebs 0 every packet is red")
-                .help("at least one of them must be larger than 0, better than the largest packet"));
+                .help("at least one must be above 0, preferably larger than the largest packet"));
         }
         Ok(SingleRateTcm(TwoBuckets::full(
             (self.cir, self.cbs),
@@ -70,7 +70,7 @@ fn measure<W: Word>(buckets: &mut Buckets<W>, now: Time, packet: &Packet) -> Col
     // "If the packet has been precolored as green and Tc(t)-B >= 0, the packet is green and Tc is
     // decremented by B [...], else if the packet has been precolored as green or yellow and if
     // Te(t)-B >= 0, the packets is yellow and Te is decremented by B [...], else the packet is red and
-    // neither Tc nor Te is decremented." Color-blind is the same with every packet green.
+    // neither Tc nor Te is decremented." A color-blind meter takes every packet for green.
     let cost = committed.cost(packet.length);
     mode.judge(packet, |color| {
         let green = buckets.committed.take(cost_if(color == Color::GREEN, cost));

@@ -72,7 +72,7 @@ struct Profile<W> {
     bucket: BucketProfile<W>,
     /// When it is full for certain.
     longest: Time,
-    /// Of the packets that exceed it and of those that conform: looked up, as nobody can foretell which it is.
+    /// The colors of packets that exceed it and that conform, in a table: which it is is unpredictable.
     colors: [Color; 2],
 }
 

@@ -1,5 +1,5 @@
-//! [`TokenBucketWithDebt`]: the two-color token bucket that lends (RFC 3290 §5.1.3, loose conformance), with a limit
-//! on the debts added up: the committed access rate of routers.
+//! [`TokenBucketWithDebt`]: the two-color token bucket that lends (RFC 3290 §5.1.3, loose conformance), with
+//! a limit on the debts added up: the committed access rate of routers.
 
 use std::sync::Arc;
 
@@ -21,8 +21,8 @@ pub struct TokenBucketWithDebtConfig {
     pub rate: Rate,
     /// Size of the bucket in IP bytes: how much conforms at once without borrowing.
     pub burst: ByteSize,
-    /// How far the debts may add up, in IP bytes: each packet that borrows adds the debt it leaves, and one that would
-    /// go beyond the limit exceeds the profile and clears the sum, though not the debt itself.
+    /// How far the debts may add up, in IP bytes: each packet that borrows adds the debt it leaves, and one
+    /// that would go beyond the limit exceeds the profile and clears the sum, though not the debt itself.
     pub debt_limit: ByteSize,
     /// Color of the packets that exceed the profile; by default red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
@@ -54,7 +54,8 @@ pub struct TokenBucketWithDebt(ByWidth<LendingBucket<u64>, LendingBucket<u128>>)
 
 /// What a meter has for itself, and what all of its configuration share.
 ///
-/// The number of tokens of the description is `level − debt`, of which one is always 0 when a packet is judged.
+/// The number of tokens of the description is `level − debt`, of which one is always 0 when a packet is
+/// judged.
 #[derive(Clone, Debug)]
 struct LendingBucket<W> {
     profile: Arc<Profile<W>>,
@@ -62,7 +63,8 @@ struct LendingBucket<W> {
     level: Level<W>,
     /// The actual debt: tokens that were spent and have not arrived yet.
     debt: W,
-    /// The compounded debt: the actual debts that borrowing packets left, added up since the last excess packet.
+    /// The compounded debt: the actual debts that borrowing packets left, added up since the last excess
+    /// packet.
     compounded: W,
 }
 
@@ -108,16 +110,18 @@ impl<W: Word> Meter for LendingBucket<W> {
         self.debt = self.debt - paid;
         self.level.top_up(earned - paid, bucket);
         let cost = bucket.cost(packet.length);
-        // Cisco's worked example of CAR, handed on by Ferrari (vectors/meter/token-bucket-with-debt.toml): a packet
-        // that finds tokens enough conforms, and the compounded debt stays as it is.
+        // Cisco's worked example of CAR, reported by Ferrari (vectors/meter/token-bucket-with-debt.toml): a
+        // packet that finds tokens enough conforms, and the compounded debt stays as it is.
         if self.level.take(cost) {
             return Color::GREEN;
         }
-        // Same place: actual debt A' = A + L − T; compounded debt C' = C + A'. Where a sum stops it is above the limit.
+        // Same example: actual debt A' = A + L − T; compounded debt C' = C + A'. A saturated sum is above the
+        // limit.
         let debt = self.debt.saturating_add(self.level.missing(cost));
         let compounded = self.compounded.saturating_add(debt);
-        // Same place: a compounded debt above the extended limit makes the packet exceed. Then the compounded debt is
-        // 0; the actual debt is not forgiven, and a packet that exceeds adds nothing to it.
+        // Same example: a compounded debt above the extended limit makes the packet exceed. Then the
+        // compounded debt is 0; the actual debt is not forgiven, and a packet that exceeds adds nothing to
+        // it.
         if compounded > *limit {
             self.compounded = W::ZERO;
             return *excess;

@@ -86,8 +86,9 @@ impl RateEstimator {
     fn build(ctr: Rate, avg_interval: Time) -> Result<RateEstimator, ConfigError> {
         require_rate("ctr", ctr)?;
         if avg_interval == Time::ZERO {
-            return Err(ConfigError::new("avg-interval", "an estimate over no time at all is infinite")
-                .help("for example 1s"));
+            return Err(
+                ConfigError::new("avg-interval", "the interval must be above 0").help("for example 1s")
+            );
         }
         Ok(RateEstimator {
             avg_rate: ctr.as_bits_per_second() as f64,

@@ -1,5 +1,5 @@
-//! [`Buckets`]: what the three color markers of RFC 2697, 2698 and 4115 have in common, a committed bucket and one for
-//! what exceeds it.
+//! [`Buckets`]: the state of the three color markers of RFC 2697, 2698 and 4115, a committed bucket and one
+//! for what exceeds it.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl<W: Word> Profile<W> {
             Surplus::Lost => {
                 self.committed.is_exact(W::ZERO, self.longest) && self.excess.is_exact(W::ZERO, self.longest)
             }
-            // Of the same rate, and so of the same unit: what the one has room for is counted with the other.
+            // Both have one rate and so one unit: the surplus of the one is counted in the other.
             Surplus::Spills => self.committed.is_exact(self.excess.size(), self.longest),
         }
     }

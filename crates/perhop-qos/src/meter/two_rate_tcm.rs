@@ -71,7 +71,7 @@ fn measure<W: Word>(buckets: &mut Buckets<W>, now: Time, packet: &Packet) -> Col
     // RFC 2698 §3: "If the packet has been precolored as red or if Tp(t)-B < 0, the packet is red, else
     // if the packet has been precolored as yellow or if Tc(t)-B < 0, the packet is yellow and Tp is
     // decremented by B, else the packet is green and both Tp and Tc are decremented by B."
-    // Color-blind is the same with every packet green.
+    // A color-blind meter takes every packet for green.
     let (to_peak, to_committed) = (peak.cost(packet.length), committed.cost(packet.length));
     mode.judge(packet, |color| {
         let within_peak = buckets.excess.take(cost_if(color < Color::RED, to_peak));

@@ -74,7 +74,8 @@ impl Dscp {
     }
 }
 
-/// The color of every codepoint: a table, because every packet asks for it where it is sent and where it arrives.
+/// The color of every codepoint: a table, because every packet asks for it where it is sent and where it
+/// arrives.
 const COLORS: [Color; 64] = {
     let mut colors = [Color::GREEN; 64];
     let mut class = 1;
@@ -93,7 +94,9 @@ impl FromStr for Dscp {
         let named = DSCP_NAMES.iter().find(|(name, _)| *name == lower).map(|(_, value)| Dscp(*value));
         let numbered = || lower.parse::<u8>().ok().and_then(Dscp::new);
         named.or_else(numbered).ok_or_else(|| {
-            format!("\"{text}\" is not a DSCP: write a number from 0 to 63 or a name such as ef, af11, cs6, default")
+            format!(
+                "`{text}` is not a DSCP: write a number from 0 to 63 or a name such as ef, af11, cs6, default"
+            )
         })
     }
 }
@@ -139,7 +142,7 @@ impl FromStr for IpPrecedence {
         let numbered = || lower.parse::<u8>().ok().and_then(IpPrecedence::new);
         named.or_else(numbered).ok_or_else(|| {
             format!(
-                "\"{text}\" is not an IP precedence: write a number from 0 to 7 or one of {}",
+                "`{text}` is not an IP precedence: write a number from 0 to 7 or one of {}",
                 PRECEDENCE_NAMES.join(", ")
             )
         })

@@ -16,7 +16,8 @@ use super::name_or_number::name_or_number;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Color(Level);
 
-/// The levels that there are. The compiler knows that there are no others, and so checks no index into a table by level.
+/// The levels that there are. The compiler knows that there are no others, and so checks no index into a
+/// table by level.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 enum Level {
@@ -50,10 +51,11 @@ impl Color {
     pub const fn new(index: usize) -> Color {
         if index < Color::COUNT { Color(Level::ALL[index]) } else { Color(Level::L7) }
     }
-    /// What a three color marker makes of a packet of this color that is `green`, else `yellow`, else red or redder.
+    /// What a three color marker makes of a packet of this color that is `green`, else `yellow`, else red or
+    /// redder.
     #[inline]
     pub(crate) fn judged(self, green: bool, yellow: bool) -> Color {
-        // By arithmetic, not by branches: nobody can foretell which color it is.
+        // By arithmetic, not by branches: the color is unpredictable.
         let otherwise = self.max(Color::RED).0;
         let yellow = select_unpredictable(yellow, Color::YELLOW.0, otherwise);
         Color(select_unpredictable(green, Color::GREEN.0, yellow))
@@ -79,7 +81,7 @@ impl FromStr for Color {
                 .ok()
                 .filter(|index| *index < Color::COUNT)
                 .map(Color::new)
-                .ok_or_else(|| format!("\"{text}\" is not a color: write green, yellow, red or dp0 to dp7")),
+                .ok_or_else(|| format!("`{text}` is not a color: write green, yellow, red or dp0 to dp7")),
         }
     }
 }

@@ -29,7 +29,7 @@ impl FromStr for Protocol {
             "tcp" => Ok(Protocol::TCP),
             "udp" => Ok(Protocol::UDP),
             other => other.parse().map(Protocol).map_err(|_| {
-                format!("\"{text}\" is not a protocol: write tcp, udp, icmp or a number from 0 to 255")
+                format!("`{text}` is not a protocol: write tcp, udp, icmp or a number from 0 to 255")
             }),
         }
     }

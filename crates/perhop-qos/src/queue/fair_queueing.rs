@@ -1,7 +1,7 @@
 //! Fair queueing of the flows of one class: the flow-based weighted fair queueing of routers.
 //!
-//! One [`Queue`](super::Queue) to everything outside: its head is the packet with the lowest serial number of all flows,
-//! so that any scheduler may serve it beside other classes.
+//! One [`Queue`](super::Queue) to everything outside: its head is the packet with the lowest serial number of
+//! all flows, so that any scheduler may serve it beside other classes.
 
 use std::collections::VecDeque;
 
@@ -17,8 +17,8 @@ use crate::units::QueueSize;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FairQueueingConfig {
-    /// How many flows have a queue of their own at a time, 1 to 4096; further flows share the queue that their hash
-    /// points to.
+    /// How many flows have a queue of their own at a time, 1 to 4096; further flows share the queue that
+    /// their hash points to.
     #[serde(default = "default_queues")]
     pub queues: u16,
     /// How a packet finds its queue.
@@ -30,13 +30,14 @@ pub struct FairQueueingConfig {
     /// What each flow's queue holds at most, in packets: the congestive discard threshold.
     #[serde(default = "default_flow_limit")]
     pub flow_limit: QueueSize,
-    /// What all flows' queues hold at most, in packets. A packet beyond takes the place of the one with the largest
-    /// serial number, if that is not itself.
+    /// What all flows' queues hold at most, in packets. A packet beyond takes the place of the one with the
+    /// largest serial number, if that is not itself.
     #[serde(default = "default_limit")]
     pub limit: QueueSize,
 }
 
-/// How a packet finds the queue of its flow. A flow is what has the same addresses, protocol, ports and IP precedence.
+/// How a packet finds the queue of its flow. A flow is one set of addresses, protocol, ports and IP
+/// precedence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowIdentity {
@@ -54,7 +55,7 @@ pub enum FlowWeights {
     /// The IP precedence plus one: a flow of precedence 5 gets six times what one of precedence 0 does.
     #[default]
     ByPrecedence,
-    /// All the same.
+    /// Equal for all flows.
     Equal,
 }
 
@@ -199,7 +200,8 @@ impl FlowQueues {
         if self.held < self.limit {
             return Room::Free;
         }
-        // Cisco, hold queue: where all is full the packet with the largest serial number loses, be it the new one.
+        // Cisco, hold queue: where all is full the packet with the largest serial number loses, be it the new
+        // one.
         let serial = self.serial(flow, packet);
         let last = self.heads.iter().filter_map(|head| {
             let flow = usize::from(head.flow);
@@ -249,8 +251,9 @@ impl FlowQueues {
 
     /// The serial number of `packet`, the next of `flow`.
     ///
-    /// Cisco (12.0(5)T and later): serial number = max(that of the flow's packet before, that of the packet dequeued
-    /// last) + weight × length. A flow without packets was served or dropped to the end: the latter is the larger one.
+    /// Cisco (12.0(5)T and later): serial number = max(that of the flow's packet before, that of the packet
+    /// dequeued last) + weight × length. A flow without packets was served or dropped to the end: the latter
+    /// is the larger one.
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);

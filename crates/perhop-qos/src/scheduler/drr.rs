@@ -10,7 +10,7 @@ use crate::units::Time;
 const TAKES: Takes = Takes {
     scheduler: "drr",
     shares: &["quantum"],
-    help: "drr takes quantum (IP bytes per round), for example 1500B; shares are as the quanta",
+    help: "drr takes quantum (IP bytes per round), for example 1500B; shares are proportional to the quanta",
 };
 
 /// The quantum of a class that writes none: one Ethernet MTU, so that every turn sends a packet

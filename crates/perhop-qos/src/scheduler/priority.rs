@@ -61,7 +61,7 @@ fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
     let mut levels = Vec::with_capacity(classes.len());
     for (index, class) in classes.iter().enumerate() {
         let Some(level) = class.share.level else {
-            return Err(error_in(index, "", "no level, although other classes have one")
+            return Err(error_in(index, "", "no level, but other classes have one")
                 .help("write a level in every class (0 is served first), or in none for their order"));
         };
         if levels.contains(&level) {
@@ -79,7 +79,7 @@ impl CapConfig {
             return Err(ConfigError::new("rate", "a cap of 0 leaves no priority").help("for example 300kb/s"));
         }
         if self.burst.as_bytes() == 0 {
-            return Err(ConfigError::new("burst", "a burst of 0 leaves no packet its priority")
+            return Err(ConfigError::new("burst", "a burst of 0 covers no packet")
                 .help("at least the longest packet, for example 1500B"));
         }
         Ok(RatedBucket::full(self.rate, self.burst))

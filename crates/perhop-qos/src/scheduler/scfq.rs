@@ -11,7 +11,7 @@ use crate::units::Time;
 const TAKES: Takes = Takes {
     scheduler: "scfq",
     shares: &["weight", "bandwidth"],
-    help: "scfq takes weight (1 by default) or bandwidth; shares are as the weights",
+    help: "scfq takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
 /// Self-clocked fair queueing: serves the head with the lowest finish tag, and the tag of the packet

@@ -58,8 +58,11 @@ impl ShapeConfig {
         let factor = match self.form {
             ShapeForm::Average => (1, 1),
             ShapeForm::Peak if excess == 0 => {
-                return Err(ConfigError::new("form", "peak without an excess burst is average")
-                    .help("write excess, for example as much as burst for twice the rate"));
+                return Err(ConfigError::new(
+                    "form",
+                    "peak shaping without an excess burst is average shaping",
+                )
+                .help("write excess, for example as much as burst for twice the rate"));
             }
             ShapeForm::Peak => (committed + excess, committed),
         };

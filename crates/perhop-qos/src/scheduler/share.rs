@@ -104,7 +104,7 @@ impl Takes {
                         .help("for example 300kb/s"))
                 }
                 (None, None) if by_bandwidth => {
-                    Err(error_in(index, "", "no bandwidth, although other classes have one")
+                    Err(error_in(index, "", "no bandwidth, but other classes have one")
                         .help("write its bandwidth, for example what the others leave of the wire"))
                 }
                 (None, None) => Ok(1.0),

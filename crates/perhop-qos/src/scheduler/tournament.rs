@@ -4,8 +4,9 @@ use std::hint::select_unpredictable;
 
 use super::virtual_time::Virtual;
 
-/// The player with the lowest tag, of equal ones the first, found by matches of four (Knuth, "The Art of Computer
-/// Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round; the others stand.
+/// The player with the lowest tag, of equal ones the first, found by matches of four (Knuth, "The Art of
+/// Computer Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round; the
+/// others stand.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
     /// Who meets whom: match `n` is fed by the four from `4n + 1` on, and match 0 is the final.
@@ -69,8 +70,8 @@ fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
     lower(lowest_other, entry)
 }
 
-/// Which of two is lower nobody can foretell: no branch asks. Half by half: a choice of 128 bits at once becomes one
-/// all the same.
+/// The lower of two entries. Which it is is unpredictable, so there is no branch; and it is chosen half by
+/// half, since a choice of 128 bits at once compiles to a branch.
 #[inline]
 fn lower(one: Entry, other: Entry) -> Entry {
     let is_other = other < one;
@@ -94,7 +95,8 @@ mod tests {
         #[test]
         fn the_winner_is_the_first_of_the_lowest(
             players in 1usize..70,
-            // Few different tags, so that many are equal; some up to the 116 digits that a virtual time may have.
+            // Few different tags, so that many are equal; some up to the 116 digits that a virtual time may
+            // have.
             changes in prop::collection::vec((0usize..70, 0u32..5, 0u32..3), 1..300),
         ) {
             let mut tags = vec![None; players];

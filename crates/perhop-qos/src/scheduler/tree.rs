@@ -1,4 +1,5 @@
-//! [`SchedulerTree`]: the schedulers and shapers of one port, one inside the other, with the queues as leaves.
+//! [`SchedulerTree`]: the schedulers and shapers of one port, one inside the other, with the queues as
+//! leaves.
 
 mod nested;
 #[cfg(test)]
@@ -24,10 +25,11 @@ pub struct SchedulerTree {
     nodes: Vec<Node>,
     /// Where each queue hangs.
     leaves: Vec<Place>,
-    /// Whether there are shapers, or schedulers inside schedulers whose choices depend on time: all is looked at before
-    /// every choice.
+    /// Whether there are shapers, or schedulers inside schedulers whose choices depend on time: all is looked
+    /// at before every choice.
     heeds_time: bool,
-    /// Whether a choice may have changed since the last one; not kept where all is looked at before every choice.
+    /// Whether a choice may have changed since the last one; not kept where all is looked at before every
+    /// choice.
     is_stale: bool,
 }
 
@@ -51,12 +53,14 @@ struct Node {
     shaping: Vec<Shaping>,
     /// The length each child would send now, 0 where it has nothing to send.
     heads: Vec<u32>,
-    /// The children with a shaper or a scheduler inside. The heads of the others change when packets join and leave.
+    /// The children with a shaper or a scheduler inside. The heads of the others change when packets join and
+    /// leave.
     watched: Vec<usize>,
     parent: Option<Place>,
     /// The child it would serve now.
     choice: Option<usize>,
-    /// Whether its choice may have changed since the last one; not kept where all is looked at before every choice.
+    /// Whether its choice may have changed since the last one; not kept where all is looked at before every
+    /// choice.
     is_stale: bool,
 }
 
@@ -179,8 +183,8 @@ impl SchedulerTree {
         }
     }
 
-    /// A packet joined `queue`, which is number `id`, in place of another that was given up: as many wait as before,
-    /// and that is all that schedulers count.
+    /// A packet joined `queue`, which is number `id`, in place of another that was given up: as many wait as
+    /// before, and that is all that schedulers count.
     #[inline(never)]
     pub fn replaced(&mut self, id: QueueId, queue: &Queue) {
         let head = head_of(queue);
@@ -215,7 +219,8 @@ impl SchedulerTree {
         }
     }
 
-    /// The head of `queue`, which was selected by its number `id`, a packet of `length` IP bytes, has left it.
+    /// The head of `queue`, which was selected by its number `id`, a packet of `length` IP bytes, has left
+    /// it.
     #[inline]
     pub fn dequeued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
@@ -263,8 +268,8 @@ impl Node {
         }
         is_another
     }
-    /// A packet of `length` bytes joined `queue`, which is `child`: behind its head, unless it serves flows fairly.
-    /// Says whether the head is another one.
+    /// A packet of `length` bytes joined `queue`, which is `child`: behind its head, unless it serves flows
+    /// fairly. Says whether the head is another one.
     #[inline]
     fn note_tail(&mut self, child: usize, length: u32, queue: &Queue) -> bool {
         match (queue.occupancy().packets, queue.is_fifo()) {

@@ -1,11 +1,11 @@
 //! The arithmetic of virtual times.
 //!
-//! A virtual time is counted in bytes that the whole server sends, in steps of 2⁻³² byte: a class
-//! with a part φ of the weights is charged length / φ. Integers of 128 bits never wrap: the port
-//! would have to send 2⁴⁰ bytes for each of the 2²⁴ parts, then 2²⁴ times as much again; 213 days
-//! at 400 Gb/s are 2⁶⁰ bytes, 2¹¹⁶ steps at the smallest weight, which leaves 12 digits for the child's number. So nothing is renormalized, and the
-//! error of a tag does not grow with time: a weight is off by one part in 2²⁴ at most (2⁻⁴⁷ for
-//! a class with half of the whole), the same way for all packets.
+//! A virtual time is counted in bytes that the whole server sends, in steps of 2⁻³² byte: a class with a part
+//! φ of the weights is charged length / φ. Integers of 128 bits never wrap: the port would have to send 2⁴⁰
+//! bytes for each of the 2²⁴ parts, then 2²⁴ times as much again; 213 days at 400 Gb/s are 2⁶⁰ bytes, 2¹¹⁶
+//! steps at the smallest weight, which leaves 12 digits for the child's number. So nothing is renormalized,
+//! and the error of a tag does not grow with time: a weight is off by one part in 2²⁴ at most (2⁻⁴⁷ for a
+//! class with half of the whole), the same way for all packets.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 

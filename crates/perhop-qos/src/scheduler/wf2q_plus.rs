@@ -11,7 +11,7 @@ use crate::units::{Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "wf2q-plus",
     shares: &["weight", "bandwidth"],
-    help: "wf2q-plus takes weight (1 by default) or bandwidth; shares are as the weights",
+    help: "wf2q-plus takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
 /// WF2Q+: of the heads that the fluid server would have begun to serve, the one that it would finish

@@ -12,7 +12,7 @@ use crate::units::{Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "wfq",
     shares: &["weight", "bandwidth"],
-    help: "wfq takes weight (1 by default) or bandwidth; shares are as the weights",
+    help: "wfq takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
 /// Weighted fair queueing: serves packets in the order in which the fluid server, generalized processor
@@ -83,17 +83,17 @@ impl Child {
 impl Wfq {
     pub(super) fn build(classes: &[ClassConfig], rate: Rate) -> Result<Wfq, ConfigError> {
         if let Some(index) = classes.iter().position(ClassConfig::holds_a_shaper) {
-            return Err(ConfigError::new("", "wfq above a shaper: its fluid server knows no shapers")
-                .help("take wf2q-plus or scfq, which follow the packets alone")
+            return Err(ConfigError::new("", "wfq above a shaper: its fluid model has no shapers")
+                .help("use wf2q-plus or scfq, which track packets only")
                 .within(index)
                 .within("classes"));
         }
         if let Some(index) = classes.iter().position(ClassConfig::holds_flow_queues) {
             return Err(ConfigError::new(
                 "",
-                "wfq above fair-queueing: its fluid server cannot give a packet up",
+                "wfq above fair-queueing: its fluid model cannot drop a queued packet",
             )
-            .help("take scfq or wf2q-plus, which follow the packets alone")
+            .help("use scfq or wf2q-plus, which track packets only")
             .within(index)
             .within("classes"));
         }

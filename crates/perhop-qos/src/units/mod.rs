@@ -153,7 +153,7 @@ impl QueueSize {
             QueueSize::Packets(count) | QueueSize::Bytes(count) => count,
         }
     }
-    /// Whether both are counted in the same unit.
+    /// Whether both count packets, or both bytes.
     pub const fn same_unit(self, other: QueueSize) -> bool {
         matches!(
             (self, other),

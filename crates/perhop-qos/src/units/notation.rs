@@ -70,9 +70,9 @@ pub(super) fn split(text: &str) -> (&str, &str) {
 /// What to say of `text`, which does not begin with a number.
 pub(super) fn no_number(text: &str, what: &str, example: &str) -> String {
     if text.trim_start().starts_with('-') {
-        format!("\"{text}\" is negative: write {what} such as {example}")
+        format!("`{text}` is negative: write {what} such as {example}")
     } else {
-        format!("expected {what} such as {example}, found \"{text}\"")
+        format!("expected {what} such as {example}, found `{text}`")
     }
 }
 
@@ -85,14 +85,14 @@ impl Notation {
             return Err(no_number(text, what, example));
         }
         if unit.is_empty() {
-            return Err(format!("\"{text}\" has no unit: write {what} such as {example}"));
+            return Err(format!("`{text}` has no unit: write {what} such as {example}"));
         }
         let Some(&(_, scale)) = self.units.iter().find(|(name, _)| *name == unit) else {
-            return Err(format!("\"{unit}\" is not a unit of {what}{}", self.suggestion(unit)));
+            return Err(format!("`{unit}` is not a unit of {what}{}", self.suggestion(unit)));
         };
         decimal(number, scale).ok_or_else(|| {
             format!(
-                "\"{text}\" is too large or too fine: {what} is a whole number of {}, at most {}{unit}",
+                "`{text}` is too large or too fine: {what} is a whole number of {}, at most {}{unit}",
                 self.units.last().map_or("", |u| u.0),
                 u64::MAX / scale
             )

@@ -38,12 +38,12 @@ impl FromStr for QueueSize {
             return Err(no_number(text, QUEUE_SIZE, QUEUE_SIZE_EXAMPLE));
         }
         if unit.is_empty() {
-            return Err(format!("\"{text}\" has no unit: packets or bytes? Write {QUEUE_SIZE_EXAMPLE}"));
+            return Err(format!("`{text}` has no unit: packets or bytes? Write {QUEUE_SIZE_EXAMPLE}"));
         }
         if PACKET_UNITS.iter().any(|(name, _)| *name == unit) {
             return decimal(number, 1)
                 .map(QueueSize::Packets)
-                .ok_or_else(|| format!("\"{text}\" is not a whole number of packets"));
+                .ok_or_else(|| format!("`{text}` is not a whole number of packets"));
         }
         SIZE.parse(text)
             .map(QueueSize::Bytes)

@@ -1,4 +1,5 @@
-//! What the property tests of meters share: packets on arrival, meters as a policy writes them, and their colors.
+//! What the property tests of meters share: packets on arrival, meters as a policy writes them, and their
+//! colors.
 
 use perhop_qos::meter::{AnyMeter, Meter, MeterConfig};
 use perhop_qos::random::Streams;

@@ -43,7 +43,8 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// Sends `arrivals` through `port` until all is sent; what it told, and the bits of the averages it keeps in the end.
+/// Sends `arrivals` through `port` until all is sent; what it told, and the bits of the averages it keeps in
+/// the end.
 pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Vec<u64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
     for (gap, packet) in arrivals {
