@@ -6,7 +6,7 @@ mod growing_ring;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights};
+pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
 
 use crate::classifier::OneOrMany;
@@ -134,17 +134,6 @@ impl Precedences {
             Precedences::ByDscp(table) => table[usize::from(packet.dscp.value())],
         }
     }
-}
-
-/// Whether a queue takes one more packet, as [`Queue::make_room`] says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Room {
-    /// It does.
-    Free,
-    /// It does not.
-    Refused,
-    /// It does in place of this one, which it no longer holds.
-    GivenUp(Packet),
 }
 
 /// A packet in a cache line of its own.

@@ -2,6 +2,7 @@
 //!
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
+mod contract;
 mod drop_curve;
 mod drop_spacing;
 mod fixed_point;
@@ -16,6 +17,7 @@ mod thresholds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use contract::BufferManager;
 pub use drop_spacing::DropSpacing;
 pub use mred::Mred;
 pub use mred_config::{
@@ -34,34 +36,6 @@ use crate::queue::Occupancy;
 use crate::random::Streams;
 use crate::units::{Rate, Time};
 use crate::verdict::Verdict;
-
-/// The contract of every buffer manager.
-pub trait BufferManager {
-    /// Whether `packet`, of drop precedence `precedence`, may join the queue, which does not count it yet.
-    fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict;
-    /// `packet`, of drop precedence `precedence`, has left the head of the queue, which no longer
-    /// counts it: may it go on?
-    fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        let _ = packet;
-        self.departed(now, precedence, queue);
-        Verdict::Pass
-    }
-    /// A packet of drop precedence `precedence` has left the head of the queue, which no longer counts it,
-    /// and goes on: all there is to do where the buffer manager [decides on
-    /// arrival](BufferManager::decides_on_arrival).
-    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
-        let _ = (now, precedence, queue);
-    }
-    /// Whether every packet that joined the queue may go on from its head.
-    fn decides_on_arrival(&self) -> bool {
-        false
-    }
-    /// Whether it lets pass, and remembers nothing of, every packet that finds the queue empty and leaves
-    /// it at once: then it need not be asked about such a packet.
-    fn ignores_an_empty_queue(&self) -> bool {
-        false
-    }
-}
 
 /// A buffer manager as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

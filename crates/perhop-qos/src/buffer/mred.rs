@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use super::BufferManager;
+use super::contract::BufferManager;
 use super::drop_curve::LevelCurves;
 use super::drop_spacing::{Counts, SinceDrop};
 use super::moving_average::{Averaging, QueueAverage};

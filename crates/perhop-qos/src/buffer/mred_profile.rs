@@ -1,6 +1,5 @@
 //! [`Profile`]: what multi-level RED derives from its configuration, once for all packets and all copies.
 
-use super::TailDrop;
 use super::drop_curve::{DropCurve, LevelCurves};
 use super::drop_spacing::DropSpacing;
 use super::fixed_point::Smoothing;
@@ -8,6 +7,7 @@ use super::moving_average::Averaging;
 use super::mred_config::{
     AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
 };
+use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
 use crate::packet::{Color, Ecn, Packet};
 use crate::queue::Occupancy;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::BufferManager;
+use super::contract::BufferManager;
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;

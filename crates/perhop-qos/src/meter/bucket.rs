@@ -12,7 +12,7 @@ use std::fmt::Debug;
 use std::hint::select_unpredictable;
 use std::ops::{Add, Sub};
 
-use super::Meter;
+use super::contract::Meter;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 

@@ -5,8 +5,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::contract::{ColorMode, Meter, color_aware, require_burst, require_rate};
 use super::single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};
-use super::{ColorMode, Meter, color_aware, require_burst, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, Rate, Time};

@@ -6,7 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{AnyMeter, Meter, MeterConfig};
+use super::any_meter::{AnyMeter, MeterConfig};
+use super::contract::Meter;
 use crate::error::ConfigError;
 use crate::packet::{Color, FlowKey, Packet};
 use crate::random::Streams;

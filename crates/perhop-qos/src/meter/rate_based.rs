@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::RatedBucket;
-use super::{ColorMode, Meter, color_aware, require_burst, require_rate};
+use super::contract::{ColorMode, Meter, color_aware, require_burst, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, Rate, Time};

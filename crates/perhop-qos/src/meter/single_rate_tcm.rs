@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::{ByWidth, Word, cost_if};
+use super::contract::{ColorMode, Meter, require_rate};
 use super::two_buckets::{Buckets, Profile, Surplus, TwoBuckets};
-use super::{ColorMode, Meter, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, Rate, Time};

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::{BucketProfile, ByWidth, Clock, Level, Word};
-use super::{Meter, require_burst, require_rate};
+use super::contract::{Meter, is_red, red, require_burst, require_excess, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, Rate, Time};
@@ -22,22 +22,6 @@ pub struct TokenBucketConfig {
     /// Color of the packets that exceed the profile; by default red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
     pub excess: Color,
-}
-
-pub(super) fn red() -> Color {
-    Color::RED
-}
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
-pub(super) fn is_red(color: &Color) -> bool {
-    *color == Color::RED
-}
-/// The color of excess packets must differ from that of the others, or the meter would tell nothing.
-pub(super) fn require_excess(excess: Color) -> Result<(), ConfigError> {
-    if excess == Color::GREEN {
-        return Err(ConfigError::new("excess", "packets within the profile are green already")
-            .help("for example yellow or red"));
-    }
-    Ok(())
 }
 
 impl TokenBucketConfig {

@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::bucket::{BucketProfile, ByWidth, Clock, Level, Word};
-use super::token_bucket::{is_red, red, require_excess};
-use super::{Meter, require_burst, require_rate};
+use super::contract::{Meter, is_red, red, require_burst, require_excess, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::units::{ByteSize, Rate, Time};

@@ -5,8 +5,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::token_bucket::{is_red, red, require_excess};
-use super::{Meter, require_rate};
+use super::contract::{Meter, is_red, red, require_excess, require_rate};
 use crate::error::ConfigError;
 use crate::packet::{Color, Packet};
 use crate::random::{Stream, Streams};

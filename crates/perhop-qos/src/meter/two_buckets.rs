@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::ColorMode;
 use super::bucket::{BucketProfile, ByWidth, Clock, Level, Word};
+use super::contract::ColorMode;
 use crate::units::{ByteSize, Rate, Time};
 
 /// Two buckets in the narrowest words that are exact.

@@ -8,10 +8,20 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Room;
 use crate::error::ConfigError;
 use crate::packet::{Address, FlowKey, IpPrecedence, Packet};
 use crate::units::QueueSize;
+
+/// Whether a queue takes one more packet, as [`Queue::make_room`](super::Queue::make_room) says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// It does.
+    Free,
+    /// It does not.
+    Refused,
+    /// It does in place of this one, which it no longer holds.
+    GivenUp(Packet),
+}
 
 /// Fair queueing of flows as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

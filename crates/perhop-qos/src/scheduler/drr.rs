@@ -1,6 +1,6 @@
 //! Deficit round robin (Shreedhar & Varghese, SIGCOMM 1995): turns counted in bytes.
 
-use super::Scheduler;
+use super::contract::Scheduler;
 use super::rounds::Rounds;
 use super::share::{Takes, error_in};
 use crate::error::ConfigError;

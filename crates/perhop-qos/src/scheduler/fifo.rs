@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Scheduler;
+use super::contract::Scheduler;
 use super::share::Takes;
 use crate::error::ConfigError;
 use crate::policy::ClassConfig;

@@ -1,8 +1,9 @@
 //! Strict priority, non-preemptive, with an optional cap on what a class may send by its priority.
 
-use super::Scheduler;
+use super::config::CapConfig;
+use super::contract::Scheduler;
 use super::ranks::Ranks;
-use super::share::{CapConfig, Takes, error_in};
+use super::share::{Takes, error_in};
 use crate::error::ConfigError;
 use crate::meter::bucket::RatedBucket;
 use crate::policy::ClassConfig;

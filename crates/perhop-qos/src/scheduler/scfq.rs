@@ -1,6 +1,6 @@
 //! Self-clocked fair queueing (Golestani, INFOCOM 1994).
 
-use super::Scheduler;
+use super::contract::Scheduler;
 use super::share::Takes;
 use super::tournament::Tournament;
 use super::virtual_time::{Virtual, Weight};

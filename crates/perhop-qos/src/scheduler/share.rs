@@ -1,46 +1,9 @@
-//! [`ShareConfig`]: what a class asks of the scheduler above it, and how schedulers read it.
+//! How schedulers read what classes ask of them.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use super::config::ShareConfig;
 use super::virtual_time::Weight;
 use crate::error::ConfigError;
 use crate::policy::ClassConfig;
-use crate::units::{ByteSize, Rate};
-
-/// What a class asks of the scheduler above it; each scheduler takes its own kind of share.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct ShareConfig {
-    /// Its part relative to its siblings' weights, above 0; 1 where no class says anything.
-    /// For `wrr` (packets per round), `scfq`, `wfq` and `wf2q-plus`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weight: Option<f64>,
-    /// Its part relative to its siblings' bandwidths, above 0: a weight written as a rate, neither a
-    /// limit nor compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bandwidth: Option<Rate>,
-    /// IP bytes it may send per round; 1500 B where it says nothing. For `drr`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub quantum: Option<ByteSize>,
-    /// Its priority, 0 first; where no class says anything, their order. For `priority`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<u16>,
-    /// Up to where its priority holds; without it, without limit. For `priority`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cap: Option<CapConfig>,
-}
-
-/// How much a class may send by virtue of its priority. What goes beyond is not dropped or delayed:
-/// it is sent when no other class wants to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct CapConfig {
-    /// Bits per second, counted in IP bytes.
-    pub rate: Rate,
-    /// IP bytes at once; a packet longer than this never has priority.
-    pub burst: ByteSize,
-}
 
 /// A scheduler's name for itself, and the shares that it takes.
 pub(super) struct Takes {
@@ -137,7 +100,9 @@ pub(super) struct Numbers {
 #[cfg(test)]
 mod tests {
     use super::super::SchedulerConfig;
+    use super::super::config::CapConfig;
     use super::*;
+    use crate::units::{ByteSize, Rate};
 
     fn error(scheduler: SchedulerConfig, shares: &[ShareConfig]) -> ConfigError {
         let class = |share: &ShareConfig| ClassConfig { share: share.clone(), ..Default::default() };

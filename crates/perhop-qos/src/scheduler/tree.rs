@@ -6,8 +6,10 @@ mod nested;
 mod tests;
 mod timed;
 
+use super::any_scheduler::AnyScheduler;
+use super::contract::{Scheduler, Selection};
 use super::shaper::Shaper;
-use super::{AnyScheduler, Scheduler, Selection};
+
 use crate::error::ConfigError;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{Queue, QueueId};

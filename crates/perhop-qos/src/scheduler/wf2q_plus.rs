@@ -1,7 +1,7 @@
 //! Worst-case fair weighted fair queueing, WF2Q+ (Bennett & Zhang, "Hierarchical packet fair queueing
 //! algorithms", IEEE/ACM Transactions on Networking 5(5), 1997).
 
-use super::Scheduler;
+use super::contract::Scheduler;
 use super::share::Takes;
 use super::virtual_time::{ServiceClock, Virtual, Weight};
 use crate::error::ConfigError;

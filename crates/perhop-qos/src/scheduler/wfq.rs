@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Scheduler;
+use super::contract::Scheduler;
 use super::share::Takes;
 use super::virtual_time::{ServiceClock, Virtual, Weight, shared_among, work_of};
 use crate::error::ConfigError;

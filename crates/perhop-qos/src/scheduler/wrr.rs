@@ -1,6 +1,6 @@
 //! Weighted round robin (Katevenis, Sidiropoulos, Courcoubetis 1991): turns counted in packets.
 
-use super::Scheduler;
+use super::contract::Scheduler;
 use super::rounds::Rounds;
 use super::share::{Numbers, Takes, error_in};
 use crate::error::ConfigError;

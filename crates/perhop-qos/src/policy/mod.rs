@@ -3,6 +3,8 @@
 //!
 //! perhop's own policy language is these types in YAML; the router front end produces them too.
 
+mod build_port;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +14,6 @@ use crate::conditioner::{ConditionerConfig, TrafficConditioner};
 use crate::error::ConfigError;
 use crate::framing::Framing;
 use crate::policer::PoliceConfig;
-use crate::port::Port;
 use crate::queue::{FairQueueingConfig, PrecedenceSource};
 use crate::random::Streams;
 use crate::ring::RingConfig;
@@ -132,18 +133,5 @@ impl PolicyConfig {
     ) -> Result<TrafficConditioner, ConfigError> {
         TrafficConditioner::build(&self.conditioners, interfaces, &streams.child("conditioners"))
             .map_err(|e| e.within("conditioners"))
-    }
-    /// The port, for an interface's output side, in a node whose interfaces are called `interfaces`,
-    /// in the order of their numbers.
-    ///
-    /// # Errors
-    /// The first class, buffer manager, scheduler or ring that cannot be built.
-    pub fn build_port(
-        &self,
-        wire: &WireConfig,
-        interfaces: &[String],
-        streams: &Streams,
-    ) -> Result<Port, ConfigError> {
-        Port::build(self.queueing.as_ref(), wire, interfaces, streams)
     }
 }

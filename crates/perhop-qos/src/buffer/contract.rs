@@ -1,0 +1,34 @@
+//! [`BufferManager`]: the contract of every buffer manager.
+
+use crate::packet::{Color, Packet};
+use crate::queue::Occupancy;
+use crate::units::Time;
+use crate::verdict::Verdict;
+
+/// The contract of every buffer manager.
+pub trait BufferManager {
+    /// Whether `packet`, of drop precedence `precedence`, may join the queue, which does not count it yet.
+    fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict;
+    /// `packet`, of drop precedence `precedence`, has left the head of the queue, which no longer
+    /// counts it: may it go on?
+    fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
+        let _ = packet;
+        self.departed(now, precedence, queue);
+        Verdict::Pass
+    }
+    /// A packet of drop precedence `precedence` has left the head of the queue, which no longer counts it,
+    /// and goes on: all there is to do where the buffer manager [decides on
+    /// arrival](BufferManager::decides_on_arrival).
+    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
+        let _ = (now, precedence, queue);
+    }
+    /// Whether every packet that joined the queue may go on from its head.
+    fn decides_on_arrival(&self) -> bool {
+        false
+    }
+    /// Whether it lets pass, and remembers nothing of, every packet that finds the queue empty and leaves
+    /// it at once: then it need not be asked about such a packet.
+    fn ignores_an_empty_queue(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,85 @@
+//! [`Meter`]: the contract of every meter, and what their configurations have in common.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::error::ConfigError;
+use crate::packet::{Color, Packet};
+use crate::units::{ByteSize, Rate, Time};
+
+/// The contract of every meter.
+pub trait Meter {
+    /// The color of `packet`, which arrives at `now`; times never go backwards.
+    ///
+    /// A color-aware meter reads `packet.color` as the color that the packet already has.
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color;
+}
+
+/// Whether the color that a packet already has counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ColorMode {
+    /// It does not: every packet is taken for a green one.
+    #[default]
+    ColorBlind,
+    /// It does: a packet never becomes greener than it was.
+    ColorAware,
+}
+
+impl ColorMode {
+    /// The color that a meter in this mode takes `packet` to have.
+    #[inline]
+    pub(crate) fn color_before(self, packet: &Packet) -> Color {
+        match self {
+            ColorMode::ColorBlind => Color::GREEN,
+            ColorMode::ColorAware => packet.color,
+        }
+    }
+    /// Calls `judge` with the color that a meter in this mode takes `packet` to have. It is compiled once for
+    /// each mode, since most tests of colors drop out where every packet is green.
+    #[expect(clippy::inline_always, reason = "so that green is known where it is")]
+    #[inline(always)]
+    pub(super) fn judge(self, packet: &Packet, judge: impl FnOnce(Color) -> Color) -> Color {
+        match self {
+            ColorMode::ColorBlind => judge(Color::GREEN),
+            ColorMode::ColorAware => judge(packet.color),
+        }
+    }
+}
+
+/// The default mode of the markers of the drop precedence study, which only ran color-aware.
+pub(super) fn color_aware() -> ColorMode {
+    ColorMode::ColorAware
+}
+
+pub(super) fn require_rate(field: &str, rate: Rate) -> Result<(), ConfigError> {
+    if rate.as_bits_per_second() == 0 {
+        return Err(ConfigError::new(field, "the rate must be above 0").help("for example 1Mb/s"));
+    }
+    Ok(())
+}
+
+pub(super) fn require_burst(field: &str, burst: ByteSize) -> Result<(), ConfigError> {
+    if burst.as_bytes() == 0 {
+        return Err(ConfigError::new(field, "the size must be above 0")
+            .help("at least the largest packet, for example 15kB"));
+    }
+    Ok(())
+}
+
+/// The default color of the packets that exceed a two-color meter's profile.
+pub(super) fn red() -> Color {
+    Color::RED
+}
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+pub(super) fn is_red(color: &Color) -> bool {
+    *color == Color::RED
+}
+/// The color of excess packets must differ from that of the others, or the meter would tell nothing.
+pub(super) fn require_excess(excess: Color) -> Result<(), ConfigError> {
+    if excess == Color::GREEN {
+        return Err(ConfigError::new("excess", "packets within the profile are green already")
+            .help("for example yellow or red"));
+    }
+    Ok(())
+}

@@ -1,0 +1,22 @@
+//! [`PolicyConfig::build_port`]: apart from the configuration, which the port itself reads.
+
+use super::{PolicyConfig, WireConfig};
+use crate::error::ConfigError;
+use crate::port::Port;
+use crate::random::Streams;
+
+impl PolicyConfig {
+    /// The port, for an interface's output side, in a node whose interfaces are called `interfaces`,
+    /// in the order of their numbers.
+    ///
+    /// # Errors
+    /// The first class, buffer manager, scheduler or ring that cannot be built.
+    pub fn build_port(
+        &self,
+        wire: &WireConfig,
+        interfaces: &[String],
+        streams: &Streams,
+    ) -> Result<Port, ConfigError> {
+        Port::build(self.queueing.as_ref(), wire, interfaces, streams)
+    }
+}

@@ -1,0 +1,108 @@
+//! [`AnyScheduler`]: a scheduler of any kind, built from its configuration.
+
+use super::config::SchedulerConfig;
+use super::contract::Scheduler;
+use super::drr::Drr;
+use super::fifo::Fifo;
+use super::priority::Priority;
+use super::scfq::Scfq;
+use super::wf2q_plus::Wf2qPlus;
+use super::wfq::Wfq;
+use super::wrr::Wrr;
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::{Rate, Time};
+
+/// A scheduler of any kind: stored by value, dispatched by one `match`.
+#[derive(Clone, Debug)]
+pub enum AnyScheduler {
+    /// See [`Fifo`].
+    Fifo(Fifo),
+    /// See [`Priority`].
+    Priority(Priority),
+    /// See [`Wrr`].
+    Wrr(Wrr),
+    /// See [`Drr`].
+    Drr(Drr),
+    /// See [`Scfq`].
+    Scfq(Scfq),
+    /// See [`Wfq`].
+    Wfq(Wfq),
+    /// See [`Wf2qPlus`].
+    Wf2qPlus(Wf2qPlus),
+}
+
+impl SchedulerConfig {
+    /// The scheduler over `classes`, on a wire of `rate`.
+    ///
+    /// # Errors
+    /// Where a class asks for a share that this scheduler cannot give; the path starts at `classes`.
+    pub fn build(self, classes: &[ClassConfig], rate: Rate) -> Result<AnyScheduler, ConfigError> {
+        Ok(match self {
+            SchedulerConfig::Fifo => AnyScheduler::Fifo(Fifo::build(classes)?),
+            SchedulerConfig::Priority => AnyScheduler::Priority(Priority::build(classes)?),
+            SchedulerConfig::Wrr => AnyScheduler::Wrr(Wrr::build(classes)?),
+            SchedulerConfig::Drr => AnyScheduler::Drr(Drr::build(classes)?),
+            SchedulerConfig::Scfq => AnyScheduler::Scfq(Scfq::build(classes)?),
+            SchedulerConfig::Wfq => AnyScheduler::Wfq(Wfq::build(classes, rate)?),
+            SchedulerConfig::Wf2qPlus => AnyScheduler::Wf2qPlus(Wf2qPlus::build(classes, rate)?),
+        })
+    }
+}
+
+/// Calls a method of the contract on whichever scheduler it is.
+macro_rules! dispatch {
+    ($self:ident, $scheduler:ident => $call:expr) => {
+        match $self {
+            AnyScheduler::Fifo($scheduler) => $call,
+            AnyScheduler::Priority($scheduler) => $call,
+            AnyScheduler::Wrr($scheduler) => $call,
+            AnyScheduler::Drr($scheduler) => $call,
+            AnyScheduler::Scfq($scheduler) => $call,
+            AnyScheduler::Wfq($scheduler) => $call,
+            AnyScheduler::Wf2qPlus($scheduler) => $call,
+        }
+    };
+}
+
+impl AnyScheduler {
+    /// [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
+    #[allow(clippy::inline_always)] // as below
+    #[inline(always)]
+    pub(super) fn dequeued_then_select(
+        &mut self,
+        now: Time,
+        child: usize,
+        length: u32,
+        next: u32,
+        heads: &[u32],
+    ) -> Option<usize> {
+        dispatch!(self, scheduler => {
+            scheduler.dequeued(now, child, length, next);
+            scheduler.select(now, heads)
+        })
+    }
+}
+
+#[allow(clippy::inline_always)] // a jump, which every packet takes three times
+impl Scheduler for AnyScheduler {
+    #[inline(always)]
+    fn enqueued(&mut self, now: Time, child: usize, length: u32) {
+        dispatch!(self, scheduler => scheduler.enqueued(now, child, length));
+    }
+    #[inline(always)]
+    fn head_changed(&mut self, child: usize, head: u32) {
+        dispatch!(self, scheduler => scheduler.head_changed(child, head));
+    }
+    #[inline(always)]
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        dispatch!(self, scheduler => scheduler.select(now, heads))
+    }
+    #[inline(always)]
+    fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32) {
+        dispatch!(self, scheduler => scheduler.dequeued(now, child, length, next));
+    }
+    fn heeds_time(&self) -> bool {
+        dispatch!(self, scheduler => scheduler.heeds_time())
+    }
+}
