@@ -332,7 +332,7 @@ def test_a_capture_is_a_source(tmp_path: Path, perhop: Command) -> None:
     ("content", "words"),
     [
         (b"time,size\n0,40\n", "neither pcap nor pcapng"),
-        (b"\xd4\xc3\xb2\xa1\x02\x00", "breaks off after 0 packets"),
+        (b"\xd4\xc3\xb2\xa1\x02\x00", "is truncated after 0 packets"),
         (None, "there is no capture"),
     ],
 )
