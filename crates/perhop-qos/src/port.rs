@@ -1,16 +1,19 @@
 //! [`Port`]: classifier → queues → scheduler → transmit ring → wire pace.
 
 mod admission;
+mod classifier;
+mod judge;
 mod leaves;
 mod outcome;
 mod pace;
+mod pending;
 mod precomputed;
 
 use crate::buffer::{AnyBuffer, BufferManager};
-use crate::classifier::PortClassifier;
+
 use crate::error::ConfigError;
 use crate::observer::{Observer, Place};
-use crate::packet::{Ecn, Packet};
+use crate::packet::Packet;
 use crate::policer::Policer;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
 use crate::queue::{Queue, QueueId};
@@ -19,10 +22,12 @@ use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
 use crate::units::Time;
 use crate::verdict::{DropCause, Verdict};
+pub use classifier::PortClassifier;
+use judge::judge;
 use leaves::Leaves;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
-use precomputed::PendingDepartures;
+use pending::PendingDepartures;
 
 /// The sending side of an interface.
 ///
@@ -310,27 +315,4 @@ impl Port {
     pub fn ring(&self) -> &TransmitRing {
         &self.ring
     }
-}
-
-/// Carries out a buffer manager's verdict.
-#[inline]
-fn judge<O: Observer>(
-    now: Time,
-    place: Place,
-    packet: &mut Packet,
-    verdict: Verdict,
-    observer: &mut O,
-) -> Result<(), DropCause> {
-    match verdict {
-        Verdict::Pass => {}
-        Verdict::MarkCe => {
-            packet.ecn = Ecn::CongestionExperienced;
-            observer.marked(now, place, packet);
-        }
-        Verdict::Drop(cause) => {
-            observer.dropped(now, Some(place), packet, cause);
-            return Err(cause);
-        }
-    }
-    Ok(())
 }

@@ -1,9 +1,10 @@
 //! A compiled condition holds exactly where the condition as written does, and a port's table of
 //! codepoints decides as its classes in order would.
 
-use perhop_qos::classifier::{MatchConfig, PortClassifier};
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::packet::{IpPrecedence, Protocol};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::port::PortClassifier;
 use perhop_qos::queue::QueueId;
 use perhop_qos::{Dscp, Packet};
 use proptest::prelude::*;

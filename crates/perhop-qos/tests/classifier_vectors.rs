@@ -4,9 +4,10 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
-use perhop_qos::classifier::{MatchConfig, PortClassifier};
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::packet::{InterfaceId, Protocol};
 use perhop_qos::policy::QueueingConfig;
+use perhop_qos::port::PortClassifier;
 use perhop_qos::{Color, Dscp, Packet};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

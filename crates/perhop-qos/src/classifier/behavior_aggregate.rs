@@ -4,38 +4,38 @@ use crate::packet::{Dscp, IpPrecedence};
 
 /// A set of DSCPs: one bit for each of the 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct DscpSet(u64);
+pub(crate) struct DscpSet(u64);
 
 impl DscpSet {
     /// All of them.
-    pub(super) const ALL: DscpSet = DscpSet(u64::MAX);
+    pub(crate) const ALL: DscpSet = DscpSet(u64::MAX);
 
     /// The codepoints of a list.
-    pub(super) fn of(codepoints: &[Dscp]) -> DscpSet {
+    pub(crate) fn of(codepoints: &[Dscp]) -> DscpSet {
         DscpSet(codepoints.iter().fold(0, |bits, dscp| bits | 1 << dscp.value()))
     }
     /// Every codepoint with one of these precedences: RFC 2474 §4.2.2, the three high bits.
-    pub(super) fn of_precedences(precedences: &[IpPrecedence]) -> DscpSet {
+    pub(crate) fn of_precedences(precedences: &[IpPrecedence]) -> DscpSet {
         DscpSet(precedences.iter().fold(0, |bits, precedence| bits | 0xff << (precedence.value() * 8)))
     }
     /// Whether `dscp` is one of them.
-    pub(super) fn contains(self, dscp: Dscp) -> bool {
+    pub(crate) fn contains(self, dscp: Dscp) -> bool {
         self.0 >> dscp.value() & 1 == 1
     }
     /// Whether there is none.
-    pub(super) fn is_empty(self) -> bool {
+    pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
     /// Those in both.
-    pub(super) fn intersection(self, other: DscpSet) -> DscpSet {
+    pub(crate) fn intersection(self, other: DscpSet) -> DscpSet {
         DscpSet(self.0 & other.0)
     }
     /// Those in either.
-    pub(super) fn union(self, other: DscpSet) -> DscpSet {
+    pub(crate) fn union(self, other: DscpSet) -> DscpSet {
         DscpSet(self.0 | other.0)
     }
     /// All the others.
-    pub(super) fn complement(self) -> DscpSet {
+    pub(crate) fn complement(self) -> DscpSet {
         DscpSet(!self.0)
     }
 }

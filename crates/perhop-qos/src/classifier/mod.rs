@@ -1,24 +1,22 @@
 //! Classifiers: which class a packet belongs to (RFC 3290 §4).
 //!
 //! A [`MatchConfig`] is a condition as written; [`Match`] is its compiled form. Conditions on the DS
-//! field alone (a behavior aggregate) become one set of 64 bits; [`PortClassifier`] makes a table of
-//! them where a port needs nothing else.
+//! field alone (a behavior aggregate) become one set of 64 bits; a [`PortClassifier`](crate::port::PortClassifier)
+//! makes a table of them where a port needs nothing else.
 
 mod behavior_aggregate;
 mod multi_field;
 mod one_or_many;
-mod port_classifier;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use multi_field::{PortRange, Prefix};
 pub use one_or_many::OneOrMany;
-pub use port_classifier::PortClassifier;
 
 use crate::error::ConfigError;
 use crate::packet::{Color, Dscp, InterfaceId, IpPrecedence, Packet, Protocol};
-use behavior_aggregate::DscpSet;
+pub(crate) use behavior_aggregate::DscpSet;
 use multi_field::{Field, has_ports};
 
 /// A condition on one packet, as written in a policy. All of its keys must hold; a list holds where
@@ -261,7 +259,7 @@ impl Match {
         self.0.holds(packet)
     }
     /// The codepoints it takes, where it asks for nothing else.
-    fn dscps(&self) -> Option<DscpSet> {
+    pub(crate) fn dscps(&self) -> Option<DscpSet> {
         match self.0 {
             Condition::BehaviorAggregate(set) => Some(set),
             _ => None,

@@ -1,6 +1,7 @@
 //! The tail side of a port: what a packet must pass before it joins its queue.
 
-use super::{Port, judge};
+use super::Port;
+use super::judge::judge;
 use crate::buffer::BufferManager;
 use crate::observer::{Observer, Place};
 use crate::packet::Packet;

@@ -1,45 +1,13 @@
 //! Departures that are precomputed on arrival: the way through a port that keeps no packets.
 
-use super::{Departure, Port, judge};
-use crate::buffer::{AnyBuffer, BufferManager};
+use super::judge::judge;
+use super::{Departure, Port};
+use crate::buffer::BufferManager;
 use crate::observer::{Observer, Place};
-use crate::packet::{Color, Packet};
-use crate::queue::{GrowingRing, Queue, QueueId};
+use crate::packet::Packet;
+use crate::queue::QueueId;
 use crate::units::Time;
 use crate::verdict::Verdict;
-
-/// The packets that have gone on and still count as waiting, in order of departure.
-#[derive(Clone, Debug, Default)]
-pub(super) struct PendingDepartures(GrowingRing<Pending>);
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Pending {
-    /// When its first bit goes out.
-    starts: Time,
-    /// IP bytes.
-    length: u32,
-    precedence: Color,
-}
-
-impl PendingDepartures {
-    /// Those that have left by `now` no longer wait in `queue`, as `buffer` is told.
-    #[inline]
-    fn release_departed(&mut self, now: Time, queue: &mut Queue, buffer: &mut AnyBuffer) {
-        while let Some(&Pending { starts, length, precedence }) = self.0.front()
-            && starts <= now
-        {
-            self.0.drop_front();
-            queue.forget_pending(precedence, length);
-            buffer.departed(starts, precedence, queue.occupancy());
-        }
-    }
-    /// A packet of `length` IP bytes waits in `queue` until it `starts`.
-    #[inline]
-    fn add(&mut self, starts: Time, length: u32, precedence: Color, queue: &mut Queue) {
-        queue.count_pending(precedence, length);
-        self.0.push_back(Pending { starts, length, precedence });
-    }
-}
 
 impl Port {
     /// Packets whose precomputed departure has come by `now` no longer wait. To be called before somebody looks at the

@@ -1,7 +1,7 @@
 //! [`PortClassifier`]: which queue of a port a packet belongs to.
 
-use super::Match;
-use super::behavior_aggregate::DscpSet;
+use crate::classifier::DscpSet;
+use crate::classifier::Match;
 use crate::error::ConfigError;
 use crate::packet::{Dscp, Packet};
 use crate::policy::{ClassConfig, QueueingConfig};

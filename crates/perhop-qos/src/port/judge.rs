@@ -1,0 +1,29 @@
+//! [`judge`]: what a buffer manager's verdict does to a packet.
+
+use crate::observer::{Observer, Place};
+use crate::packet::{Ecn, Packet};
+use crate::units::Time;
+use crate::verdict::{DropCause, Verdict};
+
+/// Carries out a buffer manager's verdict.
+#[inline]
+pub(super) fn judge<O: Observer>(
+    now: Time,
+    place: Place,
+    packet: &mut Packet,
+    verdict: Verdict,
+    observer: &mut O,
+) -> Result<(), DropCause> {
+    match verdict {
+        Verdict::Pass => {}
+        Verdict::MarkCe => {
+            packet.ecn = Ecn::CongestionExperienced;
+            observer.marked(now, place, packet);
+        }
+        Verdict::Drop(cause) => {
+            observer.dropped(now, Some(place), packet, cause);
+            return Err(cause);
+        }
+    }
+    Ok(())
+}
