@@ -129,7 +129,7 @@ impl Wheel {
         week.occupied |= 1 << place;
         week.first[place] = Entry { time: wakeup.time, slot: wakeup.slot, next: NONE };
     }
-    /// The same where the day has an entry already.
+    /// Puts a wake-up down on a day that has one already.
     #[inline(never)]
     fn put_down_beside(&mut self, day: u64, Wakeup { time, slot }: Wakeup) {
         let week = self.week(day);

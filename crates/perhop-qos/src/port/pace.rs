@@ -41,7 +41,7 @@ impl Pace {
     pub(super) fn time(&mut self, length: u32) -> Time {
         self.known(length).unwrap_or_else(|| self.measure(length))
     }
-    /// The same, where it takes no division.
+    /// The time of a packet of `length` IP bytes, where it takes no division.
     #[inline]
     pub(super) fn known(&self, length: u32) -> Option<Time> {
         if self.byte > 0 {

@@ -123,7 +123,7 @@ impl End {
         (bytes > 0 && self.completes_with(bytes, is_measured)).then_some(TcpEvent::Received(bytes))
     }
 
-    /// The same where there may be more to hear than that bytes arrived.
+    /// What its application hears next and may act on, where there may be more than that bytes arrived.
     #[inline(never)]
     fn hear_of_anything(&mut self, is_measured: bool) -> Option<TcpEvent> {
         loop {

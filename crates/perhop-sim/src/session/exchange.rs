@@ -74,7 +74,7 @@ pub(crate) trait Sessions: Engine {
         None
     }
 
-    /// The same, at an end that is ahead of the agenda: its timers expire first.
+    /// The segment that `packet` carries comes to an end that is ahead of the agenda: its timers expire first.
     #[inline(never)]
     fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
         loop {
