@@ -38,19 +38,19 @@ impl<W: Watch> World<W> {
         self.send_ahead(now, link, lookahead);
     }
 
-    /// Sends the packet of `source` whose arrival at the far end of `link`, at `arrives`, was put on the agenda.
-    /// `packet` is its template.
+    /// Sends the packet of `source`, one of `lookahead`'s, whose arrival at the far end of `link`, at `arrives`, was put
+    /// on the agenda. `packet` is its template.
     #[allow(clippy::inline_always)] // a part of its arrival, seldom of anything else
     #[inline(always)]
     pub(super) fn send_prescheduled(
         &mut self,
         arrives: Time,
         link: LinkId,
+        lookahead: u32,
         source: usize,
         packet: &mut Packet,
     ) {
         self.hosts.take_packet(source, packet);
-        let Entry::Lookahead(lookahead) = self.links[link.index()].entry else { return };
         self.lookaheads[lookahead as usize].prescheduled = Prescheduled::Nothing;
         let mut hop = self.hop(link);
         hop.come(packet.sent_at, packet);
@@ -73,7 +73,7 @@ impl<W: Watch> World<W> {
         };
         let arrives = departure.ends + direction.delay;
         let mut packet = self.hosts.sources[source].template;
-        self.send_prescheduled(arrives, link, source, &mut packet);
+        self.send_prescheduled(arrives, link, lookahead, source, &mut packet);
         self.links[link.index()].direction.in_flight.push_back(Flight { arrives, packet });
         false
     }

@@ -132,7 +132,7 @@ impl<W: Watch> World<W> {
         {
             let source = self.lookaheads[lookahead as usize].feeders.source(feeder);
             packet = self.hosts.sources[source].template;
-            self.send_prescheduled(now, link, source, &mut packet);
+            self.send_prescheduled(now, link, lookahead, source, &mut packet);
         } else if *far_end != FarEnd::Event {
             return self.deliver_in_flight(now, link);
         } else {
