@@ -191,9 +191,6 @@ impl<W: Watch> World<W> {
             }
             hop = &mut self.links[link.index()];
         }
-        if hop.onward == Onward::PlainHost {
-            return self.deliver(now, packet);
-        }
         packet.arrive(hop.direction.far_interface);
         if !hop.direction.input.is_empty()
             && let Verdict::Drop(cause) = hop.direction.input.condition(now, packet)
@@ -203,7 +200,7 @@ impl<W: Watch> World<W> {
         }
         packet.hops += 1;
         match hop.onward {
-            Onward::PlainHost | Onward::Host => self.deliver(now, packet),
+            Onward::Host => self.deliver(now, packet),
             Onward::Link(next) => Some(next),
             Onward::Routed => Some(self.hosts.link_of(flow_of(packet), packet.hops)),
         }

@@ -78,8 +78,6 @@ pub(super) enum Awaited {
 /// Where a packet goes that has reached the far end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Onward {
-    /// To the host there, which has no input conditioners: nobody asks what a node knows of a packet.
-    PlainHost,
     /// To the host there.
     Host,
     /// By this link: all packets take it.

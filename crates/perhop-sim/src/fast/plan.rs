@@ -42,7 +42,7 @@ impl<W: Watch> World<W> {
             stretch[1..].iter().for_each(|link| entries[link.index()] = Entry::Upstream(stretch[0]));
         }
         let far_ends = far_ends(&mut hosts, &inline);
-        let onward = onward(&hosts, &directions);
+        let onward = onward(&hosts);
         let (wires, mut links) = (wires(&hosts, &directions), Vec::with_capacity(directions.len()));
         for (index, direction) in directions.into_iter().enumerate() {
             let departures = if W::TIME_ORDERED || !direction.port.precomputes_departures() {
@@ -198,8 +198,8 @@ fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
 }
 
 /// Where packets go that have reached the far end of each link.
-fn onward(hosts: &Hosts, directions: &[perhop_net::Direction]) -> Vec<Onward> {
-    let mut next: Vec<Option<Option<LinkId>>> = vec![None; directions.len()];
+fn onward(hosts: &Hosts) -> Vec<Onward> {
+    let mut next: Vec<Option<Option<LinkId>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
         let path: Vec<LinkId> = path(hosts, flow).collect();
         for pair in path.windows(2) {
@@ -207,12 +207,11 @@ fn onward(hosts: &Hosts, directions: &[perhop_net::Direction]) -> Vec<Onward> {
             *known = known.filter(|next| *next == pair[1]);
         }
     }
-    let of = |(index, direction): (usize, &perhop_net::Direction)| match hosts.far_nodes[index] {
-        FarNode::Host if direction.input.is_empty() => Onward::PlainHost,
+    let of = |(far_node, next): (&FarNode, Option<Option<LinkId>>)| match far_node {
         FarNode::Host => Onward::Host,
-        FarNode::Router => next[index].flatten().map_or(Onward::Routed, Onward::Link),
+        FarNode::Router => next.flatten().map_or(Onward::Routed, Onward::Link),
     };
-    directions.iter().enumerate().map(of).collect()
+    hosts.far_nodes.iter().zip(next).map(of).collect()
 }
 
 /// What happens on each wire.
