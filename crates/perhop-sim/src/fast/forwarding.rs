@@ -169,7 +169,7 @@ impl<W: Watch> World<W> {
         loop {
             let mut hop = self.hop(link);
             let Some(&Flight { mut packet, arrives }) = hop.link.direction.in_flight.front() else { break };
-            if arrives > now && !hop.delivers_inline(&packet, arrives) {
+            if arrives > now && hop.lookahead(&packet).is_none_or(|until| arrives > until) {
                 hop.await_arrival(arrives);
                 break;
             }

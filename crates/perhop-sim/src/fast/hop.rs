@@ -2,7 +2,7 @@
 
 use perhop_net::{Flight, PortCounters};
 use perhop_qos::observer::Watch;
-use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::packet::Packet;
 use perhop_qos::port::{Departure, Port, Sent};
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -88,7 +88,7 @@ impl<W: Watch> Hop<'_, W> {
         self.link.direction.transmitted += u64::from(leaves <= self.hosts.measurements.duration);
         let arrives = departure.ends + self.link.direction.delay;
         if self.link.direction.in_flight.is_empty() {
-            if self.delivers_inline(packet, arrives) {
+            if self.lookahead(packet).is_some_and(|until| arrives <= until) {
                 return Some(arrives);
             }
             self.agenda.schedule(self.link.direction.arrival, arrives);
@@ -97,17 +97,15 @@ impl<W: Watch> Hop<'_, W> {
         None
     }
 
-    /// Whether `packet`, which arrives at `arrives`, is received now: nothing else can reach what it meets at the far end
-    /// before, which is the link's lookahead (Chandy and Misra 1979, "Distributed simulation").
+    /// Up to which instant nothing else can reach what `packet` meets at the far end: the link's lookahead (Chandy and
+    /// Misra 1979, "Distributed simulation"). If it arrives by then it is received inline; where there is no lookahead,
+    /// by an event. At the instant itself arrivals come before all else that the agenda holds.
     #[inline(always)]
-    pub(super) fn delivers_inline(&self, packet: &Packet, arrives: Time) -> bool {
+    pub(super) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         match self.link.far_end {
-            FarEnd::Event => false,
-            FarEnd::Inline(Awaited::Tcp) if packet.protocol == Protocol::TCP => {
-                let transport = &self.hosts.transport;
-                arrives <= transport.not_beyond && arrives < transport.lookahead(packet)
-            }
-            FarEnd::Inline(_) => arrives <= self.hosts.measurements.duration,
+            FarEnd::Event => None,
+            FarEnd::Inline(Awaited::Tcp) => self.hosts.transport.lookahead(packet),
+            FarEnd::Inline(_) => Some(self.hosts.measurements.duration),
         }
     }
     /// The agenda will come to what is in flight here at `arrives`.

@@ -23,8 +23,7 @@ pub(crate) struct End {
     pub(super) generation: u32,
     /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits for none.
     pub(super) armed: Time,
-    /// Before this instant nothing that the agenda holds happens to it: it may be ahead of the agenda.
-    pub(super) lookahead: Time,
+    pub(super) session: usize,
     /// Of the transaction under way: bytes that have arrived here, and as many as the application waits for.
     pub(super) arrived: u64,
     pub(super) awaited: u64,
@@ -35,7 +34,6 @@ pub(crate) struct End {
     pub(super) link: LinkId,
     pub(super) connection: Connection,
     pub(super) slot: Slot,
-    pub(super) session: usize,
     pub(super) closed: bool,
 }
 

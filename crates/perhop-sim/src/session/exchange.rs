@@ -153,7 +153,6 @@ pub(crate) trait Sessions: Engine {
         if *due < Time::MAX {
             agenda.schedule(*slot, *due);
         }
-        transport.update_lookahead(session);
         if is_over {
             self.stop(now, session);
         } else if gap.is_none() || !first {
@@ -194,7 +193,6 @@ pub(crate) trait Sessions: Engine {
             self.add_end(session, end_of(place, end), connection);
         }
         let transport = &mut self.hosts_mut().transport;
-        transport.note_open(session, place);
         let [client, server] = [CLIENT, SERVER].map(|end| end_of(place, end));
         if let Some(Ledger(connections)) = &mut transport.ledger {
             let generation = transport.ends[client].generation;
@@ -222,7 +220,6 @@ pub(crate) trait Sessions: Engine {
             link,
             peer: place as u32 ^ 1,
             generation,
-            lookahead: Time::ZERO,
             slot,
             armed: Time::MAX,
             closed: false,
@@ -263,7 +260,6 @@ pub(crate) trait Sessions: Engine {
             end.connection = Connection::new(parameters, Role::Passive, Time::ZERO);
         }
         free.push(place);
-        transport.note_over(session, place);
     }
 
     /// The application at `end` hears of `event`.

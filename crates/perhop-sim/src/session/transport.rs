@@ -17,8 +17,6 @@ use super::segments::{Carried, Segments};
 #[derive(Debug)]
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
-    /// Of each session, the sum of the places of its open connections: the place of the only one, where there is but one.
-    pub(super) open_places: Vec<usize>,
     pub(super) pairs: Vec<ConnectionPair>,
     /// Their ends: those of the pair at a place stand at [twice that](end_of), the client's before the server's.
     pub(super) ends: Vec<End>,
@@ -27,8 +25,8 @@ pub(crate) struct Transport {
     pub(crate) segments: Segments,
     /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read, then the end of
     /// the run.
-    pub(crate) not_beyond: Time,
-    duration: Time,
+    pub(super) not_beyond: Time,
+    pub(super) duration: Time,
     pub(crate) probes: Vec<ConnectionProbe>,
     /// Where something is captured: every connection there was.
     pub(crate) ledger: Option<Ledger>,
@@ -114,7 +112,6 @@ impl Transport {
     pub(crate) fn new(warmup: Time, duration: Time) -> Transport {
         Transport {
             sessions: Vec::new(),
-            open_places: Vec::new(),
             pairs: Vec::new(),
             ends: Vec::new(),
             free: Vec::new(),
