@@ -6,7 +6,7 @@ use hdrhistogram::Histogram;
 use perhop_measure::counters::Tally;
 use perhop_net::{Direction, Network};
 use perhop_qos::conditioner::{Count, TrafficConditioner};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Color, FlowKey};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -173,7 +173,7 @@ pub struct SendDelay {
 }
 
 impl Report {
-    pub(crate) fn of<O: Watch>(
+    pub(crate) fn of<O: PortObservers>(
         node: &str,
         now: Time,
         network: &Network<Devices, O>,
@@ -194,7 +194,7 @@ impl Report {
 }
 
 impl Frames {
-    fn of<O: Watch>(network: &Network<Devices, O>) -> Frames {
+    fn of<O: PortObservers>(network: &Network<Devices, O>) -> Frames {
         let Totals {
             received,
             received_bytes,

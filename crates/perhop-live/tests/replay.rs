@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use perhop_live::lowering::{Plan, plan};
 use perhop_live::{DeviceId, Forwarder, TestWire};
-use perhop_qos::observer::{Observer, Place, Watch};
+use perhop_qos::observer::{Observer, Place, PortObservers};
 use perhop_qos::packet::{Color, Dscp, Ecn, FlowKey, InterfaceId, Packet};
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
@@ -110,15 +110,15 @@ fn entry(at: Time, packet: &Packet, event: Event) -> Entry {
     Entry { at, event, flow: packet.flow_key(), length: packet.length, header }
 }
 
-impl Watch for Log {
+impl PortObservers for Log {
     type Observer<'w> = PortLog<'w>;
-    fn at(&mut self, port: usize) -> PortLog<'_> {
+    fn of_port(&mut self, port: usize) -> PortLog<'_> {
         PortLog(self.port(port))
     }
-    fn comes(&mut self, now: Time, port: usize, packet: &Packet) {
+    fn arriving(&mut self, now: Time, port: usize, packet: &Packet) {
         self.port(port).push(entry(now, packet, Event::Came));
     }
-    fn ends(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
+    fn dropped_between(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
         self.port(port);
         self.ends[port].push(entry(now, packet, Event::Ended(cause)));
     }
@@ -147,7 +147,7 @@ fn simulated(scenario: &Scenario, base: &Path) -> BTreeMap<String, Vec<Entry>> {
     let setup = set_up(scenario, base, scenario.seed, 0, &[]).unwrap();
     let mut world = World::new(setup, Log::default());
     world.finish();
-    let mut log = std::mem::take(world.watch());
+    let mut log = std::mem::take(world.observers());
     log.named(|port| world.port_name(port).unwrap().to_owned())
 }
 
@@ -238,7 +238,7 @@ impl Laboratory {
             let report = forwarder.report();
             assert_eq!(report.frames.held, report.frames.slots_taken, "{}", config.node);
             assert_eq!(forwarder.totals().received, forwarder.totals().ended() + forwarder.held());
-            log.extend(forwarder.watch().named(|port| config.directions[port].name.clone()));
+            log.extend(forwarder.observers().named(|port| config.directions[port].name.clone()));
         }
         log
     }

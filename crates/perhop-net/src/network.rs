@@ -1,6 +1,6 @@
 //! [`Network`]: the plain engine. The whole way of a packet from edge to edge stands in this file.
 
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
@@ -29,11 +29,16 @@ pub trait Edge: DropSink + Sized {
     type Event: Copy;
 
     /// `event` happens.
-    fn happen<W: Watch>(network: &mut Network<Self, W>, now: Time, event: Self::Event);
+    fn happen<W: PortObservers>(network: &mut Network<Self, W>, now: Time, event: Self::Event);
 
     /// `packet` has passed the input conditioners at the far end of `link`: it is for whoever is there, or goes on
     /// ([`Network::forward`]).
-    fn receive<W: Watch>(network: &mut Network<Self, W>, now: Time, link: LinkId, packet: &mut Packet);
+    fn receive<W: PortObservers>(
+        network: &mut Network<Self, W>,
+        now: Time,
+        link: LinkId,
+        packet: &mut Packet,
+    );
 }
 
 /// Directions of links between the edges of a network, in motion; `W` observes its ports.
@@ -46,12 +51,12 @@ pub struct Network<E: Edge, W = ()> {
     /// Who sends and receives.
     pub edge: E,
     /// Who observes the ports, which are numbered as the directions are.
-    pub watch: W,
+    pub observers: W,
     /// From when on ports are counted.
     pub counts_from: Time,
 }
 
-impl<E: Edge, W: Watch> Network<E, W> {
+impl<E: Edge, W: PortObservers> Network<E, W> {
     /// Lets happen whatever happens no later than `limit`; when that was, of the last event.
     pub fn run_until(&mut self, limit: Time) -> Option<Time> {
         let mut last = None;
@@ -69,7 +74,7 @@ impl<E: Edge, W: Watch> Network<E, W> {
     /// `packet` leaves a node by `link`: it passes the output conditioners and joins a queue of the port, or ends.
     pub fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         self.catch_up(now, link);
-        self.watch.comes(now, link.index(), packet);
+        self.observers.arriving(now, link.index(), packet);
         let Direction { output, .. } = &mut self.directions[link.index()];
         if !output.is_empty()
             && let Verdict::Drop(cause) = output.condition(now, packet)
@@ -152,7 +157,7 @@ impl<E: Edge, W: Watch> Network<E, W> {
     /// `packet` ends at `link` outside the queues of its port, at `point`.
     #[cold]
     fn drop(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
-        self.watch.ends(now, link.index(), packet, cause);
+        self.observers.dropped_between(now, link.index(), packet, cause);
         self.edge.dropped(now, link, packet, cause, point);
         if now >= self.counts_from {
             self.directions[link.index()].count_drop(packet, cause, point);
@@ -168,7 +173,7 @@ impl<E: Edge, W: Watch> Network<E, W> {
             link,
             counts_from: self.counts_from,
             ends: Time::MAX,
-            observer: self.watch.at(link.index()),
+            observer: self.observers.of_port(link.index()),
         };
         (port, counters)
     }

@@ -92,7 +92,7 @@ impl<O: Observer> Observer for &mut O {
 /// Sees what happens at the ports of a whole network, however these are driven: gives each its observer.
 ///
 /// The default sees nothing, and costs nothing.
-pub trait Watch {
+pub trait PortObservers {
     /// Whether its observers must hear of the events of a port in the order of time. Where an engine computes departures
     /// on arrival, an observer that need not hears of each packet's events at once.
     const TIME_ORDERED: bool = true;
@@ -103,20 +103,20 @@ pub trait Watch {
         Self: 'w;
 
     /// The observer of port number `port`.
-    fn at(&mut self, port: usize) -> Self::Observer<'_>;
+    fn of_port(&mut self, port: usize) -> Self::Observer<'_>;
     /// `packet` comes to port number `port`, before that interface's output conditioners.
-    fn comes(&mut self, now: Time, port: usize, packet: &Packet) {
+    fn arriving(&mut self, now: Time, port: usize, packet: &Packet) {
         let _ = (now, port, packet);
     }
     /// `packet` was dropped between ports: by a conditioner, or on the wire that port number `port` feeds.
-    fn ends(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
+    fn dropped_between(&mut self, now: Time, port: usize, packet: &Packet, cause: DropCause) {
         let _ = (now, port, packet, cause);
     }
 }
 
 /// The one that sees nothing.
-impl Watch for () {
+impl PortObservers for () {
     const TIME_ORDERED: bool = false;
     type Observer<'w> = ();
-    fn at(&mut self, _: usize) {}
+    fn of_port(&mut self, _: usize) {}
 }

@@ -1,7 +1,7 @@
 //! The plain engine on simulated hosts: [`Hosts`] at the edge of a [`Network`].
 
 use perhop_net::{Direction, Edge, Network};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -15,11 +15,16 @@ use crate::hosts::{FarNode, Hosts};
 impl Edge for Hosts {
     type Event = HostEvent;
 
-    fn happen<W: Watch>(network: &mut Network<Hosts, W>, now: Time, event: HostEvent) {
+    fn happen<W: PortObservers>(network: &mut Network<Hosts, W>, now: Time, event: HostEvent) {
         HostEvents::happen(network, now, event);
     }
 
-    fn receive<W: Watch>(network: &mut Network<Hosts, W>, now: Time, link: LinkId, packet: &mut Packet) {
+    fn receive<W: PortObservers>(
+        network: &mut Network<Hosts, W>,
+        now: Time,
+        link: LinkId,
+        packet: &mut Packet,
+    ) {
         let next = match network.edge.far_nodes[link.index()] {
             FarNode::Host => network.deliver(now, packet),
             FarNode::Router => Some(network.edge.link_of(flow_of(packet), packet.hops)),
@@ -30,7 +35,7 @@ impl Edge for Hosts {
     }
 }
 
-impl<W: Watch> Engine for Network<Hosts, W> {
+impl<W: PortObservers> Engine for Network<Hosts, W> {
     fn hosts(&self) -> &Hosts {
         &self.edge
     }

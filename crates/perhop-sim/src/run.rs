@@ -11,7 +11,7 @@ use crate::build::{captured, set_up};
 use crate::capture::{Captured, Captures, Files};
 use crate::engine::Engine;
 use crate::fast::World;
-use crate::snapshot::{Snapshot, Viewing};
+use crate::snapshot::{LiveView, Snapshot};
 use perhop_measure::{Replication, Results};
 use perhop_scenario::Scenario;
 
@@ -45,7 +45,7 @@ pub struct Progress {
     planned: AtomicU64,
     packet_hops: AtomicU64,
     cancelled: AtomicBool,
-    viewing: Viewing,
+    view: LiveView,
 }
 
 impl Progress {
@@ -55,12 +55,12 @@ impl Progress {
     }
     /// Nothing simulated yet, and somebody will look into the first replication while it runs.
     pub fn watched() -> Progress {
-        Progress { viewing: Viewing::asked_for(), ..Progress::default() }
+        Progress { view: LiveView::asked_for(), ..Progress::default() }
     }
     /// What the network of the first replication looked like when it was last asked for, and asks anew. `None`
     /// where there is nothing new, and unless the run is [`watched`](Progress::watched).
     pub fn snapshot(&self) -> Option<Snapshot> {
-        self.viewing.take()
+        self.view.take()
     }
     /// Share of the planned simulated time that is done, 0 to 1.
     pub fn fraction(&self) -> f64 {
@@ -210,7 +210,7 @@ struct Part<'a> {
 impl Part<'_> {
     /// Whether somebody looks into it while it runs.
     fn is_watched(&self) -> bool {
-        self.number == 0 && self.progress.viewing.is_possible()
+        self.number == 0 && self.progress.view.is_possible()
     }
 
     /// Runs `engine` to the end of the scenario.
@@ -227,7 +227,7 @@ impl Part<'_> {
             let until = Time::from_picoseconds((duration * u128::from(slice) / u128::from(SLICES)) as u64);
             engine.run_until(until);
             if self.is_watched() {
-                progress.viewing.show(until, &mut engine);
+                progress.view.show(until, &mut engine);
             }
             if let Some(files) = &mut files {
                 engine.catch_up_everywhere(until);

@@ -1,7 +1,7 @@
 //! [`Setup`]: a scenario made ready for either engine.
 
 use perhop_net::{Direction, Event, Network};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 
 use crate::event::{HostEvent, SimAgenda};
 use crate::hosts::Hosts;
@@ -27,8 +27,8 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The plain engine, its ports observed by `watch`. Everything happens when the agenda comes to it.
-    pub fn plain<W: Watch>(self, watch: W) -> Network<Hosts, W> {
+    /// The plain engine, its ports observed by `observers`. Everything happens when the agenda comes to it.
+    pub fn plain<W: PortObservers>(self, observers: W) -> Network<Hosts, W> {
         let Setup { mut agenda, directions, mut hosts, .. } = self;
         for (number, source) in (0..).zip(&mut hosts.sources) {
             let slot = agenda.register(Event::Edge(HostEvent::Emission(number)));
@@ -36,6 +36,6 @@ impl Setup {
             source.slot = Some(slot);
         }
         let counts_from = hosts.measurements.warmup;
-        Network { agenda, directions, edge: hosts, watch, counts_from }
+        Network { agenda, directions, edge: hosts, observers, counts_from }
     }
 }

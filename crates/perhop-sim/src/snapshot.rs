@@ -45,16 +45,16 @@ pub struct ClassState {
 /// Where the run leaves a snapshot when one is asked for. The viewer sets the pace: the run reads no clock, and a
 /// snapshot that nobody asked for is not made.
 #[derive(Debug, Default)]
-pub(crate) struct Viewing {
+pub(crate) struct LiveView {
     is_possible: bool,
     is_asked_for: AtomicBool,
     latest: Mutex<Option<Snapshot>>,
 }
 
-impl Viewing {
+impl LiveView {
     /// Somebody will look.
-    pub(crate) fn asked_for() -> Viewing {
-        Viewing { is_possible: true, is_asked_for: AtomicBool::new(true), latest: Mutex::default() }
+    pub(crate) fn asked_for() -> LiveView {
+        LiveView { is_possible: true, is_asked_for: AtomicBool::new(true), latest: Mutex::default() }
     }
     /// Whether anybody will look.
     pub(crate) fn is_possible(&self) -> bool {

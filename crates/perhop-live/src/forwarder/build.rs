@@ -8,7 +8,7 @@ use perhop_net::agenda::Agenda;
 use perhop_net::{Direction, Edge, Event, Loss, Network};
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::error::ConfigError;
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::InterfaceId;
 use perhop_qos::policy::{WireConfig, queue_names};
 use perhop_qos::port::Port;
@@ -33,12 +33,12 @@ const SHORTEST_FRAME: u32 = 60;
 /// Frames are sent at most so late that it can be told how late, nanoseconds: 100 s.
 const LATEST: u64 = 100_000_000_000;
 
-impl<W: Wire, O: Watch> Forwarder<W, O> {
-    /// The forwarder that `config` describes, between the devices of `wire`, seen by `watch`.
+impl<W: Wire, O: PortObservers> Forwarder<W, O> {
+    /// The forwarder that `config` describes, between the devices of `wire`, seen by `observers`.
     ///
     /// # Errors
     /// Whatever of it cannot be built.
-    pub fn build(config: &ForwarderConfig, wire: W, watch: O) -> Result<Forwarder<W, O>, ConfigError> {
+    pub fn build(config: &ForwarderConfig, wire: W, observers: O) -> Result<Forwarder<W, O>, ConfigError> {
         if config.slots == 0 {
             return Err(ConfigError::new("slots", "there is no room for any frame").help("for example 32768"));
         }
@@ -68,7 +68,7 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
                 flows: FlowDrops::new(),
                 counts_from: Time::ZERO,
             },
-            watch,
+            observers,
             counts_from: Time::ZERO,
         };
         // A bare packet has no place for an address.

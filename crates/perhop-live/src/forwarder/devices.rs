@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use perhop_net::{Direction, DropPoint, DropSink, Edge, Network};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Dscp, Ecn, Packet};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
@@ -59,7 +59,7 @@ pub(crate) struct Devices {
 impl Devices {
     /// `frame` comes by `device` at `now`: its packet goes on by a direction, unless the frame ends here or
     /// goes past the ports.
-    pub(super) fn accept<W: Watch>(
+    pub(super) fn accept<W: PortObservers>(
         network: &mut Network<Devices, W>,
         now: Time,
         device: DeviceId,
@@ -185,11 +185,16 @@ impl Edge for Devices {
     /// Frames come when the wire has them: nothing happens here by itself.
     type Event = Infallible;
 
-    fn happen<W: Watch>(_: &mut Network<Devices, W>, _: Time, event: Infallible) {
+    fn happen<W: PortObservers>(_: &mut Network<Devices, W>, _: Time, event: Infallible) {
         match event {}
     }
 
-    fn receive<W: Watch>(network: &mut Network<Devices, W>, now: Time, link: LinkId, packet: &mut Packet) {
+    fn receive<W: PortObservers>(
+        network: &mut Network<Devices, W>,
+        now: Time,
+        link: LinkId,
+        packet: &mut Packet,
+    ) {
         match network.edge.far_ends[link.index()] {
             FarEnd::Device(device) => {
                 let (slot, marks) = (SlotId::of(packet), Some((packet.dscp, packet.ecn)));

@@ -15,7 +15,7 @@ mod totals;
 
 use hdrhistogram::Histogram;
 use perhop_net::{Direction, Network};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::units::Time;
 
 pub(crate) use devices::Devices;
@@ -27,7 +27,7 @@ use crate::config::MacAddress;
 use crate::report::Report;
 use crate::wire::{Wire, WireError};
 
-/// One process's ports between the devices of a [`Wire`], seen by a [`Watch`].
+/// One process's ports between the devices of a [`Wire`], seen by a [`PortObservers`].
 #[derive(Debug)]
 pub struct Forwarder<W, O = ()> {
     wire: W,
@@ -50,7 +50,7 @@ pub enum Round {
     Idle,
 }
 
-impl<W: Wire, O: Watch> Forwarder<W, O> {
+impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     /// Leaves what happens before `time`, on the wire's clock, out of the counters of ports and flows.
     pub fn count_from(&mut self, time: Time) {
         self.network.counts_from = time;
@@ -144,8 +144,8 @@ impl<W: Wire, O: Watch> Forwarder<W, O> {
         &mut self.wire
     }
     /// Who watches.
-    pub fn watch(&mut self) -> &mut O {
-        &mut self.network.watch
+    pub fn observers(&mut self) -> &mut O {
+        &mut self.network.observers
     }
     /// What became of all frames so far.
     pub fn totals(&self) -> &Totals {

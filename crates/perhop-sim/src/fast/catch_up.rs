@@ -3,7 +3,7 @@
 
 use perhop_net::Flight;
 use perhop_net::source::Emission;
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
@@ -13,7 +13,7 @@ use super::link::{Entry, FarEnd};
 use super::lookahead::{Feeder, Lookahead, Prescheduled};
 use super::world::World;
 
-impl<W: Watch> World<W> {
+impl<W: PortObservers> World<W> {
     /// Lets the sources of `lookahead` go on behind `now`: the arrival of their next packet is put on the agenda where
     /// that suffices, else they send ahead.
     ///

@@ -1,7 +1,7 @@
 //! A packet's way from node to node: through a port, over a wire, into the next node.
 
 use perhop_net::{DropPoint, DropSink, Flight};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::Sent;
 use perhop_qos::units::Time;
@@ -15,7 +15,7 @@ use crate::flow::flow_of;
 use crate::host_events::HostEvents;
 
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
-impl<W: Watch> World<W> {
+impl<W: PortObservers> World<W> {
     /// `packet` leaves a node by `link`, and goes on as far as what becomes of it is known now.
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
@@ -227,7 +227,7 @@ impl<W: Watch> World<W> {
         cause: DropCause,
         point: DropPoint,
     ) {
-        self.watch.ends(now, link.index(), packet, cause);
+        self.observers.dropped_between(now, link.index(), packet, cause);
         self.hosts.dropped(now, link, packet, cause, point);
         if now >= self.hosts.measurements.warmup {
             self.links[link.index()].direction.count_drop(packet, cause, point);

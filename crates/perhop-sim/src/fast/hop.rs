@@ -1,7 +1,7 @@
 //! [`Hop`]: one link, and all of the world that a packet asks on its way through that link's port and onto its wire.
 
 use perhop_net::{Flight, PortCounters};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::{Departure, Port, Sent};
 use perhop_qos::units::Time;
@@ -18,7 +18,7 @@ pub(super) struct Hop<'w, W> {
     id: LinkId,
     hosts: &'w mut Hosts,
     agenda: &'w mut SimAgenda,
-    watch: &'w mut W,
+    observers: &'w mut W,
 }
 
 impl<W> World<W> {
@@ -26,13 +26,13 @@ impl<W> World<W> {
     #[allow(clippy::inline_always)] // a part of what every packet does on every hop
     #[inline(always)]
     pub(super) fn hop(&mut self, id: LinkId) -> Hop<'_, W> {
-        let World { links, hosts, agenda, watch, .. } = self;
-        Hop { link: &mut links[id.index()], id, hosts, agenda, watch }
+        let World { links, hosts, agenda, observers, .. } = self;
+        Hop { link: &mut links[id.index()], id, hosts, agenda, observers }
     }
 }
 
 #[allow(clippy::inline_always)] // parts of what every packet does on every hop
-impl<W: Watch> Hop<'_, W> {
+impl<W: PortObservers> Hop<'_, W> {
     /// The port, and who counts what happens there.
     #[inline(always)]
     fn port(&mut self) -> (&mut Port, PortCounters<'_, Hosts, W::Observer<'_>>) {
@@ -43,7 +43,7 @@ impl<W: Watch> Hop<'_, W> {
             link: self.id,
             counts_from,
             ends,
-            observer: self.watch.at(self.id.index()),
+            observer: self.observers.of_port(self.id.index()),
         };
         (&mut self.link.direction.port, counters)
     }
@@ -51,7 +51,7 @@ impl<W: Watch> Hop<'_, W> {
     /// `packet` comes to the port, before its conditioners.
     #[inline(always)]
     pub(super) fn come(&mut self, now: Time, packet: &Packet) {
-        self.watch.comes(now, self.id.index(), packet);
+        self.observers.arriving(now, self.id.index(), packet);
     }
     /// [`Port::cut_through`].
     #[inline(always)]

@@ -7,7 +7,7 @@
 
 use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_net::Event;
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Protocol;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -29,9 +29,9 @@ enum Feeding {
     Mixed,
 }
 
-impl<W: Watch> World<W> {
-    /// The fast engine for what was set up, its ports observed by `watch`.
-    pub fn new(setup: Setup, watch: W) -> World<W> {
+impl<W: PortObservers> World<W> {
+    /// The fast engine for what was set up, its ports observed by `observers`.
+    pub fn new(setup: Setup, observers: W) -> World<W> {
         let Setup { agenda, directions, mut hosts, entering } = setup;
         let feeding = feeding(&hosts);
         let mut inline = inline_links(&hosts, &feeding);
@@ -64,7 +64,7 @@ impl<W: Watch> World<W> {
                 direction,
             });
         }
-        let mut world = World { agenda, links, lookaheads: Vec::new(), hosts, watch };
+        let mut world = World { agenda, links, lookaheads: Vec::new(), hosts, observers };
         world.start_sources(&entering, &stretches);
         world
     }

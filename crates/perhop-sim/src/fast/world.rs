@@ -1,7 +1,7 @@
 //! [`World`]: the fast engine's network in motion.
 
 use perhop_net::{Direction, Event};
-use perhop_qos::observer::Watch;
+use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -21,17 +21,17 @@ pub struct World<W = ()> {
     /// By [`Entry::Lookahead`](super::link::Entry).
     pub(super) lookaheads: Vec<Lookahead>,
     pub(super) hosts: Hosts,
-    pub(super) watch: W,
+    pub(super) observers: W,
 }
 
 impl<W> World<W> {
     /// Who observes the ports.
-    pub fn watch(&mut self) -> &mut W {
-        &mut self.watch
+    pub fn observers(&mut self) -> &mut W {
+        &mut self.observers
     }
 }
 
-impl<W: Watch> Engine for World<W> {
+impl<W: PortObservers> Engine for World<W> {
     fn hosts(&self) -> &Hosts {
         &self.hosts
     }
