@@ -25,14 +25,8 @@ impl<W: PortObservers> World<W> {
     }
 
     /// `packet` reaches the far end of `link`, and goes on as far as what becomes of it is known now.
-    #[inline(never)]
-    fn go_on(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
-        self.travel(now, link, packet);
-    }
-
-    /// [`World::go_on`] as a part of what brings most packets here.
     #[inline(always)]
-    fn travel(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
+    fn go_on(&mut self, mut now: Time, mut link: LinkId, packet: &mut Packet) {
         while let Some(next) = self.reach(now, link, packet) {
             let Some(arrives) = self.pass(now, next, packet) else { return };
             (now, link) = (arrives, next);
@@ -111,7 +105,7 @@ impl<W: PortObservers> World<W> {
             let mut hop = self.hop(link);
             let Some(departure) = hop.poll_transmit(now, &mut packet) else { return };
             if let Some(arrives) = hop.launch(now, &packet, departure) {
-                self.travel(arrives, link, &mut packet);
+                self.go_on(arrives, link, &mut packet);
             }
             // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.
             let port = &self.links[link.index()].direction.port;
@@ -144,7 +138,7 @@ impl<W: PortObservers> World<W> {
             }
         }
         self.follow(now, link);
-        self.travel(now, link, &mut packet);
+        self.go_on(now, link, &mut packet);
     }
 
     /// A packet has reached the far end of `link`: what has become due before it happens.
