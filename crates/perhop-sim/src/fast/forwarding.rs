@@ -107,11 +107,6 @@ impl<W: PortObservers> World<W> {
             if let Some(arrives) = hop.launch(now, &packet, departure) {
                 self.go_on(arrives, link, &mut packet);
             }
-            // What has just left mostly fills the ring: to ask that is shorter than to poll once more in vain.
-            let port = &self.links[link.index()].direction.port;
-            if port.backlog() == 0 || !port.ring().has_room() {
-                return;
-            }
         }
     }
 
