@@ -93,7 +93,7 @@ impl Hosts {
         if due.at >= self.measurements.warmup {
             counters.offered.add(packet.length);
         }
-        source.put_next_packet(due);
+        *due = source.next_packet();
         if due.at >= *stops {
             due.at = Time::MAX;
         }

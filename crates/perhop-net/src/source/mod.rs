@@ -53,19 +53,18 @@ impl Source {
         })
     }
     /// The next packet, no earlier than the one before; [`Emission::NEVER`] when the source has ended.
-    #[inline(never)] // most sources are longer than their caller
+    #[allow(clippy::inline_always)] // on the path of every packet, and short for constant bit rate
+    #[inline(always)]
     pub fn next_packet(&mut self) -> Emission {
+        if let Source::Cbr(source) = self { source.next_packet() } else { self.next_of_others() }
+    }
+    #[inline(never)] // most sources are longer than their caller
+    fn next_of_others(&mut self) -> Emission {
         match self {
             Source::Cbr(source) => source.next_packet(),
             Source::OnOff(source) => source.next_packet(),
             Source::Poisson(source) => source.next_packet(),
             Source::Trace(source) => source.next_packet(),
         }
-    }
-    /// Writes the next packet to `place`: [`Source::next_packet`] with constant bit rate inlined.
-    #[allow(clippy::inline_always)] // on the path of every packet, and short for constant bit rate
-    #[inline(always)]
-    pub fn put_next_packet(&mut self, place: &mut Emission) {
-        *place = if let Source::Cbr(source) = self { source.next_packet() } else { self.next_packet() };
     }
 }
