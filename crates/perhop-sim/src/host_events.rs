@@ -7,7 +7,7 @@ use perhop_scenario::routing::LinkId;
 
 use crate::engine::Engine;
 use crate::event::HostEvent;
-use crate::flow::payload;
+use crate::flow::{flow_of, payload, sequence_of};
 use crate::hosts::{FlowSource, QueueProbe};
 use crate::session::{Carried, ConnectionProbes, Sessions};
 
@@ -90,7 +90,8 @@ pub(crate) trait HostEvents: Sessions + ConnectionProbes {
         if packet.protocol == Protocol::TCP {
             return self.receive_segment(now, packet);
         }
-        self.hosts_mut().count_datagram(now, packet);
+        let (flow, number) = (flow_of(packet), sequence_of(packet));
+        self.hosts_mut().measurements.deliver(now, flow, packet, number);
         None
     }
 }

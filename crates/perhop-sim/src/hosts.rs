@@ -11,7 +11,7 @@ use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
 
 use crate::capture::Tap;
-use crate::flow::{flow_of, payload, sequence_of};
+use crate::flow::{flow_of, payload};
 use crate::session::Transport;
 
 /// A flow's source of datagrams, and the packet it sends next.
@@ -97,22 +97,6 @@ impl Hosts {
         if due.at >= *stops {
             due.at = Time::MAX;
         }
-    }
-
-    /// A datagram has arrived at its host.
-    #[inline(never)]
-    pub(crate) fn count_datagram(&mut self, now: Time, packet: &Packet) {
-        // Without samples counting comes last, and nothing is kept for afterwards.
-        if self.measurements.samples.is_some() {
-            return self.count_sampled_datagram(now, packet);
-        }
-        self.measurements.count(now, flow_of(packet), packet, sequence_of(packet));
-    }
-
-    /// A datagram has arrived at its host, and the scenario asks for samples.
-    #[inline(never)]
-    fn count_sampled_datagram(&mut self, now: Time, packet: &Packet) {
-        self.measurements.deliver(now, flow_of(packet), packet, sequence_of(packet));
     }
 
     /// `packet` came to the far end of `link`, before anything is done to it there.
