@@ -12,16 +12,7 @@ use std::collections::BinaryHeap;
 
 use perhop_qos::units::Time;
 
-use wheel::Wheel;
-
-/// A wake-up: time, then slot. Ties in time are broken by the order in which slots were registered, and not by the
-/// order in which wake-ups were asked for: so it does not matter to what happens who asked early and who late.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Wakeup {
-    /// Picoseconds.
-    time: u64,
-    slot: u32,
-}
+use wheel::{Wakeup, Wheel};
 
 /// Future events of type `E`, of which each is registered once and scheduled any number of times.
 ///

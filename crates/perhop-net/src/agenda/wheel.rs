@@ -1,7 +1,5 @@
 //! [`Wheel`]: the days of the year ahead, and what is put down on them.
 
-use super::Wakeup;
-
 /// No entry.
 const NONE: u32 = u32::MAX;
 /// Days of the smallest and of the largest year, powers of two.
@@ -11,6 +9,16 @@ const MOST_DAYS: usize = 1 << 18;
 const DAYS_OF_A_WEEK: usize = 64;
 /// How many halvings of the distance of events make a day.
 const HALVINGS: u32 = 2;
+
+/// A wake-up: time, then slot. Ties in time are broken by the order in which slots were registered, and not
+/// by the order in which wake-ups were asked for: so it does not matter to what happens who asked early and
+/// who late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Wakeup {
+    /// Picoseconds.
+    pub(super) time: u64,
+    pub(super) slot: u32,
+}
 
 /// A wake-up, and the next of the same day.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +59,8 @@ impl Week {
     }
 }
 
-/// Days of equal length, numbered from the start of time, and what is put down on those after today, less than a year
-/// ahead: in no order within a day.
+/// Days of equal length, numbered from the start of time, and what is put down on those after today, less
+/// than a year ahead: in no order within a day.
 ///
 /// Few days have two wake-ups, so a day holds one itself, and the others are kept elsewhere.
 #[derive(Debug)]
@@ -157,8 +165,8 @@ impl Wheel {
         None
     }
 
-    /// Turns to the next day that has an entry and takes that off, where it is the only one of its day, no later than `limit`,
-    /// and its day in the week of tomorrow and before `end`. Else everything remains.
+    /// Turns to the next day that has an entry and takes that off, where it is the only one of its day, no
+    /// later than `limit`, and its day in the week of tomorrow and before `end`. Else everything remains.
     #[inline]
     pub(super) fn take_only(&mut self, end: u64, limit: u64) -> Option<Wakeup> {
         let week = self.week(self.tomorrow);
@@ -198,8 +206,8 @@ impl Wheel {
     }
 }
 
-/// How long a day is for events that are `gap` picoseconds apart: so short that few days have two, for those would have
-/// to be sorted.
+/// How long a day is for events that are `gap` picoseconds apart: so short that few days have two, for those
+/// would have to be sorted.
 fn day_bits(gap: u64) -> u32 {
     gap.max(1).ilog2().saturating_sub(HALVINGS)
 }
