@@ -18,6 +18,7 @@ mod check;
 pub mod convert;
 pub mod diagnostic;
 pub mod line;
+mod mode;
 mod parser;
 mod syntax;
 mod words;
@@ -27,9 +28,4 @@ pub use convert::{Platform, Port, Router, convert};
 pub use diagnostic::{Diagnostic, Severity};
 pub use line::{Line, LineState};
 pub use parser::{is_configuration, parse};
-pub use syntax::{CommandReference, commands};
-
-/// The name of an interface in full: `fa0/0` is `FastEthernet0/0`.
-pub fn interface_name(written: &str) -> String {
-    syntax::interface_name(written)
-}
+pub use syntax::{CommandReference, commands, interface_name};

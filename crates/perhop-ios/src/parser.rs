@@ -9,33 +9,9 @@ use crate::ast::Configuration;
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::line::{Line, LineState};
+use crate::mode::Mode;
 use crate::syntax::{self, Spelling};
 use crate::words::{Finding, Form, Reader};
-
-/// The block a line stands in, with the places of what it is about in the tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// Outside of all blocks.
-    Global,
-    /// `class-map`
-    ClassMap(usize),
-    /// `policy-map`
-    PolicyMap(usize),
-    /// `class` in a policy-map.
-    Class(usize, usize),
-    /// `police` in a class, written over several lines.
-    Police(usize, usize),
-    /// `ip access-list`
-    AccessList(usize),
-    /// `interface`
-    Interface(usize),
-    /// `pvc` of an interface.
-    Pvc(usize, usize),
-    /// A block without influence on packets.
-    Irrelevant,
-    /// A block that would change what packets experience: how.
-    NotModelled(&'static str),
-}
 
 /// An open block.
 struct Frame {

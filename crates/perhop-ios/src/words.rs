@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use crate::diagnostic::Diagnostic;
 use crate::line::LineState;
-use crate::parser::Mode;
+use crate::mode::Mode;
 
 /// How a command is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

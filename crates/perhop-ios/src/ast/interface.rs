@@ -4,9 +4,10 @@ use std::net::Ipv4Addr;
 
 use serde::Serialize;
 
+use super::at::At;
 use super::policy_map::FairQueue;
+use super::random_detect::RandomDetect;
 use super::rate_limit::RateLimit;
-use super::{At, RandomDetect};
 
 /// What kind of wire an interface has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -4,6 +4,7 @@
 //! [`convert`](crate::convert()).
 
 mod access_list;
+mod at;
 mod class_map;
 mod interface;
 mod named;
@@ -14,6 +15,7 @@ mod rate_limit;
 use serde::Serialize;
 
 pub use access_list::{AccessList, AclAction, AclEntry, AclKind, AddressMatch, PortMatch, RateLimitAcl};
+pub use at::At;
 pub(crate) use class_map::{APPLICATIONS, IP_PROTOCOLS};
 pub use class_map::{ClassMap, Combination, Criterion, Polarity, Statement};
 pub use interface::{
@@ -30,22 +32,6 @@ pub use rate_limit::{Action, Direction, Marking, RateLimit, RateLimitMatch, Then
 
 use crate::diagnostic::Diagnostic;
 use crate::line::Line;
-
-/// A value and the line it stands on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct At<T> {
-    /// The line, from 1.
-    pub line: usize,
-    /// The value.
-    pub value: T,
-}
-
-impl<T> At<T> {
-    /// `value`, which stands on `line`.
-    pub fn new(line: usize, value: T) -> At<T> {
-        At { line, value }
-    }
-}
 
 /// The name of the class that takes what no other class of a policy takes.
 pub const CLASS_DEFAULT: &str = "class-default";

@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use super::at::At;
+use super::random_detect::RandomDetect;
 use super::rate_limit::{Action, Marking};
-use super::{At, RandomDetect};
 
 /// `policy-map`.
 #[derive(Clone, Debug, PartialEq, Serialize)]

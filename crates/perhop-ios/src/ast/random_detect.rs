@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::At;
+use super::at::At;
 
 /// What tells WRED the drop precedence of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

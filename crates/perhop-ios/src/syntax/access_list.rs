@@ -1,9 +1,9 @@
 //! What stands under `ip access-list`, and the numbered lines that come without a block.
 
 use super::access_entry::entry;
-use super::{Command, irrelevant, modelled, not_modelled};
+use super::command::{Command, irrelevant, modelled, not_modelled};
 use crate::ast::{AccessList, AclAction, AclKind, Configuration, RateLimitAcl};
-use crate::parser::Mode;
+use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 use perhop_qos::packet::IpPrecedence;
 

@@ -1,7 +1,7 @@
 //! What stands under `class-map`.
 
+use super::command::{Command, irrelevant, modelled};
 use super::numbers::{dscp, list, precedence};
-use super::{Command, irrelevant, modelled};
 use crate::ast::{APPLICATIONS, ClassMap, Criterion, IP_PROTOCOLS, Polarity, Statement};
 use crate::words::{Finding, Reader, Reading};
 

@@ -1,10 +1,10 @@
 //! What stands outside of all blocks and is part of the model.
 
 use super::access_list::{named, numbered};
+use super::command::{Command, modelled};
 use super::interface_name;
-use super::{Command, modelled};
 use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
-use crate::parser::Mode;
+use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[

@@ -2,12 +2,12 @@
 
 use std::net::Ipv4Addr;
 
+use super::command::{Command, irrelevant, modelled, not_modelled, not_modelled_block, noted};
 use super::numbers::{KILOBITS, address};
 use super::queueing::{fair_queue, optional, random_detect, service_policy};
 use super::rate_limit::rate_limit;
-use super::{Command, irrelevant, modelled, not_modelled, not_modelled_block, noted};
 use crate::ast::{At, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank};
-use crate::parser::Mode;
+use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[

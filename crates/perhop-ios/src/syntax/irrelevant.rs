@@ -1,6 +1,6 @@
 //! What stands outside of all blocks and is not part of the model.
 
-use super::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
+use super::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
 use crate::ast::Configuration;
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[

@@ -7,6 +7,7 @@ mod access_entry;
 mod access_list;
 mod action;
 mod class_map;
+mod command;
 mod global;
 mod interface;
 mod interface_name;
@@ -21,51 +22,12 @@ mod rate_limit;
 
 use serde::Serialize;
 
+use command::{Command, Does};
+
 use crate::ast::Configuration;
 use crate::line::LineState;
-use crate::parser::Mode;
+use crate::mode::Mode;
 use crate::words::{Finding, Form, Reader, Reading, abbreviates};
-
-/// One command: its first words, and what is done about a line that begins with them.
-pub(crate) struct Command<T: 'static> {
-    words: &'static str,
-    does: Does<T>,
-}
-
-/// What is done about a command.
-pub(crate) enum Does<T: 'static> {
-    /// It is part of the model.
-    Read(fn(&mut T, &mut Reader) -> Reading),
-    /// It has no influence on packets, but on what else the configuration may say.
-    Note(fn(&mut T, &mut Reader)),
-    /// It has no influence on packets.
-    Irrelevant,
-    /// It has none, and opens a block of lines that have none.
-    IrrelevantBlock,
-    /// It would change what packets experience: how.
-    NotModelled(&'static str),
-    /// It would, and it opens a block of lines that would.
-    NotModelledBlock(&'static str),
-}
-
-const fn modelled<T>(words: &'static str, read: fn(&mut T, &mut Reader) -> Reading) -> Command<T> {
-    Command { words, does: Does::Read(read) }
-}
-const fn noted<T>(words: &'static str, note: fn(&mut T, &mut Reader)) -> Command<T> {
-    Command { words, does: Does::Note(note) }
-}
-const fn irrelevant<T>(words: &'static str) -> Command<T> {
-    Command { words, does: Does::Irrelevant }
-}
-const fn irrelevant_block<T>(words: &'static str) -> Command<T> {
-    Command { words, does: Does::IrrelevantBlock }
-}
-const fn not_modelled<T>(words: &'static str, effect: &'static str) -> Command<T> {
-    Command { words, does: Does::NotModelled(effect) }
-}
-const fn not_modelled_block<T>(words: &'static str, effect: &'static str) -> Command<T> {
-    Command { words, does: Does::NotModelledBlock(effect) }
-}
 
 /// How closely a line's words must be those of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,8 +160,8 @@ fn begins(line: &[&str], command: &str, spelling: Spelling) -> bool {
     })
 }
 
-/// The name of an interface in full.
-pub(crate) fn interface_name(written: &str) -> String {
+/// The name of an interface in full: `fa0/0` is `FastEthernet0/0`.
+pub fn interface_name(written: &str) -> String {
     interface_name::full_name(written).0
 }
 

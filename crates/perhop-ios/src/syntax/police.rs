@@ -1,10 +1,10 @@
 //! `police` of a class, on one line or with its actions on lines of their own.
 
 use super::action::{action, is_action, unseen};
+use super::command::{Command, modelled};
 use super::numbers::{bits_per_second, rate};
-use super::{Command, modelled};
 use crate::ast::{Action, At, Police, PolicyClass, TrafficRate};
-use crate::parser::Mode;
+use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Police>] = &[

@@ -1,9 +1,9 @@
 //! What stands under `class` in a policy-map.
 
+use super::command::{Command, irrelevant, modelled, not_modelled};
 use super::numbers::{KILOBITS, dscp, precedence, priority_rate, rate};
 use super::police::police;
 use super::queueing::{self, optional, random_detect};
-use super::{Command, irrelevant, modelled, not_modelled};
 use crate::ast::{
     At, Bandwidth, CLASS_DEFAULT, FairQueue, Marking, PolicyClass, Priority, QueueLimit, Shape, ShapeKind,
 };

@@ -1,8 +1,8 @@
 //! What stands under `policy-map`.
 
-use super::{Command, irrelevant, modelled};
+use super::command::{Command, irrelevant, modelled};
 use crate::ast::{PolicyClass, PolicyMap};
-use crate::parser::Mode;
+use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<PolicyMap>] = &[modelled("class", class), irrelevant("description")];

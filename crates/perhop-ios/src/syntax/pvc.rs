@@ -1,8 +1,8 @@
 //! What stands under `pvc`.
 
+use super::command::{Command, irrelevant, modelled, not_modelled};
 use super::interface::number;
 use super::queueing::{fair_queue, optional, random_detect, service_policy};
-use super::{Command, irrelevant, modelled, not_modelled};
 use crate::ast::{At, AtmService, CellEncapsulation, Pvc};
 use crate::words::{Finding, Reader, Reading};
 
