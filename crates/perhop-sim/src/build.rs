@@ -27,8 +27,6 @@ use crate::hosts::{FarNode, Hosts};
 use crate::session::Transport;
 use crate::setup::{Entering, Setup};
 
-pub(crate) use captures::captured;
-
 /// One replication of `scenario`, every random stream derived from `seed` and `replication`, ready for either engine.
 /// Trace files and captures are looked for relative to `base`; the directions of links between `captured` nodes are
 /// captured.

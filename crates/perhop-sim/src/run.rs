@@ -7,8 +7,8 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
 use rayon::prelude::*;
 
-use crate::build::{captured, set_up};
-use crate::capture::{Captured, Captures, Files};
+use crate::build::set_up;
+use crate::capture::{Captured, Captures, Files, captured};
 use crate::engine::Engine;
 use crate::fast::World;
 use crate::snapshot::{LiveView, Snapshot};

@@ -1,28 +1,10 @@
-//! Taps: which directions of links are captured.
+//! Taps on the captured directions of links.
 
 use super::Builder;
 use crate::capture::Tap;
 use crate::hosts::Hosts;
 use crate::session::Ledger;
-use perhop_scenario::{LinkConfig, Scenario};
-
-/// The ends of the directions of links that `scenario` captures: those it names, else both directions of every
-/// link with a policy at one of its ends, else all.
-pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
-    let named = &scenario.measure.captures;
-    if !named.is_empty() {
-        return named.iter().map(|capture| [capture.from.clone(), capture.to.clone()]).collect();
-    }
-    let has_policy = |link: &&LinkConfig| {
-        link.interfaces.values().any(|interface| interface.input.is_some() || interface.output.is_some())
-    };
-    let both = |link: &LinkConfig| {
-        let [a, b] = link.between.clone();
-        [[a.clone(), b.clone()], [b, a]]
-    };
-    let around: Vec<[String; 2]> = scenario.links.iter().filter(has_policy).flat_map(both).collect();
-    if around.is_empty() { scenario.links.iter().flat_map(both).collect() } else { around }
-}
+use perhop_scenario::LinkConfig;
 
 impl Builder<'_> {
     /// Puts a tap on each direction of a link between `captured` nodes.

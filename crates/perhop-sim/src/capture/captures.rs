@@ -1,9 +1,10 @@
-//! [`Captures`]: options of captures, and [`Captured`], a file that was written.
+//! [`Captures`]: options of captures; [`Captured`]: a file that was written; and which directions are captured.
 
 use std::io::{self, Write};
 
 use perhop_capture::SnapLength;
 use perhop_qos::units::Time;
+use perhop_scenario::{LinkConfig, Scenario};
 
 /// Default limit on the packets of one file; few programs open larger files.
 pub const MOST_PACKETS: u64 = 10_000_000;
@@ -31,4 +32,22 @@ pub struct Captured {
     pub dropped: u64,
     /// Time of the first omitted packet, if the limit was reached.
     pub full_at: Option<Time>,
+}
+
+/// The ends of the directions of links that `scenario` captures: those it names, else both directions of
+/// every link with a policy at one of its ends, else all.
+pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
+    let named = &scenario.measure.captures;
+    if !named.is_empty() {
+        return named.iter().map(|capture| [capture.from.clone(), capture.to.clone()]).collect();
+    }
+    let has_policy = |link: &&LinkConfig| {
+        link.interfaces.values().any(|interface| interface.input.is_some() || interface.output.is_some())
+    };
+    let both = |link: &LinkConfig| {
+        let [a, b] = link.between.clone();
+        [[a.clone(), b.clone()], [b, a]]
+    };
+    let around: Vec<[String; 2]> = scenario.links.iter().filter(has_policy).flat_map(both).collect();
+    if around.is_empty() { scenario.links.iter().flat_map(both).collect() } else { around }
 }

@@ -8,6 +8,7 @@ mod files;
 mod tap;
 mod tcp;
 
+pub(crate) use captures::captured;
 pub use captures::{Captured, Captures, MOST_PACKETS};
 pub(crate) use files::Files;
 pub(crate) use tap::Tap;
