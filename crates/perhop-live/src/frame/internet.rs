@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use perhop_qos::packet::{Address, Dscp, Ecn, Packet, Protocol};
 
-use super::{Refusal, has_ports, internet_checksum};
+use super::checksum::internet_checksum;
+use super::refusal::Refusal;
 
 /// An IPv4 header without options, bytes.
 const V4_HEADER: usize = 20;
@@ -134,7 +135,7 @@ fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option
 /// Source and destination port at the beginning of the payload of an IP packet.
 #[inline]
 fn ports(protocol: Protocol, transport: &[u8]) -> Result<(u16, u16), Refusal> {
-    if !has_ports(protocol) {
+    if !matches!(protocol, Protocol::TCP | Protocol::UDP) {
         return Ok((0, 0));
     }
     match transport.first_chunk::<4>() {

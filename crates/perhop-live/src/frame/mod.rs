@@ -10,11 +10,13 @@
 mod checksum;
 mod internet;
 mod mark;
+mod refusal;
 
-use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::packet::Packet;
 use serde::{Deserialize, Serialize};
 
 pub use checksum::{internet_checksum, updated};
+pub use refusal::Refusal;
 
 /// Link-layer header of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,69 +55,6 @@ pub enum Version {
     V4,
     /// RFC 8200.
     V6,
-}
-
-/// Why a frame has no packet to forward.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
-    /// It is valid, but not IP: ARP, LLDP, spanning tree.
-    NotInternet,
-    /// It is shorter than its Ethernet header and VLAN tags.
-    ShortFrame,
-    /// It is shorter than its IP header.
-    ShortHeader,
-    /// It is shorter than its IP packet.
-    ShortPacket,
-    /// The version in the IP header does not match the Ethernet type.
-    WrongVersion,
-    /// The length field of the IPv4 header is less than 20 bytes, or more than the packet.
-    BadHeaderLength,
-    /// The checksum of the IPv4 header is wrong.
-    BadChecksum,
-    /// The IP packet ends within an IPv6 extension header or before its ports.
-    ShortTransport,
-    /// An IPv6 packet of more than 65,535 bytes (RFC 2675).
-    Jumbogram,
-    /// More VLAN tags than are parsed.
-    TooManyTags,
-}
-
-impl Refusal {
-    /// All reasons, in the order of their counters.
-    pub const ALL: [Refusal; 10] = [
-        Refusal::NotInternet,
-        Refusal::ShortFrame,
-        Refusal::ShortHeader,
-        Refusal::ShortPacket,
-        Refusal::WrongVersion,
-        Refusal::BadHeaderLength,
-        Refusal::BadChecksum,
-        Refusal::ShortTransport,
-        Refusal::Jumbogram,
-        Refusal::TooManyTags,
-    ];
-    /// Number of reasons.
-    pub const COUNT: usize = Refusal::ALL.len();
-
-    /// Index in [`Refusal::ALL`].
-    pub const fn index(self) -> usize {
-        self as usize
-    }
-    /// Name in results.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Refusal::NotInternet => "not-internet",
-            Refusal::ShortFrame => "short-frame",
-            Refusal::ShortHeader => "short-header",
-            Refusal::ShortPacket => "short-packet",
-            Refusal::WrongVersion => "wrong-version",
-            Refusal::BadHeaderLength => "bad-header-length",
-            Refusal::BadChecksum => "bad-checksum",
-            Refusal::ShortTransport => "short-transport",
-            Refusal::Jumbogram => "jumbogram",
-            Refusal::TooManyTags => "too-many-tags",
-        }
-    }
 }
 
 /// Destination, source and type.
@@ -182,9 +121,4 @@ pub fn stays_on_link(packet: &Packet) -> bool {
     } else {
         destination >> 120 == 0xff || destination >> 118 == 0x3fa
     }
-}
-
-/// Whether a packet of `protocol` begins with two ports.
-fn has_ports(protocol: Protocol) -> bool {
-    matches!(protocol, Protocol::TCP | Protocol::UDP)
 }

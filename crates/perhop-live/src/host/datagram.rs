@@ -12,10 +12,12 @@ use perhop_qos::packet::{Address, FlowKey, Protocol};
 use perhop_qos::units::Time;
 use perhop_scenario::{SourceConfig, TrafficConfig, read_trace};
 
+use super::error::{HostError, trying};
 use super::flows::Flows;
 use super::record::Record;
 use super::report::SendDelay;
-use super::{HostError, HostRun, LINGER, system, trying};
+use super::run::{HostRun, LINGER};
+use super::system;
 
 /// Time before a deadline that is spent in busy waiting: about as long as a wake-up takes.
 const AWAKE: u64 = 60_000;

@@ -16,9 +16,10 @@ use perhop_scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::record::{Record, read_records};
+use super::error::{HostError, trying};
+use super::flows::Flows;
+use super::record::{Record, read_records, records_of};
 use super::report::{HostReport, Sample, SessionReport};
-use super::{Flows, HostError, records_of, trying};
 
 /// The files of one run.
 #[derive(Clone, Debug, Deserialize)]

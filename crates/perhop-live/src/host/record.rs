@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A packet at the sender or the receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +86,13 @@ pub fn read_records(path: &Path) -> io::Result<Vec<Record>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error),
     }
+}
+
+/// The file for records of `kind` that belongs to the report at `result`.
+pub(super) fn records_of(result: &Path, kind: &str) -> PathBuf {
+    let mut name = result.as_os_str().to_owned();
+    name.push(format!(".{kind}"));
+    name.into()
 }
 
 #[cfg(test)]

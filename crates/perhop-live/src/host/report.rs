@@ -3,8 +3,6 @@
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 
-use super::{datagram, stream};
-
 /// Counters of a host, in addition to the records of packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -122,20 +120,5 @@ impl HostReport {
     /// An empty report of `host`.
     pub(super) fn new(host: &str) -> HostReport {
         HostReport { host: host.to_owned(), ..HostReport::default() }
-    }
-    pub(super) fn sender(&mut self, sent: datagram::Sent) {
-        self.send_delay = sent.send_delay;
-        self.refused_packets = sent.refused;
-        self.lengthened_packets = sent.lengthened;
-        if let Some(said) = sent.refusal {
-            self.notes.push(format!("the kernel refused to send {} datagrams: {said}", sent.refused));
-        }
-    }
-    pub(super) fn receiver(&mut self, foreign: u64) {
-        self.foreign_packets = foreign;
-    }
-    pub(super) fn streams(&mut self, streams: stream::Outcome) {
-        self.sessions = streams.sessions;
-        self.notes.extend(streams.notes);
     }
 }

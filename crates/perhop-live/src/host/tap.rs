@@ -8,9 +8,11 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use perhop_qos::packet::{FlowKey, Protocol};
 
+use super::error::{HostError, trying};
 use super::flows::Flows;
 use super::record::{Record, Recorder};
-use super::{HostError, HostRun, LINGER, system, trying};
+use super::run::{HostRun, LINGER};
+use super::system;
 
 /// Observer of the TCP packets of one host.
 pub(super) struct Tap {

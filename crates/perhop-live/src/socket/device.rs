@@ -5,9 +5,9 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use serde::Serialize;
 
-use super::OpenError;
 use super::clock::Clock;
 use super::express_device::ExpressDevice;
+use super::open_error::OpenError;
 use super::packet_device::PacketDevice;
 use super::packet_ring::Received;
 use super::system;

@@ -12,6 +12,7 @@ mod express_device;
 mod express_program;
 mod express_ring;
 mod mapping;
+mod open_error;
 mod packet_device;
 mod packet_ring;
 mod send_batch;
@@ -21,8 +22,6 @@ mod wait;
 mod wire;
 pub mod yardstick;
 
-use std::{fmt, io};
-
 /// System calls of a process other than for frames.
 pub(crate) mod machine {
     pub(crate) use super::system::{die_with_parent, processor_time, resident_bytes, run_in_real_time};
@@ -30,42 +29,6 @@ pub(crate) mod machine {
 
 pub use bell::{Bell, StopSignals};
 pub use device::{DeviceCounters, DeviceState};
+pub use open_error::OpenError;
 pub use wait::WaitReport;
 pub use wire::SocketWire;
-
-/// Why an interface cannot be opened.
-#[derive(Debug)]
-pub struct OpenError {
-    device: String,
-    what: &'static str,
-    error: io::Error,
-}
-
-impl OpenError {
-    fn new(device: &str, what: &'static str, error: io::Error) -> OpenError {
-        OpenError { device: device.to_owned(), what, error }
-    }
-    /// The system's error number, if there is one.
-    pub fn number(&self) -> Option<i32> {
-        self.error.raw_os_error()
-    }
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let OpenError { device, what, error } = self;
-        write!(formatter, "interface `{device}` {what}: {error}")?;
-        match error.kind() {
-            io::ErrorKind::PermissionDenied => {
-                write!(formatter, "; raw sockets require CAP_NET_RAW in this network namespace")
-            }
-            _ => Ok(()),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.error)
-    }
-}

@@ -10,8 +10,9 @@ use perhop_qos::units::Time;
 use super::bell::Bell;
 use super::clock::{Clock, instant, nanoseconds};
 use super::device::{Device, DeviceCounters, DeviceState};
+use super::open_error::OpenError;
+use super::system;
 use super::wait::{WaitReport, Waiter, Woken};
-use super::{OpenError, system};
 use crate::config::SocketKind;
 use crate::wire::{DeviceId, Wire, WireError};
 

@@ -9,10 +9,12 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::bell::StopSignals;
 use super::clock::Clock;
+use super::open_error::OpenError;
 use super::packet_device::PacketDevice;
 use super::send_batch::BATCH_FRAMES;
-use super::{OpenError, StopSignals, system};
+use super::system;
 
 /// Frames of up to this length, in bytes: those of Ethernet.
 const FRAME_BYTES: usize = 1522;

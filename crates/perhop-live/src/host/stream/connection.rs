@@ -4,8 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use super::super::system::{self, Next};
-use super::TURN;
 use super::kernel::{Counted, UNSENT};
+
+/// Limit on consecutive reads and writes of one connection before others are served.
+pub(super) const TURN: usize = 16;
 
 /// One endpoint of a connection.
 #[derive(Debug)]

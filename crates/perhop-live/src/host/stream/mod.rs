@@ -21,10 +21,12 @@ use perhop_qos::units::Time;
 use perhop_scenario::ConnectionEnd;
 use perhop_scenario::plan::Request;
 
+use super::error::{HostError, trying};
 use super::flows::Flows;
 use super::report::{ClientConnection, Sample, SessionReport};
-use super::{HostError, HostRun, system, trying};
-use connection::{Connection, Heard};
+use super::run::HostRun;
+use super::system;
+use connection::{Connection, Heard, TURN};
 use session::{Session, SessionEnd};
 
 /// A scheduled task.
@@ -68,8 +70,6 @@ pub(super) struct Outcome {
     pub(super) notes: Vec<String>,
 }
 
-/// Limit on consecutive reads and writes of one connection before others are served.
-const TURN: usize = 16;
 /// Time after the end for which connections stay open, nanoseconds: hosts do not end simultaneously, and the
 /// end of the run must not look like the end of a connection.
 const STANDSTILL: u64 = 300_000_000;

@@ -12,8 +12,10 @@ use perhop_scenario::tcp::Parameters;
 
 use super::session::{Session, SessionEnd, Tally};
 use super::{Exchange, LISTENER, Task, kernel, nanoseconds};
+use crate::host::error::{HostError, trying};
 use crate::host::flows::Flows;
-use crate::host::{HostError, HostRun, system, trying};
+use crate::host::run::HostRun;
+use crate::host::system;
 
 /// Backlog of a listener.
 const WAITING: i32 = 1024;

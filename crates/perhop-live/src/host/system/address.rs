@@ -7,7 +7,7 @@ use std::ptr::{from_mut, from_ref};
 
 use libc::socklen_t;
 
-use super::checked;
+use super::call::checked;
 
 /// An address as the C library has it.
 pub(super) struct RawAddress {

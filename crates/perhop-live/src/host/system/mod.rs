@@ -6,150 +6,17 @@
 #![allow(unsafe_code)] // the C library's calls; each block says why it is sound
 
 mod address;
+mod call;
 mod clock;
 mod packet;
 mod poll;
-
-use std::io;
-use std::mem::{size_of, zeroed};
-use std::net::{IpAddr, SocketAddr};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
-use std::ptr::from_mut;
-
-use libc::{c_int, c_void, socklen_t};
-
-use address::{RawAddress, to_address};
+mod socket;
 
 pub(super) use address::interfaces_of;
 pub(super) use clock::{monotonic, sleep_until, timestamps_ahead, wake_precisely};
 pub(super) use packet::{Received, packet_socket, packets_lost, receive, send};
 pub(super) use poll::{Poll, Ready};
-
-/// The result of a C call that answers -1 on failure.
-fn checked(answer: c_int) -> io::Result<c_int> {
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
-}
-
-/// A new socket that does not block.
-pub(super) fn socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
-    let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: the call takes numbers only; what it answers is an open descriptor that nobody else owns.
-    unsafe { checked(libc::socket(domain, kind, protocol)).map(|fd| OwnedFd::from_raw_fd(fd)) }
-}
-
-/// The domain of sockets for `address`.
-pub(super) fn domain(address: IpAddr) -> c_int {
-    if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }
-}
-
-/// An option of a socket whose value is a number.
-pub(super) fn set(fd: &OwnedFd, level: c_int, option: c_int, value: c_int) -> io::Result<()> {
-    set_bytes(fd, level, option, &value.to_ne_bytes())
-}
-
-/// An option of a socket whose value is `bytes`.
-pub(super) fn set_bytes(fd: &OwnedFd, level: c_int, option: c_int, bytes: &[u8]) -> io::Result<()> {
-    // SAFETY: `bytes` is readable for the whole call, and its length is what is told.
-    let answer = unsafe {
-        libc::setsockopt(fd.as_raw_fd(), level, option, bytes.as_ptr().cast(), bytes.len() as socklen_t)
-    };
-    checked(answer).map(drop)
-}
-
-/// Reads an option of a socket into `bytes`; how many of them it filled.
-pub(super) fn get_bytes(fd: BorrowedFd, level: c_int, option: c_int, bytes: &mut [u8]) -> io::Result<usize> {
-    let mut length = bytes.len() as socklen_t;
-    // SAFETY: `bytes` is writable for the whole call and `length` says how far.
-    let answer = unsafe {
-        libc::getsockopt(fd.as_raw_fd(), level, option, bytes.as_mut_ptr().cast(), &raw mut length)
-    };
-    checked(answer).map(|_| length as usize)
-}
-
-/// The pending error of a connection, if any.
-pub(super) fn pending_error(fd: BorrowedFd) -> Option<io::Error> {
-    let mut bytes = [0; 4];
-    match get_bytes(fd, libc::SOL_SOCKET, libc::SO_ERROR, &mut bytes) {
-        Ok(_) => Some(i32::from_ne_bytes(bytes)).filter(|code| *code != 0).map(io::Error::from_raw_os_error),
-        Err(error) => Some(error),
-    }
-}
-
-/// Binds `fd` to the local `address`.
-pub(super) fn bind(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
-    let raw = RawAddress::new(address);
-    // SAFETY: the address is readable for the whole call, and its length is what is told.
-    checked(unsafe { libc::bind(fd.as_raw_fd(), raw.pointer(), raw.length) }).map(drop)
-}
-
-/// Connects `fd` to `address`, or starts to.
-pub(super) fn connect(fd: &OwnedFd, address: SocketAddr) -> io::Result<()> {
-    let raw = RawAddress::new(address);
-    // SAFETY: as for `bind`.
-    match checked(unsafe { libc::connect(fd.as_raw_fd(), raw.pointer(), raw.length) }) {
-        Err(error) if error.raw_os_error() != Some(libc::EINPROGRESS) => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Makes `fd` a listener.
-pub(super) fn listen(fd: &OwnedFd, waiting: c_int) -> io::Result<()> {
-    // SAFETY: the call takes numbers only.
-    checked(unsafe { libc::listen(fd.as_raw_fd(), waiting) }).map(drop)
-}
-
-/// Accepts the next connection of `fd`; returns it with the peer's address.
-pub(super) fn accept(fd: &OwnedFd) -> io::Result<(OwnedFd, SocketAddr)> {
-    // SAFETY: all-zero bytes are a valid value; the storage is writable for the whole call and `length` says
-    // how far; what is answered is an open descriptor that nobody else owns.
-    let (accepted, storage) = unsafe {
-        let mut storage: libc::sockaddr_storage = zeroed();
-        let mut length = size_of::<libc::sockaddr_storage>() as socklen_t;
-        let flags = libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        let answer = libc::accept4(fd.as_raw_fd(), from_mut(&mut storage).cast(), &raw mut length, flags);
-        (OwnedFd::from_raw_fd(checked(answer)?), storage)
-    };
-    let from = to_address(&storage).ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
-    Ok((accepted, from))
-}
-
-/// Closes the sending direction of a connection: FIN follows the written data.
-pub(super) fn finish(fd: BorrowedFd) -> io::Result<()> {
-    // SAFETY: the call takes numbers only.
-    checked(unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) }).map(drop)
-}
-
-/// Reads from a connection; 0 bytes at its end, `None` if nothing is available.
-pub(super) fn read(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<Option<usize>> {
-    // SAFETY: `bytes` is writable for the whole call and as long as is told.
-    let count = unsafe {
-        libc::recv(fd.as_raw_fd(), bytes.as_mut_ptr().cast::<c_void>(), bytes.len(), libc::MSG_DONTWAIT)
-    };
-    unless_it_would_block(count)
-}
-
-/// What follows a write.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// More data of this message: an incomplete segment waits for it.
-    More,
-    /// Nothing, for now.
-    Nothing,
-}
-
-/// Writes to a connection; `None` if there is no room.
-pub(super) fn write(fd: BorrowedFd, bytes: &[u8], next: Next) -> io::Result<Option<usize>> {
-    let more = if next == Next::More { libc::MSG_MORE } else { 0 };
-    let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | more;
-    // SAFETY: `bytes` is readable for the whole call and as long as is told.
-    let count = unsafe { libc::send(fd.as_raw_fd(), bytes.as_ptr().cast::<c_void>(), bytes.len(), flags) };
-    unless_it_would_block(count)
-}
-
-fn unless_it_would_block(count: isize) -> io::Result<Option<usize>> {
-    if count >= 0 {
-        return Ok(Some(count as usize));
-    }
-    let error = io::Error::last_os_error();
-    if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) }
-}
+pub(super) use socket::{
+    Next, accept, bind, connect, domain, finish, get_bytes, listen, pending_error, read, set, set_bytes,
+    socket, write,
+};

@@ -9,7 +9,8 @@ use std::ptr::{from_mut, from_ref};
 use libc::{c_int, socklen_t};
 
 use super::address::to_address;
-use super::{checked, get_bytes, set_bytes, socket};
+use super::call::checked;
+use super::socket::{get_bytes, set_bytes, socket};
 
 /// Room for control messages, aligned as their headers must be.
 #[repr(align(8))]

@@ -1,0 +1,62 @@
+//! [`HostRun::play`]: the threads of a host.
+
+use std::{io, thread};
+
+use super::datagram::{DatagramReceiver, DatagramSender, Sent};
+use super::error::{HostError, trying};
+use super::flows::Flows;
+use super::report::HostReport;
+use super::run::HostRun;
+use super::stream::Exchange;
+use super::tap::Tap;
+
+impl HostRun<'_> {
+    /// Runs the host's traffic, and writes the report and the records.
+    ///
+    /// # Errors
+    /// When the scenario is not valid, or a socket or file fails.
+    pub fn play(&self) -> Result<HostReport, HostError> {
+        let flows = Flows::new(self.scenario);
+        let mut report = HostReport::new(self.host);
+        let (sender, receiver, streams, tap) = thread::scope(|scope| {
+            // Receivers are open before anything is sent.
+            let receiver = DatagramReceiver::open(self, &flows)?;
+            let streams = Exchange::open(self, &flows)?;
+            let tap = Tap::open(self, &flows)?;
+            let sender = DatagramSender::open(self, &flows)?;
+            let receiver = scope.spawn(|| receiver.run(self));
+            let tap = scope.spawn(|| tap.map(|tap| tap.run(self)).transpose());
+            let streams = scope.spawn(|| streams.map(|streams| streams.run(self)).transpose());
+            let sender = scope.spawn(|| sender.run(self));
+            Ok((joined(sender), joined(receiver), joined(streams), joined(tap)))
+        })?;
+        add_sent(&mut report, sender?);
+        report.foreign_packets = receiver?;
+        if let Some(streams) = streams? {
+            report.sessions = streams.sessions;
+            report.notes.extend(streams.notes);
+        }
+        if let Some(lost) = tap? {
+            report.unseen_packets = u64::from(lost);
+        }
+        let text = serde_json::to_string(&report).map_err(io::Error::from);
+        let written = text.and_then(|text| std::fs::write(&self.result, text));
+        trying(|| format!("cannot write `{}`", self.result.display()), written)?;
+        Ok(report)
+    }
+}
+
+/// Adds the counters of the sender of datagrams to `report`.
+fn add_sent(report: &mut HostReport, sent: Sent) {
+    report.send_delay = sent.send_delay;
+    report.refused_packets = sent.refused;
+    report.lengthened_packets = sent.lengthened;
+    if let Some(said) = sent.refusal {
+        report.notes.push(format!("the kernel refused to send {} datagrams: {said}", sent.refused));
+    }
+}
+
+/// The result of a thread; its panic is propagated.
+fn joined<T>(thread: thread::ScopedJoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
