@@ -60,9 +60,10 @@ format: $(VENV)/packages ## check the formatting of Rust and Python
 	cargo fmt --check
 	$(BIN)/ruff format --check --quiet
 
-lint: $(VENV)/packages ## clippy and ruff; warnings are errors
+lint: $(VENV)/packages ## clippy, ruff and the width of prose; warnings are errors
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
 	$(BIN)/ruff check --quiet
+	$(BIN)/python tools/prose_width.py
 
 types: setup ## mypy, and stubtest of the extension module's stub
 	$(BIN)/mypy

@@ -16,11 +16,11 @@ use wheel::{Wakeup, Wheel};
 
 /// Future events of type `E`, of which each is registered once and scheduled any number of times.
 ///
-/// A calendar (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the simulation event set
-/// problem"): days of equal length go round in a year, a wake-up is put down on its day unsorted, and only the day
-/// that has come is sorted. What lies more than a year ahead waits apart. The length of the day follows the distance
-/// of events, so that a day that has any mostly has one, and the number of days how many are pending; on neither
-/// depends what happens when.
+/// A calendar (Brown 1988, "Calendar queues: a fast O(1) priority queue implementation for the simulation
+/// event set problem"): days of equal length go round in a year, a wake-up is put down on its day unsorted,
+/// and only the day that has come is sorted. What lies more than a year ahead waits apart. The length of the
+/// day follows the distance of events, so that a day that has any mostly has one, and the number of days how
+/// many are pending; on neither depends what happens when.
 #[derive(Debug)]
 pub struct Agenda<E> {
     registered: Vec<E>,
@@ -30,7 +30,8 @@ pub struct Agenda<E> {
     year: Wheel,
     /// The later ones.
     later: BinaryHeap<Reverse<Wakeup>>,
-    /// The day from which on the first of `later` is less than a year ahead; [`u64::MAX`] where there is none.
+    /// The day from which on the first of `later` is less than a year ahead; [`u64::MAX`] where there is
+    /// none.
     later_from: u64,
     /// Wake-ups that were put down, and those that will have been taken when the calendar is looked at next.
     scheduled: u64,
@@ -132,14 +133,16 @@ impl<E: Copy> Agenda<E> {
         }
     }
 
-    /// Turns to the next day that has a wake-up, and takes the first of that day if it is no later than `limit`.
+    /// Turns to the next day that has a wake-up, and takes the first of that day if it is no later than
+    /// `limit`.
     #[inline(never)]
     fn take_of_next_day(&mut self, limit: u64) -> Option<Wakeup> {
         self.turn_to_next()?;
         self.today.pop_if(|next| next.time <= limit)
     }
 
-    /// Turns to the next day that has a wake-up, and sorts what is put down on it; `None` where nothing is put down.
+    /// Turns to the next day that has a wake-up, and sorts what is put down on it; `None` where nothing is
+    /// put down.
     fn turn_to_next(&mut self) -> Option<()> {
         // Where nothing is put down this year, the next is the first of the later ones, if there is one.
         let next = self.year.next_day().or_else(|| self.later_day())?;
@@ -171,7 +174,8 @@ impl<E: Copy> Agenda<E> {
         self.later_from = self.later_day().map_or(u64::MAX, |day| self.year.reached_from(day));
     }
 
-    /// Makes another calendar where days are far from holding one event each, or the year from holding most of them.
+    /// Makes another calendar where days are far from holding one event each, or the year from holding most
+    /// of them.
     #[inline(never)]
     fn look_at_pace(&mut self, now: u64) {
         let gap = (now - self.looked_at) / SAMPLE;

@@ -22,8 +22,8 @@ pub enum Event<X> {
     Edge(X),
 }
 
-/// Who sends and receives: simulated hosts, or devices of the operating system. It hears of every packet that a
-/// network drops ([`DropSink`]).
+/// Who sends and receives: simulated hosts, or devices of the operating system. It hears of every packet that
+/// a network drops ([`DropSink`]).
 pub trait Edge: DropSink + Sized {
     /// What can happen there by itself.
     type Event: Copy;
@@ -31,8 +31,8 @@ pub trait Edge: DropSink + Sized {
     /// `event` happens.
     fn happen<W: PortObservers>(network: &mut Network<Self, W>, now: Time, event: Self::Event);
 
-    /// `packet` has passed the input conditioners at the far end of `link`: it is for whoever is there, or goes on
-    /// ([`Network::forward`]).
+    /// `packet` has passed the input conditioners at the far end of `link`: it is for whoever is there, or
+    /// goes on ([`Network::forward`]).
     fn receive<W: PortObservers>(
         network: &mut Network<Self, W>,
         now: Time,
@@ -71,7 +71,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         last
     }
 
-    /// `packet` leaves a node by `link`: it passes the output conditioners and joins a queue of the port, or ends.
+    /// `packet` leaves a node by `link`: it passes the output conditioners and joins a queue of the port, or
+    /// ends.
     pub fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         self.catch_up(now, link);
         self.observers.arriving(now, link.index(), packet);
@@ -86,7 +87,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         self.transmit(now, link);
     }
 
-    /// Lets what is due at the port of `link` at `now` leave before anything else comes there at that instant.
+    /// Lets what is due at the port of `link` at `now` leave before anything else comes there at that
+    /// instant.
     pub fn catch_up(&mut self, now: Time, link: LinkId) {
         let timeout = self.directions[link.index()].port.poll_timeout();
         if timeout.is_some_and(|due| due <= now) {
@@ -131,8 +133,8 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         in_flight.push_back(Flight { arrives, packet: *packet });
     }
 
-    /// The packet at the head of `link`'s flight reaches the far end: it is lost on the way, ends at the input
-    /// conditioners, or is received.
+    /// The packet at the head of `link`'s flight reaches the far end: it is lost on the way, ends at the
+    /// input conditioners, or is received.
     fn arrive(&mut self, now: Time, link: LinkId) {
         let Direction { in_flight, arrival, loss, input, far_interface, .. } =
             &mut self.directions[link.index()];

@@ -38,15 +38,16 @@ pub trait Observer {
     fn dequeued(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         let _ = (now, place, packet, departure);
     }
-    /// `packet` arrived at an idle port and went straight on to the transmit ring: it was counted as arrived, enqueued
-    /// and dequeued at once.
+    /// `packet` arrived at an idle port and went straight on to the transmit ring: it was counted as arrived,
+    /// enqueued and dequeued at once.
     fn cut_through(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
         self.dequeued(now, place, packet, departure);
     }
-    /// `packet` arrived at a queue, which gives it to the transmit ring when its departure starts: arrived, enqueued and
-    /// dequeued in one, of which the last may lie ahead. A packet that is marked is told of step by step.
+    /// `packet` arrived at a queue, which gives it to the transmit ring when its departure starts: arrived,
+    /// enqueued and dequeued in one, of which the last may lie ahead. A packet that is marked is told of step
+    /// by step.
     fn departure_precomputed(&mut self, now: Time, place: Place, packet: &Packet, departure: Departure) {
         self.arrived(now, place, packet);
         self.enqueued(now, place, packet);
@@ -93,8 +94,8 @@ impl<O: Observer> Observer for &mut O {
 ///
 /// The default sees nothing, and costs nothing.
 pub trait PortObservers {
-    /// Whether its observers must hear of the events of a port in the order of time. Where an engine computes departures
-    /// on arrival, an observer that need not hears of each packet's events at once.
+    /// Whether its observers must hear of the events of a port in the order of time. Where an engine computes
+    /// departures on arrival, an observer that need not hears of each packet's events at once.
     const TIME_ORDERED: bool = true;
 
     /// The observer of one port.

@@ -35,14 +35,15 @@ use pending::PendingDepartures;
 /// [`poll_transmit`](Port::poll_transmit) until it returns `None`, and again no later than
 /// [`poll_timeout`](Port::poll_timeout) or with the next arrival. The plain engine does just that.
 ///
-/// Three shortcuts give the same departures and are tested against it: [`send`](Port::send) (both calls in one),
-/// [`cut_through`](Port::cut_through) (an idle port where nobody decides), and
+/// Three shortcuts give the same departures and are tested against it: [`send`](Port::send) (both calls in
+/// one), [`cut_through`](Port::cut_through) (an idle port where nobody decides), and
 /// [`precompute_departure`](Port::precompute_departure) (a FIFO that decides on arrival).
 #[derive(Clone, Debug)]
 #[repr(C)] // what a packet asks that passes straight through stands together
 pub struct Port {
     pace: Pace,
-    /// Packets that all queues hold. Those whose departure is [precomputed](Port::precompute_departure) they only count.
+    /// Packets that all queues hold. Those whose departure is [precomputed](Port::precompute_departure) they
+    /// only count.
     backlog: u64,
     ring: TransmitRing,
     /// A packet that finds its one queue empty meets nobody who would decide about it.
@@ -60,7 +61,8 @@ pub struct Port {
 }
 
 impl Port {
-    /// Where in a port the 64 bytes begin that a packet asks which passes straight through: best at the start of a cache line.
+    /// Where in a port the 64 bytes begin that a packet asks which passes straight through: best at the start
+    /// of a cache line.
     pub const ASKED: usize = std::mem::offset_of!(Port, pace) + Pace::ASKED;
 
     /// The port of `queueing` (one FIFO with tail drop where there is none) on top of `wire`, in a
@@ -147,14 +149,15 @@ impl Port {
         self.send_by_queue(now, packet, observer)
     }
 
-    /// Whether nobody decides about a packet that finds nothing before it: there is one queue, and its buffer manager
-    /// lets into an empty one whatever comes.
+    /// Whether nobody decides about a packet that finds nothing before it: there is one queue, and its buffer
+    /// manager lets into an empty one whatever comes.
     pub fn allows_cut_through(&self) -> bool {
         self.allows_cut_through
     }
 
-    /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is [open](Port::allows_cut_through), if
-    /// nothing stands before it and nothing comes before it. `None` also where it would take a division to know.
+    /// When a packet of `length` IP bytes leaves that arrives at `now` at a port that is
+    /// [open](Port::allows_cut_through), if nothing stands before it and nothing comes before it. `None` also
+    /// where it would take a division to know.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through_departure(&self, now: Time, length: u32) -> Option<Departure> {
@@ -164,7 +167,8 @@ impl Port {
         self.pace.known(length).map(|takes| Departure { starts: now, ends: now + takes })
     }
 
-    /// `packet` arrives when its departure starts, which was [foreseen](Port::cut_through_departure): it is in the ring.
+    /// `packet` arrives when its departure starts, which was [foreseen](Port::cut_through_departure): it is
+    /// in the ring.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub fn cut_through<O: Observer>(&mut self, packet: &Packet, departure: Departure, mut observer: O) {
@@ -187,8 +191,8 @@ impl Port {
         Sent::Queued
     }
 
-    /// The next packet, marked as it leaves, enters the transmit ring at `now`, if there is one and the ring has room:
-    /// `packet` is it then.
+    /// The next packet, marked as it leaves, enters the transmit ring at `now`, if there is one and the ring
+    /// has room: `packet` is it then.
     ///
     /// From here on nothing can overtake or drop it, so its times are known.
     #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
@@ -252,7 +256,8 @@ impl Port {
         Some(Place { queue, precedence: self.queues[queue.index()].precedence_of(packet) })
     }
 
-    /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the ring.
+    /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the
+    /// ring.
     #[expect(
         clippy::inline_always,
         reason = "a part of both ways through the port, where a call costs as much"

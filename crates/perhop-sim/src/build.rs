@@ -27,9 +27,9 @@ use crate::hosts::{FarNode, Hosts};
 use crate::session::Transport;
 use crate::setup::{Entering, Setup};
 
-/// One replication of `scenario`, every random stream derived from `seed` and `replication`, ready for either engine.
-/// Trace files and captures are looked for relative to `base`; the directions of links between `captured` nodes are
-/// captured.
+/// One replication of `scenario`, every random stream derived from `seed` and `replication`, ready for either
+/// engine. Trace files and captures are looked for relative to `base`; the directions of links between
+/// `captured` nodes are captured.
 ///
 /// # Errors
 /// Whatever of the scenario cannot be built; a scenario that passed the checks of [`perhop_scenario`] builds.
@@ -94,8 +94,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// All that the scenario names, in the order in which one part needs another. Slots of the agenda are registered in
-    /// that order, which decides about what is simultaneous.
+    /// All that the scenario names, in the order in which one part needs another. Slots of the agenda are
+    /// registered in that order, which decides about what is simultaneous.
     fn assemble(&mut self, captured: &[[String; 2]]) -> Result<(), ConfigError> {
         let scenario = self.scenario;
         for (index, link) in scenario.links.iter().enumerate() {
@@ -169,7 +169,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The output side of the interface of `node` before `wire`: conditioners, port, and the names of its queues.
+    /// The output side of the interface of `node` before `wire`: conditioners, port, and the names of its
+    /// queues.
     fn output(
         &self,
         policy: Option<&str>,

@@ -1,5 +1,6 @@
 //! [`Engine`]: what hosts ask of whatever carries their packets, and what a run asks of it. Two there are: the plain
-//! one, a [`Network`](perhop_net::Network) with [`Hosts`] at its edge, and the fast one, [`World`](crate::fast::World).
+//! one, a [`Network`](perhop_net::Network) with [`Hosts`] at its edge, and the fast one,
+//! [`World`](crate::fast::World).
 
 use perhop_measure::{Conditioned, Measurements, PortMeasurements, QueueSeries};
 use perhop_net::Direction;
@@ -50,8 +51,8 @@ pub trait Engine: Sized {
         let links = 0..self.hosts().link_ends.len() as u32;
         links.map(|link| self.direction(LinkId(link)).transmitted).sum()
     }
-    /// The name in results of port number `port`: ports are numbered in the order of the scenario's links, both
-    /// directions of each.
+    /// The name in results of port number `port`: ports are numbered in the order of the scenario's links,
+    /// both directions of each.
     fn port_name(&self, port: usize) -> Option<&str> {
         let is_known = port < self.hosts().link_ends.len();
         is_known.then(|| self.direction(LinkId(port as u32)).name.as_str())

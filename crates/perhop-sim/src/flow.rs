@@ -1,4 +1,5 @@
-//! The payload word of a simulated packet: which flow it belongs to, and its number there or its segment's place.
+//! The payload word of a simulated packet: which flow it belongs to, and its number there or its segment's
+//! place.
 
 use perhop_qos::packet::Packet;
 

@@ -83,8 +83,8 @@ pub(crate) trait HostEvents: Sessions + ConnectionProbes {
         self.hosts_mut().queue_probes[probe].samples = samples;
     }
 
-    /// `packet` has arrived at its host. Where that answers it at once the answer takes its place, and leaves by the
-    /// link that is returned.
+    /// `packet` has arrived at its host. Where that answers it at once the answer takes its place, and leaves
+    /// by the link that is returned.
     #[inline]
     fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         if packet.protocol == Protocol::TCP {

@@ -57,8 +57,8 @@ impl Progress {
     pub fn watched() -> Progress {
         Progress { view: LiveView::asked_for(), ..Progress::default() }
     }
-    /// What the network of the first replication looked like when it was last asked for, and asks anew. `None`
-    /// where there is nothing new, and unless the run is [`watched`](Progress::watched).
+    /// What the network of the first replication looked like when it was last asked for, and asks anew.
+    /// `None` where there is nothing new, and unless the run is [`watched`](Progress::watched).
     pub fn snapshot(&self) -> Option<Snapshot> {
         self.view.take()
     }

@@ -42,8 +42,8 @@ pub struct ClassState {
     pub received_bytes: u64,
 }
 
-/// Where the run leaves a snapshot when one is asked for. The viewer sets the pace: the run reads no clock, and a
-/// snapshot that nobody asked for is not made.
+/// Where the run leaves a snapshot when one is asked for. The viewer sets the pace: the run reads no clock,
+/// and a snapshot that nobody asked for is not made.
 #[derive(Debug, Default)]
 pub(crate) struct LiveView {
     is_possible: bool,

@@ -207,9 +207,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Below `max` within one and a half parts of 2³¹: a part is cut off by less than one, its whole rounded by half of
-        /// one. Above `max` within three and a half: there the part at `max`, the part above it, and what the gentle slope
-        /// makes of that are cut off by less than one each.
+        /// Below `max` within one and a half parts of 2³¹: a part is cut off by less than one, its whole
+        /// rounded by half of one. Above `max` within three and a half: there the part at `max`, the part
+        /// above it, and what the gentle slope makes of that are cut off by less than one each.
         #[test]
         fn the_curve_is_the_one_of_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],

@@ -1,8 +1,8 @@
 //! Classifiers: which class a packet belongs to (RFC 3290 §4).
 //!
 //! A [`MatchConfig`] is a condition as written; [`Match`] is its compiled form. Conditions on the DS
-//! field alone (a behavior aggregate) become one set of 64 bits; a [`PortClassifier`](crate::port::PortClassifier)
-//! makes a table of them where a port needs nothing else.
+//! field alone (a behavior aggregate) become one set of 64 bits; a
+//! [`PortClassifier`](crate::port::PortClassifier) makes a table of them where a port needs nothing else.
 
 mod behavior_aggregate;
 mod multi_field;

@@ -17,7 +17,8 @@ pub(super) enum Joins {
 }
 
 impl Port {
-    /// The tail side: polices `packet`, which is to wait at `place`, and asks the buffer manager and the queue.
+    /// The tail side: polices `packet`, which is to wait at `place`, and asks the buffer manager and the
+    /// queue.
     #[inline]
     pub(super) fn admit<O: Observer>(
         &mut self,

@@ -46,7 +46,8 @@ impl Leaves {
         let buffer = match (&class.buffer, &class.fair_queueing) {
             (Some(buffer), _) => buffer.clone(),
             (None, None) => BufferConfig::default(),
-            // Fair queueing has limits of its own, and gives up another packet where tail drop would refuse this one.
+            // Fair queueing has limits of its own, and gives up another packet where tail drop would refuse
+            // this one.
             (None, Some(_)) => BufferConfig::TailDrop(TailDropConfig { limit: QueueSize::Packets(u64::MAX) }),
         };
         let buffer = buffer.build(drain, &streams.child("buffer")).map_err(|error| error.within("buffer"))?;

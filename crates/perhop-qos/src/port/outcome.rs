@@ -16,8 +16,8 @@ pub struct Departure {
 pub enum Sent {
     /// Nothing stood before it: it is in the transmit ring.
     Transmitted(Departure),
-    /// It waits; [`poll_transmit`](super::Port::poll_transmit) says what leaves next, which is nothing as long as the
-    /// [ring](super::Port::ring) has no room.
+    /// It waits; [`poll_transmit`](super::Port::poll_transmit) says what leaves next, which is nothing as
+    /// long as the [ring](super::Port::ring) has no room.
     Queued,
     /// It ends here.
     Dropped,

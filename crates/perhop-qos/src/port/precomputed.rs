@@ -10,14 +10,15 @@ use crate::units::Time;
 use crate::verdict::Verdict;
 
 impl Port {
-    /// Packets whose precomputed departure has come by `now` no longer wait. To be called before somebody looks at the
-    /// queue or the averages of a port that [precomputes departures](Port::precomputes_departures).
+    /// Packets whose precomputed departure has come by `now` no longer wait. To be called before somebody
+    /// looks at the queue or the averages of a port that [precomputes
+    /// departures](Port::precomputes_departures).
     pub fn release_departed(&mut self, now: Time) {
         self.pending.release_departed(now, &mut self.queues[0], &mut self.buffers[0]);
     }
 
-    /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of one packet, with
-    /// a buffer manager that decides on arrival.
+    /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of
+    /// one packet, with a buffer manager that decides on arrival.
     pub fn precomputes_departures(&self) -> bool {
         self.policers.is_empty()
             && self.classifier.is_single()
@@ -27,13 +28,13 @@ impl Port {
             && self.ring.is_single()
     }
 
-    /// `packet` arrives at a port that [precomputes departures](Port::precomputes_departures). The answer is its
-    /// departure, which may lie ahead, or `None` if it ends here: what [`send`](Port::send) and all
-    /// [polls](Port::poll_transmit) after it would find. `observer` hears of the departure at once, with its time: of
-    /// this port's packets one by one, and not in the order of time.
+    /// `packet` arrives at a port that [precomputes departures](Port::precomputes_departures). The answer is
+    /// its departure, which may lie ahead, or `None` if it ends here: what [`send`](Port::send) and all
+    /// [polls](Port::poll_transmit) after it would find. `observer` hears of the departure at once, with its
+    /// time: of this port's packets one by one, and not in the order of time.
     ///
-    /// Lindley 1952, "The theory of queues with a single server": a packet's wait is what is left, when it arrives, of the
-    /// packet's before, and of that one's transmission.
+    /// Lindley 1952, "The theory of queues with a single server": a packet's wait is what is left, when it
+    /// arrives, of the packet's before, and of that one's transmission.
     #[expect(clippy::inline_always, reason = "what every packet does at a port with a queue")]
     #[inline(always)]
     pub fn precompute_departure<O: Observer>(

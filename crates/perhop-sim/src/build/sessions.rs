@@ -62,8 +62,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// The place of `way` among the paths. What enters its first link is on the agenda, as TCP is, which answers
-    /// what arrives: other sources of that link do not run ahead.
+    /// The place of `way` among the paths. What enters its first link is on the agenda, as TCP is, which
+    /// answers what arrives: other sources of that link do not run ahead.
     pub(super) fn add_reactive_path(&mut self, way: &[LinkId]) -> u32 {
         if let Some(first) = way.first() {
             self.entering[first.index()] = Entering::Reactive;

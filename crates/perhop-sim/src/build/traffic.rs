@@ -64,8 +64,8 @@ impl<'a> Builder<'a> {
         Ok(config.flow_key(ends, number, protocol))
     }
 
-    /// Adds the way of the flow that was added to the measurements last: its `path`, among the world's paths, along
-    /// `links`, whose conditioners are told that it will come by, and the `template` of its packets.
+    /// Adds the way of the flow that was added to the measurements last: its `path`, among the world's paths,
+    /// along `links`, whose conditioners are told that it will come by, and the `template` of its packets.
     pub(super) fn add_way(&mut self, path: u32, template: Packet, links: &[LinkId]) {
         let key = template.flow_key();
         for link in links {

@@ -14,11 +14,11 @@ use super::lookahead::{Feeder, Lookahead, Prescheduled};
 use super::world::World;
 
 impl<W: PortObservers> World<W> {
-    /// Lets the sources of `lookahead` go on behind `now`: the arrival of their next packet is put on the agenda where
-    /// that suffices, else they send ahead.
+    /// Lets the sources of `lookahead` go on behind `now`: the arrival of their next packet is put on the
+    /// agenda where that suffices, else they send ahead.
     ///
-    /// A packet that will find the port idle needs nothing but its arrival on the agenda until then: nobody asks for it,
-    /// and nothing enters this link but what its own sources send after it.
+    /// A packet that will find the port idle needs nothing but its arrival on the agenda until then: nobody
+    /// asks for it, and nothing enters this link but what its own sources send after it.
     #[allow(clippy::inline_always)] // a part of the arrival before
     #[inline(always)]
     pub(super) fn look_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
@@ -38,8 +38,8 @@ impl<W: PortObservers> World<W> {
         self.send_ahead(now, link, lookahead);
     }
 
-    /// Sends the packet of `source`, one of `lookahead`'s, whose arrival at the far end of `link`, at `arrives`, was put
-    /// on the agenda. `packet` is its template.
+    /// Sends the packet of `source`, one of `lookahead`'s, whose arrival at the far end of `link`, at
+    /// `arrives`, was put on the agenda. `packet` is its template.
     #[allow(clippy::inline_always)] // a part of its arrival, seldom of anything else
     #[inline(always)]
     pub(super) fn send_prescheduled(
@@ -59,7 +59,8 @@ impl<W: PortObservers> World<W> {
         hop.cut_through(packet, departure);
     }
 
-    /// Sends the prescheduled packet of `feeder` if it is due by `now`. The answer is whether it is still to be sent.
+    /// Sends the prescheduled packet of `feeder` if it is due by `now`. The answer is whether it is still to
+    /// be sent.
     #[cold]
     fn send_if_due(&mut self, now: Time, link: LinkId, lookahead: u32, feeder: Feeder) -> bool {
         let source = self.lookaheads[lookahead as usize].feeders.source(feeder);
@@ -80,10 +81,10 @@ impl<W: PortObservers> World<W> {
 
     /// Lets happen at `link`'s port what has become due by `now`, each at its own instant.
     ///
-    /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters the ring, so
-    /// while a port is busy something is in flight on its wire, and its arrival comes by here before the packet after
-    /// the next could be late. Where packets are delivered inline nothing can be late, or the port asks to be polled
-    /// ([`World::await_poll`]).
+    /// Nobody needs to be woken when a ring has room again: a packet's times are known when it enters the
+    /// ring, so while a port is busy something is in flight on its wire, and its arrival comes by here before
+    /// the packet after the next could be late. Where packets are delivered inline nothing can be late, or
+    /// the port asks to be polled ([`World::await_poll`]).
     #[inline]
     pub(super) fn bring_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
@@ -103,8 +104,8 @@ impl<W: PortObservers> World<W> {
         self.await_poll(link);
     }
 
-    /// Lets the sources that look ahead by `link` send what is due by `now`, before anything leaves a port further on
-    /// at that time.
+    /// Lets the sources that look ahead by `link` send what is due by `now`, before anything leaves a port
+    /// further on at that time.
     #[inline(never)]
     pub(super) fn bring_upstream_to(&mut self, now: Time, link: LinkId) {
         if let Entry::Lookahead(lookahead) = self.links[link.index()].entry {
@@ -114,8 +115,8 @@ impl<W: PortObservers> World<W> {
 
     /// Lets a host's sources send what is due by `now`, and on until a packet is in flight at their barrier.
     ///
-    /// Nothing that happens elsewhere changes what these sources send or what becomes of it up to there, so that
-    /// packet's arrival is the only event that the agenda needs.
+    /// Nothing that happens elsewhere changes what these sources send or what becomes of it up to there, so
+    /// that packet's arrival is the only event that the agenda needs.
     #[inline(never)]
     fn send_ahead(&mut self, now: Time, link: LinkId, lookahead: u32) {
         let Lookahead { prescheduled, feeders, barrier } = self.lookaheads[lookahead as usize];

@@ -33,8 +33,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// `packet` passes `link`'s output conditioners and its port, after what is due there by `now`. Where what becomes of it
-    /// at the far end is known now, the answer is when it arrives there.
+    /// `packet` passes `link`'s output conditioners and its port, after what is due there by `now`. Where
+    /// what becomes of it at the far end is known now, the answer is when it arrives there.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -71,7 +71,8 @@ impl<W: PortObservers> World<W> {
         hop.launch(departure.starts, packet, departure)
     }
 
-    /// `packet`, which has passed the output conditioners, passes a port that says when it departs as late as it leaves its queue.
+    /// `packet`, which has passed the output conditioners, passes a port that says when it departs as late as
+    /// it leaves its queue.
     #[inline(never)]
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
@@ -151,8 +152,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// The packet at the head of `link`'s flight, which could not be delivered inline when it was launched, reaches the
-    /// far end; those behind it are delivered inline as far as they can be now.
+    /// The packet at the head of `link`'s flight, which could not be delivered inline when it was launched,
+    /// reaches the far end; those behind it are delivered inline as far as they can be now.
     #[inline(never)]
     fn deliver_in_flight(&mut self, now: Time, link: LinkId) {
         loop {
@@ -169,8 +170,8 @@ impl<W: PortObservers> World<W> {
         self.bring_to(now, link);
     }
 
-    /// `packet` reaches the far end of `link`: the answer is by which link it, or what a host answers it, leaves the
-    /// node there, if it does.
+    /// `packet` reaches the far end of `link`: the answer is by which link it, or what a host answers it,
+    /// leaves the node there, if it does.
     #[inline(always)]
     fn reach(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<LinkId> {
         let mut hop = &mut self.links[link.index()];

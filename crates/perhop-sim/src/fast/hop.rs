@@ -81,8 +81,8 @@ impl<W: PortObservers> Hop<'_, W> {
         port.poll_transmit(now, packet, counters)
     }
 
-    /// `packet`, which `leaves` its queue then, arrives when its last bit does, which goes out as its `departure` ends.
-    /// The answer is when, if it is delivered inline now; else the agenda will come to it.
+    /// `packet`, which `leaves` its queue then, arrives when its last bit does, which goes out as its
+    /// `departure` ends. The answer is when, if it is delivered inline now; else the agenda will come to it.
     #[inline(always)]
     pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
         self.link.direction.transmitted += u64::from(leaves <= self.hosts.measurements.duration);
@@ -97,9 +97,10 @@ impl<W: PortObservers> Hop<'_, W> {
         None
     }
 
-    /// Up to which instant nothing else can reach what `packet` meets at the far end: the link's lookahead (Chandy and
-    /// Misra 1979, "Distributed simulation"). If it arrives by then it is received inline; where there is no lookahead,
-    /// by an event. At the instant itself arrivals come before all else that the agenda holds.
+    /// Up to which instant nothing else can reach what `packet` meets at the far end: the link's lookahead
+    /// (Chandy and Misra 1979, "Distributed simulation"). If it arrives by then it is received inline; where
+    /// there is no lookahead, by an event. At the instant itself arrivals come before all else that the
+    /// agenda holds.
     #[inline(always)]
     pub(super) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         match self.link.far_end {

@@ -1,7 +1,7 @@
 //! [`Link`]: one direction of a link with its plan: how packets come to it, pass its port, and go on.
 //!
-//! The plan is made once, before the run (`plan.rs`). Each of its enums says which way packets take; what cannot be
-//! written cannot happen. ARCHITECTURE.md lists all ways.
+//! The plan is made once, before the run (`plan.rs`). Each of its enums says which way packets take; what
+//! cannot be written cannot happen. ARCHITECTURE.md lists all ways.
 
 use std::mem::offset_of;
 
@@ -15,8 +15,8 @@ use perhop_scenario::routing::LinkId;
 pub(super) enum Entry {
     /// When the agenda says so.
     Agenda,
-    /// From the sources of the host it leads away from, and from nobody else. Nothing that happens elsewhere changes
-    /// what they send, so they send ahead of the agenda: the index of their lookahead.
+    /// From the sources of the host it leads away from, and from nobody else. Nothing that happens elsewhere
+    /// changes what they send, so they send ahead of the agenda: the index of their lookahead.
     Lookahead(u32),
     /// From this link away from a host, ahead of the agenda, and from nowhere else.
     Upstream(LinkId),
@@ -71,7 +71,8 @@ pub(super) enum Awaited {
     Nobody,
     /// Something on the agenda further along its way: the port is polled in time.
     Downstream,
-    /// The host at the far end, whose TCP answers, ahead of the agenda where it may; so the port is polled in time.
+    /// The host at the far end, whose TCP answers, ahead of the agenda where it may; so the port is polled in
+    /// time.
     Tcp,
 }
 
@@ -97,8 +98,9 @@ pub(super) enum Wire {
 
 /// One direction of a link.
 ///
-/// In this order and from the start of a cache line, what a packet asks that cuts through lies in few lines (the first
-/// two, the port's, the tally's), and what its arrival asks in the first two: a network has many links.
+/// In this order and from the start of a cache line, what a packet asks that cuts through lies in few lines
+/// (the first two, the port's, the tally's), and what its arrival asks in the first two: a network has many
+/// links.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {
@@ -117,8 +119,9 @@ const _: () = assert!(
 );
 
 impl Link {
-    /// Whether its port needs a poll of its own: where a shaper holds back all that waits, and where packets are
-    /// delivered inline that somebody waits for; but not where sources look ahead, which poll it themselves.
+    /// Whether its port needs a poll of its own: where a shaper holds back all that waits, and where packets
+    /// are delivered inline that somebody waits for; but not where sources look ahead, which poll it
+    /// themselves.
     #[inline]
     pub(super) fn awaits_poll(&self) -> bool {
         let waits = match self.far_end {

@@ -7,13 +7,14 @@ use perhop_scenario::routing::LinkId;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lookahead {
     pub(super) feeders: Feeders,
-    /// The first link on their way where packets are received by events: they send until one is in flight there.
+    /// The first link on their way where packets are received by events: they send until one is in flight
+    /// there.
     pub(super) barrier: LinkId,
     pub(super) prescheduled: Prescheduled,
 }
 
-/// Whether the arrival of a packet is put on the agenda before the packet is sent: it will find the port idle, nothing
-/// is in flight before it, and nobody asks for it before it arrives.
+/// Whether the arrival of a packet is put on the agenda before the packet is sent: it will find the port
+/// idle, nothing is in flight before it, and nobody asks for it before it arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prescheduled {
     /// Never: its port asks somebody about every packet, or its far end needs no event.

@@ -1,9 +1,9 @@
 //! How the plan of a [`World`] is made: which ways packets may take through each link ([`super::link`]).
 //!
 //! One question decides most of it, the lookahead of conservative parallel simulation (Chandy and Misra 1979;
-//! Bryant 1977): before which instant can nothing else reach what a packet meets at the far end of a link? Where all
-//! packets that come there come over this wire, that is the end of the run; where TCP answers, it is asked of the
-//! connection, packet by packet; elsewhere the agenda must come to the arrival.
+//! Bryant 1977): before which instant can nothing else reach what a packet meets at the far end of a link?
+//! Where all packets that come there come over this wire, that is the end of the run; where TCP answers, it
+//! is asked of the connection, packet by packet; elsewhere the agenda must come to the arrival.
 
 use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_net::Event;
@@ -108,12 +108,12 @@ impl<W: PortObservers> World<W> {
     }
 }
 
-/// The links whose packets all go on to a link that gets its packets from here alone and whose queues nobody looks at,
-/// or end at a host: then nothing can come between, and packets are delivered inline. Whether TCP answers there ahead
-/// of the agenda is asked for each packet.
+/// The links whose packets all go on to a link that gets its packets from here alone and whose queues nobody
+/// looks at, or end at a host: then nothing can come between, and packets are delivered inline. Whether TCP
+/// answers there ahead of the agenda is asked for each packet.
 ///
-/// Not the links away from a host, whose sources and TCP are ahead of the agenda: an arrival that is an event must be
-/// their barrier. See [`stretches`].
+/// Not the links away from a host, whose sources and TCP are ahead of the agenda: an arrival that is an event
+/// must be their barrier. See [`stretches`].
 fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
     let mut inline = vec![true; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -130,8 +130,9 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
     inline
 }
 
-/// From each link away from a host, the links up to the first that is not inline, which is the barrier: where all its
-/// packets come to that one, and nobody else's. There the link away from the host delivers inline, too.
+/// From each link away from a host, the links up to the first that is not inline, which is the barrier: where
+/// all its packets come to that one, and nobody else's. There the link away from the host delivers inline,
+/// too.
 fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool]) -> Vec<Vec<LinkId>> {
     let mut found: Vec<Option<Option<Vec<LinkId>>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -149,9 +150,9 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool]) -> Vec<Vec<Lin
     found.into_iter().flatten().flatten().collect()
 }
 
-/// How packets are received at the far ends, given which links deliver `inline`. Finds the ends of sessions that may
-/// answer ahead of the agenda: nobody else sends by the link by which their packets leave, and nobody looks at that
-/// link's queues, or at connections.
+/// How packets are received at the far ends, given which links deliver `inline`. Finds the ends of sessions
+/// that may answer ahead of the agenda: nobody else sends by the link by which their packets leave, and
+/// nobody looks at that link's queues, or at connections.
 fn far_ends(hosts: &mut Hosts, inline: &[bool]) -> Vec<FarEnd> {
     let of = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
     let mut far_ends: Vec<FarEnd> = inline.iter().map(of).collect();

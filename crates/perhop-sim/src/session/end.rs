@@ -12,8 +12,8 @@ use perhop_scenario::routing::LinkId;
 
 /// One end of a connection.
 ///
-/// Its fields, and those of all that it consists of, are in the order of how often they are looked at: what most segments
-/// need takes a few cache lines, of several hundred connections in turn.
+/// Its fields, and those of all that it consists of, are in the order of how often they are looked at: what
+/// most segments need takes a few cache lines, of several hundred connections in turn.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct End {
@@ -21,7 +21,8 @@ pub(crate) struct End {
     pub(super) peer: u32,
     /// Which of the connections that had this place it is of.
     pub(super) generation: u32,
-    /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits for none.
+    /// The instant of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] where it waits
+    /// for none.
     pub(super) armed: Time,
     pub(super) session: usize,
     /// Of the transaction under way: bytes that have arrived here, and as many as the application waits for.
@@ -77,9 +78,9 @@ impl End {
         }
     }
 
-    /// Puts its next segment, if it has one to send, into `carried`, which is in the place `held`, and its packet into
-    /// `packet`; `tally` is its flow's. After the last its application hears what there is to hear. What leaves and arrives
-    /// while the run `is_measured` is counted.
+    /// Puts its next segment, if it has one to send, into `carried`, which is in the place `held`, and its
+    /// packet into `packet`; `tally` is its flow's. After the last its application hears what there is to
+    /// hear. What leaves and arrives while the run `is_measured` is counted.
     #[inline(always)]
     pub(super) fn serve(
         &mut self,
@@ -110,8 +111,8 @@ impl End {
         Served { transmitted, heard: if is_last { self.hear(is_measured) } else { None } }
     }
 
-    /// What its application hears next and may act on. What arrives of a transaction before its last byte is only counted,
-    /// as all that arrives while the run `is_measured`.
+    /// What its application hears next and may act on. What arrives of a transaction before its last byte is
+    /// only counted, as all that arrives while the run `is_measured`.
     #[inline(always)]
     fn hear(&mut self, is_measured: bool) -> Option<TcpEvent> {
         if !self.connection.is_unchanged() {

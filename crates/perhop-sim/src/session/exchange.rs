@@ -1,7 +1,7 @@
 //! [`Sessions`]: what passes between the two ends of connections, and what applications make of it.
 //!
-//! Segments that arrive, segments that are sent, timers; then what an application does about it: it opens and closes
-//! connections, sends requests, answers and completes them.
+//! Segments that arrive, segments that are sent, timers; then what an application does about it: it opens and
+//! closes connections, sends requests, answers and completes them.
 
 use perhop_measure::Measurements;
 use perhop_measure::tcp::{CLIENT, SERVER};
@@ -30,8 +30,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// `packet` delivers the segment that it carries. Where that is answered the answer takes the place of `packet`, and
-    /// leaves by the link that is returned.
+    /// `packet` delivers the segment that it carries. Where that is answered the answer takes the place of
+    /// `packet`, and leaves by the link that is returned.
     fn receive_segment(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         let held = packet.payload as u32;
         let hosts = self.hosts_mut();
@@ -47,8 +47,8 @@ pub(crate) trait Sessions: Engine {
         let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = hosts;
         let carried = segments.at(held);
         let place = carried.end as usize;
-        // A recording's segments are for nobody. A late segment of a connection that is over: its successor in
-        // this place has other ports.
+        // A recording's segments are for nobody. A late segment of a connection that is over: its successor
+        // in this place has other ports.
         let Some(end) = ends.get_mut(place).filter(|end| end.generation == carried.generation) else {
             segments.give_back(held);
             return None;
@@ -74,7 +74,8 @@ pub(crate) trait Sessions: Engine {
         None
     }
 
-    /// The segment that `packet` carries comes to an end that is ahead of the agenda: its timers expire first.
+    /// The segment that `packet` carries comes to an end that is ahead of the agenda: its timers expire
+    /// first.
     #[inline(never)]
     fn receive_late(&mut self, now: Time, end: usize, held: u32, packet: &mut Packet) -> Option<LinkId> {
         loop {
@@ -108,8 +109,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// What an end has transmitted leaves, and its application acts on what it heard; where there is neither more to send nor to
-    /// hear, its timer is armed. Whether there may be.
+    /// What an end has transmitted leaves, and its application acts on what it heard; where there is neither
+    /// more to send nor to hear, its timer is armed. Whether there may be.
     #[inline(never)]
     fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
         let Served { transmitted, heard } = served;
@@ -233,7 +234,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// An `end` is closed. If the other is, too, neither needs an answer any more: the place of their dialogue is free.
+    /// An `end` is closed. If the other is, too, neither needs an answer any more: the place of their
+    /// dialogue is free.
     #[inline(never)]
     fn retire(&mut self, end: usize) {
         let Hosts { transport, measurements, .. } = self.hosts_mut();
@@ -323,7 +325,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// A whole response has arrived at the client's `end`: the transaction is over, or is followed by closing.
+    /// A whole response has arrived at the client's `end`: the transaction is over, or is followed by
+    /// closing.
     fn take_response(&mut self, now: Time, end: usize) {
         let Transport { ends, sessions, pairs, .. } = &mut self.hosts_mut().transport;
         let End { connection, session, arrived, awaited, .. } = &mut ends[end];

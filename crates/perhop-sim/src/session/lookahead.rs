@@ -7,12 +7,12 @@ use perhop_scenario::tcp::Flags;
 use super::transport::{Answers, Session, Transport};
 
 impl Transport {
-    /// The lookahead of the end that `packet` is for: up to that instant nothing that the agenda holds happens to it, and
-    /// it may answer `packet` as soon as its arrival is known. `None` where it must wait for the agenda, the end of the
-    /// run where nobody answers.
+    /// The lookahead of the end that `packet` is for: up to that instant nothing that the agenda holds
+    /// happens to it, and it may answer `packet` as soon as its arrival is known. `None` where it must wait
+    /// for the agenda, the end of the run where nobody answers.
     ///
-    /// What opens or closes a connection is left to the agenda, since it concerns both ends and those that follow; so is
-    /// all that arrives while the session has several connections.
+    /// What opens or closes a connection is left to the agenda, since it concerns both ends and those that
+    /// follow; so is all that arrives while the session has several connections.
     pub(crate) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         let Some(carried) = self.segments.of(packet) else { return Some(self.duration) };
         let place = carried.end as usize;

@@ -1,11 +1,13 @@
 //! TCP at simulated hosts: sessions (an application between two hosts) and their connections.
 //!
-//! A session is one flow of a scenario's TCP traffic: a client at `from`, a server at `to`, and a way for packets in
-//! either direction. Its application follows a [`Plan`](perhop_scenario::plan::Plan). A connection pair is one
-//! connection of it with both its ends. What an end has to send becomes packets of the session's two flows.
+//! A session is one flow of a scenario's TCP traffic: a client at `from`, a server at `to`, and a way for
+//! packets in either direction. Its application follows a [`Plan`](perhop_scenario::plan::Plan). A connection
+//! pair is one connection of it with both its ends. What an end has to send becomes packets of the session's
+//! two flows.
 //!
-//! Reading order: `transport` (what there is), `end` (one end of a connection), `exchange` (what happens), `lookahead`
-//! (which ends may answer ahead of the agenda), `segments` (what is under way), `probe` (connections over time).
+//! Reading order: `transport` (what there is), `end` (one end of a connection), `exchange` (what happens),
+//! `lookahead` (which ends may answer ahead of the agenda), `segments` (what is under way), `probe`
+//! (connections over time).
 
 mod end;
 mod exchange;

@@ -52,7 +52,8 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// A place for a segment, as the low half of a packet's payload word. It still holds the last segment that was under way there.
+    /// A place for a segment, as the low half of a packet's payload word. It still holds the last segment
+    /// that was under way there.
     pub(crate) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.add_place())
     }
@@ -79,7 +80,8 @@ impl Segments {
     pub(crate) fn of(&self, packet: &Packet) -> Option<&Carried> {
         (packet.protocol == Protocol::TCP).then(|| &self.carried[packet.payload as u32 as usize])
     }
-    /// `packet` has arrived or was dropped, and with it the segment, if it carried one: its place is used again.
+    /// `packet` has arrived or was dropped, and with it the segment, if it carried one: its place is used
+    /// again.
     pub(crate) fn release(&mut self, packet: &Packet) {
         if packet.protocol == Protocol::TCP {
             self.give_back(packet.payload as u32);

@@ -18,13 +18,14 @@ use super::segments::{Carried, Segments};
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
     pub(super) pairs: Vec<ConnectionPair>,
-    /// Their ends: those of the pair at a place stand at [twice that](end_of), the client's before the server's.
+    /// Their ends: those of the pair at a place stand at [twice that](end_of), the client's before the
+    /// server's.
     pub(super) ends: Vec<End>,
     /// Places in `pairs` whose connection is over.
     pub(super) free: Vec<usize>,
     pub(crate) segments: Segments,
-    /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read, then the end of
-    /// the run.
+    /// Up to when TCP may be ahead of the agenda: the end of the warm-up, when its counters are read, then
+    /// the end of the run.
     pub(super) not_beyond: Time,
     pub(super) duration: Time,
     pub(crate) probes: Vec<ConnectionProbe>,
@@ -37,7 +38,8 @@ pub(crate) struct Transport {
 pub(crate) struct Ledger(pub(super) BTreeMap<(u32, u32), (usize, u32)>);
 
 impl Ledger {
-    /// The session of the connection that `carried` belongs to, and which of that session's connections it is.
+    /// The session of the connection that `carried` belongs to, and which of that session's connections it
+    /// is.
     pub(crate) fn connection_of(&self, carried: &Carried) -> Option<(usize, u32)> {
         self.0.get(&(carried.end / 2, carried.generation)).copied()
     }
@@ -76,8 +78,8 @@ pub(crate) enum Answers {
     /// When the agenda comes to the arrival.
     #[default]
     OnTime,
-    /// As soon as the arrival is known: nobody else sends by the link by which its packets leave, and nobody looks at
-    /// that link's queues.
+    /// As soon as the arrival is known: nobody else sends by the link by which its packets leave, and nobody
+    /// looks at that link's queues.
     Ahead,
 }
 
