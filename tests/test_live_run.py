@@ -199,7 +199,7 @@ def test_a_forwarder_is_killed(scenario: Path) -> None:
         os.kill(forwarder_of("router", state), signal.SIGKILL)
         _, complained = process.communicate(timeout=WITHIN_S)
         assert process.returncode == 1
-        assert "the forwarder of router was ended by SIGKILL" in complained
+        assert "the forwarder of router was killed by SIGKILL" in complained
         assert left_behind(process.pid) == []
 
 
