@@ -1,7 +1,7 @@
 //! [`Forwarder`]: frames in, ports, frames out.
 //!
 //! One round of it: what has arrived is received, what is due happens, what left is sent; then it sleeps
-//! until there is more to do. Ports and wires are a [`Network`] whose edge is the [`Devices`]: everything
+//! until there is more to do. Ports and wires are a [`Network`] whose edge is the `Devices`: everything
 //! there happens at its own instant, however late the process gets to it. What a port lets out at 5 ms is on
 //! the wire from 5 ms on: neither pacing nor the order of events depends on how fast the machine is.
 
