@@ -103,7 +103,7 @@ pub struct FlowId {
     pub key: FlowKey,
 }
 
-/// The flows of `scenario`, in the order in which [`Measured`] counts them.
+/// The flows of `scenario`, in the order in which [`Measurements::of`] counts them.
 pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     let names: Vec<&String> = scenario.hosts.keys().collect();
     let addresses = host_addresses(scenario);
