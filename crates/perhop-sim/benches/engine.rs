@@ -1,7 +1,7 @@
 //! Speed of the whole engine, from the scenario to its results, on one core: packet-hops per second.
 //!
-//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION]]` runs all scenarios, or one, for
-//! 100 simulated seconds or so long; `make bench` runs them in turn with their twins in other simulators,
+//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION [plain]]]` runs all scenarios, or one, for
+//! 100 simulated seconds or so long, in the fast or the plain engine; `make bench` runs them in turn with their twins in other simulators,
 //! `make bench-instructions` counts instructions. A packet-hop is a packet that enters a wire. Machines
 //! differ and are shared: compare medians of runs side by side, not single numbers.
 
@@ -20,13 +20,15 @@ fn main() {
     let mut arguments = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));
     let only = arguments.next();
     let duration = arguments.next().unwrap_or_else(|| "100s".to_owned());
+    let is_plain = arguments.next().is_some_and(|engine| engine == "plain");
+    let engine = if is_plain { EngineChoice::Plain } else { EngineChoice::Fast };
     let scenarios: [(&str, Make, u32); 4] =
         [("udp-50", udp, 50), ("udp-500", udp, 500), ("tcp-50", tcp, 50), ("tcp-500", tcp, 500)];
     for (name, make, pairs) in scenarios {
         if only.as_ref().is_none_or(|only| only == name) {
             let mut scenario = make(pairs);
             scenario["duration"] = json!(duration);
-            let (seconds, packet_hops) = time(scenario);
+            let (seconds, packet_hops) = time(scenario, engine);
             let rate = packet_hops as f64 / seconds / 1e6;
             println!("{name} {packet_hops} packet-hops {seconds:.4} s {rate:.2} million packet-hops/s");
         }
@@ -35,8 +37,8 @@ fn main() {
 
 /// Wall time from the scenario's text to the results, and the packet-hops simulated.
 #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
-fn time(scenario: Value) -> (f64, u64) {
-    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
+fn time(scenario: Value, engine: EngineChoice) -> (f64, u64) {
+    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine };
     let progress = Progress::new();
     let start = Instant::now();
     let scenario: Scenario = serde_json::from_value(scenario).expect("the benchmark's scenario is valid");
