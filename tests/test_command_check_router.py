@@ -86,11 +86,11 @@ def test_two_interfaces_with_one_address_are_named_with_their_lines(perhop: Comm
     assert ended.code == 0
     assert (
         "     6  ip address 10.1.1.1 255.255.255.0\n"
-        "        error: 10.1.1.1 is the address of FastEthernet0/0 already (line 3)\n"
+        "        error: 10.1.1.1 is already the address of FastEthernet0/0 (line 3)\n"
     ) in ended.out
     ended = perhop("run", router)
     assert ended.code == 2
-    assert "10.1.1.1 is the address of FastEthernet0/0 already (line 3)" in ended.err
+    assert "10.1.1.1 is already the address of FastEthernet0/0 (line 3)" in ended.err
     assert "sender" not in ended.err
 
 

@@ -1,9 +1,10 @@
 //! Speed of the whole engine, from the scenario to its results, on one core: packet-hops per second.
 //!
-//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION [plain]]]` runs all scenarios, or one, for
-//! 100 simulated seconds or so long, in the fast or the plain engine; `make bench` runs them in turn with their twins in other simulators,
-//! `make bench-instructions` counts instructions. A packet-hop is a packet that enters a wire. Machines
-//! differ and are shared: compare medians of runs side by side, not single numbers.
+//! `cargo bench -p perhop-sim --bench engine [-- SCENARIO [DURATION [plain]]]` runs all scenarios, or one,
+//! for 100 simulated seconds or so long, in the fast or the plain engine; `make bench` runs them in turn with
+//! their twins in other simulators, `make bench-instructions` counts instructions. A packet-hop is a packet
+//! that enters a wire. Machines differ and are shared: compare medians of runs side by side, not single
+//! numbers.
 
 use std::path::Path;
 use std::time::Instant;
