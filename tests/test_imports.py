@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
@@ -98,3 +100,14 @@ def test_every_import_inside_a_function_has_a_reason() -> None:
             if not marker or not reason.strip():
                 without.append(f"{file}:{node.lineno}: {ast.unparse(node)}")
     assert not without, f"write `{REASON}reason` behind:\n" + "\n".join(without)
+
+
+@pytest.mark.parametrize("options", [["-q"], ["--json"], []])
+def test_a_run_without_plots_does_not_load_polars(options: list[str]) -> None:
+    # Loading polars takes longer than simulating most examples.
+    example = ROOT / "examples" / "first-steps.perhop.yaml"
+    command = ["-X", "importtime", "-m", "perhop", "run", str(example), "--duration", "2s", *options]
+    ended = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+    loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
+    assert "perhop.running" in loaded
+    assert not loaded & {"polars", "perhop.plot"}

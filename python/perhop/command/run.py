@@ -122,7 +122,8 @@ def run(
 
         show_classes(results)
     # Last, so that an error in a plot does not lose the results.
-    _write_plots(results, wanted, quiet=quiet)
+    if wanted:
+        _write_plots(results, wanted, quiet=quiet)
     return Exit.OK
 
 
