@@ -9,7 +9,7 @@ from pathlib import Path
 
 LONGEST = 72
 # A merge or revert has the subject that git gives it.
-SUBJECT = re.compile(r"[a-z][a-z0-9-]*(, [a-z][a-z0-9-]*)*: \S.*[^.\s]|Merge .*|Revert .*|(fixup|squash)! .*")
+SUBJECT = re.compile(r"[a-z][a-z0-9-]*([+/][a-z0-9-]+)*: \S.*[^.\s]|Merge .*|Revert .*|(fixup|squash)! .*")
 
 
 def fault(message: str) -> str | None:
