@@ -73,7 +73,7 @@ def test_code_and_formulas_stay_on_one_line() -> None:
     ("message", "is_right"),
     [
         ("sim: keep one agenda entry per link", True),
-        ("sim, live: share the loop\n\nBoth had a copy of it.", True),
+        ("sim+live: share the loop\n\nBoth had a copy of it.", True),
         ("Merge branch 'main'", True),
         ("Keep one agenda entry per link", False),
         ("sim: keep one agenda entry per link.", False),
