@@ -29,10 +29,6 @@ impl LineState {
         LineState::Suspicious,
         LineState::NotRecognized,
     ];
-    /// Whether a simulation may differ from the router because of it.
-    pub fn may_change_the_result(self) -> bool {
-        !matches!(self, LineState::Modelled | LineState::Irrelevant)
-    }
 }
 
 impl fmt::Display for LineState {

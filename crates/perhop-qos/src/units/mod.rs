@@ -58,10 +58,6 @@ impl Time {
     pub fn as_seconds(self) -> f64 {
         self.0 as f64 / PICOSECONDS_PER_SECOND as f64
     }
-    /// The milliseconds, as a float, for reports.
-    pub fn as_milliseconds(self) -> f64 {
-        self.0 as f64 / 1e9
-    }
     /// `self - earlier`, or zero where `earlier` is the later one.
     pub const fn saturating_sub(self, earlier: Time) -> Time {
         Time(self.0.saturating_sub(earlier.0))

@@ -291,10 +291,6 @@ impl Connection {
         std::mem::take(&mut self.pending.received)
     }
 
-    /// The end of TIME-WAIT, once both directions are closed: from then on the peer needs no more answers.
-    pub fn forgettable_at(&self) -> Option<Time> {
-        self.time_wait_ends
-    }
     /// Whether the connection is established and neither endpoint has closed.
     pub fn is_only_open(&self) -> bool {
         self.stage == Stage::Open
