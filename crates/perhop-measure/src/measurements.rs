@@ -13,7 +13,7 @@ use perhop_scenario::topology::host_addresses;
 use perhop_scenario::{ConnectionEnd, DelayScope, Scenario, TrafficConfig};
 
 use crate::counters::{
-    DelaySamples, Delays, FlowCounters, PacketLog, PortTally, QueueSamples, Samples, ThroughputSamples,
+    DelayStatistics, Delays, FlowCounters, Intervals, PacketLog, PortTally, QueueSample, Samples,
 };
 use crate::tcp::{CLIENT, ConnectionSeries, SERVER, SessionMeasurements, SessionTally, TcpMeasurements};
 
@@ -47,7 +47,7 @@ pub struct QueueSeries {
     /// Index of the port.
     pub port: usize,
     /// What was sampled.
-    pub samples: QueueSamples,
+    pub samples: Vec<QueueSample>,
 }
 
 /// The packets to which one stage of conditioning gave one color.
@@ -131,7 +131,7 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
 ///
 /// What packets do on their way is counted while the run goes on (`counters`, `delays`, `samples`); the rest
 /// is filled in when it is over.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Measurements {
     /// Until when nothing is counted.
     pub warmup: Time,
@@ -168,18 +168,8 @@ impl Measurements {
         Measurements {
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
-            class_names: Vec::new(),
-            flows: Vec::new(),
-            counters: Vec::new(),
-            delays: Vec::new(),
-            samples: None,
-            ports: Vec::new(),
-            conditioners: Vec::new(),
-            queues: Vec::new(),
-            tcp: TcpMeasurements::default(),
-            in_network: Vec::new(),
-            packet_hops: 0,
             scope: scenario.measure.delays,
+            ..Measurements::default()
         }
     }
 
@@ -231,6 +221,10 @@ impl Measurements {
         Ok(measurements)
     }
 
+    /// For how long it is counted.
+    pub fn measured(&self) -> Time {
+        self.duration.saturating_sub(self.warmup)
+    }
     /// The index of the class of `traffic`.
     pub fn class_of(&mut self, traffic: &TrafficConfig) -> usize {
         self.class(traffic.class.as_ref().unwrap_or(&traffic.name))
@@ -279,15 +273,17 @@ impl Measurements {
         let measure = &scenario.measure;
         let (begins, ends, classes) = (self.warmup, self.duration, self.class_names.len());
         if let Some(every) = measure.throughput_every.filter(|every| *every > Time::ZERO) {
-            self.samples().throughput = Some(ThroughputSamples::new(begins, ends, every, classes));
+            let nothing = vec![Count::default(); classes];
+            self.samples().throughput = Some(Intervals::new(begins, ends, every, nothing));
         }
         if !measure.packets.is_empty() {
             let named = |flow: &Flow| measure.packets.contains(&scenario.traffic[flow.traffic].name);
             let kept = self.flows.iter().map(named).collect();
-            self.samples().packets = Some(PacketLog { kept, ..PacketLog::default() });
+            self.samples().packets = Some(PacketLog { kept, packets: Vec::new() });
         }
         if let Some(every) = measure.delay_every.filter(|every| *every > Time::ZERO) {
-            self.samples().delays = vec![DelaySamples::new(begins, ends, every); classes];
+            let intervals = Intervals::new(begins, ends, every, DelayStatistics::default());
+            self.samples().delays = vec![intervals; classes];
         }
     }
     fn samples(&mut self) -> &mut Samples {

@@ -4,8 +4,6 @@
 //! `docs/results.md` describes them. Results depend neither on wall time nor on the number of threads.
 
 mod colors;
-mod conditioners;
-mod delays;
 mod series;
 mod summary;
 mod table;
@@ -30,9 +28,14 @@ pub struct Results {
 
 impl Results {
     /// The results of `replications` of `scenario`, whose random streams are derived from `seed`.
-    pub fn new(scenario: &Scenario, seed: u64, replications: &[Replication]) -> Results {
-        let tables = tables::tables(replications);
-        Results { summary: Summary::new(scenario, seed, replications.len() as u32, &tables), tables }
+    pub fn new(scenario: &Scenario, seed: u64, replications: Vec<Replication>) -> Results {
+        let count = replications.len() as u32;
+        let mut all = replications.into_iter().map(|replication| replication.tables);
+        let mut tables = all.next().unwrap_or_default();
+        for (table, more) in all.flat_map(|tables| tables.into_iter().enumerate()) {
+            tables[table].append(more);
+        }
+        Results { summary: Summary::new(scenario, seed, count, &tables), tables }
     }
     /// The table with this `name`.
     pub fn table(&self, name: &str) -> Option<&Table> {

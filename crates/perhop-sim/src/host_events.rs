@@ -1,5 +1,6 @@
 //! [`HostEvents`]: what hosts do when the agenda comes to them.
 
+use perhop_measure::counters::QueueSample;
 use perhop_net::source::ReplayedPacket;
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
@@ -79,7 +80,7 @@ pub(crate) trait HostEvents: Sessions + ConnectionProbes {
         self.catch_up(now, link);
         let port = &mut self.direction_mut(link).port;
         port.release_departed(now);
-        samples.sample(now, port);
+        QueueSample::of(port, now, &mut samples);
         self.hosts_mut().queue_probes[probe].samples = samples;
     }
 

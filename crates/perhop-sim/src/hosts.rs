@@ -1,7 +1,7 @@
 //! [`Hosts`]: the edge of a simulated network. Sources send, TCP answers, probes look, and what arrives is counted.
 
 use perhop_measure::Measurements;
-use perhop_measure::counters::{FlowCounters, QueueSamples};
+use perhop_measure::counters::{FlowCounters, QueueSample};
 use perhop_net::agenda::Slot;
 use perhop_net::source::{Emission, Replay, Source};
 use perhop_net::{DropPoint, DropSink};
@@ -35,7 +35,7 @@ pub(crate) struct QueueProbe {
     pub(crate) link: LinkId,
     pub(crate) every: Time,
     pub(crate) slot: Slot,
-    pub(crate) samples: QueueSamples,
+    pub(crate) samples: Vec<QueueSample>,
 }
 
 /// What stands at the far end of one direction of a link.

@@ -173,7 +173,7 @@ fn run_all(
         Err(_) => (0..options.replications).map(one).collect::<Result<_, _>>()?,
     };
     let (replications, files): (Vec<_>, Vec<_>) = ended.into_iter().unzip();
-    Ok((Results::new(scenario, options.seed, &replications), files.into_iter().flatten().collect()))
+    Ok((Results::new(scenario, options.seed, replications), files.into_iter().flatten().collect()))
 }
 
 fn run_one(

@@ -59,7 +59,7 @@ pub fn measured_results(scenario: &Scenario, seed: u64, runs: &[RunFiles]) -> Re
         replications.push(Replication::new(scenario, &measured, number));
         live.push(account);
     }
-    let mut results = Results::new(scenario, seed, &replications);
+    let mut results = Results::new(scenario, seed, replications);
     results.summary.describe_live_runs(live);
     Ok(results)
 }

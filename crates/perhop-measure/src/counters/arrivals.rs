@@ -1,10 +1,10 @@
-//! [`Arrivals`]: counters of one flow at the receiver.
+//! [`Arrivals`]: counters of one flow at the receiver; and [`ColorTally`], of one class and color.
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
 use perhop_qos::units::Time;
 
-use super::{ColorTallies, DelayStatistics, Delays};
+use super::{DelayStatistics, Delays};
 
 /// Counters of the arrived packets of one flow.
 ///
@@ -147,6 +147,27 @@ impl Arrivals {
             tally.received.merge(*early);
             tally.delay += delay;
         }
+    }
+}
+
+/// Arrived packets of one class with the color of their codepoint.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ColorTally {
+    /// Packets that were sent after the warm-up and arrived.
+    pub delivered: Count,
+    /// Packets that arrived after the warm-up, also those sent during it: the basis of throughput.
+    pub received: Count,
+    /// Sum of the delays of `delivered`, picoseconds.
+    delay: u128,
+}
+
+/// The packets of one class, by color.
+pub type ColorTallies = [ColorTally; Color::COUNT];
+
+impl ColorTally {
+    /// Mean delay, seconds; NaN without packets.
+    pub fn mean_delay(&self) -> f64 {
+        self.delay as f64 / self.delivered.packets as f64 / 1e12
     }
 }
 

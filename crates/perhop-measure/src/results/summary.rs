@@ -71,9 +71,9 @@ impl Serialize for Group {
 
 impl Summary {
     pub(super) fn new(scenario: &Scenario, seed: u64, replications: u32, tables: &[Table]) -> Summary {
-        let of = |name: &str, keys: &[&'static str]| {
-            tables.iter().find(|table| table.name == name).map(|table| groups(table, keys))
-        };
+        let table = |name: &str| tables.iter().find(|table| table.name == name);
+        let of = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
+        let of_runs = |column: &str| table("runs").and_then(|table| table.column(column));
         Summary {
             schema_version: SCHEMA_VERSION,
             perhop: env!("CARGO_PKG_VERSION"),
@@ -87,8 +87,14 @@ impl Summary {
             conditioners: of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
             colors: of("colors", &["class", "color"]),
             tcp: of("transactions", &["class"]),
-            fairness: samples(tables, "runs", "fairness"),
-            packet_hops: total(tables, "runs", "packet_hops"),
+            fairness: match of_runs("fairness") {
+                Some(Values::Float(values)) => Some(metric(values, "")),
+                _ => None,
+            },
+            packet_hops: match of_runs("packet_hops") {
+                Some(Values::Count(counts)) => counts.iter().sum(),
+                _ => 0,
+            },
             kind: None,
             live: None,
         }
@@ -101,23 +107,6 @@ impl Summary {
     /// The summary as JSON text: one object. It is serialized directly, since a tree would take much memory.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).expect("names and numbers always make JSON")
-    }
-}
-
-/// Mean and confidence interval of a column with one row per replication.
-fn samples(tables: &[Table], table: &str, column: &str) -> Option<Metric> {
-    let column =
-        tables.iter().find(|candidate| candidate.name == table).and_then(|table| table.column(column));
-    match column {
-        Some(Values::Float(values)) => Some(metric(values, "")),
-        _ => None,
-    }
-}
-
-fn total(tables: &[Table], table: &str, column: &str) -> u64 {
-    match tables.iter().find(|candidate| candidate.name == table).and_then(|table| table.column(column)) {
-        Some(Values::Count(counts)) => counts.iter().sum(),
-        _ => 0,
     }
 }
 

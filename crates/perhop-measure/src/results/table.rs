@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use perhop_qos::units::Time;
+
 /// A table of results.
 #[derive(Clone, Debug)]
 pub struct Table {
@@ -39,6 +41,25 @@ pub enum Values {
 }
 
 impl Values {
+    /// Adds the rows of `more`, the same column of another replication.
+    fn append(&mut self, more: Values) {
+        match (self, more) {
+            (Values::Float(own), Values::Float(more)) => own.extend(more),
+            (Values::Count(own), Values::Count(more)) => own.extend(more),
+            (Values::Text { codes, names }, Values::Text { codes: more, names: others }) => {
+                let known: BTreeMap<String, u32> = names.iter().cloned().zip(0..).collect();
+                let code = |name| {
+                    known.get(&name).copied().unwrap_or_else(|| {
+                        names.push(name);
+                        names.len() as u32 - 1
+                    })
+                };
+                let translated: Vec<u32> = others.into_iter().map(code).collect();
+                codes.extend(more.into_iter().map(|code| translated[code as usize]));
+            }
+            _ => unreachable!("a column has the same kind in every replication"),
+        }
+    }
     /// Number of rows.
     pub fn len(&self) -> usize {
         match self {
@@ -73,36 +94,44 @@ impl Table {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
+    /// Adds the rows of `more`, the same table of another replication.
+    pub(super) fn append(&mut self, more: Table) {
+        for (column, more) in self.columns.iter_mut().zip(more.columns) {
+            column.values.append(more.values);
+        }
+    }
     /// The column with this `name`.
     pub fn column(&self, name: &str) -> Option<&Values> {
         self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
     }
 }
 
-/// Builds columns from `rows` by reference, since there may be a million samples.
-pub(super) struct Rows<'a, R> {
-    rows: Vec<&'a R>,
+/// Builds the columns of one replication from `rows`.
+pub(super) struct Rows<R> {
+    rows: Vec<R>,
     columns: Vec<Column>,
 }
 
-impl<'a, R> Rows<'a, R> {
-    pub(super) fn new(rows: impl IntoIterator<Item = &'a R>) -> Rows<'a, R> {
-        Rows { rows: rows.into_iter().collect(), columns: Vec::new() }
+impl<R> Rows<R> {
+    /// Starts with the number of the replication, the first column of every table.
+    pub(super) fn new(replication: u64, rows: impl IntoIterator<Item = R>) -> Rows<R> {
+        let rows = Rows { rows: rows.into_iter().collect(), columns: Vec::new() };
+        rows.count("replication", "", |_| replication)
     }
     pub(super) fn count(mut self, name: &'static str, unit: &'static str, value: impl Fn(&R) -> u64) -> Self {
-        let values = Values::Count(self.rows.iter().copied().map(value).collect());
+        let values = Values::Count(self.rows.iter().map(value).collect());
         self.columns.push(Column { name, unit, values });
         self
     }
     pub(super) fn float(mut self, name: &'static str, unit: &'static str, value: impl Fn(&R) -> f64) -> Self {
-        let values = Values::Float(self.rows.iter().copied().map(value).collect());
+        let values = Values::Float(self.rows.iter().map(value).collect());
         self.columns.push(Column { name, unit, values });
         self
     }
-    pub(super) fn text(mut self, name: &'static str, value: impl Fn(&'a R) -> &'a str) -> Self {
+    pub(super) fn text(mut self, name: &'static str, value: impl Fn(&R) -> &str) -> Self {
         let mut known: BTreeMap<&str, u32> = BTreeMap::new();
         let mut names = Vec::new();
-        let mut code = |name: &'a str| {
+        let mut code = |name| {
             *known.entry(name).or_insert_with(|| {
                 names.push(name.to_owned());
                 names.len() as u32 - 1
@@ -115,4 +144,9 @@ impl<'a, R> Rows<'a, R> {
     pub(super) fn table(self, name: &'static str) -> Table {
         Table { name, columns: self.columns }
     }
+}
+
+/// Bits per second.
+pub(super) fn rate(bytes: u64, measured: Time) -> f64 {
+    bytes as f64 * 8.0 / measured.as_seconds()
 }

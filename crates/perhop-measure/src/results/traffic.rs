@@ -4,35 +4,31 @@ use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
-use super::table::{Rows, Table};
+use super::table::{Rows, Table, rate};
 use crate::counters::{DelayStatistics, Delays, FlowTally, above_least, least_seconds, quantile_seconds};
 use crate::statistics::fairness;
 use crate::{Flow, Measurements};
 use perhop_scenario::{DelayScope, Scenario, TrafficConfig};
 
-#[derive(Debug)]
-pub(super) struct FlowRow {
-    replication: u64,
+/// One flow.
+pub(super) struct FlowRow<'a> {
     pub(super) flow: String,
-    class: String,
-    from: String,
-    to: String,
+    class: &'a str,
+    from: &'a str,
+    to: &'a str,
     tally: FlowTally,
     in_network: u64,
-    measured: Time,
     pub(super) answers: bool,
     /// Its own delay distribution; `None` if it shares that of its class.
     delay: Option<Histogram<u32>>,
 }
 
-#[derive(Debug)]
-pub(super) struct ClassRow {
-    replication: u64,
-    pub(super) class: String,
+/// One class.
+pub(super) struct ClassRow<'a> {
+    pub(super) class: &'a str,
     flows: u64,
     tally: FlowTally,
     in_network: u64,
-    measured: Time,
     pub(super) delay: Histogram<u32>,
     pub(super) variation: Histogram<u32>,
     /// PDV over all flows; `None` if it is not known for each flow.
@@ -40,10 +36,10 @@ pub(super) struct ClassRow {
     fairness: f64,
 }
 
-impl FlowRow {
+impl FlowRow<'_> {
     /// Received bits per second.
-    pub(super) fn throughput(&self) -> f64 {
-        self.tally.received.bytes as f64 * 8.0 / self.measured.as_seconds()
+    pub(super) fn throughput(&self, measured: Time) -> f64 {
+        rate(self.tally.received.bytes, measured)
     }
 }
 
@@ -52,9 +48,8 @@ pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
     if traffic.count == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
 
-pub(super) fn flow_rows(scenario: &Scenario, measurements: &Measurements, replication: u64) -> Vec<FlowRow> {
+pub(super) fn flow_rows<'a>(scenario: &'a Scenario, measurements: &'a Measurements) -> Vec<FlowRow<'a>> {
     let per_flow = scenario.measure.delays == DelayScope::PerFlow;
-    let measured = measurements.duration.saturating_sub(measurements.warmup);
     let row = |(index, flow): (usize, &Flow)| {
         let traffic = &scenario.traffic[flow.traffic];
         let name = flow_name(traffic, flow.number);
@@ -63,26 +58,24 @@ pub(super) fn flow_rows(scenario: &Scenario, measurements: &Measurements, replic
         } else {
             (name, &traffic.from, &traffic.to)
         };
+        let counters = &measurements.counters[index];
         FlowRow {
-            replication,
             flow: name,
-            class: measurements.class_names[flow.class].clone(),
-            from: from.clone(),
-            to: to.clone(),
-            tally: measurements.counters[index].tally(),
+            class: &measurements.class_names[flow.class],
+            from,
+            to,
+            tally: counters.tally(),
             in_network: measurements.in_network[index],
-            measured,
             answers: flow.answers,
-            delay: per_flow
-                .then(|| measurements.delays[measurements.counters[index].distribution].delay.histogram()),
+            delay: per_flow.then(|| measurements.delays[counters.distribution].delay.histogram()),
         }
     };
     measurements.flows.iter().enumerate().map(row).collect()
 }
 
-pub(super) fn class_rows(measurements: &Measurements, replication: u64, flows: &[FlowRow]) -> Vec<ClassRow> {
-    let of_class = |(index, class): (usize, &String)| {
-        let members: Vec<&FlowRow> = flows.iter().filter(|flow| flow.class == *class).collect();
+pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) -> Vec<ClassRow<'a>> {
+    let of_class = |(index, class): (usize, &'a String)| {
+        let members: Vec<&FlowRow> = flows.iter().filter(|flow| flow.class == class).collect();
         let mut tally = FlowTally::default();
         for flow in &members {
             tally.merge(&flow.tally);
@@ -90,16 +83,14 @@ pub(super) fn class_rows(measurements: &Measurements, replication: u64, flows: &
         let Delays { delay, variation, .. } = delays_of_class(measurements, index);
         let own: Vec<&Histogram<u32>> = members.iter().filter_map(|flow| flow.delay.as_ref()).collect();
         ClassRow {
-            replication,
-            class: class.clone(),
+            class,
             flows: members.len() as u64,
             tally,
             in_network: members.iter().map(|flow| flow.in_network).sum(),
-            measured: measurements.duration.saturating_sub(measurements.warmup),
             delay: delay.histogram(),
             variation: variation.histogram(),
             above_least: (!own.is_empty()).then(|| above_least(own)),
-            fairness: fairness(members.iter().map(|flow| flow.throughput())),
+            fairness: fairness(members.iter().map(|flow| flow.throughput(measurements.measured()))),
         }
     };
     measurements.class_names.iter().enumerate().map(of_class).collect()
@@ -133,10 +124,9 @@ fn traffic_columns<R>(
     rows: Rows<R>,
     tally: impl Fn(&R) -> &FlowTally + Copy,
     in_network: impl Fn(&R) -> u64,
-    measured: impl Fn(&R) -> Time,
+    measured: Time,
 ) -> Rows<R> {
     let delay = move |row: &R| -> DelayStatistics { tally(row).delay };
-    let seconds = |present: u64, picoseconds: f64| if present == 0 { f64::NAN } else { picoseconds / 1e12 };
     let mut rows = rows
         .count("offered_packets", "packets", |row| tally(row).offered.packets)
         .count("offered_bytes", "bytes", |row| tally(row).offered.bytes)
@@ -150,7 +140,7 @@ fn traffic_columns<R>(
     rows.float("dropped_percent", "%", |row| {
         percent(tally(row).dropped_in_all().packets, tally(row).offered.packets)
     })
-    .float("throughput_bps", "b/s", |row| tally(row).received.bytes as f64 * 8.0 / measured(row).as_seconds())
+    .float("throughput_bps", "b/s", |row| rate(tally(row).received.bytes, measured))
     .float("delay_mean_s", "s", |row| delay(row).mean())
     .float("delay_min_s", "s", |row| seconds(delay(row).packets, delay(row).least.as_picoseconds() as f64))
     .float("delay_max_s", "s", |row| seconds(delay(row).packets, delay(row).greatest.as_picoseconds() as f64))
@@ -160,25 +150,29 @@ fn traffic_columns<R>(
     .float("ipdv_max_s", "s", |row| seconds(delay(row).pairs, delay(row).greatest_variation as f64))
 }
 
+/// `picoseconds` in seconds; NaN if none of what they measure is `present`.
+pub(super) fn seconds(present: u64, picoseconds: f64) -> f64 {
+    if present == 0 { f64::NAN } else { picoseconds / 1e12 }
+}
+
 /// `part` of `whole` in percent; NaN if both are 0.
 pub(super) fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
 
-pub(super) fn flow_table(rows: Rows<FlowRow>) -> Table {
-    let keys = rows
-        .count("replication", "", |row| row.replication)
+pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measured: Time) -> Table {
+    let keys = Rows::new(replication, rows)
         .text("flow", |row| &row.flow)
-        .text("class", |row| &row.class)
-        .text("from", |row| &row.from)
-        .text("to", |row| &row.to);
+        .text("class", |row| row.class)
+        .text("from", |row| row.from)
+        .text("to", |row| row.to);
     let quantile = |quantile: f64| {
         move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| quantile_seconds(delay, quantile))
     };
     let pdv = |quantile: f64| {
         move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| pdv_seconds(delay, quantile))
     };
-    traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
+    traffic_columns(keys, |row| &row.tally, |row| row.in_network, measured)
         .float("delay_p50_s", "s", quantile(0.5))
         .float("delay_p95_s", "s", quantile(0.95))
         .float("delay_p99_s", "s", quantile(0.99))
@@ -194,9 +188,9 @@ fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
 
-pub(super) fn class_table(rows: Rows<ClassRow>) -> Table {
-    let rows = rows.count("replication", "", |row| row.replication).text("class", |row| &row.class);
-    let keys = rows.count("flows", "", |row| row.flows);
+pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measured: Time) -> Table {
+    let keys =
+        Rows::new(replication, rows).text("class", |row| row.class).count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
     let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.variation, quantile);
     // RFC 5481 §4.2: PDV refers to one stream. For a class it is known if it is known for each flow.
@@ -207,7 +201,7 @@ pub(super) fn class_table(rows: Rows<ClassRow>) -> Table {
             (None, _) => f64::NAN,
         }
     };
-    traffic_columns(keys, |row| &row.tally, |row| row.in_network, |row| row.measured)
+    traffic_columns(keys, |row| &row.tally, |row| row.in_network, measured)
         .float("delay_p50_s", "s", delay(0.5))
         .float("delay_p90_s", "s", delay(0.9))
         .float("delay_p95_s", "s", delay(0.95))

@@ -7,7 +7,6 @@ use super::Builder;
 use crate::event::HostEvent;
 use crate::hosts::QueueProbe;
 use crate::session::{ConnectionProbe, Session};
-use perhop_measure::counters::QueueSamples;
 use perhop_measure::tcp::{CLIENT, SERVER};
 use perhop_net::Event;
 use perhop_scenario::routing::LinkId;
@@ -31,13 +30,8 @@ impl Builder<'_> {
             }
             let slot = self.agenda.register(Event::Edge(HostEvent::QueueSample(index as u32)));
             self.agenda.schedule(slot, measure.warmup);
-            let samples = QueueSamples::default();
-            self.hosts.queue_probes.push(QueueProbe {
-                link: LinkId(link as u32),
-                every: config.every,
-                slot,
-                samples,
-            });
+            let (link, every, samples) = (LinkId(link as u32), config.every, Vec::new());
+            self.hosts.queue_probes.push(QueueProbe { link, every, slot, samples });
         }
         self.hosts.measurements.add_samples(self.scenario);
         Ok(())
