@@ -4,6 +4,7 @@ use perhop_qos::units::{ByteSize, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::default::bytes;
 use crate::tcp::TcpConfig;
 
 /// One connection that always has data to send.
@@ -60,21 +61,14 @@ pub struct FileTransferConfig {
     /// TCP of both endpoints.
     pub tcp: TcpConfig,
     /// Size of a file, bytes.
-    #[serde(default = "default_file")]
+    #[serde(default = "bytes::<100_000>")]
     pub size: ByteSize,
     /// Size of the confirmation, bytes.
-    #[serde(default = "default_confirmation")]
+    #[serde(default = "bytes::<1>")]
     pub confirmation: ByteSize,
     /// Whether files share a connection.
     #[serde(default)]
     pub connection: FileConnection,
-}
-
-fn default_file() -> ByteSize {
-    ByteSize::from_bytes(100_000)
-}
-fn default_confirmation() -> ByteSize {
-    ByteSize::from_bytes(1)
 }
 
 /// Whether files share a connection.

@@ -12,6 +12,7 @@ use super::document::Document;
 use super::message::{Fault, Problem, explain};
 use super::nearest::nearest;
 use super::path::ValuePath;
+use super::position::Part;
 
 /// Limit on the number of reported errors.
 const MOST_FAULTS: usize = 100;
@@ -54,14 +55,13 @@ fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Problem> {
 }
 
 fn diagnose(document: &Document, problem: &Problem) -> Diagnostic {
-    let diagnostic = match &problem.fault {
-        Fault::UnknownKey(_) => document.key_diagnostic(Severity::Error, &problem.path, &problem.message),
-        Fault::UnknownChoice { word, .. } => document.word_diagnostic(&problem.path, word, &problem.message),
-        _ => document.diagnostic(Severity::Error, &problem.path, &problem.message),
-    };
-    match &problem.help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
+    let Problem { path, fault, message, help } = problem;
+    let mut diagnostic = Diagnostic::new(Severity::Error, path, message);
+    diagnostic.help.clone_from(help);
+    match fault {
+        Fault::UnknownKey(_) => document.place(diagnostic, path, Part::Key),
+        Fault::UnknownChoice { word, .. } => document.place(diagnostic, &path.join(word), Part::Key),
+        _ => document.place(diagnostic, path, Part::Value),
     }
 }
 
@@ -85,7 +85,7 @@ fn repair<T: DeserializeOwned>(value: &mut Value, problem: &Problem) -> Option<V
 
 /// Renames an unknown key to the nearest known one, so that this is not reported as missing as well.
 fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Option<ValuePath> {
-    let Some(Value::Object(entries)) = at_mut(value, &path.parent()) else { return None };
+    let Some(Value::Object(entries)) = value.pointer_mut(&path.parent().pointer()) else { return None };
     let key = path.last()?;
     let content = entries.shift_remove(key)?;
     let free = known.iter().map(String::as_str).filter(|name| !entries.contains_key(*name));
@@ -104,7 +104,7 @@ fn is_progress(before: &Problem, next: &Problem) -> bool {
 fn candidates(document: &Value, problem: &Problem) -> Vec<Value> {
     let mut all = Vec::new();
     if let Fault::UnknownChoice { known, .. } = &problem.fault {
-        all.extend(renamed(at(document, &problem.path), known));
+        all.extend(renamed(document.pointer(&problem.path.pointer()), known));
     }
     all.extend([json!({}), json!([]), json!(1), json!("1s"), json!("1Mb/s"), json!("1000B")]);
     all.extend([json!("1 packets"), json!("x"), json!("default"), json!(0.5), json!(["x", "y"])]);
@@ -131,27 +131,13 @@ fn renamed(found: Option<&Value>, known: &[String]) -> Vec<Value> {
     names.into_iter().flat_map(variants).collect()
 }
 
-fn at<'a>(value: &'a Value, path: &ValuePath) -> Option<&'a Value> {
-    path.segments().iter().try_fold(value, |value, segment| match value {
-        Value::Array(elements) => elements.get(segment.parse::<usize>().ok()?),
-        other => other.get(segment),
-    })
-}
-
-fn at_mut<'a>(value: &'a mut Value, path: &ValuePath) -> Option<&'a mut Value> {
-    path.segments().iter().try_fold(value, |value, segment| match value {
-        Value::Array(elements) => elements.get_mut(segment.parse::<usize>().ok()?),
-        other => other.get_mut(segment),
-    })
-}
-
 /// Sets the value at `path` to `new`; `false` if there can be none.
 fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
-    if let Some(slot) = at_mut(value, path) {
+    if let Some(slot) = value.pointer_mut(&path.pointer()) {
         *slot = new;
         return true;
     }
-    match (at_mut(value, &path.parent()), path.last()) {
+    match (value.pointer_mut(&path.parent().pointer()), path.last()) {
         (Some(Value::Object(entries)), Some(key)) => entries.insert(key.to_owned(), new).is_none(),
         // An alternative written as a bare word: the path ends with it.
         (Some(word @ Value::String(_)), Some(_)) => {

@@ -75,10 +75,6 @@ impl Diagnostic {
     pub fn help(self, help: impl Into<String>) -> Diagnostic {
         Diagnostic { help: Some(help.into()), ..self }
     }
-    /// Sets the path of the value.
-    pub(super) fn about(self, path: &ValuePath) -> Diagnostic {
-        Diagnostic { path: path.to_string(), ..self }
-    }
     /// Sets the file.
     pub fn in_file(self, file: impl Into<String>) -> Diagnostic {
         Diagnostic { file: Some(file.into()), ..self }

@@ -100,24 +100,6 @@ impl Document {
     pub fn diagnostic(&self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> Diagnostic {
         self.place(Diagnostic::new(severity, path, message), path, Part::Value)
     }
-    /// A diagnostic about the key at the end of `path`.
-    pub(super) fn key_diagnostic(
-        &self,
-        severity: Severity,
-        path: &ValuePath,
-        message: impl Into<String>,
-    ) -> Diagnostic {
-        self.place(Diagnostic::new(severity, path, message), path, Part::Key)
-    }
-    /// An error about `path`, pointing at the key `word` inside it if there is one.
-    pub(super) fn word_diagnostic(
-        &self,
-        path: &ValuePath,
-        word: &str,
-        message: impl Into<String>,
-    ) -> Diagnostic {
-        self.place(Diagnostic::new(Severity::Error, path, message), &path.join(word), Part::Key)
-    }
     /// `diagnostic`, pointing also at `path`, with `label` beside it.
     pub(super) fn relate(&self, diagnostic: Diagnostic, path: &ValuePath, label: &str) -> Diagnostic {
         match &self.text {
@@ -128,7 +110,8 @@ impl Document {
         }
     }
 
-    fn place(&self, diagnostic: Diagnostic, path: &ValuePath, part: Part) -> Diagnostic {
+    /// `diagnostic` with the position of a part of the entry at `path`.
+    pub(super) fn place(&self, diagnostic: Diagnostic, path: &ValuePath, part: Part) -> Diagnostic {
         let diagnostic = match &self.text {
             Some(text) => diagnostic.in_file(text.file.as_str()),
             None => diagnostic,

@@ -12,6 +12,7 @@
 mod application;
 mod configuration;
 mod decode;
+mod default;
 mod diagnostic;
 mod document;
 pub mod drop_curves;
@@ -44,7 +45,7 @@ pub use configuration::{
 };
 pub use diagnostic::{Coloring, Diagnostic, Diagnostics, Severity, render};
 pub use document::Document;
-pub use load::{Checked, Loaded, Loader, PolicySet, check, load, load_document, load_json};
+pub use load::{Checked, Loaded, Loader, PolicySet, load, load_json};
 pub use measure::{
     CaptureConfig, ConnectionEnd, ConnectionProbeConfig, DelayScope, MeasureConfig, QueueProbeConfig,
 };

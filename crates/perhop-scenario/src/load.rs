@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::configuration::{Assembled, ConfigurationLanguage, assemble};
+use super::configuration::{ConfigurationLanguage, assemble};
 use super::decode::decode;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
@@ -89,7 +89,7 @@ impl<'a> Loader<'a> {
         let base = base.into();
         refuse_other_than_mapping(document)?;
         let scenario: Scenario = decode(document)?;
-        let Assembled { scenario: resolved, found } = assemble(document, &scenario, &base, self.language);
+        let (resolved, found) = assemble(document, &scenario, &base, self.language);
         let warnings = validate_scenario(document, &resolved, &base, found)?;
         Ok(Loaded { scenario, resolved, base, warnings })
     }
@@ -101,7 +101,7 @@ impl<'a> Loader<'a> {
     /// When the document cannot be decoded, or a configuration has errors.
     pub fn resolve(self, document: &Document, base: &Path) -> Result<Scenario, Diagnostics> {
         refuse_other_than_mapping(document)?;
-        let Assembled { scenario, found } = assemble(document, &decode(document)?, base, self.language);
+        let (scenario, found) = assemble(document, &decode(document)?, base, self.language);
         let wrong: Vec<Diagnostic> =
             found.into_iter().filter(|one| one.severity == Severity::Error).collect();
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
@@ -114,22 +114,18 @@ impl<'a> Loader<'a> {
     pub fn check(self, path: &Path) -> Result<Checked, Diagnostics> {
         let document = Document::read(path)?;
         let has = |key: &str| document.value.get(key).is_some();
-        let set = match () {
-            () if ["perhop", "hosts", "links", "traffic"].into_iter().any(has) => None,
-            () if has("policies") => Some(decode::<PolicySet>(&document)?),
-            () if has("conditioners") || has("queueing") => {
-                return bare_policy(&document, path).map(Checked::Policies);
-            }
-            () => None,
-        };
-        let Some(set) = set else {
+        let is_scenario = ["perhop", "hosts", "links", "traffic"].into_iter().any(has);
+        if !is_scenario && has("policies") {
+            let set = decode::<PolicySet>(&document)?;
+            let place = |name| ValuePath::from("policies").join(name);
+            validate_policies(&document, set.policies.iter().map(|(name, policy)| (place(name), policy)))?;
+            Ok(Checked::Policies(set))
+        } else if !is_scenario && (has("conditioners") || has("queueing")) {
+            bare_policy(&document, path).map(Checked::Policies)
+        } else {
             let loaded = self.load_document(&document, directory_of(path))?;
-            return Ok(Checked::Scenario(Box::new(loaded)));
-        };
-        let places =
-            set.policies.iter().map(|(name, policy)| (ValuePath::from("policies").join(name), policy));
-        validate_policies(&document, places)?;
-        Ok(Checked::Policies(set))
+            Ok(Checked::Scenario(Box::new(loaded)))
+        }
     }
 }
 
@@ -147,24 +143,7 @@ pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, Diagn
 /// # Errors
 /// All errors and warnings, if there is any error.
 pub fn load_json(value: Value, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
-    load_document(&Document::from_json(value), base)
-}
-
-/// Checks the scenario in `document`, whose paths are relative to `base`. Router configurations are refused.
-///
-/// # Errors
-/// All errors and warnings, if there is any error.
-pub fn load_document(document: &Document, base: impl Into<PathBuf>) -> Result<Loaded, Diagnostics> {
-    Loader::default().load_document(document, base)
-}
-
-/// Checks the file `path`: a scenario, named policies under `policies`, or a single policy. Router
-/// configurations are refused.
-///
-/// # Errors
-/// All errors and warnings, if there is any error.
-pub fn check(path: &Path) -> Result<Checked, Diagnostics> {
-    Loader::default().check(path)
+    Loader::default().load_document(&Document::from_json(value), base)
 }
 
 /// Decodes a document that is a single policy, named after its file.
@@ -177,10 +156,8 @@ fn bare_policy(document: &Document, path: &Path) -> Result<PolicySet, Diagnostic
 
 /// Applies every override, and reports all errors together.
 fn apply(document: &mut Document, overrides: &[(String, String)]) -> Result<(), Diagnostics> {
-    let refused: Vec<Diagnostic> = overrides
-        .iter()
-        .filter_map(|(path, text)| document.set(path, text).err().map(|refused| *refused))
-        .collect();
+    let mut refused = |(path, text): &(String, String)| document.set(path, text).err();
+    let refused: Vec<Diagnostic> = overrides.iter().filter_map(|set| refused(set).map(|one| *one)).collect();
     if refused.is_empty() { Ok(()) } else { Err(Diagnostics::new(refused)) }
 }
 

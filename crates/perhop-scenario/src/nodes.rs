@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::configuration::RouterConfiguration;
+use super::default::number;
 
 /// An end system.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -51,7 +52,7 @@ pub struct LinkConfig {
     #[serde(default)]
     pub loss: f64,
     /// Cost of the link for shortest-path routing, at least 1.
-    #[serde(default = "default_cost")]
+    #[serde(default = "number::<u32, 1>")]
     pub cost: u32,
     /// Settings of the interfaces at the two ends, by node.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -63,10 +64,6 @@ impl LinkConfig {
     pub fn framing(&self) -> Framing {
         self.framing.unwrap_or_default()
     }
-}
-
-fn default_cost() -> u32 {
-    1
 }
 
 /// One end of a link.

@@ -53,8 +53,7 @@ fn spread(document: &Value, segments: &[&str]) -> Result<Vec<Vec<String>>, Nowhe
         return Ok(vec![owned(segments)]);
     };
     let path = resolve(document, &segments[..place])?;
-    let pointer = path.segments().iter().fold(String::new(), |pointer, key| pointer + "/" + key);
-    let Some(Value::Array(elements)) = document.pointer(&pointer) else {
+    let Some(Value::Array(elements)) = document.pointer(&path.pointer()) else {
         return Err(Nowhere {
             at: path.join(segments[place]),
             message: format!("`{path}` is not a list"),

@@ -36,6 +36,11 @@ impl ValuePath {
     pub fn segments(&self) -> &[String] {
         &self.0
     }
+    /// The path as a JSON Pointer (RFC 6901).
+    pub(super) fn pointer(&self) -> String {
+        let escaped = |key: &String| key.replace('~', "~0").replace('/', "~1");
+        self.0.iter().flat_map(|key| ["/".to_owned(), escaped(key)]).collect()
+    }
     /// Whether this is the document as a whole.
     pub fn is_root(&self) -> bool {
         self.0.is_empty()

@@ -1,8 +1,7 @@
 //! [`Plan`]: behavior of an application on TCP.
 
 use perhop_qos::random::Stream;
-
-use perhop_qos::units::Time;
+use perhop_qos::units::{ByteSize, Time};
 
 use crate::tcp::TcpConfig;
 use crate::{Closing, FileConnection, SourceConfig};
@@ -62,20 +61,19 @@ impl Plan {
         let (connections, beginning) = (Connections::One, Beginning::InTurn);
         let closing = Closing::Client;
         let in_turn = |request, response| Plan { request, response, connections, closing, beginning };
+        let fixed = |request: ByteSize, response: ByteSize| {
+            in_turn(Request::Fixed(request.as_bytes()), response.as_bytes())
+        };
         Some(match source {
             SourceConfig::Bulk(config) => (in_turn(Request::Endless, 0), &config.tcp),
-            SourceConfig::RequestResponse(config) => {
-                let (request, response) = (config.request.as_bytes(), config.response.as_bytes());
-                (in_turn(Request::Fixed(request), response), &config.tcp)
-            }
+            SourceConfig::RequestResponse(config) => (fixed(config.request, config.response), &config.tcp),
             SourceConfig::ConnectRequestResponse(config) => {
-                let (request, response) = (config.request.as_bytes(), config.response.as_bytes());
-                let plan = in_turn(Request::Fixed(request), response);
+                let plan = fixed(config.request, config.response);
                 let (connections, closing) = (Connections::PerTransaction, config.closes_first);
                 (Plan { connections, closing, ..plan }, &config.tcp)
             }
             SourceConfig::FileTransfer(config) => {
-                let plan = in_turn(Request::Fixed(config.size.as_bytes()), config.confirmation.as_bytes());
+                let plan = fixed(config.size, config.confirmation);
                 let connections = match config.connection {
                     FileConnection::Persistent => Connections::One,
                     FileConnection::PerFile => Connections::PerTransaction,

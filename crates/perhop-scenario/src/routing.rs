@@ -121,40 +121,34 @@ impl Routes {
 mod tests {
     use super::*;
 
-    /// Hosts 0 and 1, routers 2, 3, 4, 5: two paths of equal cost from 2 to 5, by 3 and by 4.
-    fn diamond() -> Routes {
-        let mut routes = Routes::new(vec![false, false, true, true, true, true]);
-        for (index, (a, b)) in [(0, 2), (2, 3), (2, 4), (3, 5), (4, 5), (5, 1)].into_iter().enumerate() {
-            routes.add(LinkId(2 * index as u32), NodeId(a), NodeId(b), 1);
-            routes.add(LinkId(2 * index as u32 + 1), NodeId(b), NodeId(a), 1);
+    /// Nodes that forward or do not, and links of them with their costs.
+    fn routes(forwards: &[bool], links: &[(u32, u32, u32)]) -> Routes {
+        let mut routes = Routes::new(forwards.to_vec());
+        for (index, &(a, b, cost)) in (0..).zip(links) {
+            routes.add(LinkId(2 * index), NodeId(a), NodeId(b), cost);
+            routes.add(LinkId(2 * index + 1), NodeId(b), NodeId(a), cost);
         }
         routes
     }
 
+    /// Hosts 0 and 1, routers 2, 3, 4, 5: two paths of equal cost from 2 to 5, by 3 and by 4.
     #[test]
     fn equal_ways_are_decided_by_the_order_of_links() {
-        let path = diamond().path(NodeId(0), NodeId(1)).unwrap();
-        assert_eq!(path, [LinkId(0), LinkId(2), LinkId(6), LinkId(10)]);
+        let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];
+        let path = routes(&[false, false, true, true, true, true], &links).path(NodeId(0), NodeId(1));
+        assert_eq!(path.unwrap(), [LinkId(0), LinkId(2), LinkId(6), LinkId(10)]);
     }
 
     #[test]
     fn hosts_forward_nothing() {
-        let mut routes = Routes::new(vec![false, false, false]);
-        for (index, (a, b)) in [(0, 1), (1, 2)].into_iter().enumerate() {
-            routes.add(LinkId(2 * index as u32), NodeId(a), NodeId(b), 1);
-            routes.add(LinkId(2 * index as u32 + 1), NodeId(b), NodeId(a), 1);
-        }
+        let mut routes = routes(&[false; 3], &[(0, 1, 1), (1, 2, 1)]);
         assert_eq!(routes.path(NodeId(0), NodeId(2)), None);
         assert_eq!(routes.path(NodeId(0), NodeId(1)), Some(vec![LinkId(0)]));
     }
 
     #[test]
     fn a_cheaper_way_wins() {
-        let mut routes = Routes::new(vec![true, true, true]);
-        for (index, (a, b, cost)) in [(0, 2, 10), (0, 1, 3), (1, 2, 3)].into_iter().enumerate() {
-            routes.add(LinkId(2 * index as u32), NodeId(a), NodeId(b), cost);
-            routes.add(LinkId(2 * index as u32 + 1), NodeId(b), NodeId(a), cost);
-        }
+        let mut routes = routes(&[true; 3], &[(0, 2, 10), (0, 1, 3), (1, 2, 3)]);
         assert_eq!(routes.path(NodeId(0), NodeId(2)), Some(vec![LinkId(2), LinkId(4)]));
     }
 }

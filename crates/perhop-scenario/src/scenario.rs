@@ -7,6 +7,7 @@ use perhop_qos::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::default::number;
 use crate::measure::MeasureConfig;
 use crate::nodes::{HostConfig, LinkConfig, RouterConfig};
 use crate::traffic::TrafficConfig;
@@ -25,10 +26,10 @@ pub struct Scenario {
     /// Simulated time, including the warm-up.
     pub duration: Time,
     /// Seed for all random streams.
-    #[serde(default = "default_seed")]
+    #[serde(default = "number::<u64, 1>")]
     pub seed: u64,
     /// Number of independent repetitions, each with its own random numbers.
-    #[serde(default = "default_replications")]
+    #[serde(default = "number::<u32, 1>")]
     pub replications: u32,
     /// End systems by name: they send and receive, but do not forward.
     pub hosts: BTreeMap<String, HostConfig>,
@@ -45,11 +46,4 @@ pub struct Scenario {
     /// Measurements in addition to the counters of every run.
     #[serde(default)]
     pub measure: MeasureConfig,
-}
-
-fn default_seed() -> u64 {
-    1
-}
-fn default_replications() -> u32 {
-    1
 }

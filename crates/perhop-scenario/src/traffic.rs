@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::application::{
     BulkConfig, ConnectRequestResponseConfig, FileTransferConfig, RequestResponseConfig, WebConfig,
 };
+use super::default::number;
 
 /// One or several similar flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +29,7 @@ pub struct TrafficConfig {
     /// The receiving host.
     pub to: String,
     /// Number of flows, each with its own random numbers.
-    #[serde(default = "default_count")]
+    #[serde(default = "number::<u32, 1>")]
     pub count: u32,
     /// The source of packets: a datagram source, or an application on TCP.
     pub source: SourceConfig,
@@ -48,10 +49,10 @@ pub struct TrafficConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
     /// UDP or TCP source port of the first flow; each further flow has the next port.
-    #[serde(default = "default_source_port")]
+    #[serde(default = "number::<u16, 49152>")]
     pub source_port: u16,
     /// UDP or TCP destination port.
-    #[serde(default = "default_destination_port")]
+    #[serde(default = "number::<u16, 9>")]
     pub destination_port: u16,
 }
 
@@ -75,16 +76,6 @@ impl TrafficConfig {
         let start = self.start + Time::from_seconds_f64(spread);
         (streams, start)
     }
-}
-
-fn default_count() -> u32 {
-    1
-}
-fn default_source_port() -> u16 {
-    49152
-}
-fn default_destination_port() -> u16 {
-    9
 }
 
 /// The source of packets: a datagram source, or an application on TCP.

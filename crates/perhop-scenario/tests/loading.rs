@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use perhop_scenario::{Checked, Diagnostics, Severity, check, load, load_json};
+use perhop_scenario::{Checked, Diagnostics, Loader, Severity, load, load_json};
 use serde_json::json;
 
 fn example(name: &str) -> PathBuf {
@@ -14,6 +14,10 @@ fn written(name: &str, text: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::write(&path, text).unwrap();
     path
+}
+
+fn check(path: &Path) -> Result<Checked, Diagnostics> {
+    Loader::default().check(path)
 }
 
 fn first_message(diagnostics: &Diagnostics) -> String {

@@ -11,7 +11,7 @@ use perhop_qos::ring::RingConfig;
 use perhop_qos::units::Rate;
 use perhop_scenario::{
     Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
-    PlatformConfig, Severity, configuration_text, load_document,
+    PlatformConfig, Severity, configuration_text,
 };
 
 struct Toy;
@@ -182,7 +182,7 @@ fn a_host_outside_the_subnet_is_pointed_out() {
 #[test]
 fn without_a_language_nothing_is_guessed() {
     let document = Document::parse(SCENARIO, "scenario.yaml").unwrap();
-    let refused = load_document(&document, ".").unwrap_err().render(Coloring::Plain);
+    let refused = Loader::default().load_document(&document, ".").unwrap_err().render(Coloring::Plain);
     assert!(refused.contains("router configurations are not supported here"), "{refused}");
 }
 

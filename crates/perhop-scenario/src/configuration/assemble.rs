@@ -17,36 +17,33 @@ use crate::path::ValuePath;
 use crate::position::Excerpt;
 use crate::{InterfaceConfig, Scenario};
 
-/// A scenario in which router configurations have become policies.
-pub(crate) struct Assembled {
-    pub(crate) scenario: Scenario,
-    /// Diagnostics about the configurations.
-    pub(crate) found: Vec<Diagnostic>,
-}
-
-/// Translates the configurations of `scenario`'s routers, read by `language`; `document` gives positions for
-/// diagnostics.
+/// `written` with its router configurations, read by `language`, as policies; and diagnostics about them,
+/// with positions in `document`.
 pub(crate) fn assemble(
     document: &Document,
-    scenario: &Scenario,
+    written: &Scenario,
     base: &Path,
     language: Option<&dyn ConfigurationLanguage>,
-) -> Assembled {
-    let mut assembly = Assembly { document, found: Vec::new(), scenario: scenario.clone() };
+) -> (Scenario, Vec<Diagnostic>) {
+    let scenario = written.clone();
+    let mut assembly = Assembly { document, written, base, language, found: Vec::new(), scenario };
     let mut routers = BTreeMap::new();
-    for (name, router) in &scenario.routers {
+    for (name, router) in &written.routers {
         if let Some(configuration) = &router.configuration
-            && let Some(read) = assembly.read(name, configuration, base, language)
+            && let Some(read) = assembly.read(name, configuration)
         {
             routers.insert(name.as_str(), read);
         }
     }
-    assembly.interfaces(scenario, &routers, language);
-    Assembled { scenario: assembly.scenario, found: assembly.found }
+    assembly.interfaces(&routers);
+    (assembly.scenario, assembly.found)
 }
 
 struct Assembly<'a> {
     document: &'a Document,
+    written: &'a Scenario,
+    base: &'a Path,
+    language: Option<&'a dyn ConfigurationLanguage>,
     found: Vec<Diagnostic>,
     scenario: Scenario,
 }
@@ -70,20 +67,14 @@ impl Assembly<'_> {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
 
-    fn read(
-        &mut self,
-        name: &str,
-        configuration: &RouterConfiguration,
-        base: &Path,
-        language: Option<&dyn ConfigurationLanguage>,
-    ) -> Option<ConfiguredRouter> {
+    fn read(&mut self, name: &str, configuration: &RouterConfiguration) -> Option<ConfiguredRouter> {
         let path = ValuePath::from("routers").join(name).join("configuration");
-        let Some(language) = language else {
+        let Some(language) = self.language else {
             let message = "router configurations are not supported here";
             self.error(&path, message, "load the scenario with a configuration language");
             return None;
         };
-        let text = match configuration.read(base) {
+        let text = match configuration.read(self.base) {
             Ok(text) => text,
             Err((key, message)) => {
                 let path = if key.is_empty() { path } else { path.join(key) };
@@ -103,7 +94,7 @@ impl Assembly<'_> {
                 return None;
             }
         };
-        let file = configuration.file.as_ref().map(|file| base.join(file).display().to_string());
+        let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
         for finding in &read.findings {
             self.report(&path, file.as_deref(), &text, finding);
         }
@@ -129,24 +120,19 @@ impl Assembly<'_> {
         self.found.push(diagnostic.help(help));
     }
 
-    fn interfaces(
-        &mut self,
-        scenario: &Scenario,
-        routers: &BTreeMap<&str, ConfiguredRouter>,
-        language: Option<&dyn ConfigurationLanguage>,
-    ) {
+    fn interfaces(&mut self, routers: &BTreeMap<&str, ConfiguredRouter>) {
         let mut taken: BTreeSet<(&str, &str)> = BTreeSet::new();
         let mut placed: Vec<(LinkEnd, &ConfiguredPort)> = Vec::new();
-        for (index, link) in scenario.links.iter().enumerate() {
+        for (index, link) in self.written.links.iter().enumerate() {
             let [a, b] = &link.between;
             for (node, neighbor) in [(a, b), (b, a)] {
                 let end = LinkEnd { link: index, node, neighbor };
                 let written = link.interfaces.get(node).and_then(|interface| interface.name.as_deref());
                 let Some(router) = routers.get(node.as_str()) else {
-                    self.refuse_name_without_configuration(scenario, end, written);
+                    self.refuse_name_without_configuration(end, written);
                     continue;
                 };
-                let Some(port) = self.port(end, router, written, language) else { continue };
+                let Some(port) = self.port(end, router, written) else { continue };
                 if taken.insert((node, &port.name)) {
                     placed.push((end, port));
                 } else {
@@ -161,16 +147,12 @@ impl Assembly<'_> {
                 neighbors.map(|(other, port)| (*port, other.neighbor)).collect();
             self.place(*end, port, &neighbors);
         }
-        self.addresses(scenario, &placed);
+        self.addresses(&placed);
     }
 
-    fn refuse_name_without_configuration(
-        &mut self,
-        scenario: &Scenario,
-        end: LinkEnd,
-        written: Option<&str>,
-    ) {
-        let configured = scenario.routers.get(end.node).is_some_and(|router| router.configuration.is_some());
+    fn refuse_name_without_configuration(&mut self, end: LinkEnd, written: Option<&str>) {
+        let configured =
+            self.written.routers.get(end.node).is_some_and(|router| router.configuration.is_some());
         if written.is_some() && !configured {
             let message =
                 format!("`{}` has no configuration in which an interface could have this name", end.node);
@@ -185,7 +167,6 @@ impl Assembly<'_> {
         end: LinkEnd,
         router: &'r ConfiguredRouter,
         written: Option<&str>,
-        language: Option<&dyn ConfigurationLanguage>,
     ) -> Option<&'r ConfiguredPort> {
         let names = || router.ports.iter().map(|port| port.name.as_str());
         let Some(written) = written else {
@@ -199,7 +180,7 @@ impl Assembly<'_> {
             self.error(&link, message, help);
             return None;
         };
-        let full = language.map_or_else(|| written.to_owned(), |language| language.interface_name(written));
+        let full = self.language.map_or_else(|| written.to_owned(), |known| known.interface_name(written));
         let of_interface: Vec<_> = router.ports.iter().filter(|port| port.interface == full).collect();
         let port = match (router.ports.iter().find(|port| port.name == full), of_interface.as_slice()) {
             (Some(port), _) => port,
@@ -275,13 +256,13 @@ impl Assembly<'_> {
     }
 
     /// Gives hosts without an address one from the subnet of the router's interface on their link.
-    fn addresses(&mut self, scenario: &Scenario, placed: &[(LinkEnd, &ConfiguredPort)]) {
-        let mut used: BTreeSet<IpAddr> = scenario.hosts.values().filter_map(|host| host.address).collect();
-        used.extend(
-            placed.iter().flat_map(|(_, port)| &port.addresses).map(|(address, _)| IpAddr::from(*address)),
-        );
+    fn addresses(&mut self, placed: &[(LinkEnd, &ConfiguredPort)]) {
+        let hosts = &self.written.hosts;
+        let mut used: BTreeSet<IpAddr> = hosts.values().filter_map(|host| host.address).collect();
+        let of_routers = placed.iter().flat_map(|(_, port)| &port.addresses);
+        used.extend(of_routers.map(|(address, _)| IpAddr::from(*address)));
         for (end, port) in placed {
-            let Some(host) = scenario.hosts.get(end.neighbor) else { continue };
+            let Some(host) = hosts.get(end.neighbor) else { continue };
             let subnets = &port.addresses;
             let outside = |address| !subnets.iter().any(|subnet| contains(*subnet, address));
             match host.address {

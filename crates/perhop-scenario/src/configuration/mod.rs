@@ -8,7 +8,7 @@
 mod assemble;
 mod router;
 
-pub(crate) use assemble::{Assembled, assemble};
+pub(crate) use assemble::assemble;
 pub use router::{
     ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, PlatformConfig, RouterConfiguration,
     configuration_text,

@@ -4,12 +4,14 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::units::{ByteSize, QueueSize, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::parameters::{
     Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming,
     Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
 };
 use super::profile::{DefaultWindow, Profile};
+use crate::default::bytes;
 
 /// Longest time that an acknowledgment may wait (RFC 5681 §4.2). Linux 2.0 and 2.2: HZ/2.
 pub const LONGEST_DELAY: Time = Time::from_milliseconds(500);
@@ -25,7 +27,7 @@ pub struct TcpConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mss: Option<ByteSize>,
     /// Maximum size of an IP packet on the path, bytes.
-    #[serde(default = "ethernet_mtu")]
+    #[serde(default = "bytes::<1500>")]
     pub mtu: ByteSize,
     /// Whether headers are added to the size of a packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,10 +110,6 @@ pub struct TcpConfig {
     pub idle_restart: Option<bool>,
 }
 
-fn ethernet_mtu() -> ByteSize {
-    ByteSize::from_bytes(1500)
-}
-
 /// Least maximum segment size, bytes; RFC 1122 §3.3.3 has 536 as the default.
 const LEAST_MSS: u64 = 64;
 /// Largest window that can be offered, bytes (RFC 7323 §2.3: 30 bits).
@@ -120,37 +118,7 @@ const LARGEST_WINDOW: u64 = 1 << 30;
 impl TcpConfig {
     /// The unchanged `profile`.
     pub fn new(profile: Profile) -> TcpConfig {
-        TcpConfig {
-            profile,
-            mss: None,
-            mtu: ethernet_mtu(),
-            headers: None,
-            window: None,
-            initial_window: None,
-            initial_ssthresh: None,
-            recovery: None,
-            congestion: None,
-            duplicate_threshold: None,
-            limited_transmit: None,
-            fast_retransmit: None,
-            acknowledgment: None,
-            handshake: None,
-            handshake_timing: None,
-            fin: None,
-            timestamps: None,
-            ecn: None,
-            clock: None,
-            rto_rule: None,
-            minimum_rto: None,
-            initial_rto: None,
-            maximum_rto: None,
-            maximum_back_off: None,
-            reduction: None,
-            repeated_timeout: None,
-            growth: None,
-            counting: None,
-            idle_restart: None,
-        }
+        serde_json::from_value(json!({ "profile": profile })).expect("every other key has a default")
     }
 
     /// Resolves the configuration to complete parameters.
@@ -230,11 +198,8 @@ impl TcpConfig {
             return Err(ConfigError::new("window", message).help("at least one segment; 64KiB is usual"));
         }
         if window > LARGEST_WINDOW {
-            return Err(ConfigError::new(
-                "window",
-                format!("`window` must be at most 1GiB, got {window} bytes"),
-            )
-            .help("RFC 7323 limits windows to 30 bits"));
+            let message = format!("`window` must be at most 1GiB, got {window} bytes");
+            return Err(ConfigError::new("window", message).help("RFC 7323 limits windows to 30 bits"));
         }
         Ok(window as u32)
     }

@@ -2,14 +2,13 @@
 //! and the complete [`Parameters`].
 
 mod config;
-mod header;
 mod parameters;
 mod profile;
 
 pub use config::{LONGEST_DELAY, TcpConfig};
-pub use header::{Flags, HEADERS, TCP_HEADER, TIMESTAMPS_OPTION};
 pub use parameters::{
-    Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Growth, Handshake, HandshakeTiming,
-    Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    Acknowledgment, CongestionControl, Counting, FastRetransmit, Fin, Flags, Growth, HEADERS, Handshake,
+    HandshakeTiming, Headers, InitialWindow, Parameters, Recovery, Reduction, RepeatedTimeout, RtoRule,
+    TCP_HEADER, TIMESTAMPS_OPTION,
 };
 pub use profile::Profile;

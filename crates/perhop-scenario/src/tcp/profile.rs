@@ -34,8 +34,6 @@ pub enum Profile {
     LinuxModern,
 }
 
-const MSS: u32 = 1460;
-
 /// The default window of a profile, before the segment size is known.
 pub(super) enum DefaultWindow {
     Segments(u32),
@@ -93,77 +91,10 @@ impl Profile {
     }
 }
 
-/// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s
-/// (0.01 s since 2002), no least timeout (0.2 s since 2004) but two ticks, initial timeout 6 s (3 s since
-/// 2006), no greatest timeout to speak of (maxrto 100,000 s in the ns-default.tcl of 1997 and of 2002) but 64
-/// times the timeout, packets as large as packetSize (headers are added since 2001).
-const NS2_RENO_1999: Parameters = Parameters {
-    mss: 1000,
-    headers: Headers::Included,
-    window: 0,
-    initial_window: InitialWindow::Segments(1),
-    initial_ssthresh: 0,
-    recovery: Recovery::Reno,
-    congestion: CongestionControl::Reno,
-    duplicate_threshold: 3,
-    limited_transmit: false,
-    fast_retransmit: FastRetransmit::OncePerWindow,
-    acknowledgment: Acknowledgment::EveryPacket,
-    handshake: Handshake::None,
-    handshake_timing: HandshakeTiming::Measured,
-    fin: Fin::WithData,
-    timestamps: false,
-    ecn: false,
-    clock: Time::from_milliseconds(100),
-    rto_rule: RtoRule::Rfc6298,
-    minimum_rto: Time::from_milliseconds(200),
-    initial_rto: Time::from_seconds(6),
-    maximum_rto: Time::from_seconds(100_000),
-    maximum_back_off: 64,
-    reduction: Reduction::Window,
-    repeated_timeout: RepeatedTimeout::Reduce,
-    growth: Growth::Always,
-    counting: Counting::Acknowledgments,
-    idle_restart: false,
-};
-
-/// Linux 2.0 `net/ipv4/tcp_input.c`: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`),
-/// `TCP_TIMEOUT_INIT` 3 s, and again once the connection is open, delayed acknowledgments first after HZ/3
-/// (`tcp_delack_estimator`). `net/ipv4/tcp_output.c`: `tcp_send_fin` queues a segment of its own behind the
-/// data.
-const LINUX_2_0: Parameters = Parameters {
-    mss: MSS,
-    headers: Headers::Added,
-    window: 0,
-    initial_window: InitialWindow::Segments(1),
-    initial_ssthresh: 0,
-    recovery: Recovery::Reno,
-    congestion: CongestionControl::Reno,
-    duplicate_threshold: 3,
-    limited_transmit: false,
-    fast_retransmit: FastRetransmit::Always,
-    acknowledgment: Acknowledgment::Estimated { first: Time::from_milliseconds(330), quick: 0 },
-    handshake: Handshake::ThreeWay,
-    handshake_timing: HandshakeTiming::Forgotten,
-    fin: Fin::Alone,
-    timestamps: false,
-    ecn: false,
-    clock: Time::from_milliseconds(10),
-    rto_rule: RtoRule::Linux2_0,
-    minimum_rto: Time::from_milliseconds(200),
-    initial_rto: Time::from_seconds(3),
-    maximum_rto: Time::from_seconds(120),
-    maximum_back_off: 1 << 15,
-    reduction: Reduction::Window,
-    repeated_timeout: RepeatedTimeout::Hold,
-    growth: Growth::Always,
-    counting: Counting::Acknowledgments,
-    idle_restart: false,
-};
-
-/// RFC 5681, RFC 6298 (least timeout 1 s, initial 1 s), RFC 3042, RFC 3465.
+/// RFC 5681, RFC 6298 (least timeout 1 s, initial 1 s), RFC 3042, RFC 3465. The other profiles say in what
+/// they differ.
 const RFC5681_RENO: Parameters = Parameters {
-    mss: MSS,
+    mss: 1460,
     headers: Headers::Added,
     window: 0,
     initial_window: InitialWindow::Rfc5681,
@@ -192,34 +123,66 @@ const RFC5681_RENO: Parameters = Parameters {
     idle_restart: true,
 };
 
-/// Linux since 3.0: `TCP_INIT_CWND` 10, `TCP_TIMEOUT_INIT` 1 s, `TCP_RTO_MIN` 200 ms,
-/// `TCP_DELACK_MIN` 40 ms.
-const LINUX_MODERN: Parameters = Parameters {
-    mss: MSS,
-    headers: Headers::Added,
-    window: 0,
-    initial_window: InitialWindow::Segments(10),
-    initial_ssthresh: 0,
-    recovery: Recovery::Sack,
-    congestion: CongestionControl::Cubic,
-    duplicate_threshold: 3,
-    limited_transmit: true,
+/// ns-2.1b4 to 2.1b5. Of the values that later versions changed: windowInit 1 (2 since 2001), tcpTick 0.1 s
+/// (0.01 s since 2002), no least timeout (0.2 s since 2004) but two ticks, initial timeout 6 s (3 s since
+/// 2006), no greatest timeout to speak of (maxrto 100,000 s in the ns-default.tcl of 1997 and of 2002) but 64
+/// times the timeout, packets as large as packetSize (headers are added since 2001).
+const NS2_RENO_1999: Parameters = Parameters {
+    mss: 1000,
+    headers: Headers::Included,
+    initial_window: InitialWindow::Segments(1),
+    limited_transmit: false,
     fast_retransmit: FastRetransmit::OncePerWindow,
-    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 16 },
-    handshake: Handshake::ThreeWay,
-    handshake_timing: HandshakeTiming::Measured,
-    fin: Fin::WithData,
-    timestamps: true,
-    ecn: false,
-    clock: Time::from_milliseconds(1),
-    rto_rule: RtoRule::Linux,
+    acknowledgment: Acknowledgment::EveryPacket,
+    handshake: Handshake::None,
+    clock: Time::from_milliseconds(100),
     minimum_rto: Time::from_milliseconds(200),
-    initial_rto: Time::from_seconds(1),
+    initial_rto: Time::from_seconds(6),
+    maximum_rto: Time::from_seconds(100_000),
+    reduction: Reduction::Window,
+    repeated_timeout: RepeatedTimeout::Reduce,
+    growth: Growth::Always,
+    counting: Counting::Acknowledgments,
+    idle_restart: false,
+    ..RFC5681_RENO
+};
+
+/// Linux 2.0 `net/ipv4/tcp_input.c`: HZ is 100, RTO between HZ/5 and 120 HZ (`tcp_bound_rto`),
+/// `TCP_TIMEOUT_INIT` 3 s, and again once the connection is open, delayed acknowledgments first after HZ/3
+/// (`tcp_delack_estimator`). `net/ipv4/tcp_output.c`: `tcp_send_fin` queues a segment of its own behind the
+/// data.
+const LINUX_2_0: Parameters = Parameters {
+    initial_window: InitialWindow::Segments(1),
+    limited_transmit: false,
+    acknowledgment: Acknowledgment::Estimated { first: Time::from_milliseconds(330), quick: 0 },
+    handshake_timing: HandshakeTiming::Forgotten,
+    fin: Fin::Alone,
+    clock: Time::from_milliseconds(10),
+    rto_rule: RtoRule::Linux2_0,
+    minimum_rto: Time::from_milliseconds(200),
+    initial_rto: Time::from_seconds(3),
     maximum_rto: Time::from_seconds(120),
     maximum_back_off: 1 << 15,
     reduction: Reduction::Window,
-    repeated_timeout: RepeatedTimeout::Hold,
-    growth: Growth::WhenLimited,
-    counting: Counting::Bytes,
-    idle_restart: true,
+    growth: Growth::Always,
+    counting: Counting::Acknowledgments,
+    idle_restart: false,
+    ..RFC5681_RENO
+};
+
+/// Linux since 3.0: `TCP_INIT_CWND` 10, `TCP_TIMEOUT_INIT` 1 s, `TCP_RTO_MIN` 200 ms,
+/// `TCP_DELACK_MIN` 40 ms.
+const LINUX_MODERN: Parameters = Parameters {
+    initial_window: InitialWindow::Segments(10),
+    recovery: Recovery::Sack,
+    congestion: CongestionControl::Cubic,
+    fast_retransmit: FastRetransmit::OncePerWindow,
+    acknowledgment: Acknowledgment::Delayed { timeout: Time::from_milliseconds(40), quick: 16 },
+    timestamps: true,
+    rto_rule: RtoRule::Linux,
+    minimum_rto: Time::from_milliseconds(200),
+    maximum_rto: Time::from_seconds(120),
+    maximum_back_off: 1 << 15,
+    reduction: Reduction::Window,
+    ..RFC5681_RENO
 };

@@ -21,6 +21,12 @@ impl<'a> Findings<'a> {
     pub(super) fn warning(&mut self, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
         self.push(self.document.diagnostic(Severity::Warning, path, message))
     }
+    /// Reports what `key` of the mapping at `path` must be, unless it is.
+    pub(super) fn require(&mut self, is: bool, path: &ValuePath, key: &str, must: &str, help: &str) {
+        if !is {
+            self.error(&path.join(key), format!("`{key}` must be {must}")).help = Some(help.into());
+        }
+    }
     /// An error about `path` that repeats or contradicts `other`.
     pub(super) fn clash(
         &mut self,

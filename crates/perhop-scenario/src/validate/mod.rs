@@ -3,7 +3,6 @@
 //!
 //! All checks run, so that an author sees all errors at once.
 
-mod application;
 mod findings;
 mod measure;
 mod policies;
@@ -64,12 +63,8 @@ fn run(scenario: &Scenario, findings: &mut Findings) {
         findings.error(&"perhop".into(), format!("unknown version {found} of the scenario language")).help =
             Some(format!("write `perhop: {LANGUAGE_VERSION}`"));
     }
-    if scenario.duration.as_picoseconds() == 0 {
-        findings.error(&"duration".into(), "`duration` must be above 0").help =
-            Some("for example 60s".into());
-    }
-    if scenario.replications == 0 {
-        findings.error(&"replications".into(), "`replications` must be at least 1").help =
-            Some("1 runs the experiment once".into());
-    }
+    let (root, has_duration) = (ValuePath::root(), scenario.duration.as_picoseconds() > 0);
+    findings.require(has_duration, &root, "duration", "above 0", "for example 60s");
+    let help = "1 runs the experiment once";
+    findings.require(scenario.replications > 0, &root, "replications", "at least 1", help);
 }

@@ -130,16 +130,11 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
         findings.error(&path.join("between"), format!("the link connects `{a}` to itself")).help =
             Some("a link connects two different nodes".into());
     }
-    if link.rate.as_bits_per_second() == 0 {
-        findings.error(&path.join("rate"), "`rate` must be above 0").help = Some("for example 10Mb/s".into());
-    }
-    if !(0.0..1.0).contains(&link.loss) {
-        findings.error(&path.join("loss"), format!("`loss` must be in [0, 1), got {}", link.loss)).help =
-            Some("0.01 loses one packet in a hundred".into());
-    }
-    if link.cost == 0 {
-        findings.error(&path.join("cost"), "`cost` must be above 0").help = Some("at least 1".into());
-    }
+    let has_rate = link.rate.as_bits_per_second() > 0;
+    findings.require(has_rate, path, "rate", "above 0", "for example 10Mb/s");
+    let (loses_some, found) = ((0.0..1.0).contains(&link.loss), format!("in [0, 1), got {}", link.loss));
+    findings.require(loses_some, path, "loss", &found, "0.01 loses one packet in a hundred");
+    findings.require(link.cost > 0, path, "cost", "above 0", "at least 1");
     for (node, interface) in &link.interfaces {
         let path = path.join("interfaces").join(node);
         // A misspelled end is reported above: its interface has the right name.
@@ -147,10 +142,8 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
             findings.error(&path, format!("`{node}` is not an end of this link")).help =
                 Some(suggest("ends", node, [a.as_str(), b.as_str()]));
         }
-        if interface.rate.is_some_and(|rate| rate.as_bits_per_second() == 0) {
-            findings.error(&path.join("rate"), "`rate` must be above 0").help =
-                Some("for example 10Mb/s".into());
-        }
+        let has_rate = interface.rate.is_none_or(|rate| rate.as_bits_per_second() > 0);
+        findings.require(has_rate, &path, "rate", "above 0", "for example 10Mb/s");
         policy_names(network.scenario, &path, interface, findings);
     }
 }

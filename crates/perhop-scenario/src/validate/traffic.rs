@@ -6,14 +6,14 @@ use std::path::Path;
 use perhop_qos::meter::MeterScope;
 use perhop_qos::packet::Dscp;
 use perhop_qos::policy::PolicyConfig;
-use perhop_qos::units::{Rate, Time};
+use perhop_qos::units::{ByteSize, Rate, Time};
 
-use super::application;
 use super::findings::Findings;
 use super::topology::{Network, links_of};
 use crate::nearest::suggest;
 use crate::path::ValuePath;
-use crate::plan::Plan;
+use crate::plan::{Connections, Plan};
+use crate::tcp::{Handshake, TcpConfig};
 use crate::trace::read_trace;
 use crate::{
     PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig, read_recording,
@@ -149,11 +149,7 @@ fn times(duration: Time, path: &ValuePath, traffic: &TrafficConfig, findings: &m
 }
 
 fn ports(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
-    if traffic.count == 0 {
-        findings.error(&path.join("count"), "`count` must be at least 1").help =
-            Some("to disable the traffic, remove it".into());
-        return;
-    }
+    findings.require(traffic.count > 0, path, "count", "at least 1", "to disable the traffic, remove it");
     let (first, free) = (traffic.source_port, u32::from(u16::MAX - traffic.source_port) + 1);
     if traffic.count > free {
         let message = format!(
@@ -169,51 +165,81 @@ fn ports(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
 fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
     match source {
         SourceConfig::Cbr(cbr) => {
-            rate(&path.join("cbr"), cbr.rate, findings);
-            packet(&path.join("cbr"), cbr.packet, findings);
-            if !(0.0..1.0).contains(&cbr.jitter) {
-                let path = path.join("cbr").join("jitter");
-                let message = format!("`jitter` must be in [0, 1), got {}", cbr.jitter);
-                findings.error(&path, message).help = Some("0.1 varies gaps by up to 10 %".into());
-            }
+            let path = path.join("cbr");
+            rate_and_packet(&path, cbr.rate, cbr.packet, findings);
+            let (fits, found) = ((0.0..1.0).contains(&cbr.jitter), format!("in [0, 1), got {}", cbr.jitter));
+            findings.require(fits, &path, "jitter", &found, "0.1 varies gaps by up to 10 %");
         }
         SourceConfig::OnOff(on_off) => {
             let path = path.join("on-off");
-            rate(&path, on_off.rate, findings);
-            packet(&path, on_off.packet, findings);
-            if on_off.on_time == Time::ZERO {
-                findings.error(&path.join("on-time"), "`on-time` must be above 0").help =
-                    Some("for example 100ms".into());
-            }
-            if let PeriodLaw::Pareto { shape } = on_off.law
-                && !(shape > 1.0 && shape.is_finite())
-            {
-                let message = format!("`shape` must be above 1, got {shape}");
-                findings.error(&path.join("law").join("pareto").join("shape"), message).help =
-                    Some("at most 1, a Pareto distribution has no mean; 1.5 is usual".into());
+            rate_and_packet(&path, on_off.rate, on_off.packet, findings);
+            let sends = on_off.on_time > Time::ZERO;
+            findings.require(sends, &path, "on-time", "above 0", "for example 100ms");
+            if let PeriodLaw::Pareto { shape } = on_off.law {
+                let help = "at most 1, a Pareto distribution has no mean; 1.5 is usual";
+                pareto_shape(&path.join("law").join("pareto"), shape, help, findings);
             }
         }
         SourceConfig::Poisson(poisson) => {
-            rate(&path.join("poisson"), poisson.rate, findings);
-            packet(&path.join("poisson"), poisson.packet, findings);
+            rate_and_packet(&path.join("poisson"), poisson.rate, poisson.packet, findings);
         }
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => {}
-        SourceConfig::Bulk(_)
-        | SourceConfig::RequestResponse(_)
-        | SourceConfig::ConnectRequestResponse(_)
-        | SourceConfig::FileTransfer(_)
-        | SourceConfig::Web(_) => application::check(path, source, findings),
+        SourceConfig::Bulk(_) => application(&path.join("bulk"), source, &[], findings),
+        SourceConfig::RequestResponse(config) => {
+            application(&path.join("request-response"), source, &[("request", config.request)], findings);
+        }
+        SourceConfig::ConnectRequestResponse(config) => {
+            let path = path.join("connect-request-response");
+            application(&path, source, &[("request", config.request)], findings);
+        }
+        SourceConfig::FileTransfer(config) => {
+            let sizes = [("size", config.size), ("confirmation", config.confirmation)];
+            application(&path.join("file-transfer"), source, &sizes, findings);
+        }
+        SourceConfig::Web(config) => {
+            let (path, has_gaps) = (path.join("web"), config.mean_gap > Time::ZERO);
+            findings.require(has_gaps, &path, "mean-gap", "above 0", "for example 100ms");
+            let help = "at most 1, a Pareto distribution has no mean; 1.2 is usual for web traffic";
+            pareto_shape(&path, config.shape, help, findings);
+            application(&path, source, &[("mean-size", config.mean_size)], findings);
+        }
     }
 }
 
-fn rate(path: &ValuePath, rate: Rate, findings: &mut Findings) {
-    if rate.as_bits_per_second() == 0 {
-        findings.error(&path.join("rate"), "`rate` must be above 0").help =
-            Some("for example 2Mb/s; to disable the traffic, remove it".into());
+/// Checks sizes and TCP of the application at `path`.
+fn application(path: &ValuePath, source: &SourceConfig, sizes: &[(&str, ByteSize)], findings: &mut Findings) {
+    for (size, bytes) in sizes {
+        findings.require(bytes.as_bytes() > 0, path, size, "above 0", "at least 1B");
+    }
+    if let Some((plan, tcp)) = Plan::of(source) {
+        check_tcp(&path.join("tcp"), tcp, plan, findings);
     }
 }
 
-fn packet(path: &ValuePath, packet: PacketSize, findings: &mut Findings) {
+fn check_tcp(path: &ValuePath, tcp: &TcpConfig, plan: Plan, findings: &mut Findings) {
+    match tcp.build() {
+        Err(error) => findings.error(&path.extend(&error.path), error.message).help = error.help,
+        Ok(parameters)
+            if parameters.handshake == Handshake::None && plan.connections == Connections::PerTransaction =>
+        {
+            let message = "one connection per transaction needs a handshake";
+            let at = if tcp.handshake.is_some() { path.join("handshake") } else { path.join("profile") };
+            findings.error(&at, message).help =
+                Some("set `handshake: three-way`, or choose an application that keeps its connection".into());
+        }
+        Ok(_) => {}
+    }
+}
+
+/// Checks the `shape` of a Pareto distribution with a mean.
+fn pareto_shape(path: &ValuePath, shape: f64, help: &str, findings: &mut Findings) {
+    let has_mean = shape > 1.0 && shape.is_finite();
+    findings.require(has_mean, path, "shape", &format!("above 1, got {shape}"), help);
+}
+
+fn rate_and_packet(path: &ValuePath, rate: Rate, packet: PacketSize, findings: &mut Findings) {
+    let help = "for example 2Mb/s; to disable the traffic, remove it";
+    findings.require(rate.as_bits_per_second() > 0, path, "rate", "above 0", help);
     let (key, size, ip) = match packet {
         PacketSize::Payload(size) => ("payload", size, size.as_bytes().saturating_add(IP_AND_UDP_HEADERS)),
         PacketSize::Ip(size) => ("ip", size, size.as_bytes()),
@@ -245,8 +271,9 @@ fn trace<'a>(
     match read_trace(base, &config.file) {
         Ok(_) => {}
         // An error inside the trace has its own file and line; any other is about the file name.
-        Err(diagnostic) if diagnostic.line.is_some() => {
-            findings.push((*diagnostic).about(path));
+        Err(mut diagnostic) if diagnostic.line.is_some() => {
+            diagnostic.path = path.to_string();
+            findings.push(*diagnostic);
         }
         Err(diagnostic) => findings.error(path, diagnostic.message).help = diagnostic.help,
     }
@@ -264,10 +291,7 @@ fn recording(
         let path = path.join("source").join("pcap").extend(&error.path);
         findings.error(&path, error.message).help = error.help;
     }
-    if traffic.count > 1 {
-        findings.error(&path.join("count"), "`count` must be 1: a capture is replayed once").help =
-            Some("remove `count`".into());
-    }
+    findings.require(traffic.count <= 1, path, "count", "1: a capture is replayed once", "remove `count`");
     if traffic.dscp != Dscp::default() {
         findings
             .warning(&path.join("dscp"), "`dscp` has no effect: packets of a capture keep their codepoints")
