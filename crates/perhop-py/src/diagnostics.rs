@@ -21,11 +21,8 @@ pub(crate) fn raise(py: Python<'_>, diagnostics: &Diagnostics) -> PyErr {
 /// The exception for a scenario whose error was found only when it was built.
 pub(crate) fn raise_config(py: Python<'_>, error: ConfigError) -> PyErr {
     let path = ValuePath::root().extend(&error.path);
-    let diagnostic = Diagnostic::new(Severity::Error, &path, error.message);
-    let diagnostic = match error.help {
-        Some(help) => diagnostic.help(help),
-        None => diagnostic,
-    };
+    let mut diagnostic = Diagnostic::new(Severity::Error, &path, error.message);
+    diagnostic.help = error.help;
     raise(py, &diagnostic.into())
 }
 

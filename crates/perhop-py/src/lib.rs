@@ -9,27 +9,15 @@ mod columns;
 mod configuration;
 mod diagnostics;
 mod drawing;
-#[cfg(target_os = "linux")]
-mod forwarding;
-#[cfg(target_os = "linux")]
-mod hosting;
 mod live;
+#[cfg_attr(not(target_os = "linux"), path = "live_processes_unsupported.rs")]
+mod live_processes;
 mod loading;
 mod router;
 mod running;
-#[cfg(not(target_os = "linux"))]
-mod unsupported;
 
 use perhop_measure::statistics;
 use pyo3::prelude::*;
-
-#[cfg(not(target_os = "linux"))]
-use unsupported::{live_bridge, live_forward, live_host, live_results};
-#[cfg(target_os = "linux")]
-use {
-    forwarding::{live_bridge, live_forward},
-    hosting::{live_host, live_results},
-};
 
 /// Mean and 95 % confidence interval of the mean of independent samples, by Student's t:
 /// `(mean, low, high)`, or `None` for fewer than two samples.
@@ -40,28 +28,19 @@ fn confidence_95(samples: Vec<f64>) -> Option<(f64, f64, f64)> {
 }
 
 #[pymodule]
-fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    module.add_class::<loading::Loaded>()?;
-    module.add_class::<loading::Warnings>()?;
-    module.add_class::<running::Run>()?;
-    module.add_function(wrap_pyfunction!(loading::load, module)?)?;
-    module.add_function(wrap_pyfunction!(loading::load_json, module)?)?;
-    module.add_function(wrap_pyfunction!(loading::resolve, module)?)?;
-    module.add_function(wrap_pyfunction!(loading::check, module)?)?;
-    module.add_function(wrap_pyfunction!(loading::schema, module)?)?;
-    module.add_function(wrap_pyfunction!(router::check_router, module)?)?;
-    module.add_function(wrap_pyfunction!(router::is_router_configuration, module)?)?;
-    module.add_function(wrap_pyfunction!(router::router_text, module)?)?;
-    module.add_function(wrap_pyfunction!(running::start, module)?)?;
-    module.add_function(wrap_pyfunction!(live::live_plan, module)?)?;
-    module.add_function(wrap_pyfunction!(live_forward, module)?)?;
-    module.add_function(wrap_pyfunction!(live_bridge, module)?)?;
-    module.add_function(wrap_pyfunction!(live_host, module)?)?;
-    module.add_function(wrap_pyfunction!(live_results, module)?)?;
-    module.add_function(wrap_pyfunction!(confidence_95, module)?)?;
-    module.add_function(wrap_pyfunction!(drawing::drop_curves, module)?)?;
-    module.add_function(wrap_pyfunction!(drawing::envelope, module)?)?;
-    module.add_function(wrap_pyfunction!(drawing::quantity, module)?)?;
-    Ok(())
+mod _core {
+    #[pymodule_export]
+    use super::{
+        confidence_95,
+        drawing::{drop_curves, envelope, quantity},
+        live::live_plan,
+        live_processes::{live_bridge, live_forward, live_host, live_results},
+        loading::{Loaded, Warnings, check, load, load_json, resolve, schema},
+        router::{check_router, is_router_configuration, router_text},
+        running::{Run, start},
+    };
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)] // a name of Python's
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -1,14 +1,27 @@
-//! The hosts of a live run: their traffic, and results from their records.
+//! The processes of a live run: forwarders, hosts and their traffic; and results from their records.
 
 use std::path::PathBuf;
 
 use perhop_live::host::merge::{RunFiles, measured_results};
 use perhop_live::host::{HostError, HostRun};
+use perhop_live::process::{self, ProcessError};
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 
 use crate::running::{Parts, to_python};
 use crate::{diagnostics, loading};
+
+/// Runs the forwarder that a configuration describes, until it is requested to end.
+#[pyfunction]
+pub(crate) fn live_forward(py: Python<'_>, config_json: &str) -> PyResult<()> {
+    py.detach(|| process::forward(config_json)).map_err(|error| failure(&error))
+}
+
+/// Runs policies between two existing interfaces, until it is requested to end.
+#[pyfunction]
+pub(crate) fn live_bridge(py: Python<'_>, config_json: &str) -> PyResult<()> {
+    py.detach(|| process::bridge(config_json)).map_err(|error| failure(&error))
+}
 
 /// Runs the traffic of one host of a scenario on real sockets until the end of the run.
 #[pyfunction]
@@ -62,11 +75,22 @@ pub(crate) fn live_results<'py>(
 fn raised(py: Python<'_>, error: HostError) -> PyErr {
     match error {
         HostError::Config(error) => diagnostics::raise_config(py, error),
-        // With the system's number Python finds the kind of error: PermissionError, FileNotFoundError and so
-        // on.
-        HostError::System(what, error) => match error.raw_os_error() {
-            Some(code) => PyOSError::new_err((code, format!("{what}: {error}"))),
-            None => PyOSError::new_err(format!("{what}: {error}")),
-        },
+        HostError::System(what, error) => os_error(error.raw_os_error(), format!("{what}: {error}")),
+    }
+}
+
+fn failure(error: &ProcessError) -> PyErr {
+    match error {
+        ProcessError::Config(_) => PyValueError::new_err(error.to_string()),
+        ProcessError::Open(_) | ProcessError::System { .. } => os_error(error.number(), error.to_string()),
+    }
+}
+
+/// With the system's number, Python raises the subclass for it: `PermissionError`, `FileNotFoundError` and so
+/// on.
+fn os_error(number: Option<i32>, message: String) -> PyErr {
+    match number {
+        Some(number) => PyOSError::new_err((number, message)),
+        None => PyOSError::new_err(message),
     }
 }
