@@ -37,10 +37,10 @@ pub struct BridgeConfig {
     #[serde(default)]
     pub back: BridgeDirectionConfig,
     /// Unix socket for reading counters while the bridge runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<PathBuf>,
     /// File for the final counters as JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<PathBuf>,
     /// Kind of socket for receiving and sending frames.
     #[serde(default)]
@@ -52,31 +52,23 @@ pub struct BridgeConfig {
 
 /// One direction of a bridge; without any keys, all packets pass.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct BridgeDirectionConfig {
     /// Rate in bits per second, of wire bytes according to `framing`; by default that of the interface.
-    #[serde(default)]
     pub rate: Option<Rate>,
     /// Overhead of the emulated wire per IP packet.
-    #[serde(default)]
     pub framing: Framing,
     /// Transmit ring, the FIFO between scheduler and wire.
-    #[serde(default)]
     pub ring: RingConfig,
     /// Conditioners of the input policy at the interface on which packets arrive.
-    #[serde(default)]
     pub input: Vec<ConditionerConfig>,
     /// Conditioners of the output policy at the interface on which packets leave.
-    #[serde(default)]
     pub output: Vec<ConditionerConfig>,
     /// Queues and scheduler; without it, one FIFO with tail drop.
-    #[serde(default)]
     pub queueing: Option<QueueingConfig>,
     /// One-way propagation delay.
-    #[serde(default)]
     pub delay: Time,
     /// Probability that the wire loses a packet.
-    #[serde(default)]
     pub loss: f64,
 }
 

@@ -37,10 +37,10 @@ pub struct ForwarderConfig {
     #[serde(default)]
     pub neighbors: BTreeMap<String, MacAddress>,
     /// Unix socket for reading counters while the process runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub control: Option<PathBuf>,
     /// File for the final counters as JSON.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub result: Option<PathBuf>,
     /// Kind of socket for receiving and sending frames.
     #[serde(default)]
@@ -65,7 +65,7 @@ fn default_longest_frame() -> u32 {
 }
 
 /// One direction of a link: output conditioner → port → loss and delay → input conditioner of the far end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct DirectionConfig {
     /// Name in results and in random streams: `C1->E3`.
@@ -83,7 +83,6 @@ pub struct DirectionConfig {
     #[serde(default)]
     pub ring: RingConfig,
     /// Queues and scheduler; without it, one FIFO with tail drop.
-    #[serde(default)]
     pub queueing: Option<QueueingConfig>,
     /// Conditioners of the output policy.
     #[serde(default)]
@@ -98,7 +97,6 @@ pub struct DirectionConfig {
     #[serde(default)]
     pub loss: f64,
     /// Conditioners of the far end's input policy; `None` if another process applies them.
-    #[serde(default)]
     pub input: Option<Vec<ConditionerConfig>>,
     /// Names of the receiving node's interfaces, by number.
     #[serde(default)]
@@ -107,10 +105,8 @@ pub struct DirectionConfig {
     #[serde(default)]
     pub far_interface: u16,
     /// Device whose arriving frames enter this direction.
-    #[serde(default)]
     pub receives_on: Option<String>,
     /// Device on which frames leave this direction; `None`: they are routed in this process.
-    #[serde(default)]
     pub sends_on: Option<String>,
     /// Treatment of frames without an IP packet that arrive on `receives-on`.
     #[serde(default)]
@@ -147,7 +143,7 @@ pub struct InputConfig {
     #[serde(default)]
     pub far_interface: u16,
     /// Name of the direction for all its packets; `None`: they are routed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub leads_to: Option<String>,
 }
 
@@ -198,19 +194,7 @@ impl DirectionConfig {
             from: from.to_owned(),
             to: to.to_owned(),
             rate,
-            framing: Framing::default(),
-            ring: RingConfig::default(),
-            queueing: None,
-            output: Vec::new(),
-            output_interfaces: Vec::new(),
-            delay: Time::ZERO,
-            loss: 0.0,
-            input: None,
-            input_interfaces: Vec::new(),
-            far_interface: 0,
-            receives_on: None,
-            sends_on: None,
-            other_frames: OtherFrames::default(),
+            ..DirectionConfig::default()
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::bridge::BridgeConfig;
 use crate::config::{ForwarderConfig, Scheduling};
 use crate::control::Control;
 use crate::forwarder::Forwarder;
-use crate::socket::{Bell, OpenError, SocketWire, StopSignals, machine};
+use crate::socket::{Bell, OpenError, SocketWire, StopSignals, system};
 use crate::status::{Ending, Status};
 
 /// Why a forwarder could not start or could not write its result.
@@ -41,7 +41,7 @@ pub enum ProcessError {
 pub fn forward(text: &str) -> Result<(), ProcessError> {
     let config = read::<ForwarderConfig>(text)?;
     // Forwarders must not outlive the laboratory, however it ends.
-    machine::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
+    system::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
     run(&config)
 }
 
@@ -63,7 +63,7 @@ pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
     let stop = StopSignals::catch(&bell);
     let wire = SocketWire::open(&config.devices(), config.socket, &bell).map_err(ProcessError::Open)?;
     if config.scheduling == Scheduling::RealTime {
-        machine::run_in_real_time()
+        system::run_in_real_time()
             .map_err(failed("cannot set real-time priority (CAP_SYS_NICE is required)"))?;
     }
     let mut forwarder = Forwarder::build(config, wire, ()).map_err(ProcessError::Config)?;
@@ -117,7 +117,7 @@ struct Began {
 
 impl Began {
     fn now() -> Began {
-        Began { at: Instant::now(), processor: machine::processor_time() }
+        Began { at: Instant::now(), processor: system::processor_time() }
     }
     fn status(&self, forwarder: &mut Forwarder<SocketWire>, ending: Option<Ending>) -> Status {
         let report = forwarder.report();
@@ -127,9 +127,9 @@ impl Began {
             devices: wire.devices(),
             waiting: wire.waiting(),
             started_at_ns: wire.started_at_ns(),
-            processor_s: machine::processor_time().saturating_sub(self.processor).as_secs_f64(),
+            processor_s: system::processor_time().saturating_sub(self.processor).as_secs_f64(),
             elapsed_s: self.at.elapsed().as_secs_f64(),
-            resident_bytes: machine::resident_bytes(),
+            resident_bytes: system::resident_bytes(),
             ending,
         }
     }

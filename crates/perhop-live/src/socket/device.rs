@@ -120,7 +120,7 @@ impl Device {
     #[inline]
     pub(super) fn head(&self, clock: &Clock) -> Option<u64> {
         match &self.socket {
-            Socket::Packet(device) => device.head().map(|stamp| clock.by_the_wall(stamp)),
+            Socket::Packet(device) => device.ring.head().map(|stamp| clock.by_the_wall(stamp)),
             Socket::Express(device) => device.head(clock),
             Socket::Tunnel(device) => device.head(),
         }
@@ -140,7 +140,7 @@ impl Device {
             }
         };
         match socket {
-            Socket::Packet(device) => device.take(receive),
+            Socket::Packet(device) => device.ring.take(receive),
             Socket::Express(device) => device.take(receive),
             Socket::Tunnel(device) => device.take(receive),
         }
@@ -160,7 +160,7 @@ impl Device {
             return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
         }
         let is_full = match &mut self.socket {
-            Socket::Packet(device) => device.batch().is_full(),
+            Socket::Packet(device) => device.batch.is_full(),
             Socket::Express(device) => device.is_full(),
             Socket::Tunnel(_) => false,
         };
@@ -168,7 +168,7 @@ impl Device {
             self.flush_batch();
         }
         match &mut self.socket {
-            Socket::Packet(device) => device.batch().push(frame),
+            Socket::Packet(device) => device.batch.push(frame),
             Socket::Express(device) => device.push(frame),
             Socket::Tunnel(device) => device.push(frame),
         }
@@ -178,7 +178,7 @@ impl Device {
     #[inline]
     pub(super) fn flush(&mut self) {
         let is_empty = match &mut self.socket {
-            Socket::Packet(device) => device.batch().is_empty(),
+            Socket::Packet(device) => device.batch.is_empty(),
             Socket::Express(device) => device.is_empty(),
             Socket::Tunnel(device) => device.is_empty(),
         };
@@ -231,7 +231,7 @@ impl Device {
         self.counters.state = DeviceState::Lost;
         self.counters.lost_at_s = Some(now_ns as f64 / 1e9);
         self.counters.refused_frames += match &mut self.socket {
-            Socket::Packet(device) => device.batch().discard(),
+            Socket::Packet(device) => device.batch.discard(),
             Socket::Express(device) => device.discard(),
             Socket::Tunnel(_) => 0,
         };

@@ -16,16 +16,11 @@ mod open_error;
 mod packet_device;
 mod packet_ring;
 mod send_batch;
-mod system;
+pub(crate) mod system;
 mod tunnel_device;
 mod wait;
 mod wire;
 pub mod yardstick;
-
-/// System calls of a process other than for frames.
-pub(crate) mod machine {
-    pub(crate) use super::system::{die_with_parent, processor_time, resident_bytes, run_in_real_time};
-}
 
 pub use bell::{Bell, StopSignals};
 pub use device::{DeviceCounters, DeviceState};

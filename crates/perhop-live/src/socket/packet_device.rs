@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use super::packet_ring::{PacketRing, Received};
+use super::packet_ring::PacketRing;
 use super::send_batch::{Outcome, SendBatch};
 use super::system;
 
@@ -13,8 +13,10 @@ const SEND_BUFFER_BYTES: libc::c_int = 4 << 20;
 /// A raw socket on one interface: a ring of received frames, a batch of frames to send.
 pub(super) struct PacketDevice {
     socket: OwnedFd,
-    ring: PacketRing,
-    batch: SendBatch,
+    /// The frames that arrived, with times of the clock on the wall.
+    pub(super) ring: PacketRing,
+    /// The frames that are to be sent.
+    pub(super) batch: SendBatch,
     lost: u64,
 }
 
@@ -49,21 +51,6 @@ impl PacketDevice {
     /// The descriptor that becomes readable when a frame arrives.
     pub(super) fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
-    }
-    /// When the oldest frame arrived, in nanoseconds of the clock on the wall.
-    #[inline]
-    pub(super) fn head(&self) -> Option<u64> {
-        self.ring.head()
-    }
-    /// Hands the oldest frame, which there must be, to `each`.
-    #[inline]
-    pub(super) fn take<R>(&mut self, each: impl FnOnce(Received) -> R) -> R {
-        self.ring.take(each)
-    }
-    /// The frames that are to be sent.
-    #[inline]
-    pub(super) fn batch(&mut self) -> &mut SendBatch {
-        &mut self.batch
     }
     /// Sends the batch.
     pub(super) fn send(&mut self) -> Outcome {

@@ -15,6 +15,7 @@ use super::open_error::OpenError;
 use super::packet_device::PacketDevice;
 use super::send_batch::BATCH_FRAMES;
 use super::system;
+use crate::frame::internet_checksum;
 
 /// Frames of up to this length, in bytes: those of Ethernet.
 const FRAME_BYTES: usize = 1522;
@@ -54,8 +55,8 @@ pub fn copy(names: [&str; 2], stop: &StopSignals) -> Result<Tally, OpenError> {
         for from in 0..2 {
             let [first, second] = &mut devices;
             let (device, to) = if from == 0 { (first, second) } else { (second, first) };
-            while !to.batch().is_full() && device.head().is_some() {
-                device.take(|received| to.batch().push(received.frame));
+            while !to.batch.is_full() && device.ring.head().is_some() {
+                device.ring.take(|received| to.batch.push(received.frame));
                 copied += 1;
             }
             tally.lost += to.send().refused;
@@ -106,7 +107,7 @@ pub fn generate(name: &str, load: &Load, stop: &StopSignals) -> Result<Tally, Op
             let kinds = templates.len() as u64;
             let template = &mut templates[(number % kinds) as usize];
             template[HEADERS_BYTES..HEADERS_BYTES + NUMBER_BYTES].copy_from_slice(&number.to_be_bytes());
-            device.batch().push(template);
+            device.batch.push(template);
             number += 1;
         }
         let outcome = device.send();
@@ -128,11 +129,11 @@ pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
     let mut tally = Tally::default();
     while !stop.asked() {
         clock.look_at_the_wall();
-        let Some(stamp) = device.head() else {
+        let Some(stamp) = device.ring.head() else {
             pause(std::slice::from_ref(&device))?;
             continue;
         };
-        let number = device.take(|received| number_of(received.frame));
+        let number = device.ring.take(|received| number_of(received.frame));
         tally.frames += u64::from(number.is_some());
         tally.arrivals.extend(number.map(|number| [number, clock.by_the_wall(stamp)]));
     }
@@ -170,9 +171,8 @@ fn datagram(length: usize, codepoint: u8) -> Vec<u8> {
     header[2..4].copy_from_slice(&ip_length.to_be_bytes());
     (header[8], header[9]) = (64, 17);
     header[12..20].copy_from_slice(&[10, 0, 0, 1, 10, 0, 1, 1]);
-    let sum: u32 = header.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    header[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    let checksum = internet_checksum(header);
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
     frame[34..38].copy_from_slice(&[0x10, 0x00, 0x20, 0x00]); // ports 4096 and 8192
     frame[38..40].copy_from_slice(&udp_length.to_be_bytes()); // a checksum of 0: there is none
     frame
@@ -195,11 +195,7 @@ mod tests {
         frame[HEADERS_BYTES..HEADERS_BYTES + NUMBER_BYTES].copy_from_slice(&7_u64.to_be_bytes());
         assert_eq!((frame.len(), number_of(&frame)), (64, Some(7)));
         assert_eq!(frame[15] >> 2, 46);
-        // RFC 791: the ones' complement sum over a header with its checksum is all ones.
-        let words =
-            frame[14..34].chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
-        let sum: u32 = words.sum();
-        assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff);
+        assert_eq!(internet_checksum(&frame[14..34]), 0);
     }
     #[test]
     fn other_frames_have_no_number() {
