@@ -97,7 +97,8 @@ impl DatagramSender {
 
     /// Sends until the end of the run.
     pub(super) fn run(mut self, run: &HostRun) -> Result<Sent, HostError> {
-        system::wake_precisely();
+        // Where it is refused, datagrams are sent up to 50 µs late.
+        let _ = system::sharpen_timers();
         let mut recorder = run.recorder("sent")?;
         let mut delays = Histogram::<u64>::new(3).map_err(|_| no_histogram())?;
         let mut sent = Sent { send_delay: SendDelay::default(), refused: 0, refusal: None, lengthened: 0 };
@@ -189,12 +190,12 @@ fn trace_of(run: &HostRun, config: &TrafficConfig) -> Result<Vec<perhop_scenario
 fn connected(key: &FlowKey) -> io::Result<OwnedFd> {
     let own = SocketAddr::new(key.source.to_ip(), key.source_port);
     let domain = system::domain(own.ip());
-    let fd = system::socket(domain, libc::SOCK_DGRAM, libc::IPPROTO_UDP)?;
+    let fd = system::open_socket(domain, libc::SOCK_DGRAM, libc::IPPROTO_UDP)?;
     // Flows to different destinations may have the same source port.
-    system::set(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
+    system::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
     if own.is_ipv4() {
         // Packets above the MTU are fragmented instead of refused.
-        system::set(&fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_DONT)?;
+        system::set_option(&fd, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, &libc::IP_PMTUDISC_DONT)?;
     }
     system::bind(&fd, own)?;
     system::connect(&fd, SocketAddr::new(key.destination.to_ip(), key.destination_port))?;
@@ -290,16 +291,16 @@ impl DatagramReceiver {
 
 /// A socket at `address` that reports time of arrival and traffic class of each datagram.
 fn listening(address: SocketAddr) -> io::Result<OwnedFd> {
-    let fd = system::socket(system::domain(address.ip()), libc::SOCK_DGRAM, libc::IPPROTO_UDP)?;
-    system::set(&fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)?;
+    let fd = system::open_socket(system::domain(address.ip()), libc::SOCK_DGRAM, libc::IPPROTO_UDP)?;
+    system::set_option(&fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1)?;
     if address.is_ipv4() {
-        system::set(&fd, libc::IPPROTO_IP, libc::IP_RECVTOS, 1)?;
+        system::set_option(&fd, libc::IPPROTO_IP, libc::IP_RECVTOS, &1)?;
     } else {
-        system::set(&fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, 1)?;
+        system::set_option(&fd, libc::IPPROTO_IPV6, libc::IPV6_RECVTCLASS, &1)?;
     }
     // A buffer above the system's limit needs privileges; without them the limit applies.
-    system::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER)
-        .or_else(|_| system::set(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER))?;
+    system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER)
+        .or_else(|_| system::set_option(&fd, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER))?;
     system::bind(&fd, address)?;
     Ok(fd)
 }

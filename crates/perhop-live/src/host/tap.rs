@@ -59,9 +59,9 @@ impl Tap {
         let mut sockets = Vec::new();
         for interface in trying(what, system::interfaces_of(address))? {
             let socket = trying(what, system::packet_socket(interface, &FILTER))?;
-            trying(what, system::set(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1))?;
-            let forced = system::set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER);
-            let allowed = || system::set(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER);
+            trying(what, system::set_option(&socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, &1))?;
+            let forced = system::set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, &RECEIVE_BUFFER);
+            let allowed = || system::set_option(&socket, libc::SOL_SOCKET, libc::SO_RCVBUF, &RECEIVE_BUFFER);
             trying(what, forced.or_else(|_| allowed()))?;
             sockets.push(socket);
         }

@@ -82,7 +82,7 @@ impl Device {
     pub(super) fn open(name: &str, kind: SocketKind) -> Result<Device, OpenError> {
         let failed = |what| move |error| OpenError::new(name, what, error);
         let probe =
-            system::open_socket(libc::AF_INET, libc::SOCK_DGRAM).map_err(failed("cannot be queried"))?;
+            system::open_socket(libc::AF_INET, libc::SOCK_DGRAM, 0).map_err(failed("cannot be queried"))?;
         let tunnel = matches!(kind, SocketKind::Tun).then(|| TunnelDevice::open(name));
         let tunnel = tunnel.transpose().map_err(failed("cannot be opened as a TUN interface"))?;
         let index = system::interface_index(probe.as_fd(), name).map_err(failed("was not found"))?;

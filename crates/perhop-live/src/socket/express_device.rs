@@ -52,7 +52,7 @@ impl ExpressDevice {
             let message = format!("AF_XDP carries frames of up to {longest} bytes; lower the MTU");
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
-        let socket = system::open_socket(libc::AF_XDP, libc::SOCK_RAW)?;
+        let socket = system::open_socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
         let frames = Mapping::anonymous(2 * CHUNKS as usize * chunk_bytes)?;
         let area = libc::xdp_umem_reg {
             addr: frames.address(),

@@ -23,7 +23,7 @@ pub(super) struct PacketDevice {
 impl PacketDevice {
     /// A socket on interface `index`, for frames of up to `frame_bytes`.
     pub(super) fn open(index: libc::c_int, frame_bytes: usize) -> io::Result<PacketDevice> {
-        let socket = system::open_socket(libc::AF_PACKET, libc::SOCK_RAW)?;
+        let socket = system::open_socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
         let borrowed = socket.as_fd();
         let on: libc::c_int = 1;
         // Frames that others send by the interface, and we, are no arrivals.
@@ -45,7 +45,7 @@ impl PacketDevice {
         // What is forwarded is addressed to somebody else. The kernel takes this back when the socket is
         // closed.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_ADD_MEMBERSHIP, &promiscuous)?;
-        system::bind(borrowed, &link_address(index))?;
+        system::bind(borrowed, &system::link_address(index))?;
         Ok(PacketDevice { socket, ring, batch: SendBatch::new(frame_bytes), lost: 0 })
     }
     /// The descriptor that becomes readable when a frame arrives.
@@ -58,23 +58,7 @@ impl PacketDevice {
     }
     /// Frames that found the ring full, since the socket was opened.
     pub(super) fn lost(&mut self) -> u64 {
-        let none = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
-        // The kernel counts from the last time it was asked.
-        let found = system::option(self.socket.as_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, none);
-        self.lost += found.map_or(0, |counts| u64::from(counts.tp_drops));
+        self.lost += u64::from(system::packets_lost(self.socket.as_fd()));
         self.lost
-    }
-}
-
-/// All protocols on interface `index`.
-fn link_address(index: libc::c_int) -> libc::sockaddr_ll {
-    libc::sockaddr_ll {
-        sll_family: libc::AF_PACKET as libc::c_ushort,
-        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
-        sll_ifindex: index,
-        sll_hatype: 0,
-        sll_pkttype: 0,
-        sll_halen: 0,
-        sll_addr: [0; 8],
     }
 }

@@ -4,79 +4,58 @@
 #![allow(clippy::cast_possible_wrap)] // C's integers: seconds, letters and small numbers
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-/// A structure of the kernel's interface.
+use libc::c_int;
+
+/// A value of the kernel's interface.
 ///
 /// # Safety
 /// Its layout is C's, every sequence of bytes is a value of it, and it holds no pointer that Rust would
 /// follow.
-pub(super) unsafe trait Plain: Copy {}
+pub(crate) unsafe trait Plain {}
 
-// SAFETY: integers.
-unsafe impl Plain for libc::c_int {}
-// SAFETY: structures of integers, laid out as C does.
-unsafe impl Plain for libc::tpacket_req {}
-// SAFETY: as above.
-unsafe impl Plain for libc::tpacket_stats {}
-// SAFETY: as above.
-unsafe impl Plain for libc::tpacket2_hdr {}
-// SAFETY: as above.
-unsafe impl Plain for libc::packet_mreq {}
-// SAFETY: as above.
-unsafe impl Plain for libc::sockaddr_ll {}
-// SAFETY: as above.
-unsafe impl Plain for libc::sockaddr_xdp {}
-// SAFETY: as above; its address is for the kernel.
-unsafe impl Plain for libc::xdp_umem_reg {}
-// SAFETY: as above.
-unsafe impl Plain for libc::xdp_mmap_offsets {}
-// SAFETY: as above.
-unsafe impl Plain for libc::xdp_statistics {}
-// SAFETY: as above.
-unsafe impl Plain for libc::xdp_desc {}
-// SAFETY: integers.
-unsafe impl Plain for u32 {}
-// SAFETY: integers.
-unsafe impl Plain for u64 {}
+/// Declares that these types are plain.
+macro_rules! plain {
+    ($($type:ty),*) => {
+        $(
+            // SAFETY: integers, and structures of them as C lays them out; addresses are for the kernel.
+            unsafe impl Plain for $type {}
+        )*
+    };
+}
+
+plain!(c_int, u32, u64, [u8], [u8; 512], libc::sock_fprog, libc::sockaddr_ll, libc::packet_mreq);
+plain!(libc::tpacket_req, libc::tpacket_stats, libc::tpacket2_hdr);
+plain!(libc::sockaddr_xdp, libc::xdp_umem_reg, libc::xdp_mmap_offsets, libc::xdp_statistics, libc::xdp_desc);
 
 /// What a system call answered: an error where that is negative.
-pub(super) fn checked(answer: libc::c_int) -> io::Result<libc::c_int> {
+pub(crate) fn checked(answer: c_int) -> io::Result<c_int> {
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
 }
 
 /// A socket that does not block and is not inherited.
-pub(super) fn open_socket(family: libc::c_int, kind: libc::c_int) -> io::Result<OwnedFd> {
+pub(crate) fn open_socket(family: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
+    let kind = kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: takes no pointers; what it returns belongs to nobody else.
-    let socket =
-        checked(unsafe { libc::socket(family, kind | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK, 0) })?;
-    // SAFETY: just opened, so it is ours alone.
-    Ok(unsafe { OwnedFd::from_raw_fd(socket) })
+    unsafe { checked(libc::socket(family, kind, protocol)).map(|socket| OwnedFd::from_raw_fd(socket)) }
 }
 
 /// Sets option `name` of `level`.
-pub(super) fn set_option<T: Plain>(
-    socket: BorrowedFd,
-    level: libc::c_int,
-    name: libc::c_int,
+pub(crate) fn set_option<T: Plain + ?Sized>(
+    socket: impl AsFd,
+    level: c_int,
+    name: c_int,
     value: &T,
 ) -> io::Result<()> {
-    let length = size_of::<T>() as libc::socklen_t;
+    let (length, value) = (size_of_val(value) as libc::socklen_t, std::ptr::from_ref(value).cast());
     // SAFETY: `value` lives through the call and is `length` bytes long.
-    let answer = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), level, name, std::ptr::from_ref(value).cast(), length)
-    };
-    checked(answer).map(drop)
+    checked(unsafe { libc::setsockopt(socket.as_fd().as_raw_fd(), level, name, value, length) }).map(drop)
 }
 
 /// Option `name` of `level`, beginning with `value`: the kernel may fill in less than all of it.
-pub(super) fn option<T: Plain>(
-    socket: BorrowedFd,
-    level: libc::c_int,
-    name: libc::c_int,
-    mut value: T,
-) -> io::Result<T> {
+pub(crate) fn option<T: Plain>(socket: BorrowedFd, level: c_int, name: c_int, mut value: T) -> io::Result<T> {
     let mut length = size_of::<T>() as libc::socklen_t;
     // SAFETY: `value` lives through the call, is `length` bytes long, and any bytes are a value of it
     // (`Plain`).
@@ -88,15 +67,34 @@ pub(super) fn option<T: Plain>(
 }
 
 /// Binds `socket` to an address of its family.
-pub(super) fn bind<T: Plain>(socket: BorrowedFd, address: &T) -> io::Result<()> {
+pub(crate) fn bind<T: Plain>(socket: BorrowedFd, address: &T) -> io::Result<()> {
     let length = size_of::<T>() as libc::socklen_t;
     // SAFETY: `address` lives through the call and is `length` bytes long.
     let answer = unsafe { libc::bind(socket.as_raw_fd(), std::ptr::from_ref(address).cast(), length) };
     checked(answer).map(drop)
 }
 
+/// Every protocol on interface `index`, as an address.
+pub(crate) fn link_address(index: c_int) -> libc::sockaddr_ll {
+    libc::sockaddr_ll {
+        sll_family: libc::AF_PACKET as libc::c_ushort,
+        sll_protocol: (libc::ETH_P_ALL as u16).to_be(),
+        sll_ifindex: index,
+        sll_hatype: 0,
+        sll_pkttype: 0,
+        sll_halen: 0,
+        sll_addr: [0; 8],
+    }
+}
+
+/// Packets that a packet socket had no room for, since this was asked last.
+pub(crate) fn packets_lost(socket: BorrowedFd) -> u32 {
+    let none = libc::tpacket_stats { tp_packets: 0, tp_drops: 0 };
+    option(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS, none).map_or(0, |counts| counts.tp_drops)
+}
+
 /// The number of the interface called `name`, in the network namespace that `socket` is of.
-pub(super) fn interface_index(socket: BorrowedFd, name: &str) -> io::Result<libc::c_int> {
+pub(super) fn interface_index(socket: BorrowedFd, name: &str) -> io::Result<c_int> {
     let mut request = interface_request(name)?;
     // SAFETY: this request reads a name and writes an integer into `request`, which lives through the call.
     checked(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFINDEX as _, &raw mut request) })?;
@@ -173,7 +171,7 @@ pub(super) fn poll(interests: &mut [libc::pollfd], timeout: Duration) -> io::Res
 }
 
 /// Nanoseconds of `clock`, one of the system's.
-pub(super) fn nanoseconds(clock: libc::clockid_t) -> u64 {
+pub(crate) fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` lives through the call. It cannot fail for the clocks that Linux always has.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
@@ -182,7 +180,7 @@ pub(super) fn nanoseconds(clock: libc::clockid_t) -> u64 {
 
 /// Lets this thread's sleeps end when they should: by default the kernel may add 50 µs to put wake-ups
 /// together.
-pub(super) fn sharpen_timers() -> io::Result<()> {
+pub(crate) fn sharpen_timers() -> io::Result<()> {
     // SAFETY: takes integers alone.
     checked(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) }).map(drop)
 }

@@ -142,7 +142,7 @@ pub fn listen(name: &str, stop: &StopSignals) -> Result<Tally, OpenError> {
 }
 
 fn open(name: &str) -> Result<PacketDevice, OpenError> {
-    let index = system::open_socket(libc::AF_INET, libc::SOCK_DGRAM)
+    let index = system::open_socket(libc::AF_INET, libc::SOCK_DGRAM, 0)
         .and_then(|probe| system::interface_index(probe.as_fd(), name))
         .map_err(|error| OpenError::new(name, "was not found", error))?;
     PacketDevice::open(index, FRAME_BYTES).map_err(|error| OpenError::new(name, "cannot be opened", error))

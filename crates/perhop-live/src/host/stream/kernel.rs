@@ -42,9 +42,9 @@ impl Tcp {
     }
     /// A socket bound to `own`.
     pub(super) fn socket(&self, own: SocketAddr) -> io::Result<OwnedFd> {
-        let fd = system::socket(system::domain(own.ip()), libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
-        system::set(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
-        system::set(&fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, self.mss)?;
+        let fd = system::open_socket(system::domain(own.ip()), libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
+        system::set_option(&fd, libc::SOL_SOCKET, libc::SO_REUSEADDR, &1)?;
+        system::set_option(&fd, libc::IPPROTO_TCP, libc::TCP_MAXSEG, &self.mss)?;
         self.dress(&fd, own)?;
         system::bind(&fd, own)?;
         Ok(fd)
@@ -52,15 +52,15 @@ impl Tcp {
     /// Sets the options of a connection, which may differ from those of its listener.
     pub(super) fn dress(&self, fd: &OwnedFd, own: SocketAddr) -> io::Result<()> {
         if let Some(congestion) = &self.congestion {
-            system::set_bytes(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, congestion.as_bytes())?;
+            system::set_option(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, congestion.as_bytes())?;
         }
-        system::set(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, self.window)?;
-        system::set(fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
-        system::set(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, self.at_once.into())?;
+        system::set_option(fd, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, &self.window)?;
+        system::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, &UNSENT)?;
+        system::set_option(fd, libc::IPPROTO_TCP, libc::TCP_NODELAY, &i32::from(self.at_once))?;
         if own.is_ipv4() {
-            system::set(fd, libc::IPPROTO_IP, libc::IP_TOS, self.class.into())
+            system::set_option(fd, libc::IPPROTO_IP, libc::IP_TOS, &i32::from(self.class))
         } else {
-            system::set(fd, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, self.class.into())
+            system::set_option(fd, libc::IPPROTO_IPV6, libc::IPV6_TCLASS, &i32::from(self.class))
         }
     }
 }
@@ -75,8 +75,8 @@ pub(super) fn congestion(parameters: &Parameters) -> &'static str {
 
 /// Whether the kernel has the congestion control `name`.
 pub(super) fn has_congestion(name: &str) -> io::Result<bool> {
-    let fd = system::socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
-    match system::set_bytes(&fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes()) {
+    let fd = system::open_socket(libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP)?;
+    match system::set_option(&fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, name.as_bytes()) {
         Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(false),
         other => other.map(|()| true),
     }
@@ -116,11 +116,10 @@ const INFO: usize = 512;
 impl Counted {
     /// Reads the counters of the connection `fd`.
     pub(super) fn of(fd: BorrowedFd) -> Counted {
-        let mut bytes = [0; INFO];
         // Fields that an older kernel does not have stay 0.
-        if system::get_bytes(fd, libc::IPPROTO_TCP, libc::TCP_INFO, &mut bytes).is_err() {
+        let Ok(bytes) = system::option(fd, libc::IPPROTO_TCP, libc::TCP_INFO, [0; INFO]) else {
             return Counted::default();
-        }
+        };
         let word = |from: usize| {
             u32::from_ne_bytes([bytes[from], bytes[from + 1], bytes[from + 2], bytes[from + 3]])
         };

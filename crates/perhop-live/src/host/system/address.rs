@@ -7,7 +7,7 @@ use std::ptr::{from_mut, from_ref};
 
 use libc::socklen_t;
 
-use super::call::checked;
+use crate::socket::system::checked;
 
 /// An address as the C library has it.
 pub(super) struct RawAddress {
@@ -53,21 +53,8 @@ impl RawAddress {
 
 /// The address in `storage`, if it is one of IP.
 pub(super) fn to_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr> {
-    match i32::from(storage.ss_family) {
-        libc::AF_INET => {
-            // SAFETY: the family says that this is what the storage holds.
-            let raw = unsafe { &*from_ref(storage).cast::<libc::sockaddr_in>() };
-            let ip = Ipv4Addr::from(raw.sin_addr.s_addr.to_ne_bytes());
-            Some(SocketAddr::new(ip.into(), u16::from_be(raw.sin_port)))
-        }
-        libc::AF_INET6 => {
-            // SAFETY: as above.
-            let raw = unsafe { &*from_ref(storage).cast::<libc::sockaddr_in6>() };
-            let ip = Ipv6Addr::from(raw.sin6_addr.s6_addr);
-            Some(SocketAddr::new(ip.into(), u16::from_be(raw.sin6_port)))
-        }
-        _ => None,
-    }
+    // SAFETY: the storage has room for every kind of address.
+    unsafe { address_at(from_ref(storage).cast()) }
 }
 
 /// Numbers of the interfaces that have `address`.
@@ -81,7 +68,7 @@ pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
         let (mut entry, mut found) = (first, Vec::new());
         while let Some(interface) = entry.as_ref() {
             let storage = interface.ifa_addr.cast::<libc::sockaddr>();
-            if !storage.is_null() && address_at(storage) == Some(address) {
+            if !storage.is_null() && address_at(storage).is_some_and(|found| found.ip() == address) {
                 found.push(libc::if_nametoindex(interface.ifa_name));
             }
             entry = interface.ifa_next;
@@ -91,21 +78,23 @@ pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
     }
 }
 
-/// The IP address at `pointer`.
+/// The address at `pointer`, if it is one of IP.
 ///
 /// # Safety
 /// `pointer` leads to an address that is as long as its family says.
-unsafe fn address_at(pointer: *const libc::sockaddr) -> Option<IpAddr> {
+unsafe fn address_at(pointer: *const libc::sockaddr) -> Option<SocketAddr> {
     // SAFETY: the caller promises it; no more is read than the family's structure has.
     unsafe {
         match i32::from((*pointer).sa_family) {
             libc::AF_INET => {
                 let raw = pointer.cast::<libc::sockaddr_in>().read_unaligned();
-                Some(Ipv4Addr::from(raw.sin_addr.s_addr.to_ne_bytes()).into())
+                let ip = Ipv4Addr::from(raw.sin_addr.s_addr.to_ne_bytes());
+                Some(SocketAddr::new(ip.into(), u16::from_be(raw.sin_port)))
             }
             libc::AF_INET6 => {
                 let raw = pointer.cast::<libc::sockaddr_in6>().read_unaligned();
-                Some(Ipv6Addr::from(raw.sin6_addr.s6_addr).into())
+                let ip = Ipv6Addr::from(raw.sin6_addr.s6_addr);
+                Some(SocketAddr::new(ip.into(), u16::from_be(raw.sin6_port)))
             }
             _ => None,
         }

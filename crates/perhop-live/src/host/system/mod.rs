@@ -6,17 +6,15 @@
 #![allow(unsafe_code)] // the C library's calls; each block says why it is sound
 
 mod address;
-mod call;
 mod clock;
 mod packet;
 mod poll;
 mod socket;
 
 pub(super) use address::interfaces_of;
-pub(super) use clock::{monotonic, sleep_until, timestamps_ahead, wake_precisely};
-pub(super) use packet::{Received, packet_socket, packets_lost, receive, send};
+pub(super) use clock::{monotonic, sleep_until, timestamps_ahead};
+pub(super) use packet::{Received, packet_socket, receive, send};
 pub(super) use poll::{Poll, Ready};
-pub(super) use socket::{
-    Next, accept, bind, connect, domain, finish, get_bytes, listen, pending_error, read, set, set_bytes,
-    socket, write,
-};
+pub(super) use socket::{Next, accept, bind, connect, domain, finish, listen, pending_error, read, write};
+
+pub(super) use crate::socket::system::{open_socket, option, packets_lost, set_option, sharpen_timers};

@@ -3,14 +3,14 @@
 use std::io;
 use std::mem::{size_of, zeroed};
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::{from_mut, from_ref};
 
 use libc::{c_int, socklen_t};
 
 use super::address::to_address;
-use super::call::checked;
-use super::socket::{get_bytes, set_bytes, socket};
+use super::socket::unless_it_would_block;
+use crate::socket::system::{bind, link_address, open_socket, set_option};
 
 /// Room for control messages, aligned as their headers must be.
 #[repr(align(8))]
@@ -76,17 +76,9 @@ pub(in crate::host) fn receive(fd: BorrowedFd, bytes: &mut [u8]) -> io::Result<O
         message.msg_control = control.0.as_mut_ptr().cast();
         message.msg_controllen = control.0.len();
         let length = libc::recvmsg(fd.as_raw_fd(), &raw mut message, libc::MSG_TRUNC | libc::MSG_DONTWAIT);
-        if length < 0 {
-            let error = io::Error::last_os_error();
-            return if error.kind() == io::ErrorKind::WouldBlock { Ok(None) } else { Err(error) };
-        }
-        let mut received = Received {
-            length: length as usize,
-            from: to_address(&name),
-            at: None,
-            class: 0,
-            outgoing: is_outgoing(&name),
-        };
+        let Some(length) = unless_it_would_block(length)? else { return Ok(None) };
+        let mut received =
+            Received { length, from: to_address(&name), at: None, class: 0, outgoing: is_outgoing(&name) };
         let mut header = libc::CMSG_FIRSTHDR(&raw const message);
         while !header.is_null() {
             let data = libc::CMSG_DATA(header);
@@ -121,29 +113,9 @@ fn is_outgoing(name: &libc::sockaddr_storage) -> bool {
 /// that `filter` (classic BPF) lets through.
 pub(in crate::host) fn packet_socket(interface: u32, filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
     // Protocol 0 receives nothing yet: no packet gets past the filter before it stands.
-    let fd = socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
+    let fd = open_socket(libc::AF_PACKET, libc::SOCK_DGRAM, 0)?;
     let program = libc::sock_fprog { len: filter.len() as u16, filter: filter.as_ptr().cast_mut() };
-    // SAFETY: the program points to `filter`, which outlives the call and is only read; its bytes are read as
-    // such.
-    let bytes =
-        unsafe { std::slice::from_raw_parts(from_ref(&program).cast::<u8>(), size_of::<libc::sock_fprog>()) };
-    set_bytes(&fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, bytes)?;
-    // SAFETY: all-zero bytes are a valid value of this plain structure, which is readable for the whole call.
-    let answer = unsafe {
-        let mut raw: libc::sockaddr_ll = zeroed();
-        raw.sll_family = libc::AF_PACKET as u16;
-        raw.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
-        raw.sll_ifindex = interface.cast_signed();
-        libc::bind(fd.as_raw_fd(), from_ref(&raw).cast(), size_of::<libc::sockaddr_ll>() as socklen_t)
-    };
-    checked(answer).map(|_| fd)
-}
-
-/// Packets that a packet socket had no room for, since this was asked last.
-pub(in crate::host) fn packets_lost(fd: BorrowedFd) -> u32 {
-    let mut bytes = [0; 8];
-    match get_bytes(fd, libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut bytes) {
-        Ok(8) => u32::from_ne_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]),
-        _ => 0,
-    }
+    set_option(&fd, libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)?;
+    bind(fd.as_fd(), &link_address(interface.cast_signed()))?;
+    Ok(fd)
 }

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use libc::c_int;
 
-use super::call::checked;
+use crate::socket::system::checked;
 
 /// What is ready at a descriptor of a [`Poll`].
 #[derive(Clone, Copy, Debug)]

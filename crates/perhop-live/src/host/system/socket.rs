@@ -9,54 +9,18 @@ use std::ptr::from_mut;
 use libc::{c_int, c_void, socklen_t};
 
 use super::address::{RawAddress, to_address};
-use super::call::checked;
-
-/// A new socket that does not block.
-pub(in crate::host) fn socket(domain: c_int, kind: c_int, protocol: c_int) -> io::Result<OwnedFd> {
-    let kind = kind | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-    // SAFETY: the call takes numbers only; what it answers is an open descriptor that nobody else owns.
-    unsafe { checked(libc::socket(domain, kind, protocol)).map(|fd| OwnedFd::from_raw_fd(fd)) }
-}
+use crate::socket::system::{checked, option};
 
 /// The domain of sockets for `address`.
 pub(in crate::host) fn domain(address: IpAddr) -> c_int {
     if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 }
 }
 
-/// An option of a socket whose value is a number.
-pub(in crate::host) fn set(fd: &OwnedFd, level: c_int, option: c_int, value: c_int) -> io::Result<()> {
-    set_bytes(fd, level, option, &value.to_ne_bytes())
-}
-
-/// An option of a socket whose value is `bytes`.
-pub(in crate::host) fn set_bytes(fd: &OwnedFd, level: c_int, option: c_int, bytes: &[u8]) -> io::Result<()> {
-    // SAFETY: `bytes` is readable for the whole call, and its length is what is told.
-    let answer = unsafe {
-        libc::setsockopt(fd.as_raw_fd(), level, option, bytes.as_ptr().cast(), bytes.len() as socklen_t)
-    };
-    checked(answer).map(drop)
-}
-
-/// Reads an option of a socket into `bytes`; how many of them it filled.
-pub(in crate::host) fn get_bytes(
-    fd: BorrowedFd,
-    level: c_int,
-    option: c_int,
-    bytes: &mut [u8],
-) -> io::Result<usize> {
-    let mut length = bytes.len() as socklen_t;
-    // SAFETY: `bytes` is writable for the whole call and `length` says how far.
-    let answer = unsafe {
-        libc::getsockopt(fd.as_raw_fd(), level, option, bytes.as_mut_ptr().cast(), &raw mut length)
-    };
-    checked(answer).map(|_| length as usize)
-}
-
 /// The pending error of a connection, if any.
 pub(in crate::host) fn pending_error(fd: BorrowedFd) -> Option<io::Error> {
-    let mut bytes = [0; 4];
-    match get_bytes(fd, libc::SOL_SOCKET, libc::SO_ERROR, &mut bytes) {
-        Ok(_) => Some(i32::from_ne_bytes(bytes)).filter(|code| *code != 0).map(io::Error::from_raw_os_error),
+    match option(fd, libc::SOL_SOCKET, libc::SO_ERROR, 0) {
+        Ok(0) => None,
+        Ok(code) => Some(io::Error::from_raw_os_error(code)),
         Err(error) => Some(error),
     }
 }
@@ -132,7 +96,8 @@ pub(in crate::host) fn write(fd: BorrowedFd, bytes: &[u8], next: Next) -> io::Re
     unless_it_would_block(count)
 }
 
-fn unless_it_would_block(count: isize) -> io::Result<Option<usize>> {
+/// How many bytes a call took; `None` where it would have to wait.
+pub(super) fn unless_it_would_block(count: isize) -> io::Result<Option<usize>> {
     if count >= 0 {
         return Ok(Some(count as usize));
     }
