@@ -15,7 +15,7 @@ use perhop_scenario::{SourceConfig, TrafficConfig, read_trace};
 use super::error::{HostError, trying};
 use super::flows::Flows;
 use super::record::Record;
-use super::report::SendDelay;
+use super::report::{HostReport, SendDelay};
 use super::run::{HostRun, LINGER};
 use super::system;
 
@@ -48,16 +48,6 @@ struct Outgoing {
 /// Sender of all datagrams of one host.
 pub(super) struct DatagramSender {
     outgoing: Vec<Outgoing>,
-}
-
-/// Result of a sender.
-#[derive(Debug)]
-pub(super) struct Sent {
-    pub(super) send_delay: SendDelay,
-    pub(super) refused: u64,
-    /// Error of the first datagram that could not be sent.
-    pub(super) refusal: Option<String>,
-    pub(super) lengthened: u64,
 }
 
 impl DatagramSender {
@@ -95,13 +85,15 @@ impl DatagramSender {
         Ok(DatagramSender { outgoing })
     }
 
-    /// Sends until the end of the run.
-    pub(super) fn run(mut self, run: &HostRun) -> Result<Sent, HostError> {
+    /// Sends until the end of the run; returns the host's report, as far as it is about what was sent.
+    pub(super) fn run(mut self, run: &HostRun) -> Result<HostReport, HostError> {
+        let what = || "cannot write the records of sent datagrams".to_owned();
         // Where it is refused, datagrams are sent up to 50 µs late.
         let _ = system::sharpen_timers();
         let mut recorder = run.recorder("sent")?;
-        let mut delays = Histogram::<u64>::new(3).map_err(|_| no_histogram())?;
-        let mut sent = Sent { send_delay: SendDelay::default(), refused: 0, refusal: None, lengthened: 0 };
+        let mut delays = Histogram::<u64>::new(3).expect("digits that the histogram takes");
+        let mut report = HostReport { host: run.host.to_owned(), ..HostReport::default() };
+        let mut refusal = None;
         let mut bytes = vec![0_u8; LONGEST];
         let mut agenda: BinaryHeap<Reverse<(Time, usize)>> =
             self.outgoing.iter().enumerate().map(|(place, flow)| Reverse((flow.due.at, place))).collect();
@@ -109,10 +101,12 @@ impl DatagramSender {
             let due = run.clock_at(at);
             let now = wait_for(due);
             let outgoing = &mut self.outgoing[place];
-            let record = outgoing.send(run, now, &mut bytes, &mut sent);
-            if let Some(record) = record {
-                let written = recorder.add(record);
-                trying(|| "cannot write the records of sent datagrams".to_owned(), written)?;
+            match outgoing.send(run, now, &mut bytes, &mut report.lengthened_packets) {
+                Ok(record) => trying(what, recorder.add(record))?,
+                Err(error) => {
+                    report.refused_packets += 1;
+                    refusal.get_or_insert(error);
+                }
             }
             delays.saturating_record(now - due);
             outgoing.due = outgoing.source.next_packet();
@@ -120,19 +114,29 @@ impl DatagramSender {
                 agenda.push(Reverse((outgoing.due.at, place)));
             }
         }
-        trying(|| "cannot write the records of sent datagrams".to_owned(), recorder.finish())?;
-        sent.send_delay = SendDelay::of(&delays);
-        Ok(sent)
+        trying(what, recorder.finish())?;
+        report.send_delay = SendDelay::of(&delays);
+        if let Some(error) = refusal {
+            let refused = report.refused_packets;
+            report.notes.push(format!("the kernel refused to send {refused} datagrams: {error}"));
+        }
+        Ok(report)
     }
 }
 
 impl Outgoing {
-    /// Sends the next datagram; returns its record if the kernel accepted it.
-    fn send(&mut self, run: &HostRun, now: u64, bytes: &mut [u8], sent: &mut Sent) -> Option<Record> {
+    /// Sends the next datagram, which is counted if it is `lengthened`.
+    fn send(
+        &mut self,
+        run: &HostRun,
+        now: u64,
+        bytes: &mut [u8],
+        lengthened: &mut u64,
+    ) -> io::Result<Record> {
         let headers = headers(self.destination);
         let wanted = self.due.length.saturating_sub(headers) as usize;
         let payload = wanted.clamp(NUMBER, LONGEST - headers as usize);
-        sent.lengthened += u64::from(payload > wanted);
+        *lengthened += u64::from(payload > wanted);
         let number = self.number;
         self.number = number.wrapping_add(1);
         bytes[..NUMBER].copy_from_slice(&number.to_be_bytes());
@@ -140,13 +144,9 @@ impl Outgoing {
         bytes[FLOW..INSTANT].copy_from_slice(&run.elapsed(now).to_be_bytes());
         let class = self.due.dscp.map_or(self.class, |dscp| dscp.value() << 2);
         let domain = system::domain(self.destination.ip());
-        if let Err(error) = again(|| system::send(&self.socket, domain, &bytes[..payload], class)) {
-            sent.refused += 1;
-            sent.refusal.get_or_insert_with(|| error.to_string());
-            return None;
-        }
+        again(|| system::send(&self.socket, domain, &bytes[..payload], class))?;
         let length = payload as u32 + headers;
-        Some(Record { flow: self.flow, length, at: run.elapsed(now), identity: number.into(), class })
+        Ok(Record { flow: self.flow, length, at: run.elapsed(now), identity: number.into(), class })
     }
 }
 
@@ -156,10 +156,6 @@ fn again(send: impl Fn() -> io::Result<()>) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => send(),
         other => other,
     }
-}
-
-fn no_histogram() -> HostError {
-    HostError::System("a histogram".to_owned(), io::Error::from(io::ErrorKind::InvalidInput))
 }
 
 /// Waits until the monotonic clock reaches `due`; returns its reading.

@@ -2,7 +2,7 @@
 
 use std::{io, thread};
 
-use super::datagram::{DatagramReceiver, DatagramSender, Sent};
+use super::datagram::{DatagramReceiver, DatagramSender};
 use super::error::{HostError, trying};
 use super::flows::Flows;
 use super::report::HostReport;
@@ -17,7 +17,6 @@ impl HostRun<'_> {
     /// When the scenario is not valid, or a socket or file fails.
     pub fn play(&self) -> Result<HostReport, HostError> {
         let flows = Flows::new(self.scenario);
-        let mut report = HostReport::new(self.host);
         let (sender, receiver, streams, tap) = thread::scope(|scope| {
             // Receivers are open before anything is sent.
             let receiver = DatagramReceiver::open(self, &flows)?;
@@ -30,11 +29,11 @@ impl HostRun<'_> {
             let sender = scope.spawn(|| sender.run(self));
             Ok((joined(sender), joined(receiver), joined(streams), joined(tap)))
         })?;
-        add_sent(&mut report, sender?);
+        let mut report = sender?;
         report.foreign_packets = receiver?;
-        if let Some(streams) = streams? {
-            report.sessions = streams.sessions;
-            report.notes.extend(streams.notes);
+        if let Some((sessions, notes)) = streams? {
+            report.sessions = sessions;
+            report.notes.extend(notes);
         }
         if let Some(lost) = tap? {
             report.unseen_packets = u64::from(lost);
@@ -43,16 +42,6 @@ impl HostRun<'_> {
         let written = text.and_then(|text| std::fs::write(&self.result, text));
         trying(|| format!("cannot write `{}`", self.result.display()), written)?;
         Ok(report)
-    }
-}
-
-/// Adds the counters of the sender of datagrams to `report`.
-fn add_sent(report: &mut HostReport, sent: Sent) {
-    report.send_delay = sent.send_delay;
-    report.refused_packets = sent.refused;
-    report.lengthened_packets = sent.lengthened;
-    if let Some(said) = sent.refusal {
-        report.notes.push(format!("the kernel refused to send {} datagrams: {said}", sent.refused));
     }
 }
 

@@ -115,10 +115,3 @@ impl SendDelay {
         }
     }
 }
-
-impl HostReport {
-    /// An empty report of `host`.
-    pub(super) fn new(host: &str) -> HostReport {
-        HostReport { host: host.to_owned(), ..HostReport::default() }
-    }
-}

@@ -63,13 +63,6 @@ pub(super) struct Exchange {
     room: Vec<u8>,
 }
 
-/// Result of the exchange.
-#[derive(Debug)]
-pub(super) struct Outcome {
-    pub(super) sessions: Vec<SessionReport>,
-    pub(super) notes: Vec<String>,
-}
-
 /// Time after the end for which connections stay open, nanoseconds: hosts do not end simultaneously, and the
 /// end of the run must not look like the end of a connection.
 const STANDSTILL: u64 = 300_000_000;
@@ -85,8 +78,8 @@ fn nanoseconds(time: Time) -> u64 {
 }
 
 impl Exchange {
-    /// Runs until the end of the run.
-    pub(super) fn run(mut self, run: &HostRun) -> Result<Outcome, HostError> {
+    /// Runs until the end of the run; returns the reports of sessions, and notes.
+    pub(super) fn run(mut self, run: &HostRun) -> Result<(Vec<SessionReport>, Vec<String>), HostError> {
         let ends = run.ends();
         loop {
             let now = system::monotonic();
@@ -111,14 +104,14 @@ impl Exchange {
         Ok(self.outcome())
     }
 
-    fn outcome(mut self) -> Outcome {
+    fn outcome(mut self) -> (Vec<SessionReport>, Vec<String>) {
         for connection in std::mem::take(&mut self.connections).into_iter().flatten() {
-            self.sessions[connection.session].tally.over.add(&connection.counted(), &connection.before);
+            self.sessions[connection.session].over.add(&connection.counted(), &connection.before);
         }
         if let Some(failure) = self.failure {
             self.notes.push(format!("{} connections failed; the first with: {failure}", self.failures));
         }
-        Outcome { sessions: self.sessions.into_iter().map(Session::report).collect(), notes: self.notes }
+        (self.sessions.into_iter().map(Session::report).collect(), self.notes)
     }
 
     fn do_what_is_due(&mut self, run: &HostRun, now: u64, begun: bool) {
@@ -296,7 +289,7 @@ impl Exchange {
 
     /// Handles the end of a connection.
     fn retire(&mut self, place: usize, connection: &Connection) {
-        self.sessions[connection.session].tally.over.add(&connection.counted(), &connection.before);
+        self.sessions[connection.session].over.add(&connection.counted(), &connection.before);
         self.free.push(place);
     }
 
@@ -311,7 +304,7 @@ impl Exchange {
             connection.before = connection.counted();
         }
         for session in &mut self.sessions {
-            session.tally.over = kernel::Counted::default();
+            session.over = kernel::Counted::default();
         }
     }
 
@@ -321,8 +314,8 @@ impl Exchange {
         let end = if config.end == ConnectionEnd::Client { SessionEnd::Client } else { SessionEnd::Server };
         for connection in self.connections.iter().flatten() {
             let session = &mut self.sessions[connection.session];
-            let named = run.scenario.traffic[session.traffic].name == config.traffic;
-            let chosen = config.flow.is_none_or(|flow| flow == session.number);
+            let named = run.scenario.traffic[session.tally.traffic].name == config.traffic;
+            let chosen = config.flow.is_none_or(|flow| flow == session.tally.number);
             if named && chosen && session.end == end && connection.open {
                 let counted = connection.counted();
                 session.tally.samples.push(Sample {

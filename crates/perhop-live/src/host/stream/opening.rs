@@ -10,10 +10,11 @@ use perhop_qos::units::Time;
 use perhop_scenario::plan::Plan;
 use perhop_scenario::tcp::Parameters;
 
-use super::session::{Session, SessionEnd, Tally};
+use super::session::{Session, SessionEnd};
 use super::{Exchange, LISTENER, Task, kernel, nanoseconds};
 use crate::host::error::{HostError, trying};
 use crate::host::flows::Flows;
+use crate::host::report::SessionReport;
 use crate::host::run::HostRun;
 use crate::host::system;
 
@@ -86,8 +87,6 @@ impl Exchange {
         self.by_flow.insert(flow, place);
         self.sessions.push(Session {
             flow,
-            traffic: id.traffic,
-            number: id.number,
             end,
             plan,
             tcp,
@@ -95,7 +94,13 @@ impl Exchange {
             stops,
             started: false,
             begun: 0,
-            tally: Tally::default(),
+            tally: SessionReport {
+                traffic: id.traffic,
+                number: id.number,
+                is_client: end == SessionEnd::Client,
+                ..SessionReport::default()
+            },
+            over: kernel::Counted::default(),
         });
         Ok(())
     }

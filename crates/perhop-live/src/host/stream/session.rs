@@ -3,7 +3,7 @@
 use perhop_qos::random::Stream;
 use perhop_scenario::plan::Plan;
 
-use super::super::report::{ClientConnection, Sample, SessionReport};
+use super::super::report::SessionReport;
 use super::kernel::{Counted, Tcp};
 
 /// End of a session at this host.
@@ -18,8 +18,6 @@ pub(super) enum SessionEnd {
 pub(super) struct Session {
     /// The flow of the client.
     pub(super) flow: usize,
-    pub(super) traffic: usize,
-    pub(super) number: u32,
     pub(super) end: SessionEnd,
     pub(super) plan: Plan,
     pub(super) tcp: Tcp,
@@ -29,18 +27,8 @@ pub(super) struct Session {
     pub(super) started: bool,
     /// Connections opened since the start of the run.
     pub(super) begun: u32,
-    pub(super) tally: Tally,
-}
-
-/// Counters of one end of a session after the warm-up.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
-    pub(super) connections: u64,
-    pub(super) transactions: u64,
-    pub(super) completions: Vec<u64>,
-    pub(super) received: u64,
-    pub(super) transfers: Vec<ClientConnection>,
-    pub(super) samples: Vec<Sample>,
+    /// What is counted of it after the warm-up.
+    pub(super) tally: SessionReport,
     /// Counters of connections that have ended.
     pub(super) over: Counted,
 }
@@ -51,20 +39,7 @@ impl Session {
         let _ = (self.stream.uniform(), self.stream.uniform());
     }
     pub(super) fn report(self) -> SessionReport {
-        let Session { traffic, number, end, tally, .. } = self;
-        SessionReport {
-            traffic,
-            number,
-            is_client: end == SessionEnd::Client,
-            connections: tally.connections,
-            transactions: tally.transactions,
-            completions: tally.completions,
-            received: tally.received,
-            segments: tally.over.segments,
-            retransmissions: tally.over.retransmissions,
-            timeouts: tally.over.timeouts,
-            transfers: tally.transfers,
-            samples: tally.samples,
-        }
+        let Counted { segments, retransmissions, timeouts, .. } = self.over;
+        SessionReport { segments, retransmissions, timeouts, ..self.tally }
     }
 }
