@@ -1,6 +1,7 @@
 //! [`Report`]: counters of one forwarder, for results and monitoring.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use hdrhistogram::Histogram;
 use perhop_measure::counters::Tally;
@@ -10,10 +11,13 @@ use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Color, FlowKey};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::forwarder::{Devices, Input, Totals};
 use crate::frame::Refusal;
+
+/// Dropped packets, by the name of the cause.
+pub type ByCause = BTreeMap<String, Count>;
 
 /// Counters of one forwarder. Ports, conditioners and flows are counted from `counted_from_s` on, frames from
 /// the start.
@@ -35,7 +39,7 @@ pub struct Report {
     /// Drops of each flow that had any.
     pub flows: Vec<FlowReport>,
     /// Drops of flows beyond the limit of individually counted flows.
-    pub other_flows: BTreeMap<&'static str, Count>,
+    pub other_flows: ByCause,
     /// Lateness of sent frames.
     #[serde(rename = "lateness")]
     pub send_delay: SendDelay,
@@ -76,7 +80,7 @@ pub struct Frames {
 }
 
 /// Counters of one direction of a link.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct DirectionReport {
     /// Name of the direction: `C1->E3`.
@@ -84,9 +88,9 @@ pub struct DirectionReport {
     /// Counters by queue and drop precedence.
     pub queues: Vec<QueueReport>,
     /// Packets dropped before a queue was selected, by cause.
-    pub unqueued: BTreeMap<&'static str, Count>,
+    pub unqueued: ByCause,
     /// Packets dropped after they were sent, by cause: on the wire, or by the far end's conditioners.
-    pub beyond: BTreeMap<&'static str, Count>,
+    pub beyond: ByCause,
     /// Stages of the output policy's conditioner.
     pub output: Vec<StageReport>,
     /// Stages of the far end's input conditioner.
@@ -98,13 +102,13 @@ pub struct DirectionReport {
 }
 
 /// Counters of one queue and drop precedence.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct QueueReport {
     /// Name of the class.
     pub queue: String,
     /// Drop precedence, from 0.
-    pub precedence: u64,
+    pub precedence: usize,
     /// Packets that arrived at the queue, including dropped ones.
     pub arrived: Count,
     /// Packets that left the queue for the transmit ring.
@@ -112,11 +116,11 @@ pub struct QueueReport {
     /// Packets marked as congestion experienced.
     pub marked: Count,
     /// Dropped packets, by cause.
-    pub dropped: BTreeMap<&'static str, Count>,
+    pub dropped: ByCause,
 }
 
 /// Counters of a device on which packets from another process arrive.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct InputReport {
     /// Name of the direction that ends at the device.
@@ -124,11 +128,11 @@ pub struct InputReport {
     /// Stages of the input policy.
     pub input: Vec<StageReport>,
     /// Packets dropped by these stages, by cause.
-    pub dropped: BTreeMap<&'static str, Count>,
+    pub dropped: ByCause,
 }
 
 /// One stage of a conditioner.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct StageReport {
     /// Its name.
@@ -138,13 +142,13 @@ pub struct StageReport {
 }
 
 /// Drops of one flow.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct FlowReport {
     /// Source address.
-    pub source: String,
+    pub source: IpAddr,
     /// Destination address.
-    pub destination: String,
+    pub destination: IpAddr,
     /// Source port; 0 for protocols without ports.
     pub source_port: u16,
     /// Destination port; 0 for protocols without ports.
@@ -152,7 +156,7 @@ pub struct FlowReport {
     /// Number of the IP protocol.
     pub protocol: u8,
     /// Dropped packets, by cause.
-    pub dropped: BTreeMap<&'static str, Count>,
+    pub dropped: ByCause,
 }
 
 /// Lateness of sent frames: from the scheduled time of departure until the forwarder passed them to the
@@ -234,7 +238,7 @@ impl DirectionReport {
     fn of(direction: &Direction) -> DirectionReport {
         let queue = |(queue, precedence, tally): (usize, usize, Tally)| QueueReport {
             queue: direction.queue_names[queue].clone(),
-            precedence: precedence as u64,
+            precedence,
             arrived: tally.arrived,
             sent: tally.sent,
             marked: tally.marked,
@@ -266,8 +270,8 @@ impl InputReport {
 impl FlowReport {
     fn of(flow: &FlowKey, dropped: &[Count; DropCause::COUNT]) -> FlowReport {
         FlowReport {
-            source: flow.source.to_ip().to_string(),
-            destination: flow.destination.to_ip().to_string(),
+            source: flow.source.to_ip(),
+            destination: flow.destination.to_ip(),
             source_port: flow.source_port,
             destination_port: flow.destination_port,
             protocol: flow.protocol.0,
@@ -301,7 +305,7 @@ fn stages(conditioner: &TrafficConditioner) -> Vec<StageReport> {
     conditioner.counted().map(stage).collect()
 }
 
-fn by_cause(counts: &[Count; DropCause::COUNT]) -> BTreeMap<&'static str, Count> {
-    let of_cause = DropCause::ALL.iter().map(|cause| (cause.name(), counts[cause.index()]));
+fn by_cause(counts: &[Count; DropCause::COUNT]) -> ByCause {
+    let of_cause = DropCause::ALL.iter().map(|cause| (cause.name().to_owned(), counts[cause.index()]));
     of_cause.filter(|(_, count)| count.packets > 0).collect()
 }

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use perhop_measure::tcp::{ConnectionSample, SenderStatistics, SessionTally};
@@ -20,6 +19,7 @@ use super::error::{HostError, trying};
 use super::flows::Flows;
 use super::record::{Record, read_records, records_of};
 use super::report::{HostReport, Sample, SessionReport};
+use crate::report::{ByCause, DirectionReport, FlowReport, InputReport, StageReport};
 
 /// The files of one run.
 #[derive(Clone, Debug, Deserialize)]
@@ -224,78 +224,16 @@ struct ForwarderReport {
     flows: Vec<FlowReport>,
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct DirectionReport {
-    name: String,
-    queues: Vec<QueueReport>,
-    unqueued: ByCause,
-    beyond: ByCause,
-    output: Vec<StageReport>,
-    input: Vec<StageReport>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct QueueReport {
-    queue: String,
-    precedence: usize,
-    arrived: Packets,
-    sent: Packets,
-    marked: Packets,
-    dropped: ByCause,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct InputReport {
-    name: String,
-    input: Vec<StageReport>,
-    dropped: ByCause,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct StageReport {
-    conditioner: String,
-    colors: BTreeMap<String, Packets>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "kebab-case")]
-struct FlowReport {
-    source: IpAddr,
-    destination: IpAddr,
-    source_port: u16,
-    destination_port: u16,
-    protocol: u8,
-    dropped: ByCause,
-}
-
-type ByCause = BTreeMap<String, Packets>;
-
-#[derive(Clone, Copy, Deserialize)]
-struct Packets {
-    packets: u64,
-    bytes: u64,
-}
-
-impl From<Packets> for Count {
-    fn from(Packets { packets, bytes }: Packets) -> Count {
-        Count { packets, bytes }
-    }
-}
-
 /// The causes in `dropped`, with their counts.
 fn causes(dropped: &ByCause) -> impl Iterator<Item = (DropCause, Count)> {
     let of = |name: &str| DropCause::ALL.into_iter().find(|cause| cause.name() == name);
-    dropped.iter().filter_map(move |(name, count)| Some((of(name)?, Count::from(*count))))
+    dropped.iter().filter_map(move |(name, count)| Some((of(name)?, *count)))
 }
 
 impl ForwarderReport {
     fn take(self, measured: &mut Measurements, flows: &Flows) {
         for direction in self.directions {
-            direction.take(measured);
+            take_direction(direction, measured);
         }
         for InputReport { name, input, dropped } in self.inputs {
             take_stages(measured, &name, "input", input);
@@ -319,24 +257,22 @@ impl ForwarderReport {
     }
 }
 
-impl DirectionReport {
-    fn take(self, measured: &mut Measurements) {
-        measured.packet_hops += self.queues.iter().map(|queue| queue.sent.packets).sum::<u64>();
-        if let Some(PortMeasurements { queue_names, tally: port, .. }) = measured.port(&self.name) {
-            for queue in &self.queues {
-                let Some(place) = queue_names.iter().position(|name| *name == queue.queue) else { continue };
-                let tally = port.of(place, queue.precedence);
-                tally.arrived.merge(queue.arrived.into());
-                tally.sent.merge(queue.sent.into());
-                tally.marked.merge(queue.marked.into());
-                causes(&queue.dropped).for_each(|(cause, count)| tally.dropped[cause.index()].merge(count));
-            }
-            causes(&self.unqueued).for_each(|(cause, count)| port.unqueued[cause.index()].merge(count));
-            causes(&self.beyond).for_each(|(cause, count)| port.beyond[cause.index()].merge(count));
+fn take_direction(direction: DirectionReport, measured: &mut Measurements) {
+    measured.packet_hops += direction.queues.iter().map(|queue| queue.sent.packets).sum::<u64>();
+    if let Some(PortMeasurements { queue_names, tally: port, .. }) = measured.port(&direction.name) {
+        for queue in &direction.queues {
+            let Some(place) = queue_names.iter().position(|name| *name == queue.queue) else { continue };
+            let tally = port.of(place, queue.precedence);
+            tally.arrived.merge(queue.arrived);
+            tally.sent.merge(queue.sent);
+            tally.marked.merge(queue.marked);
+            causes(&queue.dropped).for_each(|(cause, count)| tally.dropped[cause.index()].merge(count));
         }
-        take_stages(measured, &self.name, "output", self.output);
-        take_stages(measured, &self.name, "input", self.input);
+        causes(&direction.unqueued).for_each(|(cause, count)| port.unqueued[cause.index()].merge(count));
+        causes(&direction.beyond).for_each(|(cause, count)| port.beyond[cause.index()].merge(count));
     }
+    take_stages(measured, &direction.name, "output", direction.output);
+    take_stages(measured, &direction.name, "input", direction.input);
 }
 
 /// Adds the counters of stages on one `side` of the link `name`.
@@ -351,7 +287,7 @@ fn take_stages(measured: &mut Measurements, name: &str, side: &'static str, stag
                 side,
                 stage: conditioner.clone(),
                 color,
-                taken: taken.into(),
+                taken,
             });
         }
     }
