@@ -1,5 +1,7 @@
 //! Captures: they say what the counters say, whichever way the simulator takes, and change no result.
 
+mod simulation;
+
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
@@ -7,15 +9,16 @@ use std::sync::{Arc, Mutex};
 
 use perhop_capture::SnapLength;
 use perhop_capture::reader::{Capture, read};
-use perhop_measure::results::{Results, Values};
+use perhop_measure::results::Results;
 use perhop_qos::packet::Ecn;
 use perhop_scenario::Scenario;
 use perhop_sim::capture::{Captured, Captures, MOST_PACKETS};
-use perhop_sim::{EngineChoice, Progress, RunOptions, run, run_captured};
+use perhop_sim::{Progress, RunOptions, run, run_captured};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use simulation::{ONCE, count};
 
-const OPTIONS: RunOptions = RunOptions { seed: 3, replications: 1, threads: 1, engine: EngineChoice::Fast };
+const OPTIONS: RunOptions = RunOptions { seed: 3, ..ONCE };
 
 /// Files in memory.
 #[derive(Clone, Default)]
@@ -50,13 +53,6 @@ fn capture(scenario: &Scenario, most_packets: u64) -> (Results, Vec<Captured>, B
         run_captured(scenario, Path::new("."), &OPTIONS, &Progress::new(), &captures).unwrap();
     let files = shelf.0.lock().unwrap().clone();
     (results, captured, files)
-}
-
-fn counted(results: &Results, table: &str, column: &str) -> u64 {
-    let table = results.table(table).unwrap();
-    let column = table.columns.iter().find(|found| found.name == column).unwrap();
-    let Values::Count(values) = &column.values else { panic!("{} is no count", column.name) };
-    values.iter().sum()
 }
 
 /// Everything that may happen to a packet: sources that run ahead, ports that settle, a policer behind a wire
@@ -142,7 +138,7 @@ fn a_capture_counts_what_the_port_counts() {
     // All ports' drops, and those on and behind the wires, are in one of the files.
     let dropped: u64 = captured.iter().map(|file| file.dropped).sum();
     assert!(dropped > 100);
-    assert_eq!(dropped, counted(&results, "flows", "dropped_packets"));
+    assert_eq!(dropped, count(&results, "flows", "dropped_packets"));
     // ECT(0) leaves the hosts; what the core marks leaves it as CE.
     let marked = |name: &str| {
         let Capture { packets, .. } = read(&files[name]).unwrap();
@@ -151,7 +147,7 @@ fn a_capture_counts_what_the_port_counts() {
     assert!(marked("r--s.pcapng") > 10);
     assert_eq!(
         (marked("b--r.pcapng"), marked("r--s.pcapng")),
-        (0, counted(&results, "ports", "marked_packets"))
+        (0, count(&results, "ports", "marked_packets"))
     );
 }
 
@@ -221,8 +217,8 @@ fn a_capture_as_a_source_gives_the_same_arrivals() {
     let (after, _, files_again) = capture(&replayable(&again), MOST_PACKETS);
     // Addresses, ports, codepoints, times to the nanosecond, what is dropped where, and why: the same bytes.
     assert!(files["a--r.pcapng"] == files_again["a--r.pcapng"]);
-    assert_eq!(counted(&before, "flows", "dropped_packets"), counted(&after, "flows", "dropped_packets"));
-    assert!(counted(&before, "flows", "dropped_packets") > 50);
+    assert_eq!(count(&before, "flows", "dropped_packets"), count(&after, "flows", "dropped_packets"));
+    assert!(count(&before, "flows", "dropped_packets") > 50);
     assert_eq!(after.table("flows").unwrap().columns[0].values.len(), 5, "a flow for each five-tuple");
     // As one flow the packets are those of the two hosts, and everything else stays.
     let one =
@@ -252,5 +248,5 @@ fn tcp_is_replayed_as_it_was_whatever_becomes_of_it() {
     assert!(sent(&files["a--r.pcapng"]).len() > 200);
     assert_eq!(sent(&files["a--r.pcapng"]), sent(&files_again["a--r.pcapng"]));
     assert_eq!(captured[1].dropped, captured_again[1].dropped, "the same drops at the bottleneck");
-    assert_eq!(counted(&results, "flows", "dropped_packets"), captured_again[1].dropped);
+    assert_eq!(count(&results, "flows", "dropped_packets"), captured_again[1].dropped);
 }

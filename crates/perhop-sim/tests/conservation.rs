@@ -1,15 +1,17 @@
 //! Every packet is somewhere, and the same seed gives the same results on any number of threads.
 
+mod simulation;
+
 use std::path::Path;
 
 use perhop_measure::Results;
-use perhop_scenario::Scenario;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
-use serde_json::json;
+use perhop_sim::{Progress, RunOptions, run};
+use serde_json::{Value, json};
+use simulation::{ONCE, mean, simulate};
 
 /// Two senders overload a bottleneck of 1 Mb/s by half; one of them is bursty and random.
-fn overload() -> Scenario {
-    let value = json!({
+fn overload() -> Value {
+    json!({
         "perhop": 1, "name": "overload", "duration": "20s",
         "hosts": {"a": {}, "b": {}, "sink": {}},
         "routers": {"r1": {}, "r2": {}},
@@ -26,19 +28,11 @@ fn overload() -> Scenario {
              "source": {"on-off": {"rate": "1Mb/s", "packet": {"ip": "500B"}, "on-time": "100ms", "off-time": "200ms", "law": "exponential"}}},
         ],
         "measure": {"warmup": "2s", "queues": [{"from": "r1", "to": "r2", "every": "100ms"}], "throughput-every": "1s"},
-    });
-    serde_json::from_value(value).unwrap()
+    })
 }
 
 fn results(threads: usize) -> Results {
-    let options = RunOptions { seed: 5, replications: 4, threads, engine: EngineChoice::Fast };
-    run(&overload(), Path::new("."), &options, &Progress::new()).unwrap()
-}
-
-fn mean(results: &Results, class: &str, metric: &str) -> f64 {
-    let summary = serde_json::to_value(&results.summary).unwrap();
-    let classes = summary["classes"].as_array().unwrap();
-    classes.iter().find(|row| row["class"] == class).unwrap()[metric]["mean"].as_f64().unwrap()
+    simulate(&overload(), RunOptions { seed: 5, replications: 4, threads, ..ONCE })
 }
 
 #[test]
@@ -82,8 +76,8 @@ fn other_replications_differ() {
 fn a_cancelled_run_gives_no_results() {
     let progress = Progress::new();
     progress.cancel();
-    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
-    assert!(run(&overload(), Path::new("."), &options, &progress).is_err());
+    let scenario = serde_json::from_value(overload()).unwrap();
+    assert!(run(&scenario, Path::new("."), &ONCE, &progress).is_err());
 }
 
 #[test]
@@ -100,9 +94,7 @@ fn policers_account_for_every_packet_by_color() {
         "traffic": [{"name": "all", "from": "a", "to": "sink", "source": {"cbr": {"rate": "2Mb/s", "packet": {"ip": "1000B"}}}}],
         "measure": {"warmup": "1s"},
     });
-    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
-    let results =
-        run(&serde_json::from_value(value).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
+    let results = simulate(&value, ONCE);
     let summary = serde_json::to_value(&results.summary).unwrap();
     let rows = summary["conditioners"].as_array().unwrap();
     let taken = |color: &str| {

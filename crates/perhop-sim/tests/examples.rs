@@ -1,10 +1,12 @@
 //! Every example is free of errors and warnings, and its traffic arrives.
 
+mod simulation;
+
 use std::path::{Path, PathBuf};
 
 use perhop_scenario::{Coloring, load, render};
-use perhop_sim::EngineChoice;
-use perhop_sim::run::{Progress, RunOptions, run};
+use perhop_sim::{Progress, run};
+use simulation::ONCE;
 
 /// All but those with a router's own configuration: there is no language for it here, and
 /// `tests/test_examples.py` runs every one.
@@ -50,7 +52,6 @@ fn every_example_shows_the_schema_to_editors() {
 fn every_example_runs() {
     for path in readable() {
         let loaded = load(&path, &[]).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
-        let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
-        run(&loaded.resolved, &loaded.base, &options, &Progress::new()).unwrap();
+        run(&loaded.resolved, &loaded.base, &ONCE, &Progress::new()).unwrap();
     }
 }

@@ -1,11 +1,11 @@
 //! A link with `loss` loses packets independently of one another, each direction by draws of its own.
 
-use std::path::Path;
+mod simulation;
 
 use perhop_measure::Results;
-use perhop_measure::results::Values;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::RunOptions;
 use serde_json::json;
+use simulation::{ONCE, count, simulate};
 
 fn results(loss: f64) -> Results {
     let scenario = json!({
@@ -17,15 +17,7 @@ fn results(loss: f64) -> Results {
         "traffic": [{"name": "flow", "from": "a", "to": "b", "stop": "90s",
                      "source": {"cbr": {"rate": "8Mb/s", "packet": {"ip": "1000B"}}}}],
     });
-    let options = RunOptions { seed: 7, replications: 1, threads: 1, engine: EngineChoice::Fast };
-    run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap()
-}
-
-fn count(results: &Results, table: &str, column: &str) -> u64 {
-    match &results.table(table).unwrap().column(column).unwrap() {
-        Values::Count(counts) => counts.iter().sum(),
-        _ => panic!("{column} counts nothing"),
-    }
+    simulate(&scenario, RunOptions { seed: 7, ..ONCE })
 }
 
 #[test]

@@ -1,26 +1,18 @@
 //! What is measured beside the counters: connections over time, colors at receivers, delay per flow,
 //! fairness; and meters per flow, whose effect they show.
 
-use std::path::Path;
+mod simulation;
 
 use perhop_measure::Results;
-use perhop_measure::results::{Table, Values};
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_measure::results::Table;
+use perhop_sim::RunOptions;
 use serde_json::{Value, json};
+use simulation::{ONCE, numbers, simulate};
 
 fn results(scenario: &Value) -> Results {
-    let options = RunOptions { seed: 5, replications: 1, threads: 1, engine: EngineChoice::Fast };
-    run(&serde_json::from_value(scenario.clone()).unwrap(), Path::new("."), &options, &Progress::new())
-        .unwrap()
+    simulate(scenario, RunOptions { seed: 5, ..ONCE })
 }
 
-fn floats(table: &Table, column: &str) -> Vec<f64> {
-    match table.column(column).unwrap_or_else(|| panic!("no column {column}")) {
-        Values::Count(counts) => counts.iter().map(|count| *count as f64).collect(),
-        Values::Float(floats) => floats.clone(),
-        Values::Text { .. } => panic!("{column} is text"),
-    }
-}
 fn texts<'t>(table: &'t Table, column: &str) -> Vec<&'t str> {
     let values = table.column(column).unwrap();
     (0..table.rows()).map(|row| values.text(row).unwrap()).collect()
@@ -42,9 +34,9 @@ fn a_connection_is_sampled_as_it_goes() {
         "measure": {"connections": [{"traffic": "bulk", "every": "50ms"}]},
     }));
     let table = results.table("connections").unwrap();
-    let time = floats(table, "time_s");
+    let time = numbers(table, "time_s");
     let columns = ["cwnd_segments", "ssthresh_segments", "in_flight_bytes", "rto_s"];
-    let columns = columns.map(|column| floats(table, column));
+    let columns = columns.map(|column| numbers(table, column));
     // Time, and window, threshold, bytes under way and timeout at that time.
     for (at, expected) in [
         (0.05, [1.0, 64.0, 1_000.0, 6.0]),
@@ -61,7 +53,7 @@ fn a_connection_is_sampled_as_it_goes() {
     ] {
         let row = time.iter().position(|time| (time - at).abs() < 1e-9).unwrap();
         assert_eq!(columns.each_ref().map(|column| column[row]), expected, "at {at} s");
-        let round_trip = floats(table, "srtt_s")[row];
+        let round_trip = numbers(table, "srtt_s")[row];
         let known = if at < 0.1 { round_trip.is_nan() } else { (round_trip - 0.101).abs() < 0.0015 };
         assert!(known, "at {at} s: {round_trip}");
     }
@@ -86,14 +78,14 @@ fn connections_of_a_flow_are_told_apart() {
     let table = results.table("connections").unwrap();
     assert!(texts(table, "flow").iter().all(|flow| *flow == "files#1"));
     assert!(texts(table, "end").iter().all(|end| *end == "server"));
-    let numbers = floats(table, "connection");
+    let numbered = numbers(table, "connection");
     // The end of one still waits for its last acknowledgment when the next begins.
-    let rows: Vec<(f64, f64)> = floats(table, "time_s").into_iter().zip(numbers.iter().copied()).collect();
+    let rows: Vec<(f64, f64)> = numbers(table, "time_s").into_iter().zip(numbered.iter().copied()).collect();
     assert!(rows.is_sorted(), "in the order of time, and of connections at one time");
     // Three round trips of 0.1 s each.
-    let last = numbers.last().copied().unwrap();
+    let last = numbered.last().copied().unwrap();
     assert!((5.0..=6.0).contains(&last), "{last}");
-    assert_eq!(numbers.iter().filter(|number| **number == 1.0).count() / 10, 3);
+    assert_eq!(numbered.iter().filter(|number| **number == 1.0).count() / 10, 3);
 }
 
 /// Datagrams of 3 Mb/s each and their way back: a profile of 1 Mb/s for each flow, for all together, and for
@@ -124,7 +116,7 @@ fn a_profile_per_flow_is_for_each_of_them() {
     let rate = |class: &str, color: &str| {
         let row = (0..table.rows())
             .find(|row| texts(table, "class")[*row] == class && texts(table, "color")[*row] == color);
-        floats(table, "throughput_bps")[row.unwrap_or_else(|| panic!("{class} {color}"))] / 1e6
+        numbers(table, "throughput_bps")[row.unwrap_or_else(|| panic!("{class} {color}"))] / 1e6
     };
     for (class, green) in [("each", 4.0), ("all", 1.0), ("back", 4.0)] {
         assert!((rate(class, "green") - green).abs() < 0.01, "{class}: {} Mb/s", rate(class, "green"));
@@ -134,9 +126,9 @@ fn a_profile_per_flow_is_for_each_of_them() {
     let conditioners = results.table("conditioners").unwrap();
     assert_eq!(conditioners.rows(), 6, "{:?}", texts(conditioners, "side"));
     // 3 Mb/s on an idle path: 80 µs on each of two links.
-    assert!(floats(table, "delay_mean_s").iter().all(|delay| (1.6e-4..1e-3).contains(delay)));
-    let delivered: f64 = floats(table, "delivered_packets").iter().sum();
-    let classes: f64 = floats(results.table("classes").unwrap(), "delivered_packets").iter().sum();
+    assert!(numbers(table, "delay_mean_s").iter().all(|delay| (1.6e-4..1e-3).contains(delay)));
+    let delivered: f64 = numbers(table, "delivered_packets").iter().sum();
+    let classes: f64 = numbers(results.table("classes").unwrap(), "delivered_packets").iter().sum();
     assert_eq!(delivered, classes);
 }
 
@@ -164,23 +156,23 @@ fn delay_variation_is_of_each_flow() {
     let per_flow = scenario(Some("per-flow"));
     let (classes, flows) = (per_flow.table("classes").unwrap(), per_flow.table("flows").unwrap());
     // The two streams meet in the router now and then: 8 µs.
-    assert!(floats(classes, "pdv_p99_s")[0] < 1e-4);
-    assert!((floats(classes, "delay_p50_s")[0] - 0.030).abs() < 1e-4);
+    assert!(numbers(classes, "pdv_p99_s")[0] < 1e-4);
+    assert!((numbers(classes, "delay_p50_s")[0] - 0.030).abs() < 1e-4);
     for (row, delay) in [(0, 0.010), (1, 0.030)] {
-        assert!((floats(flows, "delay_p50_s")[row] - delay).abs() < 1e-4);
-        assert!(floats(flows, "pdv_p99_s")[row] < 1e-4);
+        assert!((numbers(flows, "delay_p50_s")[row] - delay).abs() < 1e-4);
+        assert!(numbers(flows, "pdv_p99_s")[row] < 1e-4);
     }
     // Shares of 1 and 3, but for what is on the way at the end: 4² / (2 · 10).
-    assert!((floats(classes, "fairness")[0] - 0.8).abs() < 2e-3);
-    assert_eq!(floats(classes, "fairness"), floats(per_flow.table("runs").unwrap(), "fairness"));
+    assert!((numbers(classes, "fairness")[0] - 0.8).abs() < 2e-3);
+    assert_eq!(numbers(classes, "fairness"), numbers(per_flow.table("runs").unwrap(), "fairness"));
 
     let per_class = scenario(None);
     let plain = per_class.table("classes").unwrap();
     for column in ["delay_p50_s", "delay_p99_s", "ipdv_abs_p99_s"] {
-        assert_eq!(floats(plain, column), floats(classes, column), "{column}");
+        assert_eq!(numbers(plain, column), numbers(classes, column), "{column}");
     }
-    assert!(floats(plain, "pdv_p50_s")[0].is_nan());
-    assert!(floats(per_class.table("flows").unwrap(), "delay_p50_s")[0].is_nan());
+    assert!(numbers(plain, "pdv_p50_s")[0].is_nan());
+    assert!(numbers(per_class.table("flows").unwrap(), "delay_p50_s")[0].is_nan());
 }
 
 /// Retransmissions and timeouts of a class are those of its flows; completion times have a distribution.
@@ -194,11 +186,11 @@ fn transactions_of_a_class_sum_up_its_flows() {
     }));
     let (flows, class) = (results.table("tcp").unwrap(), results.table("transactions").unwrap());
     for column in ["transactions", "retransmissions", "timeouts", "segments", "goodput_bps"] {
-        let sum: f64 = floats(flows, column).iter().sum();
-        assert!(sum > 0.0 && (floats(class, column)[0] / sum - 1.0).abs() < 1e-12, "{column}");
+        let sum: f64 = numbers(flows, column).iter().sum();
+        assert!(sum > 0.0 && (numbers(class, column)[0] / sum - 1.0).abs() < 1e-12, "{column}");
     }
     let histogram = results.table("histogram").unwrap();
-    let rows = texts(histogram, "quantity").into_iter().zip(floats(histogram, "packets"));
+    let rows = texts(histogram, "quantity").into_iter().zip(numbers(histogram, "packets"));
     let completed: f64 = rows.filter(|(quantity, _)| *quantity == "completion").map(|(_, count)| count).sum();
-    assert_eq!(completed, floats(class, "transactions")[0]);
+    assert_eq!(completed, numbers(class, "transactions")[0]);
 }

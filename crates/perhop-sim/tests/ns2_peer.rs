@@ -3,14 +3,15 @@
 //!
 //! Needs the program `ns` (Debian's package `ns2`); without it the test says so and passes.
 
-use std::path::Path;
+mod simulation;
+
 use std::process::Command;
 
 use perhop_measure::Results;
-use perhop_measure::results::Values;
 use perhop_measure::statistics::confidence_95;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::RunOptions;
 use serde_json::json;
+use simulation::{ONCE, numbers, simulate};
 
 const REPLICATIONS: u32 = 10;
 const SECONDS: u32 = 200;
@@ -55,19 +56,16 @@ fn by_perhop() -> Rows {
         "policies": {"red": {"queueing": {"classes": [{"name": "all", "buffer": {"red": red}}]}}},
         "measure": {"warmup": format!("{WARMUP}s"), "queues": [{"from": "r1", "to": "r2", "every": "5ms"}]},
     });
-    let options = RunOptions { seed: 1, replications: REPLICATIONS, threads: 2, engine: EngineChoice::Fast };
-    let results =
-        run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap();
-    (0..u64::from(REPLICATIONS)).map(|replication| row(&results, replication)).collect()
+    let results = simulate(&scenario, RunOptions { replications: REPLICATIONS, threads: 2, ..ONCE });
+    (0..REPLICATIONS).map(|replication| row(&results, replication)).collect()
 }
 
-fn row(results: &Results, replication: u64) -> [f64; 3] {
+fn row(results: &Results, replication: u32) -> [f64; 3] {
     let sum = |table: &str, column: &str, only: &dyn Fn(usize) -> bool| -> (f64, f64) {
         let table = results.table(table).unwrap();
-        let Values::Count(of) = table.column("replication").unwrap() else { panic!() };
-        let Values::Count(values) = table.column(column).unwrap() else { panic!("{column}") };
-        let rows = (0..values.len()).filter(|row| of[*row] == replication && only(*row));
-        rows.fold((0.0, 0.0), |(sum, count), row| (sum + values[row] as f64, count + 1.0))
+        let (of, values) = (numbers(table, "replication"), numbers(table, column));
+        let rows = (0..values.len()).filter(|row| of[*row] == f64::from(replication) && only(*row));
+        rows.fold((0.0, 0.0), |(sum, count), row| (sum + values[row], count + 1.0))
     };
     let ports = results.table("ports").unwrap().column("port").unwrap();
     let bottleneck = |row: usize| ports.text(row) == Some("r1->r2");

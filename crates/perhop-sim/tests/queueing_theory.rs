@@ -2,11 +2,12 @@
 //!
 //! Tolerances are about three standard errors of the runs below; seeds are fixed, so a failure is a change.
 
-use std::path::Path;
+mod simulation;
 
 use perhop_measure::Results;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::RunOptions;
 use serde_json::{Value, json};
+use simulation::{ONCE, mean, simulate};
 
 /// Service rate in packets per second: packets of 1000 IP bytes on average at 10 Mb/s.
 const MU: f64 = 1250.0;
@@ -27,18 +28,11 @@ fn run_on_one_link(traffic: &Value, queueing: &Value) -> Results {
         "traffic": traffic,
         "measure": {"warmup": "20s"},
     });
-    let options = RunOptions { seed: 11, replications: 8, threads: 2, engine: EngineChoice::Fast };
-    run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap()
+    simulate(&scenario, RunOptions { seed: 11, replications: 8, threads: 2, ..ONCE })
 }
 
 fn fifo(limit: u64) -> Value {
     json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": format!("{limit} packets")}}}]})
-}
-
-fn mean(results: &Results, class: &str, metric: &str) -> f64 {
-    let summary = serde_json::to_value(&results.summary).unwrap();
-    let classes = summary["classes"].as_array().unwrap();
-    classes.iter().find(|row| row["class"] == class).unwrap()[metric]["mean"].as_f64().unwrap()
 }
 
 #[track_caller]

@@ -1,48 +1,42 @@
 //! What the examples of routers' queueing say of themselves, measured.
 
+mod simulation;
+
 use std::path::Path;
 
 use perhop_measure::Results;
 use perhop_scenario::load;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::{Progress, run};
+use simulation::{ONCE, mean};
 
 fn results(example: &str, overrides: &[(String, String)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(example);
     let loaded = load(&path, overrides).unwrap_or_else(|diagnostics| panic!("{diagnostics}"));
-    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
-    run(&loaded.scenario, &loaded.base, &options, &Progress::new()).unwrap()
-}
-
-/// `column` of the class `name`.
-fn of_class(results: &Results, name: &str, column: &str) -> f64 {
-    let classes = results.table("classes").unwrap();
-    let names = classes.column("class").unwrap();
-    let row = (0..names.len()).find(|row| names.text(*row) == Some(name)).unwrap();
-    classes.column(column).unwrap().number(row).unwrap()
+    run(&loaded.scenario, &loaded.base, &ONCE, &Progress::new()).unwrap()
 }
 
 #[test]
 fn fair_queueing_protects_the_calls_from_the_flood() {
     let fair = results("fair-queueing.perhop.yaml", &[]);
-    assert_eq!(of_class(&fair, "calls", "dropped_packets"), 0.0);
+    assert_eq!(mean(&fair, "calls", "dropped_packets"), 0.0);
     // HDLC adds 7 bytes to packets of 200 and 1500: the flood gets what ten calls leave of 2 Mb/s.
     let left = (2e6 - 800e3 * 207.0 / 200.0) * 1500.0 / 1507.0;
-    let flood = of_class(&fair, "flood", "throughput_bps");
+    let flood = mean(&fair, "flood", "throughput_bps");
     assert!((flood / left - 1.0).abs() < 0.01, "{flood} of {left}");
     let first_come = [("policies.fair.queueing.classes.0.fair-queueing".to_owned(), "null".to_owned())];
-    assert!(of_class(&results("fair-queueing.perhop.yaml", &first_come), "calls", "dropped_percent") > 30.0);
+    assert!(mean(&results("fair-queueing.perhop.yaml", &first_come), "calls", "dropped_percent") > 30.0);
 }
 
 #[test]
 fn classes_get_what_they_are_promised() {
     let results = results("class-based-wfq.perhop.yaml", &[]);
-    let throughput = |class: &str| of_class(&results, class, "throughput_bps");
-    assert_eq!(of_class(&results, "voice", "dropped_packets"), 0.0);
+    let throughput = |class: &str| mean(&results, class, "throughput_bps");
+    assert_eq!(mean(&results, "voice", "dropped_packets"), 0.0);
     let business = throughput("gold") + throughput("silver") + throughput("bronze");
     assert!(business > 800e3, "business: {business}");
     assert!(throughput("bulk") > 300e3 && throughput("rest") > 200e3);
-    let dropped = |class: &str| of_class(&results, class, "dropped_percent");
+    let dropped = |class: &str| mean(&results, class, "dropped_percent");
     assert!(dropped("gold") < dropped("silver") && dropped("silver") < dropped("bronze"));
     // Voice: at most two packets of 1500 bytes are in a ring of five particles; then its own five cells.
-    assert!(of_class(&results, "voice", "delay_max_s") < 0.0110 + 2.0 * 6.784e-3 + 5.0 * 212e-6);
+    assert!(mean(&results, "voice", "delay_max_s") < 0.0110 + 2.0 * 6.784e-3 + 5.0 * 212e-6);
 }

@@ -4,12 +4,13 @@
 //! a probe looks at the queues of a port, sources do not look ahead by it and nothing is delivered inline
 //! into it; a probe sees the same whether departures are precomputed or not.
 
-use std::path::Path;
+mod simulation;
 
 use perhop_measure::results::Table;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use simulation::{ONCE, mean, simulate};
 
 fn source(kind: u8, rate: u64, size: u64) -> Value {
     let (rate, packet) = (format!("{rate}b/s"), json!({"ip": format!("{size}B")}));
@@ -47,14 +48,12 @@ struct Tables {
     others: Vec<String>,
 }
 
-fn run_with(scenario: Value, way: Way, seed: u64) -> Tables {
+fn run_with(scenario: &Value, way: Way, seed: u64) -> Tables {
     let engine = match way {
         Way::Fast | Way::FastProbed => EngineChoice::Fast,
         Way::Plain | Way::PlainProbed => EngineChoice::Plain,
     };
-    let options = RunOptions { seed, replications: 1, threads: 1, engine };
-    let scenario = serde_json::from_value(scenario).unwrap();
-    let results = run(&scenario, Path::new("."), &options, &Progress::new()).unwrap();
+    let results = simulate(scenario, RunOptions { seed, engine, ..ONCE });
     let (probed, others): (Vec<_>, Vec<_>) = results.tables.iter().partition(|table| table.name == "queues");
     let written = |tables: Vec<&Table>| tables.iter().map(|table| format!("{table:?}")).collect();
     Tables { probed: written(probed), others: written(others) }
@@ -102,7 +101,7 @@ fn tables(
         "traffic": traffic,
         "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
     });
-    run_with(scenario, way, seed)
+    run_with(&scenario, way, seed)
 }
 
 /// Tail drop, a shaper, priorities, and RED.
@@ -197,7 +196,7 @@ fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, way: Way,
         },
         "measure": {"warmup": "200ms", "queues": probes, "throughput-every": "100ms"},
     });
-    run_with(scenario, way, seed)
+    run_with(&scenario, way, seed)
 }
 
 proptest! {
@@ -232,11 +231,8 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
         "traffic": [{"name": "burst", "from": "source", "to": "sink", "stop": "2ms",
                      "source": {"cbr": {"rate": "100Mb/s", "packet": {"ip": "1250B"}}}}],
     });
-    let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
-    let scenario = serde_json::from_value(scenario).unwrap();
-    let results = run(&scenario, Path::new("."), &options, &Progress::new()).unwrap();
-    let summary = serde_json::to_value(&results.summary).unwrap();
-    let of = |metric: &str| summary["classes"][0][metric]["mean"].as_f64().unwrap();
+    let results = simulate(&scenario, ONCE);
+    let of = |metric: &str| mean(&results, "burst", metric);
     // A packet takes 0.1 ms on each wire, and the tokens for it take 100 ms.
     assert_eq!((of("offered_packets"), of("delivered_packets")), (20.0, 20.0));
     // Packet k of 20 is sent at 0.1 k ms, and its tokens are there 100 k ms after the first reached the
@@ -268,7 +264,7 @@ fn a_probe_may_look_when_packets_come_and_go() {
                          "source": {"cbr": {"rate": "8Mb/s", "packet": {"ip": "1000B"}}}}],
             "measure": {"queues": probes},
         });
-        run_with(scenario, way, 1)
+        run_with(&scenario, way, 1)
     };
     assert_engines_agree(by).unwrap();
 }
@@ -288,5 +284,5 @@ fn a_queue_may_outlast_time() {
         "traffic": [{"name": "burst", "from": "source", "to": "sink", "stop": "1s",
                      "source": {"cbr": {"rate": "24Mb/s", "packet": {"ip": "1500B"}}}}],
     });
-    assert_eq!(run_with(scenario.clone(), Way::Fast, 1), run_with(scenario, Way::Plain, 1));
+    assert_eq!(run_with(&scenario, Way::Fast, 1), run_with(&scenario, Way::Plain, 1));
 }

@@ -1,11 +1,12 @@
 //! TCP in the fast engine, which is ahead of the agenda, gives the results of TCP in the plain engine, where
 //! everything is an event.
 
-use std::path::Path;
+mod simulation;
 
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use simulation::{ONCE, simulate};
 
 const PROFILES: [&str; 5] = ["linux-2.0", "linux-2.2", "linux-modern", "rfc5681-reno", "ns2-reno-1999"];
 /// Hosts at either side.
@@ -152,9 +153,7 @@ fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) ->
         "measure": {"warmup": if network.warmup { "600ms" } else { "0s" },
                     "throughput-every": "100ms", "delay-every": "100ms", "packets": ["flow0"]},
     });
-    let options = RunOptions { seed, replications: 1, threads: 1, engine };
-    let scenario = serde_json::from_value(scenario).unwrap();
-    let results = run(&scenario, Path::new("."), &options, &Progress::new()).unwrap();
+    let results = simulate(&scenario, RunOptions { seed, engine, ..ONCE });
     results.tables.iter().map(|table| format!("{table:?}")).collect()
 }
 

@@ -1,5 +1,7 @@
 //! Who watches a run sees its queues and classes, and changes nothing.
 
+mod simulation;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -7,8 +9,9 @@ use std::thread;
 use perhop_measure::Results;
 use perhop_scenario::Scenario;
 use perhop_sim::snapshot::Snapshot;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::{Progress, RunOptions, run};
 use serde_json::{Value, json};
+use simulation::ONCE;
 
 /// Two sources share a link of 1 Mb/s by weights 3 to 1, behind a shaper of 800 kb/s; a host sends to another
 /// directly.
@@ -38,13 +41,8 @@ fn scenario() -> Value {
 
 fn simulate(scenario: &Value, progress: &Progress) -> Results {
     let scenario: Scenario = serde_json::from_value(scenario.clone()).unwrap();
-    run(
-        &scenario,
-        Path::new("."),
-        &RunOptions { seed: 5, replications: 2, threads: 1, engine: EngineChoice::Fast },
-        progress,
-    )
-    .unwrap()
+    let options = RunOptions { seed: 5, replications: 2, ..ONCE };
+    run(&scenario, Path::new("."), &options, progress).unwrap()
 }
 
 /// Runs it and looks as often as there is something to see.

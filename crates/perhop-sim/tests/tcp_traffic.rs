@@ -1,11 +1,11 @@
 //! TCP traffic in scenarios: applications, counters, and theory on links that lose packets.
 
-use std::path::Path;
+mod simulation;
 
 use perhop_measure::Results;
-use perhop_measure::results::Values;
-use perhop_sim::{EngineChoice, Progress, RunOptions, run};
+use perhop_sim::RunOptions;
 use serde_json::{Value, json};
+use simulation::{ONCE, numbers, simulate};
 
 /// Client and server around a bottleneck of 10 Mb/s, 60 ms round trip, with the given loss; debug builds
 /// assert conservation at the end of each run.
@@ -28,8 +28,7 @@ fn results(traffic: &Value, seconds: u64, loss: f64, queueing: Option<Value>) ->
         "traffic": traffic,
         "measure": {"warmup": "1s"},
     });
-    let options = RunOptions { seed: 3, replications: 1, threads: 1, engine: EngineChoice::Fast };
-    run(&serde_json::from_value(scenario).unwrap(), Path::new("."), &options, &Progress::new()).unwrap()
+    simulate(&scenario, RunOptions { seed: 3, ..ONCE })
 }
 
 fn flow(name: &str, source: &Value) -> Value {
@@ -37,11 +36,7 @@ fn flow(name: &str, source: &Value) -> Value {
 }
 
 fn number(results: &Results, table: &str, column: &str, row: usize) -> f64 {
-    match results.table(table).unwrap().column(column).unwrap() {
-        Values::Count(counts) => counts[row] as f64,
-        Values::Float(floats) => floats[row],
-        Values::Text { .. } => panic!("{column} is text"),
-    }
+    numbers(results.table(table).unwrap(), column)[row]
 }
 
 #[test]
