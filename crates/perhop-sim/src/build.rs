@@ -146,8 +146,9 @@ impl<'a> Builder<'a> {
         let streams = self.streams.child("port").child(&name);
         let wire =
             WireConfig { rate: near.rate.unwrap_or(config.rate), framing: config.framing(), ring: near.ring };
-        let (output, port, queue_names) = self.output(near.output.as_deref(), from, &wire, &streams)?;
-        let input = self.input(far.input.as_deref(), to, &streams)?;
+        let output = self.conditioner(near.output.as_deref(), from, "output", &streams)?;
+        let (port, queue_names) = self.port(near.output.as_deref(), from, &wire, &streams)?;
+        let input = self.conditioner(far.input.as_deref(), to, "input", &streams)?;
         let loss = (config.loss > 0.0)
             .then(|| Box::new(Loss { probability: config.loss, stream: streams.child("loss").stream() }));
         let id = LinkId(self.directions.len() as u32);
@@ -169,51 +170,43 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The output side of the interface of `node` before `wire`: conditioners, port, and the names of its
-    /// queues.
-    fn output(
+    /// The port of `node` before `wire`, and the names of its queues.
+    fn port(
         &self,
         policy: Option<&str>,
         node: &str,
         wire: &WireConfig,
         streams: &Streams,
-    ) -> Result<(TrafficConditioner, Port, Vec<String>), ConfigError> {
+    ) -> Result<(Port, Vec<String>), ConfigError> {
         let Some(policy) = policy else {
-            let port = Port::build(None, wire, &[], streams)?;
-            return Ok((TrafficConditioner::default(), port, queue_names(None)));
+            return Ok((Port::build(None, wire, &[], streams)?, queue_names(None)));
         };
         let config = self.policy(policy, node, "output")?;
-        let interfaces = self.topology.interfaces(node);
-        let built = config.build_conditioner(interfaces, &streams.child("output"));
-        let mut conditioner = built.map_err(|error| in_policy(error, policy))?;
-        conditioner.count_from(self.hosts.measurements.warmup);
-        let port = config.build_port(wire, interfaces, streams).map_err(|error| in_policy(error, policy))?;
-        Ok((conditioner, port, queue_names(config.queueing.as_ref())))
+        let port = config.build_port(wire, self.topology.interfaces(node), streams);
+        Ok((port.map_err(|error| in_policy(error, policy))?, queue_names(config.queueing.as_ref())))
     }
 
-    /// The conditioners of the input side of an interface of `node`.
-    fn input(
+    /// The conditioners of one `side` of an interface of `node`: `input` or `output`.
+    fn conditioner(
         &self,
         policy: Option<&str>,
         node: &str,
+        side: &str,
         streams: &Streams,
     ) -> Result<TrafficConditioner, ConfigError> {
         let Some(policy) = policy else { return Ok(TrafficConditioner::default()) };
-        let config = self.policy(policy, node, "input")?;
-        let built = config.build_conditioner(self.topology.interfaces(node), &streams.child("input"));
+        let config = self.policy(policy, node, side)?;
+        let built = config.build_conditioner(self.topology.interfaces(node), &streams.child(side));
         let mut conditioner = built.map_err(|error| in_policy(error, policy))?;
         conditioner.count_from(self.hosts.measurements.warmup);
         Ok(conditioner)
     }
 
     fn policy(&self, name: &str, node: &str, side: &str) -> Result<&'a PolicyConfig, ConfigError> {
-        let missing = || {
-            ConfigError::new(
-                &format!("interfaces.{node}.{side}"),
-                format!("there is no policy called {name}"),
-            )
-        };
-        self.scenario.policies.get(name).ok_or_else(missing)
+        self.scenario.policies.get(name).ok_or_else(|| {
+            let at = format!("interfaces.{node}.{side}");
+            ConfigError::new(&at, format!("there is no policy called {name}"))
+        })
     }
 }
 

@@ -10,10 +10,10 @@ use crate::engine::Engine;
 use crate::event::HostEvent;
 use crate::flow::{flow_of, payload, sequence_of};
 use crate::hosts::{FlowSource, QueueProbe};
-use crate::session::{Carried, ConnectionProbes, Sessions};
+use crate::session::{Carried, Sessions};
 
 /// What happens at hosts, whatever carries their packets.
-pub(crate) trait HostEvents: Sessions + ConnectionProbes {
+pub(crate) trait HostEvents: Sessions {
     /// `event` happens.
     #[inline]
     fn happen(&mut self, now: Time, event: HostEvent) {
@@ -23,7 +23,11 @@ pub(crate) trait HostEvents: Sessions + ConnectionProbes {
             HostEvent::QueueSample(probe) => self.sample_queues(now, probe as usize),
             HostEvent::SessionDue(session) => self.session_due(now, session as usize),
             HostEvent::ConnectionTimer(end) => self.connection_timer(now, end as usize),
-            HostEvent::ConnectionSample(probe) => self.sample_connections(now, probe as usize),
+            HostEvent::ConnectionSample(probe) => {
+                let (hosts, agenda) = self.split();
+                let (slot, next) = hosts.transport.sample(now, probe as usize);
+                agenda.schedule(slot, next);
+            }
             HostEvent::WarmupEnds => self.hosts_mut().transport.end_warmup(),
         }
     }

@@ -210,7 +210,7 @@ struct Part<'a> {
 impl Part<'_> {
     /// Whether somebody looks into it while it runs.
     fn is_watched(&self) -> bool {
-        self.number == 0 && self.progress.view.is_possible()
+        self.number == 0 && self.progress.view.is_possible
     }
 
     /// Runs `engine` to the end of the scenario.

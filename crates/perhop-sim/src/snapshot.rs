@@ -46,7 +46,8 @@ pub struct ClassState {
 /// and a snapshot that nobody asked for is not made.
 #[derive(Debug, Default)]
 pub(crate) struct LiveView {
-    is_possible: bool,
+    /// Whether anybody will look.
+    pub(crate) is_possible: bool,
     is_asked_for: AtomicBool,
     latest: Mutex<Option<Snapshot>>,
 }
@@ -55,10 +56,6 @@ impl LiveView {
     /// Somebody will look.
     pub(crate) fn asked_for() -> LiveView {
         LiveView { is_possible: true, is_asked_for: AtomicBool::new(true), latest: Mutex::default() }
-    }
-    /// Whether anybody will look.
-    pub(crate) fn is_possible(&self) -> bool {
-        self.is_possible
     }
     /// Takes what was left here, and asks for the next.
     pub(crate) fn take(&self) -> Option<Snapshot> {

@@ -23,11 +23,7 @@ impl Builder<'_> {
                     .within(index)
             };
             let link = self.directions.iter().position(|link| link.name == name).ok_or_else(missing)?;
-            if config.every == Time::ZERO {
-                return Err(ConfigError::new("every", "an interval of 0 takes for ever")
-                    .help("for example 10ms")
-                    .within(index));
-            }
+            refuse_zero(config.every).map_err(|error| error.within(index))?;
             let slot = self.agenda.register(Event::Edge(HostEvent::QueueSample(index as u32)));
             self.agenda.schedule(slot, measure.warmup);
             let (link, every, samples) = (LinkId(link as u32), config.every, Vec::new());
@@ -53,11 +49,7 @@ impl Builder<'_> {
                 None => first..first + count,
                 Some(number) => first + *number as usize..first + (*number as usize + 1).min(count),
             };
-            if *every == Time::ZERO {
-                return Err(ConfigError::new("every", "an interval of 0 takes for ever")
-                    .help("for example 10ms")
-                    .within(index));
-            }
+            refuse_zero(*every).map_err(|error| error.within(index))?;
             let end = match end {
                 ConnectionEnd::Client => CLIENT,
                 ConnectionEnd::Server => SERVER,
@@ -69,4 +61,12 @@ impl Builder<'_> {
         }
         Ok(())
     }
+}
+
+/// Refuses probes that look all the time.
+fn refuse_zero(every: Time) -> Result<(), ConfigError> {
+    if every > Time::ZERO {
+        return Ok(());
+    }
+    Err(ConfigError::new("every", "an interval of 0 takes for ever").help("for example 10ms"))
 }

@@ -25,8 +25,8 @@ pub(crate) struct Record {
 /// shortcut the simulator took: packets keep their order on a wire, and arrive at a port in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
-    rate: Rate,
-    framing: Framing,
+    pub(crate) rate: Rate,
+    pub(crate) framing: Framing,
     delay: Time,
     crossed: VecDeque<Record>,
     dropped: VecDeque<Record>,
@@ -36,12 +36,6 @@ impl Tap {
     /// A tap on a wire of this `rate`, `framing` and propagation `delay`.
     pub(crate) fn new(rate: Rate, framing: Framing, delay: Time) -> Tap {
         Tap { rate, framing, delay, crossed: VecDeque::new(), dropped: VecDeque::new() }
-    }
-    pub(crate) fn rate(&self) -> Rate {
-        self.rate
-    }
-    pub(crate) fn framing(&self) -> Framing {
-        self.framing
     }
     /// When the first bit of `packet` was sent on the wire, if its last bit arrived at `arrived`.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {

@@ -6,17 +6,14 @@
 //! two flows.
 //!
 //! Reading order: `transport` (what there is), `end` (one end of a connection), `exchange` (what happens),
-//! `lookahead` (which ends may answer ahead of the agenda), `segments` (what is under way), `probe`
-//! (connections over time).
+//! `lookahead` (which ends may answer ahead of the agenda), `segments` (what is under way).
 
 mod end;
 mod exchange;
 mod lookahead;
-mod probe;
 mod segments;
 mod transport;
 
 pub(crate) use exchange::Sessions;
-pub(crate) use probe::ConnectionProbes;
 pub(crate) use segments::Carried;
 pub(crate) use transport::{Answers, ConnectionProbe, Ledger, Session, Transport};

@@ -139,6 +139,30 @@ impl Transport {
         self.ends.iter().for_each(|end| sums[end.session].merge(&end.connection.statistics()));
         sums
     }
+    /// `probe` takes a sample of every connection that is open; its next sample is due at the time that is
+    /// returned.
+    pub(crate) fn sample(&mut self, now: Time, probe: usize) -> (Slot, Time) {
+        let ConnectionProbe { sessions, end, every, slot, samples } = &mut self.probes[probe];
+        let first = samples.len();
+        let open = self.pairs.iter().zip(self.ends.chunks_exact(2));
+        for (pair, ends) in open.filter(|(pair, _)| sessions.contains(&pair.session)) {
+            let Some(connection) = pair.number else { continue };
+            let sampled = &ends[*end].connection;
+            samples.push(ConnectionSample {
+                time: now,
+                session: pair.session,
+                connection,
+                window: sampled.congestion_window(),
+                threshold: sampled.slow_start_threshold(),
+                in_flight: sampled.flight(),
+                round_trip: sampled.round_trip_time(),
+                timeout: sampled.retransmission_timeout(),
+            });
+        }
+        // Places are used again: a connection may stand before an earlier one.
+        samples[first..].sort_by_key(|sample| (sample.session, sample.connection));
+        (*slot, now + *every)
+    }
     /// The warm-up is over: what the senders counted before does not count.
     pub(crate) fn end_warmup(&mut self) {
         self.not_beyond = self.duration;

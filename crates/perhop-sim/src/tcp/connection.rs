@@ -345,8 +345,4 @@ impl Connection {
     pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics
     }
-    /// The parameters of the connection.
-    pub fn parameters(&self) -> &Parameters {
-        &self.sender.parameters
-    }
 }
