@@ -2,7 +2,7 @@
 
 use perhop_qos::units::Time;
 
-use super::algorithm::{Algorithm, CongestionWindow};
+use super::window::CongestionWindow;
 
 /// RFC 9438 §5: C, segments per second cubed.
 const C: f64 = 0.4;
@@ -49,11 +49,10 @@ impl Cubic {
             updated: now,
         }
     }
-}
 
-impl Algorithm for Cubic {
+    /// `acknowledged` segments were acknowledged in congestion avoidance.
     #[inline(never)]
-    fn on_ack(
+    pub(super) fn on_ack(
         &mut self,
         now: Time,
         window: &mut CongestionWindow,
@@ -78,14 +77,14 @@ impl Algorithm for Cubic {
         }
         self.epoch = Some(epoch);
     }
-    fn on_application_limited(&mut self, now: Time) {
+    pub(super) fn on_application_limited(&mut self, now: Time) {
         // RFC 9438 §4.2: the time during which the sender is application-limited does not count.
         if let Some(epoch) = &mut self.epoch {
             epoch.start += now - epoch.updated;
             epoch.updated = now;
         }
     }
-    fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64 {
+    pub(super) fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64 {
         // RFC 9438 §4.7: fast convergence gives room to newcomers.
         let shrunk = window.segments < self.w_max;
         self.w_max = if shrunk { window.segments * (1.0 + BETA) / 2.0 } else { window.segments };

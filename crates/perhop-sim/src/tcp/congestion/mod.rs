@@ -1,32 +1,30 @@
 //! Congestion control: growth of the window, and its reduction after congestion events.
 
-mod algorithm;
 mod cubic;
-mod reno;
+mod window;
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::CongestionControl;
 
-use algorithm::Algorithm;
 use cubic::Cubic;
-use reno::Reno;
-
-pub(super) use algorithm::CongestionWindow;
+pub(super) use window::CongestionWindow;
 
 /// The least threshold, segments (RFC 5681 §3.1, equation 4).
 const LEAST_THRESHOLD: f64 = 2.0;
 
-/// The algorithm of one sender, stored by value and dispatched by one `match`.
+/// The algorithm of one sender, stored by value and dispatched by one `match`. Slow start is common to all.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Congestion {
-    Reno(Reno),
+    /// Additive increase, multiplicative decrease (RFC 5681 §3.1): one segment more per round trip, half
+    /// after congestion.
+    Reno,
     Cubic(Cubic),
 }
 
 impl Congestion {
     pub(super) fn new(control: CongestionControl) -> Congestion {
         match control {
-            CongestionControl::Reno => Congestion::Reno(Reno),
+            CongestionControl::Reno => Congestion::Reno,
             CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
         }
     }
@@ -41,26 +39,30 @@ impl Congestion {
         acknowledged: f64,
         round_trip: impl FnOnce() -> Option<Time>,
     ) {
-        if window.in_slow_start() {
+        // RFC 5681 §3.1: slow start while cwnd < ssthresh.
+        if window.segments < window.threshold {
             window.segments += acknowledged;
             return;
         }
         match self {
-            Congestion::Reno(reno) => reno.on_ack(now, window, acknowledged, round_trip),
+            // RFC 5681 §3.1, equation 3: cwnd += SMSS·SMSS/cwnd for each acknowledgment.
+            Congestion::Reno => window.segments += acknowledged / window.segments,
             Congestion::Cubic(cubic) => cubic.on_ack(now, window, acknowledged, round_trip),
         }
     }
-    /// Forwards to [`Algorithm::on_application_limited`].
+    /// An acknowledgment arrived while the sender is application-limited: the time until `now` must not count
+    /// for growth.
     pub(super) fn on_application_limited(&mut self, now: Time) {
-        match self {
-            Congestion::Reno(reno) => reno.on_application_limited(now),
-            Congestion::Cubic(cubic) => cubic.on_application_limited(now),
+        if let Congestion::Cubic(cubic) = self {
+            cubic.on_application_limited(now);
         }
     }
-    /// Forwards to [`Algorithm::on_congestion_event`], and bounds the threshold (RFC 5681 §3.1, equation 4).
+    /// A congestion event: loss, timeout or ECN mark. Returns the new slow-start threshold, segments.
+    /// `in_use` is the part of the window that is reduced, segments.
     pub(super) fn on_congestion_event(&mut self, window: &CongestionWindow, in_use: f64) -> f64 {
         let threshold = match self {
-            Congestion::Reno(reno) => reno.on_congestion_event(window, in_use),
+            // RFC 5681 §3.1, equation 4: half, in whole segments, since parts of one are not sent.
+            Congestion::Reno => libm::floor(in_use / 2.0),
             Congestion::Cubic(cubic) => cubic.on_congestion_event(window, in_use),
         };
         threshold.max(LEAST_THRESHOLD)
