@@ -52,47 +52,41 @@ impl Status {
     /// Fidelity warnings: reasons why measurements may not be valid. Empty if there are none.
     pub fn fidelity_warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
+        let mut warn = |holds: bool, text: String| warnings.extend(holds.then_some(text));
         if let Some(Ending::Failed(why)) = &self.ending {
-            warnings.push(format!("the forwarder ended early: {why}"));
+            warn(true, format!("the forwarder ended early: {why}"));
         }
         for device in &self.devices {
             let name = &device.device;
-            if device.state == DeviceState::Lost {
-                warnings.push(format!("interface {name} was removed"));
-            }
-            if device.lost_frames > 0 {
-                let lost = device.lost_frames;
-                warnings
-                    .push(format!("{lost} frames were lost at interface {name} because the ring was full"));
-            }
-            if device.oversized_frames > 0 {
-                let frames = device.oversized_frames;
-                warnings.push(format!(
-                    "{frames} frames at interface {name} were longer than its MTU and were dropped: they hold several \
-                     packets; switch off tso, gso and gro at the sender"
-                ));
-            }
-            if device.unfinished_checksums > 0 {
-                let packets = device.unfinished_checksums;
-                warnings.push(format!(
-                    "{packets} packets arrived at interface {name} without a transport checksum; switch off tx at \
-                     the sender"
-                ));
-            }
+            warn(device.state == DeviceState::Lost, format!("interface {name} was removed"));
+            let lost = device.lost_frames;
+            warn(lost > 0, format!("{lost} frames were lost at interface {name} because the ring was full"));
+            let oversized = device.oversized_frames;
+            warn(
+                oversized > 0,
+                format!(
+                    "{oversized} frames at interface {name} were longer than its MTU and were dropped: they hold \
+                     several packets; switch off tso, gso and gro at the sender"
+                ),
+            );
+            let unfinished = device.unfinished_checksums;
+            warn(
+                unfinished > 0,
+                format!(
+                    "{unfinished} packets arrived at interface {name} without a transport checksum; switch off tx \
+                     at the sender"
+                ),
+            );
         }
         let late = self.report.send_delay.p99_s;
-        if late > LATE_S {
-            warnings.push(format!("one frame in a hundred was sent at least {:.1} ms late", late * 1e3));
-        }
+        warn(late > LATE_S, format!("one frame in a hundred was sent at least {:.1} ms late", late * 1e3));
         let load = self.load();
-        if load > SATURATED {
-            warnings.push(format!("the forwarder was busy {:.0} % of the time", load * 1e2));
-        }
-        if self.report.frames.no_slot > 0 {
-            let frames = self.report.frames.no_slot;
-            warnings
-                .push(format!("{frames} frames were dropped because all slots of the forwarder were in use"));
-        }
+        warn(load > SATURATED, format!("the forwarder was busy {:.0} % of the time", load * 1e2));
+        let dropped = self.report.frames.no_slot;
+        warn(
+            dropped > 0,
+            format!("{dropped} frames were dropped because all slots of the forwarder were in use"),
+        );
         warnings
     }
     /// Share of the time in which the processor was busy, without busy waiting.

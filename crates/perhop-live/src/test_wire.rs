@@ -18,13 +18,6 @@ pub struct TestWire {
     pub sent: Vec<(DeviceId, Time, Vec<u8>)>,
 }
 
-impl TestWire {
-    /// A wire without frames at time 0.
-    pub fn new() -> TestWire {
-        TestWire::default()
-    }
-}
-
 impl Wire for TestWire {
     fn receive(&mut self, each: &mut impl FnMut(DeviceId, Time, &[u8])) -> Result<usize, WireError> {
         let due = self.coming.partition_point(|(_, arrives, _)| *arrives <= self.clock);

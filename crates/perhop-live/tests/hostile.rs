@@ -180,7 +180,7 @@ fn assert_sound(frame: &[u8], device: DeviceId) {
 #[test]
 fn a_hundred_thousand_hostile_frames_are_all_accounted_for() {
     let config = router();
-    let mut forwarder = Forwarder::build(&config, TestWire::new(), ()).unwrap();
+    let mut forwarder = Forwarder::build(&config, TestWire::default(), ()).unwrap();
     let mut stream = Streams::new(2026, 0).stream();
     let sound = sound_frames();
     let step = Time::from_microseconds(150);
@@ -282,7 +282,7 @@ fn frames_without_ip_pass_where_they_are_to() {
         [(perhop_live::config::OtherFrames::Drop, 0), (perhop_live::config::OtherFrames::Pass, 1)]
     {
         config.directions[0].other_frames = others;
-        let mut forwarder = Forwarder::build(&config, TestWire::new(), ()).unwrap();
+        let mut forwarder = Forwarder::build(&config, TestWire::default(), ()).unwrap();
         let lan = config.device("lan").unwrap();
         forwarder.wire().coming.push_back((lan, Time::ZERO, arp.clone()));
         forwarder.step().unwrap();
@@ -320,7 +320,7 @@ impl Wire for Torn {
 fn a_device_that_is_gone_costs_its_own_frames_and_no_others() {
     let mut config = router();
     config.directions[1].loss = 0.0;
-    let mut forwarder = Forwarder::build(&config, Torn(TestWire::new()), ()).unwrap();
+    let mut forwarder = Forwarder::build(&config, Torn(TestWire::default()), ()).unwrap();
     let there = frames::ethernet(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100));
     let back = frames::ethernet(&packet("10.0.0.2", "10.0.0.1", Protocol::UDP, 100));
     let mut failures = 0;

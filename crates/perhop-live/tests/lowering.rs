@@ -58,7 +58,7 @@ fn every_port_runs_once_and_where_it_belongs() {
     assert_eq!(count, 2 * scenario.links.len());
     for forwarder in &plan.forwarders {
         assert_eq!((forwarder.seed, forwarder.replication), (3, 0));
-        Forwarder::build(forwarder, TestWire::new(), ()).unwrap();
+        Forwarder::build(forwarder, TestWire::default(), ()).unwrap();
         let text = serde_json::to_string(forwarder).unwrap();
         assert_eq!(serde_json::from_str::<perhop_live::ForwarderConfig>(&text).unwrap(), *forwarder);
     }
@@ -167,7 +167,7 @@ fn what_cannot_be_built_is_said_with_its_place() {
     let refused = |change: &dyn Fn(&mut perhop_live::ForwarderConfig)| {
         let mut config = plan.forwarders[2].clone();
         change(&mut config);
-        Forwarder::build(&config, TestWire::new(), ()).unwrap_err().to_string()
+        Forwarder::build(&config, TestWire::default(), ()).unwrap_err().to_string()
     };
     for (error, said) in [
         (refused(&|config| config.slots = 0), "slots: there is no room"),

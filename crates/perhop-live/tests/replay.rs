@@ -165,7 +165,7 @@ impl Laboratory {
         let forwarders: Vec<_> = plan
             .forwarders
             .iter()
-            .map(|config| Forwarder::build(config, TestWire::new(), Log::default()).unwrap())
+            .map(|config| Forwarder::build(config, TestWire::default(), Log::default()).unwrap())
             .collect();
         let place = |node: &str| plan.forwarders.iter().position(|forwarder| forwarder.node == node);
         let other_end = |node: &str, device: &str| {

@@ -17,7 +17,7 @@ fn a_poll_of_a_port_with_packets_in_flight_needs_no_wake_up() {
     let mut config: ForwarderConfig = serde_json::from_str(include_str!("router/edge.json")).unwrap();
     config.directions[2].delay = "20ms".parse().unwrap();
     let net = config.device("net").unwrap();
-    let mut forwarder = Forwarder::build(&config, TestWire::new(), ()).unwrap();
+    let mut forwarder = Forwarder::build(&config, TestWire::default(), ()).unwrap();
     let key = FlowKey {
         source: address("10.0.0.2"),
         destination: address("10.0.0.1"),

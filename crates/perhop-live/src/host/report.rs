@@ -81,7 +81,7 @@ pub struct ClientConnection {
 }
 
 /// A sample of one endpoint of a connection.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Sample {
     /// Index of the probe in the scenario.

@@ -11,7 +11,7 @@ use super::system;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Reading of the monotonic clock at [`Time::ZERO`].
-    origin_ns: u64,
+    pub(super) origin_ns: u64,
     /// Reading of the real-time clock at [`Time::ZERO`].
     wall_origin_ns: u64,
 }
@@ -23,10 +23,6 @@ impl Clock {
         let mut clock = Clock { origin_ns, wall_origin_ns: 0 };
         clock.look_at_the_wall();
         clock
-    }
-    /// Reading of the monotonic clock at [`Time::ZERO`], in nanoseconds.
-    pub(super) fn origin_ns(&self) -> u64 {
-        self.origin_ns
     }
     /// Nanoseconds since the start.
     #[inline]
@@ -47,12 +43,6 @@ impl Clock {
     pub(super) fn by_the_wall(&self, wall_ns: u64) -> u64 {
         wall_ns.saturating_sub(self.wall_origin_ns)
     }
-}
-
-/// Nanoseconds since the start as a [`Time`].
-#[inline]
-pub(super) fn instant(ns: u64) -> Time {
-    Time::from_nanoseconds(ns)
 }
 
 /// A [`Time`] in nanoseconds since the start, rounded up.
@@ -85,6 +75,5 @@ mod tests {
     fn a_deadline_is_never_rounded_to_before_it() {
         assert_eq!(nanoseconds(Time::from_picoseconds(1_001)), 2);
         assert_eq!(nanoseconds(Time::from_nanoseconds(7)), 7);
-        assert_eq!(instant(7), Time::from_nanoseconds(7));
     }
 }

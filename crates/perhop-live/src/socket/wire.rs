@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use perhop_qos::units::Time;
 
 use super::bell::Bell;
-use super::clock::{Clock, instant, nanoseconds};
+use super::clock::{Clock, nanoseconds};
 use super::device::{Device, DeviceCounters, DeviceState};
 use super::open_error::OpenError;
 use super::system;
@@ -70,7 +70,7 @@ impl SocketWire {
     }
     /// Reading of the machine's monotonic clock at [`Time::ZERO`], nanoseconds.
     pub fn started_at_ns(&self) -> u64 {
-        self.clock.origin_ns()
+        self.clock.origin_ns
     }
     /// Whether the other end of standard input was closed.
     pub fn is_orphaned(&self) -> bool {
@@ -146,7 +146,7 @@ impl Wire for SocketWire {
             && let Some((place, arrived_ns)) = self.first()
         {
             let device = DeviceId(place as u16);
-            self.devices[place].take(|frame| each(device, instant(arrived_ns), frame));
+            self.devices[place].take(|frame| each(device, Time::from_nanoseconds(arrived_ns), frame));
             taken += 1;
         }
         Ok(taken)
@@ -180,6 +180,6 @@ impl Wire for SocketWire {
         }
     }
     fn now(&self) -> Time {
-        instant(self.clock.now_ns())
+        Time::from_nanoseconds(self.clock.now_ns())
     }
 }

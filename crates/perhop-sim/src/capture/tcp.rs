@@ -8,8 +8,7 @@ use perhop_qos::units::Time;
 
 use crate::session::Carried;
 use crate::tcp::Segment;
-use perhop_scenario::tcp::Flags;
-use perhop_scenario::tcp::Parameters;
+use perhop_scenario::tcp::{Flags, Parameters};
 
 /// Difference between the initial sequence numbers of consecutive connections.
 const SPACING: u32 = 1 << 20;

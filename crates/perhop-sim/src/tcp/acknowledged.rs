@@ -4,8 +4,7 @@ use perhop_qos::units::Time;
 
 use super::segment::{Segment, Timestamps};
 use super::sender::{Phase, SackInformation, Sender, Timing};
-use perhop_scenario::tcp::Flags;
-use perhop_scenario::tcp::{Counting, Growth, Recovery};
+use perhop_scenario::tcp::{Counting, Flags, Growth, Recovery};
 
 /// RFC 3465 §2.2: L, the segments by which one acknowledgment opens the window in slow start at most.
 const SLOW_START_LIMIT: f64 = 2.0;

@@ -7,8 +7,7 @@ use perhop_measure::tcp::SenderStatistics;
 use super::receiver::Receiver;
 use super::segment::Segment;
 use super::sender::Sender;
-use perhop_scenario::tcp::Flags;
-use perhop_scenario::tcp::{Handshake, Parameters};
+use perhop_scenario::tcp::{Flags, Handshake, Parameters};
 
 /// Role of an endpoint when the connection is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,7 @@ use perhop_qos::units::Time;
 use super::connection::{CONNECTED, Connection, Stage};
 use super::outgoing::Transmitted;
 use super::segment::Segment;
-use perhop_scenario::tcp::Flags;
-use perhop_scenario::tcp::HandshakeTiming;
+use perhop_scenario::tcp::{Flags, HandshakeTiming};
 
 impl Connection {
     /// Advances the handshake by `segment` (RFC 9293 §3.5). Returns whether the rest of it is to be

@@ -7,8 +7,7 @@ use super::connection::{Connection, Stage};
 use super::receiver::PendingAck;
 use super::segment::{SackBlocks, Segment, Timestamps};
 use super::transmit::Piece;
-use perhop_scenario::tcp::Flags;
-use perhop_scenario::tcp::Recovery;
+use perhop_scenario::tcp::{Flags, Recovery};
 
 /// Result of [`Connection::transmit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,9 +5,7 @@ use perhop_qos::units::Time;
 
 use super::rtt::Clock;
 use super::segment::{Range, SackBlocks, Segment};
-use perhop_scenario::tcp::Flags;
-use perhop_scenario::tcp::LONGEST_DELAY;
-use perhop_scenario::tcp::{Acknowledgment, Parameters};
+use perhop_scenario::tcp::{Acknowledgment, Flags, LONGEST_DELAY, Parameters};
 
 /// The acknowledgment that is to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,14 @@
 //! The kernel's TCP: its settings for a scenario's parameters, and its counters.
 
-use std::fs;
-use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{BorrowedFd, OwnedFd};
+use std::{fs, io};
 
 use perhop_scenario::Scenario;
 use perhop_scenario::plan::{Connections, Plan};
 use perhop_scenario::tcp::{CongestionControl, Parameters, Recovery};
 
+use super::super::report::Sample;
 use super::super::system;
 
 /// Limit on unsent bytes in the kernel. A session that stops discards unsent data, which is possible only
@@ -88,12 +88,8 @@ pub(super) struct Counted {
     pub(super) segments: u64,
     pub(super) retransmissions: u64,
     pub(super) timeouts: u64,
-    pub(super) window: u32,
-    pub(super) threshold: u32,
-    pub(super) in_flight: u32,
-    pub(super) segment: u32,
-    pub(super) round_trip: u32,
-    pub(super) timeout: u32,
+    /// What a probe finds, without its name, the time and the connection.
+    pub(super) state: Sample,
 }
 
 /// Offsets in the kernel's `struct tcp_info` (include/uapi/linux/tcp.h), to which fields are only appended.
@@ -128,12 +124,15 @@ impl Counted {
             segments: word(place::DATA_SEGMENTS_OUT).into(),
             retransmissions: word(place::RETRANSMISSIONS).into(),
             timeouts: u16::from_ne_bytes(timeouts).into(),
-            window: word(place::WINDOW),
-            threshold: word(place::THRESHOLD),
-            in_flight: word(place::UNACKED),
-            segment: word(place::SEGMENT),
-            round_trip: word(place::ROUND_TRIP),
-            timeout: word(place::RTO),
+            state: Sample {
+                window: word(place::WINDOW),
+                threshold: word(place::THRESHOLD),
+                in_flight: word(place::UNACKED),
+                segment: word(place::SEGMENT),
+                round_trip: word(place::ROUND_TRIP),
+                timeout: word(place::RTO),
+                ..Sample::default()
+            },
         }
     }
     /// Adds the increase from `earlier` to `later`.

@@ -317,18 +317,8 @@ impl Exchange {
             let named = run.scenario.traffic[session.tally.traffic].name == config.traffic;
             let chosen = config.flow.is_none_or(|flow| flow == session.tally.number);
             if named && chosen && session.end == end && connection.open {
-                let counted = connection.counted();
-                session.tally.samples.push(Sample {
-                    probe,
-                    at: now,
-                    connection: connection.number,
-                    window: counted.window,
-                    threshold: counted.threshold,
-                    in_flight: counted.in_flight,
-                    segment: counted.segment,
-                    round_trip: counted.round_trip,
-                    timeout: counted.timeout,
-                });
+                let (number, state) = (connection.number, connection.counted().state);
+                session.tally.samples.push(Sample { probe, at: now, connection: number, ..state });
             }
         }
         self.agenda.push(Reverse((now + nanoseconds(config.every), Task::Sample(probe))));
