@@ -116,25 +116,25 @@ impl Status {
     }
     /// All counters as metrics in the text format 0.0.4 of Prometheus.
     pub fn metrics(&self) -> String {
-        let mut page = Page { text: String::new(), node: &self.report.node };
+        let mut page = Page { text: String::new(), node: &self.report.node, family: "" };
         self.frames(&mut page);
         self.devices(&mut page);
         queues(&mut page, &self.report.directions);
         page.family("perhop_backlog_packets", "gauge", "Packets in queues.");
         for direction in &self.report.directions {
-            page.sample("perhop_backlog_packets", &[("direction", &direction.name)], direction.backlog);
+            page.sample(&[("direction", &direction.name)], direction.backlog);
         }
         page.family("perhop_send_lateness_seconds", "gauge", "Lateness of sent frames.");
         let delay = &self.report.send_delay;
         for (quantile, value) in [("0.5", delay.p50_s), ("0.99", delay.p99_s), ("1", delay.max_s)] {
-            page.sample("perhop_send_lateness_seconds", &[("quantile", quantile)], value);
+            page.sample(&[("quantile", quantile)], value);
         }
         page.family("perhop_processor_seconds_total", "counter", "Processor time used.");
-        page.sample("perhop_processor_seconds_total", &[], self.processor_s);
+        page.sample(&[], self.processor_s);
         page.family("perhop_busy_wait_ratio", "gauge", "Share of the time spent in busy waiting.");
-        page.sample("perhop_busy_wait_ratio", &[], self.waiting.busy_share);
+        page.sample(&[], self.waiting.busy_share);
         page.family("perhop_resident_bytes", "gauge", "Resident memory.");
-        page.sample("perhop_resident_bytes", &[], self.resident_bytes);
+        page.sample(&[], self.resident_bytes);
         page.text
     }
 
@@ -151,7 +151,7 @@ impl Status {
             ("local", frames.local),
         ];
         for (fate, count) in fates {
-            page.sample("perhop_frames_total", &[("fate", fate)], count);
+            page.sample(&[("fate", fate)], count);
         }
         page.family(
             "perhop_frames_refused_total",
@@ -159,11 +159,11 @@ impl Status {
             "Frames without a packet to forward, by reason.",
         );
         for (reason, count) in &frames.refused {
-            page.sample("perhop_frames_refused_total", &[("reason", reason)], *count);
+            page.sample(&[("reason", reason)], *count);
         }
         page.family("perhop_dropped_packets_total", "counter", "Packets dropped, by cause.");
         for (cause, count) in &frames.dropped {
-            page.sample("perhop_dropped_packets_total", &[("cause", cause)], *count);
+            page.sample(&[("cause", cause)], *count);
         }
     }
     fn devices(&self, page: &mut Page) {
@@ -177,17 +177,13 @@ impl Status {
                 ("oversized", device.oversized_frames),
             ];
             for (fate, count) in fates {
-                page.sample(
-                    "perhop_device_frames_total",
-                    &[("device", &device.device), ("fate", fate)],
-                    count,
-                );
+                page.sample(&[("device", &device.device), ("fate", fate)], count);
             }
         }
         page.family("perhop_device_up", "gauge", "Whether an interface is usable.");
         for device in &self.devices {
             let up = u64::from(device.state == DeviceState::Up);
-            page.sample("perhop_device_up", &[("device", &device.device)], up);
+            page.sample(&[("device", &device.device)], up);
         }
     }
 }
@@ -195,13 +191,13 @@ impl Status {
 fn queues(page: &mut Page, directions: &[DirectionReport]) {
     let packets = |count: &Count| count.packets;
     page.family("perhop_queue_packets_total", "counter", "Packets at a queue, by outcome.");
-    each_count(page, "perhop_queue_packets_total", directions, packets);
+    each_count(page, directions, packets);
     let bytes = |count: &Count| count.bytes;
     page.family("perhop_queue_bytes_total", "counter", "IP bytes at a queue, by outcome.");
-    each_count(page, "perhop_queue_bytes_total", directions, bytes);
+    each_count(page, directions, bytes);
 }
 
-fn each_count(page: &mut Page, name: &str, directions: &[DirectionReport], of: impl Fn(&Count) -> u64) {
+fn each_count(page: &mut Page, directions: &[DirectionReport], of: impl Fn(&Count) -> u64) {
     for direction in directions {
         for queue in &direction.queues {
             let precedence = queue.precedence.to_string();
@@ -209,7 +205,7 @@ fn each_count(page: &mut Page, name: &str, directions: &[DirectionReport], of: i
                 let mut labels = vec![("direction", direction.name.as_str()), ("queue", &queue.queue)];
                 labels.extend([("precedence", precedence.as_str()), ("fate", fate)]);
                 labels.extend(cause.map(|cause| ("cause", cause)));
-                page.sample(name, &labels, of(count));
+                page.sample(&labels, of(count));
             };
             sample("arrived", None, &queue.arrived);
             sample("sent", None, &queue.sent);
@@ -225,14 +221,17 @@ fn each_count(page: &mut Page, name: &str, directions: &[DirectionReport], of: i
 struct Page<'a> {
     text: String,
     node: &'a str,
+    /// The family of the samples that follow.
+    family: &'static str,
 }
 
 impl Page<'_> {
-    fn family(&mut self, name: &str, kind: &str, help: &str) {
+    fn family(&mut self, name: &'static str, kind: &str, help: &str) {
+        self.family = name;
         let _ = writeln!(self.text, "# HELP {name} {help}\n# TYPE {name} {kind}");
     }
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
-        let _ = write!(self.text, "{name}{{node=\"{}\"", escaped(self.node));
+    fn sample(&mut self, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+        let _ = write!(self.text, "{}{{node=\"{}\"", self.family, escaped(self.node));
         for (label, text) in labels {
             let _ = write!(self.text, ",{label}=\"{}\"", escaped(text));
         }

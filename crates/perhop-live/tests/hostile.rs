@@ -5,10 +5,12 @@ mod frames;
 use perhop_live::config::ForwarderConfig;
 use perhop_live::frame::{LinkLayer, Refusal, internet_checksum, read};
 use perhop_live::{DeviceId, Forwarder, TestWire, Wire, WireError};
-use perhop_qos::packet::{Address, Dscp, Ecn, FlowKey, Packet, Protocol};
+use perhop_qos::packet::{Dscp, Ecn, Packet, Protocol};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
+
+use frames::packet;
 
 /// A router between a host and a network: four classes, WRED and a meter on the way out; a small pool, a slow
 /// wire and one that loses, so that frames end in every way there is.
@@ -19,22 +21,6 @@ fn router() -> ForwarderConfig {
     config.directions[1].delay = "20ms".parse().unwrap();
     config.directions[1].loss = 0.01;
     config
-}
-
-fn address(text: &str) -> Address {
-    Address::from(text.parse::<std::net::IpAddr>().unwrap())
-}
-
-/// A packet between hosts that the router knows.
-fn packet(source: &str, destination: &str, protocol: Protocol, length: u32) -> Packet {
-    let key = FlowKey {
-        source: address(source),
-        destination: address(destination),
-        source_port: 49152,
-        destination_port: 9,
-        protocol,
-    };
-    Packet::new(key, length)
 }
 
 /// Puts the extension headers or options `inserted` at `at` of a frame, and corrects lengths and checksum.

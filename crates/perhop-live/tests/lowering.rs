@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use perhop_live::lowering::{Plan, plan};
-use perhop_live::{Forwarder, TestWire};
+use perhop_live::{Forwarder, ForwarderConfig, TestWire};
 use perhop_scenario::{Scenario, load_json};
 use serde_json::{Value, json};
 
@@ -40,9 +40,12 @@ fn network() -> Value {
     })
 }
 
+fn forwarder<'p>(plan: &'p Plan, node: &str) -> &'p ForwarderConfig {
+    plan.forwarders.iter().find(|forwarder| forwarder.node == node).unwrap()
+}
+
 fn names<'p>(plan: &'p Plan, node: &str) -> Vec<&'p str> {
-    let forwarder = plan.forwarders.iter().find(|forwarder| forwarder.node == node).unwrap();
-    forwarder.directions.iter().map(|direction| direction.name.as_str()).collect()
+    forwarder(plan, node).directions.iter().map(|direction| direction.name.as_str()).collect()
 }
 
 #[test]
@@ -60,7 +63,7 @@ fn every_port_runs_once_and_where_it_belongs() {
         assert_eq!((forwarder.seed, forwarder.replication), (3, 0));
         Forwarder::build(forwarder, TestWire::default(), ()).unwrap();
         let text = serde_json::to_string(forwarder).unwrap();
-        assert_eq!(serde_json::from_str::<perhop_live::ForwarderConfig>(&text).unwrap(), *forwarder);
+        assert_eq!(serde_json::from_str::<ForwarderConfig>(&text).unwrap(), *forwarder);
     }
 }
 
@@ -68,8 +71,7 @@ fn every_port_runs_once_and_where_it_belongs() {
 fn a_direction_is_what_the_scenario_says_of_both_its_ends() {
     let plan = plan(&scenario(network()), Path::new("."), 3, 0).unwrap();
     let find = |node: &str, name: &str| {
-        let forwarder = plan.forwarders.iter().find(|forwarder| forwarder.node == node).unwrap();
-        forwarder.directions.iter().find(|direction| direction.name == name).unwrap().clone()
+        forwarder(&plan, node).directions.iter().find(|direction| direction.name == name).unwrap().clone()
     };
     let access = find("west", "alice->west");
     assert_eq!((access.receives_on.as_deref(), access.sends_on.as_deref()), (Some("alice"), None));
@@ -89,8 +91,7 @@ fn a_direction_is_what_the_scenario_says_of_both_its_ends() {
     assert_eq!(trunk.queueing.unwrap().classes.len(), 2);
     assert_eq!(trunk.output_interfaces, ["alice", "east", "north"]);
     assert_eq!(trunk.input, None, "the other router conditions what comes from here");
-    let east = plan.forwarders.iter().find(|forwarder| forwarder.node == "east").unwrap();
-    let input = east.inputs.iter().find(|input| input.name == "west->east").unwrap();
+    let input = forwarder(&plan, "east").inputs.iter().find(|input| input.name == "west->east").unwrap();
     assert_eq!((input.device.as_str(), input.far_interface), ("west", 0));
     assert_eq!(input.input[0].name.as_deref(), Some("drop"));
     assert_eq!(find("west", "west->north").loss, 0.25);
@@ -102,22 +103,22 @@ fn a_direction_is_what_the_scenario_says_of_both_its_ends() {
 #[test]
 fn routes_are_those_of_the_simulation() {
     let plan = plan(&scenario(network()), Path::new("."), 3, 0).unwrap();
-    let routes = |node: &str| -> Vec<(String, String)> {
-        let forwarder = plan.forwarders.iter().find(|forwarder| forwarder.node == node).unwrap();
-        forwarder.routes.iter().map(|route| (route.to.to_string(), route.direction.clone())).collect()
-    };
-    let pairs = |pairs: &[(&str, &str)]| -> Vec<(String, String)> {
-        pairs.iter().map(|(to, direction)| ((*to).to_owned(), (*direction).to_owned())).collect()
+    let routes = |node: &str| -> Vec<(String, &str)> {
+        forwarder(&plan, node)
+            .routes
+            .iter()
+            .map(|route| (route.to.to_string(), route.direction.as_str()))
+            .collect()
     };
     // Addresses go by the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to
     // dave.
     assert_eq!(
         routes("west"),
-        pairs(&[
-            ("10.0.0.1/32", "west->alice"),
-            ("192.0.2.7/32", "west->north"),
-            ("10.0.0.2/32", "west->north")
-        ])
+        [
+            ("10.0.0.1/32".to_owned(), "west->alice"),
+            ("192.0.2.7/32".to_owned(), "west->north"),
+            ("10.0.0.2/32".to_owned(), "west->north")
+        ]
     );
     assert_eq!(routes("carol--dave"), []);
     let carol = plan.hosts.iter().find(|host| host.name == "carol").unwrap();
@@ -164,7 +165,7 @@ fn no_packet_is_of_two_versions_of_ip() {
 #[test]
 fn what_cannot_be_built_is_said_with_its_place() {
     let plan = plan(&scenario(network()), Path::new("."), 3, 0).unwrap();
-    let refused = |change: &dyn Fn(&mut perhop_live::ForwarderConfig)| {
+    let refused = |change: &dyn Fn(&mut ForwarderConfig)| {
         let mut config = plan.forwarders[2].clone();
         change(&mut config);
         Forwarder::build(&config, TestWire::default(), ()).unwrap_err().to_string()

@@ -3,7 +3,7 @@
 mod frames;
 
 use perhop_live::frame::{LinkLayer, internet_checksum, read};
-use perhop_qos::packet::{Dscp, Ecn, FlowKey, Packet, Protocol};
+use perhop_qos::packet::{Dscp, Ecn, Packet, Protocol};
 use proptest::prelude::*;
 
 fn ecn(bits: u8) -> Ecn {
@@ -49,14 +49,8 @@ proptest! {
 
     #[test]
     fn an_ipv6_header_keeps_its_flow_label(dscp in 0u8..64, bits in 0u8..4, old in 0u8..64, old_bits in 0u8..4) {
-        let key = FlowKey {
-            source: std::net::IpAddr::from([1u16; 8]).into(),
-            destination: std::net::IpAddr::from([2u16; 8]).into(),
-            source_port: 1,
-            destination_port: 2,
-            protocol: Protocol::UDP,
-        };
-        let packet = Packet { dscp: Dscp::new(old).unwrap(), ecn: ecn(old_bits), ..Packet::new(key, 100) };
+        let plain = frames::packet("2001:db8::1", "2001:db8::2", Protocol::UDP, 100);
+        let packet = Packet { dscp: Dscp::new(old).unwrap(), ecn: ecn(old_bits), ..plain };
         let mut frame = frames::ethernet(&packet);
         let marked = Packet { dscp: Dscp::new(dscp).unwrap(), ecn: ecn(bits), ..packet };
         read(LinkLayer::Ethernet, &frame).unwrap().layout.mark(&mut frame, marked.dscp, marked.ecn);

@@ -4,12 +4,8 @@ mod frames;
 
 use perhop_live::config::ForwarderConfig;
 use perhop_live::{DeviceId, Forwarder, TestWire};
-use perhop_qos::packet::{Address, FlowKey, Packet, Protocol};
+use perhop_qos::packet::Protocol;
 use perhop_qos::units::Time;
-
-fn address(text: &str) -> Address {
-    Address::from(text.parse::<std::net::IpAddr>().unwrap())
-}
 
 /// Three packets come to a port of 10 Gb/s before a wire of 20 ms: it is polled while they are in flight.
 #[test]
@@ -18,14 +14,7 @@ fn a_poll_of_a_port_with_packets_in_flight_needs_no_wake_up() {
     config.directions[2].delay = "20ms".parse().unwrap();
     let net = config.device("net").unwrap();
     let mut forwarder = Forwarder::build(&config, TestWire::default(), ()).unwrap();
-    let key = FlowKey {
-        source: address("10.0.0.2"),
-        destination: address("10.0.0.1"),
-        source_port: 49152,
-        destination_port: 9,
-        protocol: Protocol::UDP,
-    };
-    let frame = frames::ethernet(&Packet::new(key, 1500));
+    let frame = frames::ethernet(&frames::packet("10.0.0.2", "10.0.0.1", Protocol::UDP, 1500));
     for _ in 0..3 {
         forwarder.wire().coming.push_back((net, Time::ZERO, frame.clone()));
     }

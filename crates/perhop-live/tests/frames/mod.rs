@@ -3,24 +3,27 @@
 use std::net::IpAddr;
 
 use perhop_live::frame::internet_checksum;
-use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::packet::{FlowKey, Packet, Protocol};
+
+/// A packet from port 49152 of `source` to port 9 of `destination`.
+#[allow(dead_code)] // not every test makes its own
+pub(crate) fn packet(source: &str, destination: &str, protocol: Protocol, length: u32) -> Packet {
+    let [source, destination] = [source, destination].map(|text| text.parse::<IpAddr>().unwrap().into());
+    Packet::new(FlowKey { source, destination, source_port: 49152, destination_port: 9, protocol }, length)
+}
 
 /// Ethernet header, IP header and transport header of `packet`, zeros behind, as long as the packet says, and
 /// padded to the least that Ethernet sends (without its checksum).
 pub(crate) fn ethernet(packet: &Packet) -> Vec<u8> {
     let mut frame = vec![0x02, 0, 0, 0, 0, 1, 0x02, 0, 0, 0, 0, 2];
-    frame.extend(ethernet_type(packet).to_be_bytes());
+    frame.extend(if packet.source.to_ip().is_ipv4() { [0x08, 0x00] } else { [0x86, 0xdd] });
     frame.extend(internet(packet));
     frame.resize(frame.len().max(60), 0);
     frame
 }
 
-pub(crate) fn ethernet_type(packet: &Packet) -> u16 {
-    if packet.source.to_ip().is_ipv4() { 0x0800 } else { 0x86dd }
-}
-
 /// `packet` from its IP header on.
-pub(crate) fn internet(packet: &Packet) -> Vec<u8> {
+fn internet(packet: &Packet) -> Vec<u8> {
     let services = packet.dscp.value() << 2 | packet.ecn as u8;
     let mut bytes = match (packet.source.to_ip(), packet.destination.to_ip()) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
@@ -35,16 +38,8 @@ pub(crate) fn internet(packet: &Packet) -> Vec<u8> {
         }
         (IpAddr::V6(source), IpAddr::V6(destination)) => {
             let [high, low] = (packet.length as u16 - 40).to_be_bytes();
-            let mut header = vec![
-                0x60 | services >> 4,
-                services << 4 | 0x0a,
-                0xbc,
-                0xde,
-                high,
-                low,
-                packet.protocol.0,
-                64,
-            ];
+            let mut header = vec![0x60 | services >> 4, services << 4 | 0x0a, 0xbc, 0xde];
+            header.extend([high, low, packet.protocol.0, 64]);
             header.extend(source.octets());
             header.extend(destination.octets());
             header
