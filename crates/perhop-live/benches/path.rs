@@ -37,12 +37,6 @@ impl Wire for Source {
         self.sent += 1;
         Ok(())
     }
-    fn flush(&mut self) -> Result<(), WireError> {
-        Ok(())
-    }
-    fn wait(&mut self, _: Option<Time>) -> Result<(), WireError> {
-        Ok(())
-    }
     fn now(&self) -> Time {
         self.clock
     }

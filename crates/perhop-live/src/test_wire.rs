@@ -30,12 +30,6 @@ impl Wire for TestWire {
         self.sent.push((device, self.clock, frame.to_vec()));
         Ok(())
     }
-    fn flush(&mut self) -> Result<(), WireError> {
-        Ok(())
-    }
-    fn wait(&mut self, _: Option<Time>) -> Result<(), WireError> {
-        Ok(())
-    }
     fn now(&self) -> Time {
         self.clock
     }

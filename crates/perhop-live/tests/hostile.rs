@@ -291,12 +291,6 @@ impl Wire for Torn {
         }
         self.0.send(device, frame)
     }
-    fn flush(&mut self) -> Result<(), WireError> {
-        self.0.flush()
-    }
-    fn wait(&mut self, deadline: Option<Time>) -> Result<(), WireError> {
-        self.0.wait(deadline)
-    }
     fn now(&self) -> Time {
         self.0.now()
     }

@@ -32,7 +32,7 @@ impl Folder {
             snap_length: self.snap_length.map_or(SnapLength::Headers, SnapLength::Bytes),
             most_packets: self.most_packets.unwrap_or(MOST_PACKETS),
         };
-        run_captured(scenario, base, options, progress, &captures)
+        run_captured(scenario, base, options, progress, Some(&captures))
     }
     fn create(&self, name: &str) -> io::Result<Box<dyn Write + Send>> {
         Ok(Box::new(BufWriter::new(File::create(self.path.join(name))?)))

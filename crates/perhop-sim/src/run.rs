@@ -136,25 +136,15 @@ pub fn run(
     options: &RunOptions,
     progress: &Progress,
 ) -> Result<Results, RunError> {
-    run_all(scenario, base, options, progress, None).map(|(results, _)| results)
+    run_captured(scenario, base, options, progress, None).map(|(results, _)| results)
 }
 
-/// [`run`] with captures of what `scenario` says, or of the links around its policies. Captured is the first
-/// replication: the others are the same with other draws.
+/// [`run`] with `captures`, if any, of what `scenario` says, or of the links around its policies. Captured is
+/// the first replication: the others are the same with other draws.
 ///
 /// # Errors
 /// As for [`run`], and where a capture cannot be written.
 pub fn run_captured(
-    scenario: &Scenario,
-    base: &Path,
-    options: &RunOptions,
-    progress: &Progress,
-    captures: &Captures,
-) -> Result<(Results, Vec<Captured>), RunError> {
-    run_all(scenario, base, options, progress, Some(captures))
-}
-
-fn run_all(
     scenario: &Scenario,
     base: &Path,
     options: &RunOptions,

@@ -50,7 +50,7 @@ fn capture(scenario: &Scenario, most_packets: u64) -> (Results, Vec<Captured>, B
     };
     let captures = Captures { create: &create, snap_length: SnapLength::Headers, most_packets };
     let (results, captured) =
-        run_captured(scenario, Path::new("."), &OPTIONS, &Progress::new(), &captures).unwrap();
+        run_captured(scenario, Path::new("."), &OPTIONS, &Progress::new(), Some(&captures)).unwrap();
     let files = shelf.0.lock().unwrap().clone();
     (results, captured, files)
 }

@@ -197,32 +197,20 @@ mod tests {
         assert_eq!(rtt.rto(), ms(300));
     }
 
-    /// Linux 2.0: as below, but 4 RTTVAR of the first sample are twice the round trip.
     #[test]
-    fn linux_2_0_begins_with_less_deviation() {
-        let mut rtt = estimator(Profile::Linux2_0);
-        rtt.sample(Time::ZERO, ms(100), 1.0);
-        // 10 ticks: 10 + 20 = 30; 30 + 7 + 30 = 67.
-        assert_eq!(rtt.rto(), ms(670));
-    }
-
-    /// Linux 2.0 and 2.2: a quarter more, and twice as much while one segment is out.
-    #[test]
-    fn linux_2_adds_a_margin() {
-        let mut rtt = estimator(Profile::Linux2_2);
-        rtt.sample(Time::ZERO, ms(100), 1.0);
-        // 10 ticks: 10 + 40 = 50; 50 + 12 + 50 = 112.
-        assert_eq!(rtt.rto(), ms(1120));
-        let mut rtt = estimator(Profile::Linux2_2);
-        rtt.sample(Time::ZERO, ms(100), 20.0);
-        assert_eq!(rtt.rto(), ms(620));
-    }
-
-    /// Linux since 2.4: the minimum is one of the variation, not of the sum.
-    #[test]
-    fn linux_bounds_the_variation() {
-        let mut rtt = estimator(Profile::LinuxModern);
-        rtt.sample(Time::ZERO, ms(20), 10.0);
-        assert_eq!(rtt.rto(), ms(220));
+    fn rules_differ_in_what_they_add_to_the_first_round_trip() {
+        for (profile, round_trip, segments, timeout) in [
+            // 4 RTTVAR are twice the round trip, and a margin as below: 10 + 20 = 30 ticks; 30 + 7 + 30 = 67.
+            (Profile::Linux2_0, 100, 1.0, 670),
+            // A quarter more, and twice as much while one segment is out: 10 + 40 = 50; 50 + 12 + 50 = 112.
+            (Profile::Linux2_2, 100, 1.0, 1120),
+            (Profile::Linux2_2, 100, 20.0, 620),
+            // Linux since 2.4: the minimum is one of the variation, not of the sum.
+            (Profile::LinuxModern, 20, 10.0, 220),
+        ] {
+            let mut rtt = estimator(profile);
+            rtt.sample(Time::ZERO, ms(round_trip), segments);
+            assert_eq!(rtt.rto(), ms(timeout), "{profile:?}");
+        }
     }
 }
