@@ -227,6 +227,7 @@ ClassConfig = TypedDict("ClassConfig", {
 class ShareConfig(TypedDict):
     weight: NotRequired[float | None]
     bandwidth: NotRequired[Rate | None]
+    minimum: NotRequired[Rate | None]
     quantum: NotRequired[ByteSize | None]
     level: NotRequired[int | None]
     cap: NotRequired[CapConfig | None]
@@ -557,7 +558,7 @@ OneOrManystring = str | list[str]
 ColorMode = Literal["color-blind", "color-aware"]
 MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
-SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus"]
+SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
 QueueSize = str

@@ -183,7 +183,8 @@ proptest! {
     fn every_packet_is_somewhere(
         arrivals in arrivals(), queues in prop_oneof![Just(1), Just(3), Just(256)], limit in 1_u64..40,
         flow_limit in 1_u64..10, hashed in any::<bool>(), scheduler in prop_oneof![
-            Just("fifo"), Just("priority"), Just("wrr"), Just("drr"), Just("scfq"), Just("wf2q-plus")],
+            Just("fifo"), Just("priority"), Just("wrr"), Just("drr"), Just("scfq"), Just("wf2q-plus"),
+            Just("three-parameter")],
     ) {
         let fair = json!({
             "queues": queues, "limit": format!("{limit} packets"), "flow-limit": format!("{flow_limit} packets"),

@@ -128,6 +128,10 @@ proptest! {
         let arrivals: Vec<(Time, Packet)> = packets.into_iter().map(&mut arrive).collect();
         let weights = || [1, 2, 3, 4].map(|weight| json!({ "weight": weight }));
         let quanta = [300, 600, 900, 1200].map(|quantum| json!({ "quantum": format!("{quantum}B") }));
+        let minima = || [3, 0, 9, 1].map(|part| match part {
+            0 => json!({}),
+            part => json!({ "minimum": format!("{part}Mb/s") }),
+        });
         let nothing = || std::array::from_fn(|_| json!({}));
         let mut shaped = classes("wf2q-plus", weights());
         shaped["classes"][2]["shape"] = json!({ "rate": "1Mb/s", "burst": "2kB" });
@@ -139,6 +143,7 @@ proptest! {
             classes("scfq", weights()),
             classes("wfq", weights()),
             classes("wf2q-plus", weights()),
+            classes("three-parameter", minima()),
             shaped,
         ] {
             let mut port = port(&queueing, &wire(8_000_000, Framing::Ppp, ring));

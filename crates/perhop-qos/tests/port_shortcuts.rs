@@ -69,10 +69,11 @@ fn single_queues() -> Vec<Option<Value>> {
     all
 }
 
-const SCHEDULERS: [&str; 7] = ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus"];
+const SCHEDULERS: [&str; 8] =
+    ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
 /// Those whose choice moves nothing. In the rounds of WRR and DRR to choose is to grant the next turn, and a
 /// scheduler inside another chooses when its packet before leaves, not when the next one may.
-const WITHOUT_TURNS: [&str; 5] = ["fifo", "priority", "scfq", "wfq", "wf2q-plus"];
+const WITHOUT_TURNS: [&str; 6] = ["fifo", "priority", "scfq", "wfq", "wf2q-plus", "three-parameter"];
 
 /// Four classes by codepoint under `scheduler`, with shares `weights` where it takes shares.
 fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
@@ -81,6 +82,10 @@ fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
             "priority" if index == 0 => json!({"cap": {"rate": "2Mb/s", "burst": "3kB"}}),
             "fifo" | "priority" => json!({}),
             "drr" => json!({"quantum": format!("{}B", 300 * weight)}),
+            // Some have no minimum, and all together may be promised more than the wire.
+            "three-parameter" if weight > 1 => {
+                json!({"minimum": format!("{}kb/s", 500 * weight), "weight": weight})
+            }
             _ => json!({"weight": weight}),
         };
         json!({"name": index.to_string(), "match": {"dscp": 8 * index}, "share": share, "buffer": buffer})

@@ -18,7 +18,7 @@ const LONGEST: u32 = 1500;
 
 const FAIR: [SchedulerConfig; 4] =
     [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus];
-const ALL: [SchedulerConfig; 7] = [
+const ALL: [SchedulerConfig; 8] = [
     SchedulerConfig::Fifo,
     SchedulerConfig::Priority,
     SchedulerConfig::Wrr,
@@ -26,14 +26,20 @@ const ALL: [SchedulerConfig; 7] = [
     SchedulerConfig::Scfq,
     SchedulerConfig::Wfq,
     SchedulerConfig::Wf2qPlus,
+    SchedulerConfig::ThreeParameter,
 ];
 
-/// The share of a class with this weight under `scheduler`, where a DRR quantum of 500 B is a weight of 1.
+/// The share of a class with this weight under `scheduler`, where a DRR quantum of 500 B is a weight of 1. A
+/// twentieth of the wire is the minimum for a weight of 1, so that minima may exceed the wire.
 fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
     match scheduler {
         SchedulerConfig::Fifo | SchedulerConfig::Priority => ShareConfig::default(),
         SchedulerConfig::Drr => {
             ShareConfig { quantum: Some(ByteSize::from_bytes((500.0 * weight) as u64)), ..Default::default() }
+        }
+        SchedulerConfig::ThreeParameter => {
+            let minimum = Some(Rate::from_bits_per_second((400_000.0 * weight) as u64));
+            ShareConfig { minimum, weight: Some(weight), ..Default::default() }
         }
         _ => ShareConfig { weight: Some(weight), ..Default::default() },
     }
@@ -186,7 +192,7 @@ proptest! {
     /// Nothing is lost or reordered in a scheduler inside a scheduler, with shapers at both levels.
     #[test]
     fn nested_and_shaped_trees_lose_nothing(
-        arrivals in traces(5), weights in weights(5), outer in 0..7usize, inner in 0..7usize, burst in 100..4000u64,
+        arrivals in traces(5), weights in weights(5), outer in 0..ALL.len(), inner in 0..ALL.len(), burst in 100..4000u64,
     ) {
         let mut config = queueing(ALL[outer], &weights[..3]);
         config.classes[1].queueing = Some(queueing(ALL[inner], &weights[2..]));

@@ -26,6 +26,7 @@ _SCHEDULERS = {
     "scfq": "SCFQ",
     "wfq": "WFQ",
     "wf2q-plus": "WF²Q+",
+    "three-parameter": "minimum and excess",
 }
 
 

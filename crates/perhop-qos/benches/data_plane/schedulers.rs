@@ -20,6 +20,7 @@ pub(crate) fn run(bench: &Bench) {
         ("scfq", SchedulerConfig::Scfq),
         ("wfq", SchedulerConfig::Wfq),
         ("wf2q-plus", SchedulerConfig::Wf2qPlus),
+        ("three-parameter", SchedulerConfig::ThreeParameter),
     ] {
         bench.case(&format!("scheduler/{name}"), || turns(scheduler));
     }
@@ -31,10 +32,18 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         config,
         SchedulerConfig::Wrr | SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus
     );
+    let has_minima = matches!(config, SchedulerConfig::ThreeParameter);
     let count = if matches!(config, SchedulerConfig::Fifo) { 1 } else { CHILDREN };
     let classes: Vec<ClassConfig> = (0..count)
         .map(|index| {
-            let share = if weighted { json!({"weight": 1 + index}) } else { json!({}) };
+            let share = if weighted {
+                json!({"weight": 1 + index})
+            } else if has_minima {
+                // All but every fourth class: half of the wire in all.
+                json!({"minimum": (index % 4 > 0).then(|| format!("{}Mb/s", 1 + 80 * index))})
+            } else {
+                json!({})
+            };
             serde_json::from_value(json!({"name": format!("class{index}"), "share": share}))
                 .expect("the benchmark's class is valid")
         })

@@ -6,6 +6,7 @@ use super::drr::Drr;
 use super::fifo::Fifo;
 use super::priority::Priority;
 use super::scfq::Scfq;
+use super::three_parameter::ThreeParameter;
 use super::wf2q_plus::Wf2qPlus;
 use super::wfq::Wfq;
 use super::wrr::Wrr;
@@ -30,6 +31,8 @@ pub enum AnyScheduler {
     Wfq(Wfq),
     /// See [`Wf2qPlus`].
     Wf2qPlus(Wf2qPlus),
+    /// See [`ThreeParameter`].
+    ThreeParameter(Box<ThreeParameter>),
 }
 
 impl SchedulerConfig {
@@ -46,6 +49,9 @@ impl SchedulerConfig {
             SchedulerConfig::Scfq => AnyScheduler::Scfq(Scfq::build(classes)?),
             SchedulerConfig::Wfq => AnyScheduler::Wfq(Wfq::build(classes, rate)?),
             SchedulerConfig::Wf2qPlus => AnyScheduler::Wf2qPlus(Wf2qPlus::build(classes, rate)?),
+            SchedulerConfig::ThreeParameter => {
+                AnyScheduler::ThreeParameter(Box::new(ThreeParameter::build(classes)?))
+            }
         })
     }
 }
@@ -61,6 +67,7 @@ macro_rules! dispatch {
             AnyScheduler::Scfq($scheduler) => $call,
             AnyScheduler::Wfq($scheduler) => $call,
             AnyScheduler::Wf2qPlus($scheduler) => $call,
+            AnyScheduler::ThreeParameter($scheduler) => $call,
         }
     };
 }

@@ -25,6 +25,9 @@ pub enum SchedulerConfig {
     Wfq,
     /// Worst-case fair weighted fair queueing (Bennett and Zhang 1997); takes `weight` or `bandwidth`.
     Wf2qPlus,
+    /// Minimum and part of the excess, as routers with three parameters per class have it, the third being
+    /// its shaper; takes `minimum` and `weight`.
+    ThreeParameter,
 }
 
 /// What a class asks of the scheduler above it; each scheduler takes its own kind of share.
@@ -32,13 +35,18 @@ pub enum SchedulerConfig {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ShareConfig {
     /// Its part relative to its siblings' weights, above 0; 1 where no class says anything.
-    /// For `wrr` (packets per round), `scfq`, `wfq` and `wf2q-plus`.
+    /// For `wrr` (packets per round), `scfq`, `wfq`, `wf2q-plus`, and `three-parameter` (its part of what
+    /// minima leave).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// Its part relative to its siblings' bandwidths, above 0: a weight written as a rate, neither a
     /// limit nor compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
+    /// Bits per second that are guaranteed to it, counted in IP bytes: served before what is left over is
+    /// shared. For `three-parameter`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minimum: Option<Rate>,
     /// IP bytes it may send per round; 1500 B where it says nothing. For `drr`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<ByteSize>,

@@ -11,7 +11,7 @@ use crate::units::Time;
 const TAKES: Takes = Takes {
     scheduler: "fifo",
     shares: &[],
-    help: "fifo serves in order of arrival; for shares take priority, wrr, drr, scfq, wfq or wf2q-plus",
+    help: "fifo serves in order of arrival; for shares take priority, wrr, drr, scfq, wfq, wf2q-plus or three-parameter",
 };
 
 /// First come, first served: serves the children in the order in which their packets arrived.

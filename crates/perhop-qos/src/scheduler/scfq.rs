@@ -44,18 +44,31 @@ struct Child {
 
 impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
+        Scfq::build_for(&TAKES, classes)
+    }
+    /// As part of the scheduler that `takes` describes.
+    pub(super) fn build_for(takes: &Takes, classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         if classes.len() > Tournament::MOST_PLAYERS {
-            let message = format!("{} classes under one scfq", classes.len());
+            let message = format!("{} classes under one {}", classes.len(), takes.scheduler);
             let help = format!("at most {}; classes may have classes of their own", Tournament::MOST_PLAYERS);
             return Err(ConfigError::new("classes", message).help(help));
         }
         let child = |weight| Child { weight, start: 0, head: 0, waiting: 0 };
         let heads = Tournament::new(classes.len());
         Ok(Scfq {
-            children: TAKES.weights(classes)?.into_iter().map(child).collect(),
+            children: takes.weights(classes)?.into_iter().map(child).collect(),
             heads,
             virtual_time: 0,
         })
+    }
+    /// As [`dequeued`](Scheduler::dequeued), for a packet that is not held against its child: the next one
+    /// starts where that one did.
+    #[inline]
+    pub(super) fn sent_uncharged(&mut self, index: usize, next: u32) {
+        let child = &mut self.children[index];
+        child.head = next;
+        child.waiting -= 1;
+        self.heads.set(index, child.tag());
     }
 }
 

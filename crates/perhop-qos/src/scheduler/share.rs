@@ -21,6 +21,7 @@ impl ShareConfig {
         [
             ("weight", self.weight.is_some()),
             ("bandwidth", self.bandwidth.is_some()),
+            ("minimum", self.minimum.is_some()),
             ("quantum", self.quantum.is_some()),
             ("level", self.level.is_some()),
             ("cap", self.cap.is_some()),
@@ -138,12 +139,21 @@ mod tests {
 
     #[test]
     fn weights_are_positive_and_comparable() {
-        for scheduler in
-            [SchedulerConfig::Wrr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus]
-        {
+        for scheduler in [
+            SchedulerConfig::Wrr,
+            SchedulerConfig::Scfq,
+            SchedulerConfig::Wfq,
+            SchedulerConfig::Wf2qPlus,
+            SchedulerConfig::ThreeParameter,
+        ] {
             for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {
                 let refused = error(scheduler, &[weight(1.0), weight(wrong)]);
                 assert_eq!(refused.path, ["classes", "1", "share", "weight"]);
+            }
+            let refused = error(scheduler, &[weight(1e9), weight(1e-3)]);
+            assert_eq!(refused.path[3], "weight");
+            if scheduler == SchedulerConfig::ThreeParameter {
+                continue;
             }
             assert!(error(scheduler, &[bandwidth(0)]).message.contains("never served"));
             assert!(
@@ -152,9 +162,22 @@ mod tests {
             assert!(
                 error(scheduler, &[bandwidth(300), ShareConfig::default()]).message.contains("no bandwidth")
             );
-            let refused = error(scheduler, &[weight(1e9), weight(1e-3)]);
-            assert_eq!(refused.path[3], "weight");
         }
+    }
+
+    #[test]
+    fn a_minimum_is_a_rate_that_guarantees_something() {
+        let minimum = |kilobits: u64| {
+            let rate = Rate::from_bits_per_second(kilobits * 1000);
+            ShareConfig { minimum: Some(rate), ..Default::default() }
+        };
+        let refused = error(SchedulerConfig::ThreeParameter, &[minimum(300), minimum(0)]);
+        assert_eq!(refused.path, ["classes", "1", "share", "minimum"]);
+        assert!(refused.message.contains("guarantees nothing") && refused.help.is_some());
+        let refused = error(SchedulerConfig::ThreeParameter, &[minimum(300), bandwidth(300)]);
+        assert!(refused.message.contains("bandwidth has no meaning under three-parameter"));
+        assert!(refused.help.unwrap().contains("takes minimum"));
+        assert!(error(SchedulerConfig::Scfq, &[minimum(300)]).message.contains("minimum has no meaning"));
     }
 
     #[test]

@@ -59,6 +59,12 @@ impl Tournament {
         let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
         (!is_absent).then_some(player)
     }
+    /// The lowest tag.
+    #[inline]
+    pub(super) fn least(&self) -> Option<Virtual> {
+        let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
+        (!is_absent).then_some(self.winner >> DIGITS)
+    }
 }
 
 /// `entry` plays on `side`: who wins.
@@ -108,6 +114,7 @@ mod tests {
                 tags[player] = tag;
                 tournament.set(player, tag);
                 prop_assert_eq!(tournament.winner(), first_of_lowest(&tags));
+                prop_assert_eq!(tournament.least(), tags.iter().copied().flatten().min());
             }
         }
     }

@@ -7,6 +7,7 @@ use super::wire::Arrival;
 
 /// When the fluid server has finished each packet, in seconds: a server of `rate` bytes per second that
 /// serves all backlogged classes at once, in proportion to `weights`.
+#[allow(dead_code)] // not every test has one
 pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut finish = vec![f64::NAN; arrivals.len()];
     // Per class: the packets it still holds, each with the bytes left of it.

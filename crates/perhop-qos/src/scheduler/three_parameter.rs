@@ -1,0 +1,245 @@
+//! Three-parameter scheduling: each class has a minimum, a maximum (its shaper) and a part of the excess.
+
+use super::contract::Scheduler;
+use super::scfq::Scfq;
+use super::share::{Takes, error_in};
+use super::tournament::Tournament;
+use super::virtual_time::Virtual;
+use crate::error::ConfigError;
+use crate::policy::ClassConfig;
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+const TAKES: Takes = Takes {
+    scheduler: "three-parameter",
+    shares: &["minimum", "weight"],
+    help: "three-parameter takes minimum (a rate that is guaranteed) and weight (its part of what minima leave, \
+           1 by default); a maximum is the class's shape",
+};
+
+/// The scheduler of routers with three parameters per class: minima first, then the excess by weight.
+///
+/// Cisco, "3-Level User-Defined Queuing Policy Support" (IOS XE 16.11): a node has a minimum (`bandwidth`), a
+/// maximum (`shape`) and an excess (`bandwidth remaining`); the excess is shared after the minima are
+/// satisfied, equally by default. How packets are ordered to that end is not published. Here minima follow
+/// the real-time criterion of H-FSC (Stoica, Zhang, Ng, "A hierarchical fair service curve algorithm for
+/// link-sharing, real-time and priority services", SIGCOMM 1997), with straight lines for service curves: of
+/// the heads that are eligible, the one with the earliest deadline. The excess is shared as by [`Scfq`].
+///
+/// Unlike in H-FSC, what a class gets by its minimum does not count where the excess is shared: minimum and
+/// excess add up. As there, what it gets of the excess does not use up its minimum.
+#[derive(Clone, Debug)]
+pub struct ThreeParameter {
+    excess: Scfq,
+    guarantees: Guarantees,
+}
+
+/// The minima, and who has not got what is due to it.
+#[derive(Clone, Debug)]
+struct Guarantees {
+    /// By child.
+    of: Vec<Option<Guarantee>>,
+    /// When the heads become due whose time has not come.
+    early: Tournament,
+    /// The deadlines of the others.
+    due: Tournament,
+    /// How long the clock of the guarantees has stood.
+    stood: Virtual,
+}
+
+/// The minimum of one child. Times are those of the clock of the guarantees, in steps of 2⁻³² ps.
+#[derive(Clone, Debug)]
+struct Guarantee {
+    /// What a byte takes at the minimum.
+    byte: Virtual,
+    /// When its head is due: from then on it is to be sent at the minimum.
+    start: Virtual,
+    /// The length of its head, 0 where it has none to send.
+    head: u32,
+    /// Packets it holds.
+    waiting: u32,
+    is_due: bool,
+    /// It had no head although it held packets.
+    was_held: bool,
+}
+
+/// Binary digits after the point of a picosecond.
+const FRACTION_BITS: u32 = 32;
+/// How late a guarantee is at most: what it missed before is forgotten.
+///
+/// Rate × 250 ms is the burst that policers of routers allow by default: so long may classes of a higher
+/// priority rightfully take the wire, and afterwards everybody gets what was guaranteed in the meantime.
+const PATIENCE: Virtual = (PICOSECONDS_PER_SECOND as Virtual / 4) << FRACTION_BITS;
+
+impl ThreeParameter {
+    pub(super) fn build(classes: &[ClassConfig]) -> Result<ThreeParameter, ConfigError> {
+        let excess = Scfq::build_for(&TAKES, classes)?;
+        let guarantee = |(index, class): (usize, &ClassConfig)| match class.share.minimum {
+            None => Ok(None),
+            Some(minimum) if minimum.as_bits_per_second() > 0 => Ok(Some(Guarantee::of(minimum))),
+            Some(_) => Err(error_in(index, "minimum", "a minimum of 0 guarantees nothing")
+                .help("for example 300kb/s; a class without minimum gets its part of what minima leave")),
+        };
+        let of: Vec<_> = classes.iter().enumerate().map(guarantee).collect::<Result<_, _>>()?;
+        let (early, due) = (Tournament::new(of.len()), Tournament::new(of.len()));
+        Ok(ThreeParameter { excess, guarantees: Guarantees { of, early, due, stood: 0 } })
+    }
+}
+
+impl Guarantee {
+    fn of(minimum: Rate) -> Guarantee {
+        let byte = (Virtual::from(8 * PICOSECONDS_PER_SECOND) << FRACTION_BITS)
+            / Virtual::from(minimum.as_bits_per_second());
+        Guarantee { byte, start: 0, head: 0, waiting: 0, is_due: false, was_held: false }
+    }
+    /// H-FSC: a head is eligible when the line reaches what was served under this criterion, and its deadline
+    /// is when the line reaches that and the head.
+    #[inline]
+    fn deadline(&self, length: u32) -> Virtual {
+        self.start + Virtual::from(length) * self.byte
+    }
+}
+
+impl Guarantees {
+    /// The time of the guarantees: it stands while one of them is late beyond patience, for all alike, so
+    /// that they are still kept in proportion where the wire cannot keep all.
+    #[inline]
+    fn clock(&mut self, now: Time) -> Virtual {
+        let clock = (Virtual::from(now.as_picoseconds()) << FRACTION_BITS) - self.stood;
+        let Some(deadline) = self.due.least() else { return clock };
+        let too_late = clock.saturating_sub(deadline + PATIENCE);
+        self.stood += too_late;
+        clock - too_late
+    }
+    #[inline]
+    fn enqueued(&mut self, now: Time, index: usize) {
+        let Some(guarantee) = &mut self.of[index] else { return };
+        guarantee.waiting += 1;
+        if guarantee.waiting == 1 {
+            self.begin(now, index);
+        }
+    }
+    /// H-FSC: the line of a class that begins to send starts now, or where its last packet was due to end.
+    /// Where others are late it begins as late as they are, or it would wait for them to catch up.
+    #[inline(never)]
+    fn begin(&mut self, now: Time, index: usize) {
+        let clock = self.advance(now);
+        let earliest = self.due.least().map_or(clock, |deadline| deadline.min(clock));
+        let Some(guarantee) = &mut self.of[index] else { return };
+        guarantee.start = guarantee.start.max(earliest);
+        guarantee.was_held = false;
+        if guarantee.head > 0 {
+            self.early.set(index, Some(guarantee.start));
+        }
+    }
+    #[inline]
+    fn head_changed(&mut self, index: usize, head: u32) {
+        let Some(guarantee) = &mut self.of[index] else { return };
+        let before = std::mem::replace(&mut guarantee.head, head);
+        match (before, head) {
+            (_, 0) => self.withdraw(index),
+            // It begins when its first packet is counted, which may be said before or after.
+            (0, _) if guarantee.waiting == 0 => {}
+            (0, _) => self.early.set(index, Some(guarantee.start)),
+            _ if guarantee.is_due => self.due.set(index, Some(guarantee.deadline(head))),
+            _ => {}
+        }
+    }
+    /// A child has no head any more.
+    fn withdraw(&mut self, index: usize) {
+        let Some(guarantee) = &mut self.of[index] else { return };
+        (guarantee.head, guarantee.was_held) = (0, guarantee.waiting > 0);
+        let from = if guarantee.is_due { &mut self.due } else { &mut self.early };
+        guarantee.is_due = false;
+        from.set(index, None);
+    }
+    /// Whose head is due, the earliest deadline first.
+    #[inline]
+    fn select(&mut self, now: Time) -> Option<usize> {
+        self.advance(now);
+        self.due.winner()
+    }
+    /// Notes which heads are due; says what time it is.
+    #[inline]
+    fn advance(&mut self, now: Time) -> Virtual {
+        loop {
+            let clock = self.clock(now);
+            if self.early.least().is_none_or(|start| start > clock) {
+                return clock;
+            }
+            self.fall_due(clock);
+        }
+    }
+    /// The head that becomes due first is due.
+    #[inline(never)]
+    fn fall_due(&mut self, clock: Virtual) {
+        let Some(index) = self.early.winner() else { return };
+        self.early.set(index, None);
+        let Some(guarantee) = &mut self.of[index] else { return };
+        if std::mem::take(&mut guarantee.was_held) {
+            // It could not have sent before, whatever was due to it.
+            guarantee.start = clock;
+        }
+        guarantee.is_due = true;
+        self.due.set(index, Some(guarantee.deadline(guarantee.head)));
+    }
+    /// `child` has sent its head of `length` bytes; says whether it did by its minimum.
+    #[inline]
+    fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) -> bool {
+        let Some(guarantee) = &mut self.of[index] else { return false };
+        guarantee.waiting -= 1;
+        let is_due = guarantee.is_due;
+        if is_due {
+            guarantee.start = guarantee.deadline(length);
+        }
+        guarantee.head = next;
+        if next == 0 {
+            self.withdraw(index);
+        } else if is_due {
+            self.go_on(now, index);
+        }
+        is_due
+    }
+    /// The head after one that was due: due as well, or early.
+    #[inline]
+    fn go_on(&mut self, now: Time, index: usize) {
+        let clock = self.clock(now);
+        let Some(guarantee) = &mut self.of[index] else { return };
+        guarantee.is_due = guarantee.start <= clock;
+        if guarantee.is_due {
+            self.due.set(index, Some(guarantee.deadline(guarantee.head)));
+        } else {
+            self.due.set(index, None);
+            self.early.set(index, Some(guarantee.start));
+        }
+    }
+}
+
+impl Scheduler for ThreeParameter {
+    #[inline(never)]
+    fn enqueued(&mut self, now: Time, index: usize, length: u32) {
+        self.excess.enqueued(now, index, length);
+        self.guarantees.enqueued(now, index);
+    }
+    #[inline(never)]
+    fn head_changed(&mut self, index: usize, head: u32) {
+        self.excess.head_changed(index, head);
+        self.guarantees.head_changed(index, head);
+    }
+    #[inline(never)]
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        self.guarantees.select(now).or_else(|| self.excess.select(now, heads))
+    }
+    #[inline(never)]
+    fn dequeued(&mut self, now: Time, index: usize, length: u32, next: u32) {
+        // Whoever is due was selected because of that.
+        if self.guarantees.dequeued(now, index, length, next) {
+            self.excess.sent_uncharged(index, next);
+        } else {
+            self.excess.dequeued(now, index, length, next);
+        }
+    }
+    /// A head becomes due with time.
+    fn heeds_time(&self) -> bool {
+        self.guarantees.of.iter().any(Option::is_some)
+    }
+}
