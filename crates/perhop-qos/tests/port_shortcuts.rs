@@ -1,8 +1,7 @@
-//! What a port does not do for every packet shows nowhere: the way around the queue, the polls it is spared,
-//! the decisions that one scheduler takes without looking at a tree, and the division that the packet before
-//! has done.
+//! What a port does not do for every packet shows nowhere: the way around the queue, departures that are
+//! precomputed, the polls it is spared, the decisions that one scheduler takes without looking at a tree, and
+//! the division that the packet before has done.
 
-mod log;
 mod replay;
 
 use perhop_qos::framing::Framing;
@@ -14,7 +13,7 @@ use perhop_qos::ring::{RingAdmission, RingConfig};
 use perhop_qos::units::{ByteSize, Rate, Time};
 use perhop_qos::{FlowKey, Packet};
 use proptest::prelude::*;
-use replay::{Way, arrivals, replay};
+use replay::{Arrival, Log, Way, arrivals, replay};
 use serde_json::{Value, json};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
@@ -25,6 +24,11 @@ fn rings() -> impl Strategy<Value = RingConfig> {
         RingConfig::Particles { count, size: ByteSize::from_bytes(size), admission }
     });
     prop_oneof![(1..5u32).prop_map(RingConfig::Packets), particles]
+}
+
+/// A wire that counts IP bytes.
+fn raw(ring: RingConfig) -> WireConfig {
+    WireConfig { rate: RATE, framing: Framing::Raw, ring }
 }
 
 fn port(queueing: Option<&Value>, wire: &WireConfig) -> Port {
@@ -67,6 +71,20 @@ fn single_queues() -> Vec<Option<Value>> {
         }
     }
     all
+}
+
+/// Ports of up to two queues where more decides about a packet than a buffer manager on arrival.
+fn ports_with_more_to_decide() -> Vec<Value> {
+    let tail_drop = &buffers()[0];
+    vec![
+        json!({"classes": [{"name": "all", "buffer": tail_drop, "shape": {"rate": "4Mb/s", "burst": "3kB"}}]}),
+        json!({"classes": [{"name": "all", "fair-queueing": {"limit": "4 packets", "flow-limit": "3 packets"}}]}),
+        json!({"classes": [{"name": "all", "buffer": tail_drop, "police": {"rate": "4Mb/s", "burst": "3kB"}}]}),
+        json!({"classes": [{"name": "some", "buffer": tail_drop, "match": {"dscp": [8, 16]}}]}),
+        json!({"scheduler": "scfq", "classes": [
+            {"name": "some", "match": {"dscp": 8}, "buffer": tail_drop}, {"name": "rest", "buffer": buffers()[2]},
+        ]}),
+    ]
 }
 
 const SCHEDULERS: [&str; 8] =
@@ -127,6 +145,16 @@ proptest! {
     }
 
     #[test]
+    fn send_is_enqueue_and_poll_where_more_decides(
+        queueing in prop::sample::select(ports_with_more_to_decide()),
+        ring in rings(),
+        arrivals in arrivals(),
+    ) {
+        let plain = replay(port(Some(&queueing), &raw(ring)), &arrivals, Way::Plain);
+        prop_assert_eq!(replay(port(Some(&queueing), &raw(ring)), &arrivals, Way::Straight), plain);
+    }
+
+    #[test]
     fn send_is_enqueue_and_poll_under_every_scheduler(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
         weights in prop::array::uniform4(1..6u32),
@@ -134,7 +162,7 @@ proptest! {
         ring in rings(),
         arrivals in arrivals(),
     ) {
-        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        let wire = raw(ring);
         let queueing = Some(classes(scheduler, weights, &buffer));
         let plain = replay(port(queueing.as_ref(), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
@@ -149,7 +177,7 @@ proptest! {
         nested in any::<bool>(),
         arrivals in arrivals(),
     ) {
-        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring: RingConfig::Packets(2) };
+        let wire = raw(RingConfig::Packets(2));
         // The fluid server of WFQ knows no shapers.
         let nested = nested || scheduler == "wfq";
         let queueing = shaped_or_nested(classes(scheduler, weights, &buffers()[0]), nested);
@@ -166,7 +194,7 @@ proptest! {
         ring in rings(),
         arrivals in arrivals(),
     ) {
-        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        let wire = raw(ring);
         let alone = classes(scheduler, weights, &buffers()[0]);
         let plain = replay(port(Some(&inside(outer, &alone)), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Plain), plain);
@@ -181,7 +209,7 @@ proptest! {
         ring in rings(),
         arrivals in arrivals(),
     ) {
-        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        let wire = raw(ring);
         let once = inside(outer, &classes(scheduler, weights, &buffers()[0]));
         let plain = replay(port(Some(&inside("fifo", &once)), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(Some(&once), &wire), &arrivals, Way::Plain), plain);
@@ -195,7 +223,7 @@ proptest! {
         ring in rings(),
         arrivals in arrivals(),
     ) {
-        let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring };
+        let wire = raw(ring);
         // RED draws from a random stream that the names of the classes choose.
         let class = json!({"name": "all", "buffer": buffers()[usize::from(bytes)]});
         let alone = json!({"classes": [class]});
@@ -241,4 +269,65 @@ proptest! {
             before = departure.ends;
         }
     }
+}
+
+/// What `port` told, packet by packet, and the averages that it keeps in the end, when each departure came
+/// before an arrival at the same instant.
+fn precomputed_or_polled(mut port: Port, arrivals: &[Arrival], precomputes: bool) -> (Vec<String>, Vec<f64>) {
+    let (mut log, mut now) = (Log::default(), Time::ZERO);
+    // The last finds that all have left.
+    let last = (Time::from_seconds(10), Packet::new(FlowKey::default(), 500));
+    for (number, (gap, packet)) in arrivals.iter().chain([&last]).enumerate() {
+        now += *gap;
+        let mut packet = Packet { payload: number as u64, ..*packet };
+        if precomputes {
+            // As the simulator does: what finds an open port idle passes straight.
+            match port.cut_through_departure(now, packet.length).filter(|_| port.allows_cut_through()) {
+                Some(departure) => port.cut_through(&packet, departure, &mut log),
+                None => _ = port.precompute_departure(now, &mut packet, &mut log),
+            }
+            continue;
+        }
+        while let Some(wake) = port.poll_timeout().filter(|wake| *wake <= now) {
+            port.poll_transmit(wake, &mut Packet::default(), &mut log);
+        }
+        port.enqueue(now, &mut packet, &mut log);
+        port.poll_transmit(now, &mut Packet::default(), &mut log);
+    }
+    let averages = port.buffers()[0].averages();
+    let Log(mut told) = log;
+    told.sort_by_key(|line| number_in(line));
+    (told, averages)
+}
+
+/// The number of the packet that a line of a log tells of.
+fn number_in(line: &str) -> u64 {
+    let (_, from) = line.split_once("payload: ").unwrap();
+    from.split_once(',').unwrap().0.parse().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn what_is_precomputed_is_what_polling_finds(
+        queueing in prop::sample::select(single_queues()),
+        // Of 1.7 Mb/s a byte takes no whole number of picoseconds.
+        rate in prop::sample::select(vec![8_000_000, 1_700_000]),
+        arrivals in arrivals(),
+    ) {
+        let rate = Rate::from_bits_per_second(rate);
+        let port = port(queueing.as_ref(), &WireConfig { rate, ..raw(RingConfig::default()) });
+        prop_assert!(port.precomputes_departures());
+        let polled = precomputed_or_polled(port.clone(), &arrivals, false);
+        prop_assert_eq!(precomputed_or_polled(port, &arrivals, true), polled);
+    }
+}
+
+#[test]
+fn a_departure_that_depends_on_what_comes_is_not_precomputed() {
+    for queueing in &ports_with_more_to_decide() {
+        let port = port(Some(queueing), &raw(RingConfig::default()));
+        assert!(!port.precomputes_departures(), "{queueing}");
+    }
+    // Packets leave the queue for the ring before the wire is free.
+    assert!(!port(None, &raw(RingConfig::Packets(2))).precomputes_departures());
 }
