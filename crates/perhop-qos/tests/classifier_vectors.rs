@@ -1,8 +1,8 @@
 //! Runs the shared classifier vectors of `vectors/classifier/`: cases that a person can check by hand.
 
-use std::fs;
+mod vectors;
+
 use std::net::IpAddr;
-use std::path::Path;
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::packet::{InterfaceId, Protocol};
@@ -10,7 +10,7 @@ use perhop_qos::policy::QueueingConfig;
 use perhop_qos::port::PortClassifier;
 use perhop_qos::{Color, Dscp, Packet};
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use vectors::cases;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -79,21 +79,9 @@ impl<E> Header<E> {
     }
 }
 
-fn cases<T: DeserializeOwned>(file: &str) -> Vec<T> {
-    #[derive(Deserialize)]
-    struct File<T> {
-        case: Vec<T>,
-    }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/classifier").join(file);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let File { case } = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert!(!case.is_empty(), "{file} has no case");
-    case
-}
-
 #[test]
 fn conditions() {
-    for case in cases::<MatchCase>("match.toml") {
+    for case in cases::<MatchCase>("classifier/match.toml") {
         let matches = case.matches.build(&case.interfaces).expect(&case.name);
         let base = case.packet.write(Packet::default(), &case.interfaces);
         for (index, header) in case.packets.iter().enumerate() {
@@ -103,26 +91,16 @@ fn conditions() {
     }
 }
 
-/// The leaf classes, depth first: queue 0, queue 1 …
-fn leaves<'a>(config: &'a QueueingConfig, names: &mut Vec<&'a str>) {
-    for class in &config.classes {
-        match &class.queueing {
-            Some(inner) => leaves(inner, names),
-            None => names.push(&class.name),
-        }
-    }
-}
-
 #[test]
 fn classes_of_a_port() {
-    for case in cases::<PortCase>("port.toml") {
+    for case in cases::<PortCase>("classifier/port.toml") {
         let classifier = PortClassifier::build(&case.queueing, &[]).expect(&case.name);
-        let mut names = Vec::new();
-        leaves(&case.queueing, &mut names);
+        let names = case.queueing.queue_names();
         for (index, header) in case.packets.iter().enumerate() {
             let packet = header.write(Packet::default(), &[]);
-            let class = classifier.classify(&packet).map_or("none", |queue| names[queue.index()]);
-            assert_eq!(Some(class), header.expect.as_deref(), "\"{}\", packet {index}", case.name);
+            let path = classifier.classify(&packet).map_or("none", |queue| &names[queue.index()]);
+            let class = path.rsplit('/').next();
+            assert_eq!(class, header.expect.as_deref(), "\"{}\", packet {index}", case.name);
         }
     }
 }
@@ -130,7 +108,7 @@ fn classes_of_a_port() {
 #[test]
 fn refused() {
     let interfaces = ["H1".to_owned(), "core".to_owned()];
-    for case in cases::<Refused>("refused.toml") {
+    for case in cases::<Refused>("classifier/refused.toml") {
         let built = match (case.matches, &case.queueing) {
             (Some(text), None) => match text.try_into::<MatchConfig>() {
                 Err(unreadable) => {

@@ -1,7 +1,7 @@
 //! Fair queueing of flows: the vectors of `vectors/queue/fair-queueing.toml`, and what must hold for any
 //! arrivals.
 
-use std::path::Path;
+mod vectors;
 
 use perhop_qos::framing::Framing;
 use perhop_qos::observer::Place;
@@ -15,6 +15,7 @@ use perhop_qos::{DropCause, Observer, Packet, Port};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use vectors::cases;
 
 /// One byte takes one microsecond.
 const WIRE: WireConfig = WireConfig {
@@ -71,12 +72,6 @@ fn packet(flow: u16, precedence: u8, length: u32, payload: u64) -> Packet {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Vectors {
-    case: Vec<Case>,
-}
-
-#[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 struct Case {
     name: String,
@@ -106,10 +101,8 @@ fn one() -> usize {
 }
 
 #[test]
-fn vectors() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/queue/fair-queueing.toml");
-    let vectors: Vectors = toml::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
-    for case in &vectors.case {
+fn every_vector_holds() {
+    for case in &cases::<Case>("queue/fair-queueing.toml") {
         let mut labels: Vec<String> = Vec::new();
         let mut arrivals = Vec::new();
         for packets in &case.arrivals {

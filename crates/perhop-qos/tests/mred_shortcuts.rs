@@ -1,131 +1,61 @@
 //! Multi-level RED has a fast path where one average decides, and skips departures that no average samples.
 //! Neither changes a verdict or an average, to the last bit.
 
+mod traffic;
+
 use perhop_qos::buffer::{
-    AfterForcedConfig, Averages, AveragingConfig, BufferManager, DropSpacing, EcnConfig, IdleConfig, Mred,
-    MredConfig, PrecedenceConfig, ProbabilityConfig, SparedConfig, ThresholdConfig, UpdateConfig,
+    Averages, IdleConfig, Mred, MredConfig, ProbabilityConfig, ThresholdConfig, UpdateConfig,
 };
 use perhop_qos::packet::Ecn;
-use perhop_qos::queue::{Occupancy, PrecedenceSource, Queue};
+use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
-use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND};
-use perhop_qos::{Color, Packet, QueueSize, Rate, Time, Verdict};
+use perhop_qos::units::PICOSECONDS_PER_SECOND;
+use perhop_qos::{Color, Packet, QueueSize, Time};
 use proptest::prelude::*;
+use serde_json::json;
+use traffic::{DRAIN, Traffic, run};
 
-const DRAIN: Rate = Rate::from_bits_per_second(8_000_000);
 /// A power of two: the length of a packet over the mean length is then exactly 1 where they are the same.
 const LENGTH: u32 = 512;
 
-/// What happens to a queue: after a pause, a packet arrives, or one leaves where there is one.
-#[derive(Clone, Copy, Debug)]
-enum Happening {
-    Arrival(Packet),
-    Departure,
-}
-
-fn traffic() -> impl Strategy<Value = Vec<(Time, Happening)>> {
-    let arrival = (0..6usize, any::<bool>()).prop_map(|(color, capable)| {
+fn traffic() -> impl Strategy<Value = Traffic> {
+    traffic::traffic((0..6usize, any::<bool>()).prop_map(|(color, capable)| {
         let ecn = if capable { Ecn::Capable0 } else { Ecn::NotCapable };
-        Happening::Arrival(Packet { length: LENGTH, color: Color::new(color), ecn, ..Packet::default() })
-    });
-    let happening = prop_oneof![3 => arrival, 2 => Just(Happening::Departure)];
-    let pause = prop_oneof![4 => 0..1_000u64, 1 => 0..20_000u64].prop_map(Time::from_microseconds);
-    prop::collection::vec((pause, happening), 1..400)
+        Packet { length: LENGTH, color: Color::new(color), ecn, ..Packet::default() }
+    }))
 }
 
 /// Every choice that a configuration leaves, but for the averages and what rules out the fast path.
 fn configs() -> impl Strategy<Value = MredConfig> {
-    let choices = (
-        1..5usize,
-        prop::sample::select(vec![0.002, 0.1, 0.5]),
-        prop::sample::select(vec![UpdateConfig::Arrivals, UpdateConfig::ArrivalsAndDepartures]),
-        prop::sample::select(vec![
-            IdleConfig::Decay,
-            IdleConfig::DecayAndSample,
-            IdleConfig::DecayWholeAndSample,
-            IdleConfig::None,
-        ]),
-        prop::sample::select(vec![
-            DropSpacing::Uniform,
-            DropSpacing::UniformPerDrop,
-            DropSpacing::Geometric,
-            DropSpacing::Wait,
-        ]),
-        prop::sample::select(vec![SparedConfig::Nothing, SparedConfig::FirstAboveMin]),
-        prop::sample::select(vec![AfterForcedConfig::Restart, AfterForcedConfig::GoOn]),
-        prop::sample::select(vec![EcnConfig::Ignore, EcnConfig::Mark]),
-        prop::sample::select(vec![None, Some(QueueSize::Packets(12)), Some(QueueSize::Bytes(5_000))]),
-        any::<bool>(),
+    let one_of = |names: &'static [&'static str]| prop::sample::select(names);
+    let rules = (
+        one_of(&["arrivals", "arrivals-and-departures"]),
+        one_of(&["decay", "decay-and-sample", "decay-whole-and-sample", "none"]),
+        one_of(&["uniform", "uniform-per-drop", "geometric", "wait"]),
+        one_of(&["nothing", "first-above-min"]),
+        one_of(&["restart", "go-on"]),
+        one_of(&["ignore", "mark"]),
     );
-    choices.prop_map(
-        |(count, weight, update, idle, drop_spacing, spared, after_forced, ecn, limit, bytes)| {
-            let size = |packets| {
-                if bytes {
-                    QueueSize::Bytes(packets * u64::from(LENGTH))
-                } else {
-                    QueueSize::Packets(packets)
-                }
-            };
-            let precedence = |index| PrecedenceConfig {
-                min: size((count - index) as u64),
-                max: size(4 * (count - index) as u64),
-                max_probability: 0.3,
-                own: None,
-            };
-            MredConfig {
-                precedences: (0..count).map(precedence).collect(),
-                averaging: AveragingConfig::Weight(weight),
-                mean_packet_size: ByteSize::from_bytes(u64::from(LENGTH)),
-                update,
-                idle,
-                drop_spacing,
-                spared,
-                after_forced,
-                ecn,
-                limit,
-                ..MredConfig::default()
-            }
-        },
-    )
+    let weight = prop::sample::select(vec![0.002, 0.1, 0.5]);
+    let limit = prop::sample::select(vec![None, Some("12 packets"), Some("5000B")]);
+    (1..5u32, weight, rules, limit, any::<bool>()).prop_map(|(count, weight, rules, limit, bytes)| {
+        let (update, idle, spacing, spared, after_forced, ecn) = rules;
+        let size =
+            |packets| if bytes { format!("{}B", packets * LENGTH) } else { format!("{packets} packets") };
+        let precedence = |rank| json!({"min": size(rank), "max": size(4 * rank), "max-probability": 0.3});
+        serde_json::from_value(json!({
+            "precedences": (1..=count).rev().map(precedence).collect::<Vec<_>>(),
+            "averaging": {"weight": weight}, "mean-packet-size": format!("{LENGTH}B"), "update": update,
+            "idle": idle, "drop-spacing": spacing, "spared": spared, "after-forced": after_forced, "ecn": ecn,
+            "limit": limit,
+        }))
+        .unwrap()
+    })
 }
 
 fn build(config: &MredConfig, averages: Averages) -> Mred {
     let config = MredConfig { averages: Some(averages), ..config.clone() };
     config.build(DRAIN, &Streams::new(11, 0)).unwrap()
-}
-
-fn bits(buffer: &Mred) -> Vec<u64> {
-    buffer.averages().iter().map(|average| average.to_bits()).collect()
-}
-
-/// Runs `traffic` through `buffer` and a queue; `watch` sees each happening, the queue as the buffer saw it,
-/// and the bits of the averages after it.
-fn run(
-    buffer: &mut Mred,
-    traffic: &[(Time, Happening)],
-    mut watch: impl FnMut(Time, Option<&Packet>, Option<&Packet>, &Occupancy, &[u64]),
-) -> Vec<Verdict> {
-    let (mut queue, mut now, mut verdicts) = (Queue::new(&PrecedenceSource::Color), Time::ZERO, Vec::new());
-    for (pause, happening) in traffic {
-        now += *pause;
-        match happening {
-            Happening::Arrival(packet) => {
-                let verdict = buffer.admit(now, packet, packet.color, queue.occupancy());
-                watch(now, Some(packet), None, queue.occupancy(), &bits(buffer));
-                verdicts.push(verdict);
-                if matches!(verdict, Verdict::Pass | Verdict::MarkCe) {
-                    queue.push(*packet);
-                }
-            }
-            Happening::Departure => {
-                if let Some(packet) = queue.pop() {
-                    buffer.release(now, &packet, packet.color, queue.occupancy());
-                    watch(now, None, Some(&packet), queue.occupancy(), &bits(buffer));
-                }
-            }
-        }
-    }
-    verdicts
 }
 
 /// The averages by their definition: each looks at every happening and asks whether it counts that packet.
@@ -150,6 +80,10 @@ impl ByDefinition<'_> {
             Averages::CoupledSampled | Averages::Decoupled => precedence == index,
         }
     }
+    /// The averages that count `packet`.
+    fn counting(&self, packet: &Packet) -> Vec<usize> {
+        (0..self.values.len()).filter(|index| self.counts(*index, packet.color.index())).collect()
+    }
     /// What the queue holds of what the average `index` counts.
     fn held(&self, index: usize, queue: &Occupancy) -> f64 {
         let by_precedence = match self.config.precedences[0].min {
@@ -163,10 +97,7 @@ impl ByDefinition<'_> {
         self.values[index] += self.config.averaging.weight().unwrap() * (held - self.values[index]);
     }
     fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) {
-        for index in 0..self.values.len() {
-            if !self.counts(index, packet.color.index()) {
-                continue;
-            }
+        for index in self.counting(packet) {
             let held = self.held(index, queue);
             if held > 0.0 {
                 self.sample(index, held);
@@ -187,10 +118,7 @@ impl ByDefinition<'_> {
         }
     }
     fn departure(&mut self, now: Time, packet: &Packet, queue: &Occupancy) {
-        for index in 0..self.values.len() {
-            if !self.counts(index, packet.color.index()) {
-                continue;
-            }
+        for index in self.counting(packet) {
             let held = self.held(index, queue);
             if self.config.update == UpdateConfig::ArrivalsAndDepartures {
                 self.sample(index, held);
@@ -203,36 +131,28 @@ impl ByDefinition<'_> {
 }
 
 proptest! {
-    /// With packets of the mean length, a probability per byte is one per packet, and takes no fast path.
+    /// With packets of the mean length, a probability per byte is one per packet; a further test of each
+    /// precedence that no packet reaches strikes nobody. Both take no fast path.
     #[test]
     fn the_fast_path_of_one_average_is_the_algorithm_in_full(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {
             let (mut buffer, mut trail) = (build(config, Averages::Single), Vec::new());
-            let verdicts = run(&mut buffer, &traffic, |_, _, _, _, averages| trail.push(averages[0]));
+            let verdicts =
+                run(&mut buffer, &traffic, |_, _, _, buffer, _| trail.push(buffer.averages()[0].to_bits()));
             (verdicts, trail)
         };
+        let found = run_all(&config);
         let per_byte = MredConfig { probability: ProbabilityConfig::PerByte, ..config.clone() };
-        prop_assert_eq!(run_all(&config), run_all(&per_byte));
-    }
-
-    /// Nor does a further test of each precedence, which no packet reaches.
-    #[test]
-    fn tests_that_strike_nobody_change_nothing(config in configs(), traffic in traffic()) {
-        let run_all = |config: &MredConfig| {
-            let (mut buffer, mut trail) = (build(config, Averages::Single), Vec::new());
-            let verdicts = run(&mut buffer, &traffic, |_, _, _, _, averages| trail.push(averages[0]));
-            (verdicts, trail)
-        };
-        let mut tested = config.clone();
+        prop_assert_eq!(&run_all(&per_byte), &found);
+        let mut tested = config;
         for precedence in &mut tested.precedences {
-            let far = |size| match size {
+            let (min, max) = match precedence.min {
                 QueueSize::Packets(_) => (QueueSize::Packets(1 << 31), QueueSize::Packets(1 << 32)),
                 QueueSize::Bytes(_) => (QueueSize::Bytes(1 << 31), QueueSize::Bytes(1 << 32)),
             };
-            let (min, max) = far(precedence.min);
             precedence.own = Some(ThresholdConfig { min, max, max_probability: 0.1 });
         }
-        prop_assert_eq!(run_all(&config), run_all(&tested));
+        prop_assert_eq!(&run_all(&tested), &found);
     }
 
     #[test]
@@ -244,15 +164,13 @@ proptest! {
         traffic in traffic(),
     ) {
         let mut expected = ByDefinition::new(&config, averages);
-        run(&mut build(&config, averages), &traffic, |now, arrived, left, queue, found| {
-            if let Some(packet) = arrived {
+        run(&mut build(&config, averages), &traffic, |now, arrives, packet, buffer, queue| {
+            if arrives {
                 expected.arrival(now, packet, queue);
-            }
-            if let Some(packet) = left {
+            } else {
                 expected.departure(now, packet, queue);
             }
-            for (index, (found, expected)) in found.iter().zip(&expected.values).enumerate() {
-                let found = f64::from_bits(*found);
+            for (index, (found, expected)) in buffer.averages().iter().zip(&expected.values).enumerate() {
                 // One sample more or less, or one of another queue, changes far more.
                 let tolerance = 1e-7 * expected.max(1.0);
                 assert!((found - expected).abs() <= tolerance, "{averages:?} {index}: {found}, not {expected}");

@@ -1,5 +1,6 @@
 //! Runs every case of `vectors/scheduler/*.toml` through the scheduler tree.
 
+mod vectors;
 mod wire;
 
 use std::path::Path;
@@ -7,16 +8,11 @@ use std::path::Path;
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::units::{Rate, Time};
 use serde::Deserialize;
-use wire::{Arrival, Departure, leaf_names, send};
+use vectors::cases;
+use wire::{Arrival, Departure, send};
 
 /// One byte takes one microsecond.
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Vectors {
-    case: Vec<Case>,
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,8 +42,9 @@ fn one() -> usize {
 }
 
 fn run(case: &Case) {
-    let names = leaf_names(&case.queueing);
-    let queue = |class: &str| names.iter().position(|name| name == class).expect("a class of the case");
+    let paths = case.queueing.queue_names();
+    let names: Vec<&str> = paths.iter().filter_map(|path| path.rsplit('/').next()).collect();
+    let queue = |class: &str| names.iter().position(|name| *name == class).expect("a class of the case");
     let expand = |packets: &Packets| {
         let arrival = Arrival { at: packets.at, queue: queue(&packets.class), length: packets.length };
         std::iter::repeat_n(arrival, packets.count)
@@ -69,16 +66,14 @@ fn run(case: &Case) {
 #[test]
 fn every_vector_holds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/scheduler");
-    let mut cases = 0;
+    let mut checked = 0;
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        let vectors: Vectors = toml::from_str(&std::fs::read_to_string(&path).unwrap())
-            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-        for case in &vectors.case {
+        for case in &cases::<Case>(&path) {
             eprintln!("{}: {}", path.display(), case.name); // shown where the test fails
             run(case);
-            cases += 1;
+            checked += 1;
         }
     }
-    assert!(cases >= 20, "only {cases} cases were found");
+    assert!(checked >= 20, "only {checked} cases were found");
 }

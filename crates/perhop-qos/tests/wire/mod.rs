@@ -2,7 +2,7 @@
 //! must hold for every scheduler.
 
 use perhop_qos::packet::{FlowKey, Packet};
-use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::policy::QueueingConfig;
 use perhop_qos::queue::{PrecedenceSource, Queue, QueueId};
 use perhop_qos::scheduler::{SchedulerTree, Selection};
 use perhop_qos::units::{Rate, Time};
@@ -113,14 +113,4 @@ fn shaped_leaves(config: &QueueingConfig) -> Vec<bool> {
     let mut leaves = Vec::new();
     collect(config, None, &mut leaves);
     leaves
-}
-
-/// Names of the leaf classes, in the order of their queues.
-#[allow(dead_code)] // only the vectors have names
-pub(crate) fn leaf_names(config: &QueueingConfig) -> Vec<String> {
-    let names = |class: &ClassConfig| match &class.queueing {
-        Some(inner) => leaf_names(inner),
-        None => vec![class.name.clone()],
-    };
-    config.classes.iter().flat_map(names).collect()
 }
