@@ -203,7 +203,7 @@ fn tcp_header(packet: &Packet, fields: &TcpFields) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use etherparse::{SlicedPacket, TransportSlice};
+    use etherparse::{NetHeaders, PacketHeaders};
     use perhop_qos::packet::{Ecn, FlowKey};
 
     use super::*;
@@ -237,36 +237,16 @@ mod tests {
             {
                 let bytes = whole(&packet(source, destination, protocol, 500), &transport);
                 assert_eq!(bytes.len(), 500);
-                let sliced = SlicedPacket::from_ip(&bytes).unwrap();
-                let ends = [source, destination].map(|text| text.parse::<IpAddr>().unwrap());
-                let (found, expected) = match (sliced.transport.unwrap(), ends) {
-                    (TransportSlice::Udp(udp), [IpAddr::V4(from), IpAddr::V4(to)]) => {
-                        let header = udp.to_header();
-                        (
-                            header.checksum,
-                            header
-                                .calc_checksum_ipv4_raw(from.octets(), to.octets(), udp.payload())
-                                .map_err(drop),
-                        )
-                    }
-                    (TransportSlice::Udp(udp), [IpAddr::V6(from), IpAddr::V6(to)]) => {
-                        let header = udp.to_header();
-                        (
-                            header.checksum,
-                            header
-                                .calc_checksum_ipv6_raw(from.octets(), to.octets(), udp.payload())
-                                .map_err(drop),
-                        )
-                    }
-                    (TransportSlice::Tcp(tcp), [IpAddr::V4(from), IpAddr::V4(to)]) => {
-                        (tcp.checksum(), tcp.calc_checksum_ipv4(from.octets(), to.octets()).map_err(drop))
-                    }
-                    (TransportSlice::Tcp(tcp), [IpAddr::V6(from), IpAddr::V6(to)]) => {
-                        (tcp.checksum(), tcp.calc_checksum_ipv6(from.octets(), to.octets()).map_err(drop))
-                    }
-                    other => panic!("{other:?}"),
-                };
-                assert_eq!(Ok(found), expected, "{source} {protocol}");
+                let PacketHeaders { net, transport, payload, .. } =
+                    PacketHeaders::from_ip_slice(&bytes).unwrap();
+                let found = transport.unwrap();
+                let mut expected = found.clone();
+                match net.unwrap() {
+                    NetHeaders::Ipv4(ip, _) => expected.update_checksum_ipv4(&ip, payload.slice()).unwrap(),
+                    NetHeaders::Ipv6(ip, _) => expected.update_checksum_ipv6(&ip, payload.slice()).unwrap(),
+                    other @ NetHeaders::Arp(_) => panic!("{other:?}"),
+                }
+                assert_eq!(found, expected, "{source} {protocol}");
             }
         }
     }

@@ -157,65 +157,49 @@ pub enum ProbabilityConfig {
 
 /// Random early detection with one or more drop precedences, as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MredConfig {
     /// The drop precedences, 1 to 8, beginning with 0, which is dropped last. A packet of a higher
     /// precedence than the last is treated as the last. Either this or `model`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub precedences: Vec<PrecedenceConfig>,
     /// The drop precedences in short, by one of the usual models. Either this or `precedences`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<ModelConfig>,
     /// Which packets an average counts. Under `mred` a single average unless said otherwise; the
     /// names `red`, `wred`, `rio-c` and `rio-dc` say it themselves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub averages: Option<Averages>,
     /// How fast an average follows the queue.
-    #[serde(default)]
     pub averaging: AveragingConfig,
     /// When an average takes a sample.
-    #[serde(default)]
     pub update: UpdateConfig,
     /// What an average does while there is nothing to count.
-    #[serde(default)]
     pub idle: IdleConfig,
     /// Bits per second at which idle time is counted in packets; by default the port's rate. Linux tc
     /// takes it from its `bandwidth` parameter, which need not be that of the bottleneck.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_rate: Option<Rate>,
     /// Mean size of a packet in IP bytes: the step of the idle clock, and what `per-byte` divides by.
-    #[serde(default = "default_mean_packet_size")]
     pub mean_packet_size: ByteSize,
     /// What happens above `max`.
-    #[serde(default)]
     pub above_max: AboveMaxConfig,
     /// How drops are spread over arrivals.
-    #[serde(default)]
     pub drop_spacing: DropSpacing,
     /// Which packets are spared early drops whatever their average says.
-    #[serde(default)]
     pub spared: SparedConfig,
     /// What a drop above `max` does to the drop spacing.
-    #[serde(default)]
     pub after_forced: AfterForcedConfig,
     /// Whether long packets are dropped more often.
-    #[serde(default)]
     pub probability: ProbabilityConfig,
     /// Whether ECN-capable packets are marked.
-    #[serde(default)]
     pub ecn: EcnConfig,
     /// What the queue holds at most, in packets or bytes whatever the thresholds count; without it,
     /// only the averages bound the queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
     /// Which packets `limit` counts.
-    #[serde(default)]
     pub limit_counts: LimitCounts,
-}
-
-/// The default of ns-2 and ns-3.
-fn default_mean_packet_size() -> ByteSize {
-    ByteSize::from_bytes(500)
 }
 
 /// The drop probability of one drop precedence over the average, as corners of a line: average and
@@ -241,7 +225,8 @@ impl Default for MredConfig {
             update: UpdateConfig::default(),
             idle: IdleConfig::default(),
             idle_rate: None,
-            mean_packet_size: default_mean_packet_size(),
+            // The default of ns-2 and ns-3.
+            mean_packet_size: ByteSize::from_bytes(500),
             above_max: AboveMaxConfig::default(),
             drop_spacing: DropSpacing::default(),
             spared: SparedConfig::default(),

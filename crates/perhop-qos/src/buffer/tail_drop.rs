@@ -12,21 +12,16 @@ use crate::verdict::{DropCause, Verdict};
 
 /// Tail drop as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TailDropConfig {
     /// What the queue holds at most.
-    #[serde(default = "default_limit")]
     pub limit: QueueSize,
 }
 
-/// The queue limit of a class in many routers, packets.
-fn default_limit() -> QueueSize {
-    QueueSize::Packets(64)
-}
-
 impl Default for TailDropConfig {
+    /// The queue limit of a class in many routers, packets.
     fn default() -> TailDropConfig {
-        TailDropConfig { limit: default_limit() }
+        TailDropConfig { limit: QueueSize::Packets(64) }
     }
 }
 

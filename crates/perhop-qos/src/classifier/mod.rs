@@ -176,17 +176,13 @@ fn empty(key: &str) -> ConfigError {
 fn all_of(conditions: Vec<Condition>) -> Result<Condition, ConfigError> {
     let mut dscps = DscpSet::ALL;
     let mut others = Vec::new();
-    for condition in conditions {
+    let flattened = conditions.into_iter().flat_map(|condition| match condition {
+        Condition::All(inner) => inner,
+        other => vec![other],
+    });
+    for condition in flattened {
         match condition {
             Condition::BehaviorAggregate(set) => dscps = dscps.intersection(set),
-            Condition::All(inner) => {
-                for condition in inner {
-                    match condition {
-                        Condition::BehaviorAggregate(set) => dscps = dscps.intersection(set),
-                        other => others.push(other),
-                    }
-                }
-            }
             other => others.push(other),
         }
     }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::ConfigError;
 use crate::packet::{Address, FlowKey, IpPrecedence, Packet};
+use crate::random::mix;
 use crate::units::QueueSize;
 
 /// Whether a queue takes one more packet, as [`Queue::make_room`](super::Queue::make_room) says.
@@ -25,24 +26,19 @@ pub enum Room {
 
 /// Fair queueing of flows as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct FairQueueingConfig {
     /// How many flows have a queue of their own at a time, 1 to 4096; further flows share the queue that
     /// their hash points to.
-    #[serde(default = "default_queues")]
     pub queues: u16,
     /// How a packet finds its queue.
-    #[serde(default)]
     pub flows: FlowIdentity,
     /// What a flow's share goes by.
-    #[serde(default)]
     pub weights: FlowWeights,
     /// What each flow's queue holds at most, in packets: the congestive discard threshold.
-    #[serde(default = "default_flow_limit")]
     pub flow_limit: QueueSize,
     /// What all flows' queues hold at most, in packets. A packet beyond takes the place of the one with the
     /// largest serial number, if that is not itself.
-    #[serde(default = "default_limit")]
     pub limit: QueueSize,
 }
 
@@ -69,24 +65,14 @@ pub enum FlowWeights {
     Equal,
 }
 
-fn default_queues() -> u16 {
-    256
-}
-fn default_flow_limit() -> QueueSize {
-    QueueSize::Packets(64)
-}
-fn default_limit() -> QueueSize {
-    QueueSize::Packets(1000)
-}
-
 impl Default for FairQueueingConfig {
     fn default() -> FairQueueingConfig {
         FairQueueingConfig {
-            queues: default_queues(),
+            queues: 256,
             flows: FlowIdentity::default(),
             weights: FlowWeights::default(),
-            flow_limit: default_flow_limit(),
-            limit: default_limit(),
+            flow_limit: QueueSize::Packets(64),
+            limit: QueueSize::Packets(1000),
         }
     }
 }
@@ -360,12 +346,4 @@ impl FlowQueues {
         }
         self.free.push(flow as u16);
     }
-}
-
-/// Spreads the bits of `value` over all of it: Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
-/// generators", Figure 17 (`mix64variant13`).
-fn mix(value: u64) -> u64 {
-    let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    value ^ (value >> 31)
 }

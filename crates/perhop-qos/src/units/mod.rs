@@ -150,10 +150,7 @@ impl QueueSize {
         }
     }
     /// Whether both count packets, or both bytes.
-    pub const fn same_unit(self, other: QueueSize) -> bool {
-        matches!(
-            (self, other),
-            (QueueSize::Packets(_), QueueSize::Packets(_)) | (QueueSize::Bytes(_), QueueSize::Bytes(_))
-        )
+    pub fn same_unit(self, other: QueueSize) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other)
     }
 }

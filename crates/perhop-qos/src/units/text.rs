@@ -82,7 +82,7 @@ impl fmt::Display for QueueSize {
 
 /// Serde and schema for a quantity that is written as text with its unit.
 macro_rules! quantity_as_text {
-    ($type:ident, $what:expr, $example:expr, $description:literal) => {
+    ($type:ident, $example:expr, $description:literal) => {
         impl Serialize for $type {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 serializer.collect_str(self)
@@ -108,30 +108,10 @@ macro_rules! quantity_as_text {
     };
 }
 
-quantity_as_text!(
-    Time,
-    TIME.what,
-    TIME.example,
-    "A time with its unit: 30ms, 600s, 10min (h, min, s, ms, us, ns, ps)"
-);
-quantity_as_text!(
-    Rate,
-    RATE.what,
-    RATE.example,
-    "A rate in bits per second with its unit: 64kb/s, 1.7Mb/s, 10Gb/s"
-);
-quantity_as_text!(
-    ByteSize,
-    SIZE.what,
-    SIZE.example,
-    "A size in bytes with its unit: 1500B, 64kB (1000), 25KiB (1024)"
-);
-quantity_as_text!(
-    QueueSize,
-    QUEUE_SIZE,
-    QUEUE_SIZE_EXAMPLE,
-    "A queue length in packets or IP bytes: 40 packets, 25KiB"
-);
+quantity_as_text!(Time, TIME.example, "A time with its unit: 30ms, 600s, 10min (h, min, s, ms, us, ns, ps)");
+quantity_as_text!(Rate, RATE.example, "A rate in bits per second with its unit: 64kb/s, 1.7Mb/s, 10Gb/s");
+quantity_as_text!(ByteSize, SIZE.example, "A size in bytes with its unit: 1500B, 64kB (1000), 25KiB (1024)");
+quantity_as_text!(QueueSize, QUEUE_SIZE_EXAMPLE, "A queue length in packets or IP bytes: 40 packets, 25KiB");
 
 /// Reads text through `parse`; says what is missing when it meets a bare number.
 struct TextWithUnit<T> {
