@@ -12,8 +12,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
 use perhop_qos::framing::Framing;
-use perhop_qos::packet::Packet;
-use perhop_qos::units::{Rate, Time};
+use perhop_qos::{Packet, Rate, Time};
 
 use crate::headers::{Headers, Transport, headers};
 use crate::link_layer;

@@ -5,12 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Outcome, Treatment, check};
 use crate::classifier::{Match, MatchConfig};
-use crate::error::ConfigError;
 use crate::meter::{AnyMeter, FlowMeters, Meter, MeterConfig, MeterScope};
-use crate::packet::{Color, FlowKey, Packet};
 use crate::random::Streams;
-use crate::units::Time;
-use crate::verdict::{DropCause, Verdict};
+use crate::{Color, ConfigError, DropCause, FlowKey, Packet, Time, Verdict};
 
 /// One stage of conditioning: the packets it takes, how they are metered, what is done per color.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -1,10 +1,8 @@
 //! [`Observer`]: how probes, logs and captures see what a port does without the port knowing them.
 
-use crate::packet::{Color, Packet};
 use crate::port::Departure;
 use crate::queue::QueueId;
-use crate::units::Time;
-use crate::verdict::DropCause;
+use crate::{Color, DropCause, Packet, Time};
 
 /// Where in a port something happened: which queue, and as which drop precedence it counts the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

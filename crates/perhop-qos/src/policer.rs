@@ -4,9 +4,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ConfigError;
 use crate::meter::bucket::RatedBucket;
-use crate::units::{ByteSize, Rate, Time};
+use crate::{ByteSize, ConfigError, Rate, Time};
 
 /// A class's policer as written in a policy: it drops what a token bucket does not cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

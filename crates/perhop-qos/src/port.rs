@@ -11,17 +11,14 @@ mod precomputed;
 
 use crate::buffer::{AnyBuffer, BufferManager};
 
-use crate::error::ConfigError;
-use crate::observer::{Observer, Place};
-use crate::packet::Packet;
+use crate::observer::Place;
 use crate::policer::Policer;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
 use crate::queue::{Queue, QueueId};
 use crate::random::Streams;
 use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
-use crate::units::Time;
-use crate::verdict::{DropCause, Verdict};
+use crate::{ConfigError, DropCause, Observer, Packet, Time, Verdict};
 pub use classifier::PortClassifier;
 use judge::judge;
 use leaves::Leaves;

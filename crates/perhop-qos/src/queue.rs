@@ -10,8 +10,7 @@ pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeight
 pub use growing_ring::GrowingRing;
 
 use crate::classifier::OneOrMany;
-use crate::error::ConfigError;
-use crate::packet::{Color, Dscp, Packet};
+use crate::{Color, ConfigError, Dscp, Packet};
 
 /// A queue of a [`Port`](crate::Port), numbered in the order of the policy's leaf classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ConfigError;
-use crate::units::{ByteSize, Time};
+use crate::{ByteSize, ConfigError, Time};
 
 /// How much the transmit ring holds, the packet on the wire included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

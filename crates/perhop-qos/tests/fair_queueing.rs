@@ -5,13 +5,12 @@ mod vectors;
 
 use perhop_qos::framing::Framing;
 use perhop_qos::observer::Place;
-use perhop_qos::packet::{Dscp, FlowKey, IpPrecedence};
+use perhop_qos::packet::IpPrecedence;
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
 use perhop_qos::queue::{FairQueueingConfig, Queue};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
-use perhop_qos::units::{Rate, Time};
-use perhop_qos::{DropCause, Observer, Packet, Port};
+use perhop_qos::{DropCause, Dscp, FlowKey, Observer, Packet, Port, Rate, Time};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};

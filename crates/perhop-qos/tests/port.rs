@@ -2,13 +2,11 @@
 
 use perhop_qos::framing::Framing;
 use perhop_qos::observer::Place;
-use perhop_qos::packet::{Dscp, FlowKey};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::port::Departure;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::{RingAdmission, RingConfig};
-use perhop_qos::units::{ByteSize, Rate, Time};
-use perhop_qos::{DropCause, Observer, Packet, Port, Verdict};
+use perhop_qos::{ByteSize, DropCause, Dscp, FlowKey, Observer, Packet, Port, Rate, Time, Verdict};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -5,13 +5,12 @@
 mod replay;
 
 use perhop_qos::framing::Framing;
-use perhop_qos::observer::{Observer, Place};
+use perhop_qos::observer::Place;
 use perhop_qos::policy::{QueueingConfig, WireConfig};
-use perhop_qos::port::{Departure, Port};
+use perhop_qos::port::Departure;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::{RingAdmission, RingConfig};
-use perhop_qos::units::{ByteSize, Rate, Time};
-use perhop_qos::{FlowKey, Packet};
+use perhop_qos::{ByteSize, FlowKey, Observer, Packet, Port, Rate, Time};
 use proptest::prelude::*;
 use replay::{Arrival, Log, Way, arrivals, replay};
 use serde_json::{Value, json};

@@ -8,8 +8,7 @@ use perhop_qos::meter::{
     TwoRateTcmRfc4115Config,
 };
 use perhop_qos::random::Streams;
-use perhop_qos::units::ByteSize;
-use perhop_qos::{Color, FlowKey, Packet, Rate, Time};
+use perhop_qos::{ByteSize, Color, FlowKey, Packet, Rate, Time};
 
 use crate::{Arrival, Bench, MOST, TABLE, arrivals, most};
 

@@ -1,9 +1,7 @@
 //! [`BufferManager`]: the contract of every buffer manager.
 
-use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
-use crate::units::Time;
-use crate::verdict::Verdict;
+use crate::{Color, Packet, Time, Verdict};
 
 /// The contract of every buffer manager.
 pub trait BufferManager {

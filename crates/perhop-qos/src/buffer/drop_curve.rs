@@ -3,8 +3,7 @@
 
 use super::fixed_point::{Smoothing, multiply_high};
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
-use crate::packet::Color;
-use crate::units::QueueSize;
+use crate::{Color, QueueSize};
 
 /// A fraction of two integers: no division, no rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

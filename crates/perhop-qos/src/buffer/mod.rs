@@ -30,12 +30,9 @@ pub use thresholds::{
     StaggeredConfig, ThresholdConfig,
 };
 
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
 use crate::random::Streams;
-use crate::units::{Rate, Time};
-use crate::verdict::Verdict;
+use crate::{Color, ConfigError, Packet, Rate, Time, Verdict};
 
 /// A buffer manager as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

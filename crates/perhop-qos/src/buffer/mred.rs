@@ -16,12 +16,9 @@ use super::drop_spacing::{Counts, SinceDrop};
 use super::moving_average::{Averaging, QueueAverage};
 use super::mred_config::{AfterForcedConfig, Averages, MredConfig, SparedConfig};
 use super::mred_profile::{HotIndex, Profile};
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
 use crate::random::{Stream, Streams};
-use crate::units::{Rate, Time};
-use crate::verdict::{DropCause, Verdict};
+use crate::{Color, ConfigError, DropCause, Packet, Rate, Time, Verdict};
 
 /// Random early detection with one or more drop precedences.
 ///

@@ -7,9 +7,7 @@ use super::drop_curve::DropCurve;
 use super::drop_spacing::DropSpacing;
 use super::fixed_point::LEAST_WEIGHT;
 use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig, ThresholdConfig};
-use crate::error::ConfigError;
-use crate::packet::Color;
-use crate::units::{ByteSize, QueueSize, Rate};
+use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 
 /// How much one sample of the queue moves an average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

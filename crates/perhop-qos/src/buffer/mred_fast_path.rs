@@ -8,10 +8,8 @@
 use super::mred::{Mred, TestOn};
 use super::mred_config::Averages;
 use super::mred_profile::HotIndex;
-use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
-use crate::units::Time;
-use crate::verdict::Verdict;
+use crate::{Color, Packet, Time, Verdict};
 
 impl Mred {
     /// The fast path where the single average moves by a shift; else, another variant.

@@ -9,10 +9,9 @@ use super::mred_config::{
 };
 use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
-use crate::packet::{Color, Ecn, Packet};
+use crate::packet::Ecn;
 use crate::queue::Occupancy;
-use crate::units::QueueSize;
-use crate::verdict::{DropCause, Verdict};
+use crate::{Color, DropCause, Packet, QueueSize, Verdict};
 
 /// What packets read and never write: copies of a buffer manager share it. What every packet reads comes
 /// first.

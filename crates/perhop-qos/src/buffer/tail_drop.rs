@@ -4,11 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contract::BufferManager;
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
 use crate::queue::Occupancy;
-use crate::units::{QueueSize, Time};
-use crate::verdict::{DropCause, Verdict};
+use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 
 /// Tail drop as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -5,8 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::fixed_point::LONGEST;
-use crate::error::ConfigError;
-use crate::units::QueueSize;
+use crate::{ConfigError, QueueSize};
 
 /// One drop precedence: from which average on its packets are dropped, and how often.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -12,10 +12,8 @@ use super::token_bucket_with_debt::{TokenBucketWithDebt, TokenBucketWithDebtConf
 use super::tsw::{Tsw2cm, Tsw2cmConfig, Tsw3cm, Tsw3cmConfig};
 use super::two_rate_tcm::{TwoRateTcm, TwoRateTcmConfig};
 use super::two_rate_tcm_rfc4115::{TwoRateTcmRfc4115, TwoRateTcmRfc4115Config};
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
 use crate::random::Streams;
-use crate::units::Time;
+use crate::{Color, ConfigError, Packet, Time};
 
 /// Over what a meter measures (RFC 2475 §2.3.3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

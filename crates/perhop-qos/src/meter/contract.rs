@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
-use crate::units::{ByteSize, Rate, Time};
+use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 
 /// The contract of every meter.
 pub trait Meter {

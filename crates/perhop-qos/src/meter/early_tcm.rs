@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contract::{ColorMode, Meter, color_aware, require_burst, require_rate};
 use super::single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
-use crate::units::{ByteSize, Rate, Time};
+use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 
 /// The three color marker of 1999 as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -8,10 +8,8 @@ use std::collections::BTreeMap;
 
 use super::any_meter::{AnyMeter, MeterConfig};
 use super::contract::Meter;
-use crate::error::ConfigError;
-use crate::packet::{Color, FlowKey, Packet};
 use crate::random::Streams;
-use crate::units::Time;
+use crate::{Color, ConfigError, FlowKey, Packet, Time};
 
 /// The meters of many flows.
 ///

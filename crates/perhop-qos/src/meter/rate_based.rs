@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bucket::RatedBucket;
 use super::contract::{ColorMode, Meter, color_aware, require_burst, require_rate};
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
-use crate::units::{ByteSize, Rate, Time};
+use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 
 /// The rate-based marker as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bucket::{BucketProfile, ByWidth, Clock, Level, Word};
 use super::contract::{Meter, is_red, red, require_burst, require_excess, require_rate};
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
-use crate::units::{ByteSize, Rate, Time};
+use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 
 /// The two-color token bucket as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

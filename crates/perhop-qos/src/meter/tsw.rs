@@ -6,10 +6,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Meter, is_red, red, require_excess, require_rate};
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
 use crate::random::{Stream, Streams};
-use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use crate::units::PICOSECONDS_PER_SECOND;
+use crate::{Color, ConfigError, Packet, Rate, Time};
 
 /// The time sliding window two color marker as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

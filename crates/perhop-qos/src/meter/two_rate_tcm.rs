@@ -6,9 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::bucket::{ByWidth, Word, cost_if};
 use super::contract::{ColorMode, Meter, require_burst, require_rate};
 use super::two_buckets::{Buckets, Profile, Surplus, TwoBuckets};
-use crate::error::ConfigError;
-use crate::packet::{Color, Packet};
-use crate::units::{ByteSize, Rate, Time};
+use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 
 /// The trTCM as written in a policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

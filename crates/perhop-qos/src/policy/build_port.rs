@@ -1,9 +1,8 @@
 //! [`PolicyConfig::build_port`]: apart from the configuration, which the port itself reads.
 
 use super::{PolicyConfig, WireConfig};
-use crate::error::ConfigError;
-use crate::port::Port;
 use crate::random::Streams;
+use crate::{ConfigError, Port};
 
 impl PolicyConfig {
     /// The port, for an interface's output side, in a node whose interfaces are called `interfaces`,

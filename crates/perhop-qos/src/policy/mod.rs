@@ -11,14 +11,13 @@ use serde::{Deserialize, Serialize};
 use crate::buffer::BufferConfig;
 use crate::classifier::MatchConfig;
 use crate::conditioner::{ConditionerConfig, TrafficConditioner};
-use crate::error::ConfigError;
 use crate::framing::Framing;
 use crate::policer::PoliceConfig;
 use crate::queue::{FairQueueingConfig, PrecedenceSource};
 use crate::random::Streams;
 use crate::ring::RingConfig;
 use crate::scheduler::{SchedulerConfig, ShapeConfig, ShareConfig};
-use crate::units::Rate;
+use crate::{ConfigError, Rate};
 
 /// What one interface does with the packets that enter or leave by it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -3,11 +3,9 @@
 use super::Port;
 use super::judge::judge;
 use crate::buffer::BufferManager;
-use crate::observer::{Observer, Place};
-use crate::packet::Packet;
+use crate::observer::Place;
 use crate::queue::Room;
-use crate::units::Time;
-use crate::verdict::{DropCause, Verdict};
+use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 /// How a packet joins a queue.
 #[derive(Clone, Copy)]

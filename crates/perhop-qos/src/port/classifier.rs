@@ -2,10 +2,9 @@
 
 use crate::classifier::DscpSet;
 use crate::classifier::Match;
-use crate::error::ConfigError;
-use crate::packet::{Dscp, Packet};
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{PrecedenceSource, QueueId};
+use crate::{ConfigError, Dscp, Packet};
 
 /// Which queue of a port a packet belongs to.
 #[derive(Clone, Debug)]

@@ -1,9 +1,8 @@
 //! [`judge`]: what a buffer manager's verdict does to a packet.
 
-use crate::observer::{Observer, Place};
-use crate::packet::{Ecn, Packet};
-use crate::units::Time;
-use crate::verdict::{DropCause, Verdict};
+use crate::observer::Place;
+use crate::packet::Ecn;
+use crate::{DropCause, Observer, Packet, Time, Verdict};
 
 /// Carries out a buffer manager's verdict.
 #[inline]

@@ -1,12 +1,11 @@
 //! [`Leaves`]: what a port keeps for each of its queues.
 
 use crate::buffer::{AnyBuffer, BufferConfig, TailDropConfig};
-use crate::error::ConfigError;
 use crate::policer::{PoliceConfig, Policer};
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{FairQueueingConfig, Queue};
 use crate::random::Streams;
-use crate::units::{QueueSize, Rate};
+use crate::{ConfigError, QueueSize, Rate};
 
 /// The leaf classes of a policy, depth first: the order in which queues are numbered.
 #[derive(Default)]

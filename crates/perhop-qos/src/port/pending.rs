@@ -1,9 +1,8 @@
 //! [`PendingDepartures`]: packets whose departure is precomputed and lies ahead.
 
 use crate::buffer::{AnyBuffer, BufferManager};
-use crate::packet::Color;
 use crate::queue::{GrowingRing, Queue};
-use crate::units::Time;
+use crate::{Color, Time};
 
 /// The packets that have gone on and still count as waiting, in order of departure.
 #[derive(Clone, Debug, Default)]

@@ -3,11 +3,9 @@
 use super::judge::judge;
 use super::{Departure, Port};
 use crate::buffer::BufferManager;
-use crate::observer::{Observer, Place};
-use crate::packet::Packet;
+use crate::observer::Place;
 use crate::queue::QueueId;
-use crate::units::Time;
-use crate::verdict::Verdict;
+use crate::{Observer, Packet, Time, Verdict};
 
 impl Port {
     /// Packets whose precomputed departure has come by `now` no longer wait. To be called before somebody

@@ -8,10 +8,9 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::error::ConfigError;
-use crate::packet::{Address, FlowKey, IpPrecedence, Packet};
+use crate::packet::{Address, IpPrecedence};
 use crate::random::mix;
-use crate::units::QueueSize;
+use crate::{ConfigError, FlowKey, Packet, QueueSize};
 
 /// Whether a queue takes one more packet, as [`Queue::make_room`](super::Queue::make_room) says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,9 +10,8 @@ use super::three_parameter::ThreeParameter;
 use super::wf2q_plus::Wf2qPlus;
 use super::wfq::Wfq;
 use super::wrr::Wrr;
-use crate::error::ConfigError;
 use crate::policy::ClassConfig;
-use crate::units::{Rate, Time};
+use crate::{ConfigError, Rate, Time};
 
 /// A scheduler of any kind: stored by value, dispatched by one `match`.
 #[derive(Clone, Debug)]

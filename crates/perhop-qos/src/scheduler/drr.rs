@@ -3,9 +3,8 @@
 use super::contract::Scheduler;
 use super::rounds::Rounds;
 use super::share::{Takes, error_in};
-use crate::error::ConfigError;
 use crate::policy::ClassConfig;
-use crate::units::Time;
+use crate::{ConfigError, Time};
 
 const TAKES: Takes = Takes {
     scheduler: "drr",

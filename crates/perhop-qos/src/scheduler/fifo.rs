@@ -4,9 +4,8 @@ use std::collections::VecDeque;
 
 use super::contract::Scheduler;
 use super::share::Takes;
-use crate::error::ConfigError;
 use crate::policy::ClassConfig;
-use crate::units::Time;
+use crate::{ConfigError, Time};
 
 const TAKES: Takes = Takes {
     scheduler: "fifo",

@@ -4,10 +4,9 @@ use super::config::CapConfig;
 use super::contract::Scheduler;
 use super::ranks::Ranks;
 use super::share::{Takes, error_in};
-use crate::error::ConfigError;
 use crate::meter::bucket::RatedBucket;
 use crate::policy::ClassConfig;
-use crate::units::Time;
+use crate::{ConfigError, Time};
 
 const TAKES: Takes = Takes {
     scheduler: "strict priority",

@@ -4,9 +4,8 @@ use super::contract::Scheduler;
 use super::share::Takes;
 use super::tournament::Tournament;
 use super::virtual_time::{Virtual, Weight};
-use crate::error::ConfigError;
 use crate::policy::ClassConfig;
-use crate::units::Time;
+use crate::{ConfigError, Time};
 
 const TAKES: Takes = Takes {
     scheduler: "scfq",

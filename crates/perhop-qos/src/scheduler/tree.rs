@@ -10,10 +10,9 @@ use super::any_scheduler::AnyScheduler;
 use super::contract::{Scheduler, Selection};
 use super::shaper::Shaper;
 
-use crate::error::ConfigError;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{Queue, QueueId};
-use crate::units::{Rate, Time};
+use crate::{ConfigError, Rate, Time};
 
 /// The schedulers of one port.
 ///

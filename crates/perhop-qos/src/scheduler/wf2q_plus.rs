@@ -4,9 +4,8 @@
 use super::contract::Scheduler;
 use super::share::Takes;
 use super::virtual_time::{ServiceClock, Virtual, Weight};
-use crate::error::ConfigError;
 use crate::policy::ClassConfig;
-use crate::units::{Rate, Time};
+use crate::{ConfigError, Rate, Time};
 
 const TAKES: Takes = Takes {
     scheduler: "wf2q-plus",

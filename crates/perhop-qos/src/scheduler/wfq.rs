@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use super::contract::Scheduler;
 use super::share::Takes;
 use super::virtual_time::{ServiceClock, Virtual, Weight, shared_among, work_of};
-use crate::error::ConfigError;
 use crate::policy::ClassConfig;
-use crate::units::{Rate, Time};
+use crate::{ConfigError, Rate, Time};
 
 const TAKES: Takes = Takes {
     scheduler: "wfq",

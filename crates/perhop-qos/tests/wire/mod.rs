@@ -1,11 +1,10 @@
 //! A wire above a scheduler tree: sends one packet after the other and checks at every step what
 //! must hold for every scheduler.
 
-use perhop_qos::packet::{FlowKey, Packet};
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::queue::{PrecedenceSource, Queue, QueueId};
 use perhop_qos::scheduler::{SchedulerTree, Selection};
-use perhop_qos::units::{Rate, Time};
+use perhop_qos::{FlowKey, Packet, Rate, Time};
 
 /// A packet that arrives: when, for which queue, how many IP bytes.
 #[derive(Clone, Copy, Debug)]

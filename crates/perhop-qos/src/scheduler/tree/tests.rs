@@ -4,11 +4,10 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::{Layout, SchedulerTree};
-use crate::packet::{FlowKey, Packet};
 use crate::policy::QueueingConfig;
 use crate::queue::{PrecedenceSource, Queue, QueueId};
 use crate::scheduler::Selection;
-use crate::units::{Rate, Time};
+use crate::{FlowKey, Packet, Rate, Time};
 
 /// The schedulers whose choices do not depend on time, and a share that each takes.
 const SCHEDULERS: [(&str, &str, [&str; 4]); 6] = [
