@@ -78,23 +78,15 @@ impl Port {
         }
         let ring = wire.ring.build().map_err(|error| error.within("ring"))?;
         let mut leaves = Leaves::default();
-        let (classifier, scheduler) = match queueing {
-            None => (PortClassifier::single(), SchedulerTree::single()),
-            Some(config) => {
-                let classifier =
-                    PortClassifier::build(config, interfaces).map_err(|error| error.within("queueing"))?;
-                (
-                    classifier,
-                    SchedulerTree::build(config, wire.rate).map_err(|error| error.within("queueing"))?,
-                )
-            }
+        let (classifier, scheduler) = if let Some(config) = queueing {
+            PortClassifier::build(config, interfaces)
+                .and_then(|classifier| Ok((classifier, SchedulerTree::build(config, wire.rate)?)))
+                .and_then(|built| leaves.collect(config, wire.rate, streams).map(|()| built))
+                .map_err(|error| error.within("queueing"))?
+        } else {
+            leaves.add(&ClassConfig::default(), wire.rate, streams)?;
+            (PortClassifier::single(), SchedulerTree::single())
         };
-        match queueing {
-            None => leaves.add(&ClassConfig::default(), wire.rate, streams)?,
-            Some(config) => {
-                leaves.collect(config, wire.rate, streams).map_err(|error| error.within("queueing"))?;
-            }
-        }
         let Leaves { queues, buffers, policers } = leaves;
         let allows_cut_through = policers.is_empty()
             && classifier.is_single()

@@ -24,25 +24,30 @@ fn red(min: u64, max: u64, max_probability: f64) -> MredConfig {
 }
 
 fn queue_of(packets: u64) -> Occupancy {
-    Occupancy {
-        packets,
-        bytes: 1000 * packets,
-        packets_of: [packets, 0, 0, 0, 0, 0, 0, 0],
-        bytes_of: [1000 * packets, 0, 0, 0, 0, 0, 0, 0],
-    }
+    Occupancy { packets, packets_of: [packets, 0, 0, 0, 0, 0, 0, 0], ..Occupancy::default() }
+}
+
+/// `found` is `expected`, but for a part of `tolerance`.
+fn assert_near(found: f64, expected: f64, tolerance: f64, what: impl std::fmt::Display) {
+    assert!((found / expected - 1.0).abs() < tolerance, "{what}: {found}, expected {expected}");
+}
+
+/// A queue of packets of 1000 bytes, asked about again and again: 0.05 is the probability at 20 packets.
+fn red_of_the_queue(drop_spacing: DropSpacing, seed: u64) -> impl FnMut(u64) -> Verdict {
+    // The average is the queue itself from the first arrival on.
+    let config = MredConfig { drop_spacing, averaging: AveragingConfig::Weight(1.0), ..red(10, 30, 0.1) };
+    let mut buffer = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(seed, 0)).unwrap();
+    let packet = Packet { length: 1000, ..Packet::default() };
+    move |packets| buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue_of(packets))
 }
 
 /// Gaps between drops (1: two in a row) at a constant drop probability of 0.05.
 fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
-    // The average is half way between the thresholds from the first arrival on.
-    let config = MredConfig { drop_spacing, averaging: AveragingConfig::Weight(1.0), ..red(10, 30, 0.1) };
-    let mut buffer = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap();
-    let queue = queue_of(20);
-    let packet = Packet { length: 1000, ..Packet::default() };
+    let mut admit = red_of_the_queue(drop_spacing, 1);
     let (mut gaps, mut gap) = (Vec::new(), 0);
     while gaps.len() < count {
         gap += 1;
-        match buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue) {
+        match admit(20) {
             Verdict::Pass => {}
             Verdict::Drop(DropCause::EarlyRandom) => gaps.push(std::mem::take(&mut gap)),
             other => panic!("{other:?} at half the range"),
@@ -120,7 +125,7 @@ fn mean_gaps_differ_by_a_factor_of_three() {
     ] {
         let gaps = gaps(rule, 20_000);
         let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
-        assert!((mean / expected - 1.0).abs() < 0.02, "{rule:?}: mean gap {mean}, expected {expected}");
+        assert_near(mean, expected, 0.02, format!("{rule:?}: mean gap"));
     }
 }
 
@@ -129,10 +134,7 @@ fn mean_gaps_differ_by_a_factor_of_three() {
 #[test]
 fn below_min_the_past_is_forgotten() {
     for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {
-        let config = MredConfig { drop_spacing, averaging: AveragingConfig::Weight(1.0), ..red(10, 30, 0.1) };
-        let mut buffer = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(2, 0)).unwrap();
-        let packet = Packet { length: 1000, ..Packet::default() };
-        let mut admit = |queue| buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue_of(queue));
+        let mut admit = red_of_the_queue(drop_spacing, 2);
         let visits = 40_000;
         let drops = (0..visits).filter(|_| {
             assert_eq!(admit(5), Verdict::Pass);
@@ -198,17 +200,9 @@ fn overload_settles_where_random_drops_lose_the_excess() {
     ] {
         let found = overload(MredConfig { drop_spacing, ..red(20, 60, 0.1) }, 1.05);
         let expected = 20.0 + 40.0 * probability / 0.1;
-        assert!(
-            (found.drop_fraction / loss - 1.0).abs() < 0.01,
-            "{drop_spacing:?}: lost {}",
-            found.drop_fraction
-        );
+        assert_near(found.drop_fraction, loss, 0.01, format!("{drop_spacing:?}: lost"));
         assert_eq!(found.random_fraction, found.drop_fraction, "{drop_spacing:?}: no drop is forced");
-        assert!(
-            (found.mean_average / expected - 1.0).abs() < 0.03,
-            "{drop_spacing:?}: average {}, expected {expected}",
-            found.mean_average
-        );
+        assert_near(found.mean_average, expected, 0.03, format!("{drop_spacing:?}: average"));
     }
 }
 
@@ -219,16 +213,8 @@ fn heavy_overload_settles_at_the_maximum_threshold() {
     for load in [2.0, 5.0] {
         let found = overload(red(20, 60, 0.02), load);
         let loss = 1.0 - 1.0 / load;
-        assert!(
-            (found.drop_fraction / loss - 1.0).abs() < 0.005,
-            "load {load}: lost {}",
-            found.drop_fraction
-        );
-        assert!(
-            (found.mean_average / 60.0 - 1.0).abs() < 0.03,
-            "load {load}: average {}",
-            found.mean_average
-        );
+        assert_near(found.drop_fraction, loss, 0.005, format!("load {load}: lost"));
+        assert_near(found.mean_average, 60.0, 0.03, format!("load {load}: average"));
         assert!(found.random_fraction < 0.1 * loss, "load {load}: {} at random", found.random_fraction);
     }
 }
@@ -243,7 +229,7 @@ fn gentle_overload_settles_above_the_maximum_threshold() {
     };
     let found = overload(config, 2.0);
     let expected = 60.0 + (0.5 - 0.1) / (1.0 - 0.1) * 60.0;
-    assert!((found.drop_fraction - 0.5).abs() < 0.005, "lost {}", found.drop_fraction);
+    assert_near(found.drop_fraction, 0.5, 0.01, "lost");
     assert_eq!(found.random_fraction, found.drop_fraction, "no drop is forced");
-    assert!((found.mean_average / expected - 1.0).abs() < 0.03, "average {}", found.mean_average);
+    assert_near(found.mean_average, expected, 0.03, "average");
 }

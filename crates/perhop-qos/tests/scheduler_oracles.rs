@@ -45,6 +45,12 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
     }
 }
 
+/// Shaped to `rate` b/s, `burst` bytes at once.
+fn shape(rate: u64, burst: u64) -> ShapeConfig {
+    let (rate, burst) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
+    ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
+}
+
 fn class(share: ShareConfig) -> ClassConfig {
     ClassConfig { share, ..Default::default() }
 }
@@ -197,12 +203,8 @@ proptest! {
         let mut config = queueing(ALL[outer], &weights[..3]);
         config.classes[1].queueing = Some(queueing(ALL[inner], &weights[2..]));
         send(&config, RATE, &arrivals);
-        let shape = ShapeConfig {
-            rate: Rate::from_bits_per_second(2_000_000),
-            burst: ByteSize::from_bytes(burst),
-            excess: ByteSize::from_bytes(300),
-            form: ShapeForm::Peak,
-        };
+        let excess = ByteSize::from_bytes(300);
+        let shape = ShapeConfig { excess, form: ShapeForm::Peak, ..shape(2_000_000, burst) };
         if ALL[outer] != SchedulerConfig::Wfq {
             config.classes[1].shape = Some(shape);
             if ALL[inner] != SchedulerConfig::Wfq {
@@ -323,12 +325,7 @@ proptest! {
         arrivals in traces(2), rate in 1_000_000..7_000_000u64, burst in u64::from(LONGEST)..5000,
     ) {
         let mut config = queueing(SchedulerConfig::Wf2qPlus, &[1.0, 1.0]);
-        config.classes[0].shape = Some(ShapeConfig {
-            rate: Rate::from_bits_per_second(rate),
-            burst: ByteSize::from_bytes(burst),
-            excess: ByteSize::default(),
-            form: ShapeForm::Average,
-        });
+        config.classes[0].shape = Some(shape(rate, burst));
         let departures = send(&config, RATE, &arrivals);
         let shaped: Vec<&Departure> = departures.iter().filter(|departure| departure.queue == 0).collect();
         let bit_picoseconds = |bytes: u64| u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
@@ -385,12 +382,7 @@ fn a_shaped_class_whose_shape_does_not_bind_keeps_its_share() {
     // Short packets against long ones, 1:1, shaped to three quarters of the wire.
     for scheduler in [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wf2qPlus] {
         let mut config = queueing(scheduler, &[1.0, 1.0]);
-        config.classes[0].shape = Some(ShapeConfig {
-            rate: Rate::from_bits_per_second(6_000_000),
-            burst: ByteSize::from_bytes(3000),
-            excess: ByteSize::default(),
-            form: ShapeForm::Average,
-        });
+        config.classes[0].shape = Some(shape(6_000_000, 3000));
         let arrivals = merge(train(0, 64, 30_000, Time::ZERO).chain(train(1, 1500, 1400, Time::ZERO)));
         assert_shares(&config, &arrivals, &[500e3, 500e3], 6_000.0);
     }

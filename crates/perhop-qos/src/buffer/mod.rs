@@ -124,39 +124,34 @@ impl AnyBuffer {
     }
 }
 
+/// Calls a method of the contract on whichever buffer manager it is.
+macro_rules! dispatch {
+    ($self:ident, $buffer:ident => $call:expr) => {
+        match $self {
+            AnyBuffer::TailDrop($buffer) => $call,
+            AnyBuffer::Mred($buffer) => $call,
+        }
+    };
+}
+
 impl BufferManager for AnyBuffer {
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        match self {
-            AnyBuffer::TailDrop(buffer) => buffer.admit(now, packet, precedence, queue),
-            AnyBuffer::Mred(buffer) => buffer.admit(now, packet, precedence, queue),
-        }
+        dispatch!(self, buffer => buffer.admit(now, packet, precedence, queue))
     }
     #[inline]
     fn release(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
-        match self {
-            AnyBuffer::TailDrop(buffer) => buffer.release(now, packet, precedence, queue),
-            AnyBuffer::Mred(buffer) => buffer.release(now, packet, precedence, queue),
-        }
+        dispatch!(self, buffer => buffer.release(now, packet, precedence, queue))
     }
     #[inline]
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
-        match self {
-            AnyBuffer::TailDrop(buffer) => buffer.departed(now, precedence, queue),
-            AnyBuffer::Mred(buffer) => buffer.departed(now, precedence, queue),
-        }
+        dispatch!(self, buffer => buffer.departed(now, precedence, queue));
     }
     fn decides_on_arrival(&self) -> bool {
-        match self {
-            AnyBuffer::TailDrop(buffer) => buffer.decides_on_arrival(),
-            AnyBuffer::Mred(buffer) => buffer.decides_on_arrival(),
-        }
+        dispatch!(self, buffer => buffer.decides_on_arrival())
     }
     fn ignores_an_empty_queue(&self) -> bool {
-        match self {
-            AnyBuffer::TailDrop(buffer) => buffer.ignores_an_empty_queue(),
-            AnyBuffer::Mred(buffer) => buffer.ignores_an_empty_queue(),
-        }
+        dispatch!(self, buffer => buffer.ignores_an_empty_queue())
     }
 }

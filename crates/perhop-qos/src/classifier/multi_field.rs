@@ -8,7 +8,7 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::packet::{Address, Color, InterfaceId, Packet, Protocol};
+use crate::packet::{Address, Color, InterfaceId, Packet, Protocol, TextOrNumber};
 
 /// A condition on one field: any of the values.
 #[derive(Clone, Debug)]
@@ -218,23 +218,8 @@ impl Serialize for PortRange {
 }
 impl<'de> Deserialize<'de> for PortRange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PortRange, D::Error> {
-        struct Visitor;
-        impl de::Visitor<'_> for Visitor {
-            type Value = PortRange;
-            fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-                formatter.write_str("a port from 0 to 65535 or a range such as 1024-65535")
-            }
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<PortRange, E> {
-                text.parse().map_err(E::custom)
-            }
-            fn visit_u64<E: de::Error>(self, number: u64) -> Result<PortRange, E> {
-                self.visit_str(&number.to_string())
-            }
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<PortRange, E> {
-                self.visit_str(&number.to_string())
-            }
-        }
-        deserializer.deserialize_any(Visitor)
+        let expected = "a port from 0 to 65535 or a range such as 1024-65535";
+        deserializer.deserialize_any(TextOrNumber { expected, parse: str::parse })
     }
 }
 impl JsonSchema for PortRange {

@@ -9,6 +9,7 @@ mod protocol;
 pub use address::Address;
 pub use codepoint::{Dscp, IpPrecedence};
 pub use color::Color;
+pub(crate) use name_or_number::TextOrNumber;
 pub use protocol::Protocol;
 
 use std::fmt;

@@ -1,5 +1,32 @@
 //! Serde and schema for header fields that are written as a name or a number.
 
+use std::fmt;
+
+use serde::de;
+
+/// Reads text, or a number as text, through `parse`.
+pub(crate) struct TextOrNumber<T> {
+    pub(crate) expected: &'static str,
+    pub(crate) parse: fn(&str) -> Result<T, String>,
+}
+
+impl<T> de::Visitor<'_> for TextOrNumber<T> {
+    type Value = T;
+    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(self.expected)
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+        (self.parse)(text).map_err(E::custom)
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+    // TOML hands every integer over as a signed one.
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<T, E> {
+        self.visit_str(&number.to_string())
+    }
+}
+
 /// Serde and schema for a header field that is written as a name or a number.
 macro_rules! name_or_number {
     ($type:ident, $maximum:literal, $description:literal) => {
@@ -10,24 +37,10 @@ macro_rules! name_or_number {
         }
         impl<'de> Deserialize<'de> for $type {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
-                struct Visitor;
-                impl de::Visitor<'_> for Visitor {
-                    type Value = $type;
-                    fn expecting(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-                        formatter.write_str($description)
-                    }
-                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                    fn visit_u64<E: de::Error>(self, number: u64) -> Result<$type, E> {
-                        self.visit_str(&number.to_string())
-                    }
-                    // TOML hands every integer over as a signed one.
-                    fn visit_i64<E: de::Error>(self, number: i64) -> Result<$type, E> {
-                        self.visit_str(&number.to_string())
-                    }
-                }
-                deserializer.deserialize_any(Visitor)
+                deserializer.deserialize_any($crate::packet::TextOrNumber {
+                    expected: $description,
+                    parse: str::parse,
+                })
             }
         }
         impl JsonSchema for $type {

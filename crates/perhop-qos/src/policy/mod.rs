@@ -94,17 +94,10 @@ pub struct ClassConfig {
 }
 
 impl ClassConfig {
-    /// Whether it, or a class inside it, is shaped.
-    pub fn holds_a_shaper(&self) -> bool {
-        let inside = self.queueing.as_ref();
-        self.shape.is_some()
-            || inside.is_some_and(|queueing| queueing.classes.iter().any(ClassConfig::holds_a_shaper))
-    }
-    /// Whether it, or a class inside it, serves its flows fairly.
-    pub fn holds_flow_queues(&self) -> bool {
-        let inside = self.queueing.as_ref();
-        self.fair_queueing.is_some()
-            || inside.is_some_and(|queueing| queueing.classes.iter().any(ClassConfig::holds_flow_queues))
+    /// Whether `property` is one of it, or of a class inside it.
+    pub(crate) fn holds(&self, property: fn(&ClassConfig) -> bool) -> bool {
+        let mut inside = self.queueing.iter().flat_map(|queueing| &queueing.classes);
+        property(self) || inside.any(|class| class.holds(property))
     }
 }
 

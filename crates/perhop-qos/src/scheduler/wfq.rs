@@ -81,21 +81,19 @@ impl Child {
 
 impl Wfq {
     pub(super) fn build(classes: &[ClassConfig], rate: Rate) -> Result<Wfq, ConfigError> {
-        if let Some(index) = classes.iter().position(ClassConfig::holds_a_shaper) {
-            return Err(ConfigError::new("", "wfq above a shaper: its fluid model has no shapers")
-                .help("use wf2q-plus or scfq, which track packets only")
-                .within(index)
-                .within("classes"));
-        }
-        if let Some(index) = classes.iter().position(ClassConfig::holds_flow_queues) {
-            return Err(ConfigError::new(
-                "",
-                "wfq above fair-queueing: its fluid model cannot drop a queued packet",
-            )
-            .help("use scfq or wf2q-plus, which track packets only")
-            .within(index)
-            .within("classes"));
-        }
+        let refuse = |property, message, help| {
+            let found = classes.iter().position(|class| class.holds(property));
+            let error = |index| ConfigError::new("", message).help(help).within(index).within("classes");
+            found.map_or(Ok(()), |index| Err(error(index)))
+        };
+        let message = "wfq above a shaper: its fluid model has no shapers";
+        refuse(|class| class.shape.is_some(), message, "use wf2q-plus or scfq, which track packets only")?;
+        let message = "wfq above fair-queueing: its fluid model cannot drop a queued packet";
+        refuse(
+            |class| class.fair_queueing.is_some(),
+            message,
+            "use scfq or wf2q-plus, which track packets only",
+        )?;
         let child = |weight| Child { weight, periods: VecDeque::with_capacity(64), last: 0, in_fluid: false };
         Ok(Wfq {
             children: TAKES.weights(classes)?.into_iter().map(child).collect(),
