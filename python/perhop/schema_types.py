@@ -41,6 +41,7 @@ class RouterConfiguration(TypedDict):
     file: NotRequired[str | None]
     text: NotRequired[str | None]
     add: NotRequired[list[str]]
+    assume: NotRequired[dict[str, str]]
     platform: NotRequired[PlatformConfig]
 
 

@@ -13,6 +13,7 @@
 //! Reading order: [`line`](mod@line) and [`diagnostic`]; the syntax tree in [`ast`]; the tables of commands
 //! in `syntax`, one file per block, and the `parser` that walks them; `check`, which looks at what names
 
+mod assumption;
 pub mod ast;
 mod check;
 pub mod convert;
@@ -20,12 +21,15 @@ pub mod diagnostic;
 pub mod line;
 mod mode;
 mod parser;
+pub mod platform;
 mod syntax;
 mod words;
 
+pub use assumption::{Assumptions, parse_assuming};
 pub use ast::Configuration;
-pub use convert::{Platform, Port, Router, convert};
+pub use convert::{Port, Router, convert};
 pub use diagnostic::{Diagnostic, Severity};
 pub use line::{Line, LineState};
 pub use parser::{is_configuration, parse};
+pub use platform::{Dialect, Platform, Profile, Recognition};
 pub use syntax::{CommandReference, commands, interface_name};

@@ -38,6 +38,13 @@ enum Layout {
 ///
 /// Never fails and never panics, whatever `text` is.
 pub fn parse(text: &str) -> Configuration {
+    let mut configuration = read(text);
+    check::check(&mut configuration);
+    configuration
+}
+
+/// What the lines of `text` say, before it is checked what names what.
+pub(crate) fn read(text: &str) -> Configuration {
     let mut parser = Parser {
         configuration: Configuration::default(),
         diagnostics: Vec::new(),
@@ -50,7 +57,6 @@ pub fn parse(text: &str) -> Configuration {
     }
     let Parser { mut configuration, diagnostics, .. } = parser;
     configuration.diagnostics = diagnostics;
-    check::check(&mut configuration);
     configuration
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use perhop_ios::{Configuration, LineState, Platform, Port, Router, convert, parse};
+use perhop_ios::{Configuration, LineState, Platform, Port, Recognition, Router, convert, parse};
 use perhop_qos::Rate;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
@@ -28,7 +28,7 @@ fn every_configuration_amounts_to_its_table() {
     let mut wrong = Vec::new();
     for (name, text) in configurations() {
         let mut configuration = parse(&text);
-        let router = convert(&mut configuration, &Platform::default());
+        let router = converted(&mut configuration);
         let found = table(&configuration, &router);
         let path = vectors().join(format!("{name}.txt"));
         if std::env::var_os("BLESS").is_some() {
@@ -43,7 +43,7 @@ fn every_configuration_amounts_to_its_table() {
 #[test]
 fn what_is_converted_can_be_built() {
     for (name, text) in configurations() {
-        let router = convert(&mut parse(&text), &Platform::default());
+        let router = converted(&mut parse(&text));
         let interfaces: Vec<String> = router.ports.iter().map(|port| port.interface.clone()).collect();
         for port in &router.ports {
             for policy in [&port.input, &port.output] {
@@ -52,6 +52,12 @@ fn what_is_converted_can_be_built() {
             }
         }
     }
+}
+
+/// The router of `configuration` on the platform that it tells of itself.
+fn converted(configuration: &mut Configuration) -> Router {
+    let recognition = Recognition::of(configuration);
+    convert(configuration, &Platform::of(recognition.profile))
 }
 
 fn build(policy: &PolicyConfig, port: &Port, interfaces: &[String]) -> Result<(), perhop_qos::ConfigError> {
@@ -78,6 +84,7 @@ fn table(configuration: &Configuration, router: &Router) -> String {
         |state| configuration.lines.iter().filter(|line| !line.is_blank() && line.state == state).count();
     let counts = LineState::ALL.map(|state| format!("{} {state}", count(state)));
     writeln!(text, "\nlines: {}", counts.join(", ")).unwrap();
+    writeln!(text, "platform: {}", Recognition::of(configuration).profile.name()).unwrap();
     writeln!(text, "\ndiagnostics").unwrap();
     for diagnostic in &configuration.diagnostics {
         writeln!(text, "  {diagnostic}").unwrap();

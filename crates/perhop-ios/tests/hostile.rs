@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use perhop_ios::{LineState, Platform, convert, is_configuration, parse};
+use perhop_ios::{LineState, Platform, Profile, convert, is_configuration, parse};
 use perhop_qos::Rate;
 use perhop_qos::policy::WireConfig;
 use perhop_qos::random::Streams;
@@ -15,7 +15,7 @@ fn check(text: &str) {
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
     assert_eq!(configuration.lines.len(), lines);
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
-    let router = convert(&mut configuration, &Platform::default());
+    let router = convert(&mut configuration, &Platform::of(Profile::PreHqf));
     for diagnostic in &configuration.diagnostics {
         let line = &configuration.lines[diagnostic.line - 1];
         assert_eq!(line.state, LineState::Suspicious, "{diagnostic}");

@@ -1,7 +1,7 @@
 //! The work of the parser grows as the text does: counted in comparisons with the tables of commands, not
 //! in time, so that the test says the same on any machine.
 
-use perhop_ios::{Platform, convert, parse};
+use perhop_ios::{Platform, Profile, convert, parse};
 
 /// A configuration as long as `blocks` says, with something of every kind in it.
 fn configuration(blocks: usize) -> String {
@@ -40,7 +40,7 @@ fn a_megabyte_is_read_and_converted() {
     let text = configuration(2_000);
     assert!(text.len() > 1_000_000, "{}", text.len());
     let mut configuration = parse(&text);
-    let router = convert(&mut configuration, &Platform::default());
+    let router = convert(&mut configuration, &Platform::of(Profile::PreHqf));
     assert_eq!(router.ports.len(), 2_000);
     assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
 }

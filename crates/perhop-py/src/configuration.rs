@@ -1,12 +1,13 @@
 //! Router configurations in a scenario: `perhop-ios` interprets them, `perhop-scenario` translates the
 //! result.
 
-use perhop_ios::{LineState, Platform, Severity};
+use perhop_ios::{LineState, Platform, Recognition, Severity};
 use perhop_qos::ConfigError;
 use perhop_qos::framing::Framing;
 use perhop_qos::units::Rate;
 use perhop_scenario::{
     self, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Finding, Loader, PlatformConfig,
+    RouterConfiguration,
 };
 
 /// Cisco IOS.
@@ -18,10 +19,15 @@ pub(crate) fn loader() -> Loader<'static> {
 }
 
 impl ConfigurationLanguage for Ios {
-    fn read(&self, text: &str, platform: &PlatformConfig) -> Result<ConfiguredRouter, ConfigError> {
-        let slots_of = platform.slots_of.filter(|rate| rate.as_bits_per_second() > 0);
-        let platform = platform_of(platform)?;
-        let mut configuration = perhop_ios::parse(text);
+    fn read(&self, text: &str, written: &RouterConfiguration) -> Result<ConfiguredRouter, ConfigError> {
+        let slots_of = written.platform.slots_of.filter(|rate| rate.as_bits_per_second() > 0);
+        let mut configuration =
+            perhop_ios::parse_assuming(text, &written.assume).map_err(|(class, message)| {
+                let help = "write criteria as `match` takes them, for example dscp ef";
+                ConfigError::new(&class, message).help(help).within("assume")
+            })?;
+        let platform =
+            platform_of(&written.platform, &configuration).map_err(|error| error.within("platform"))?;
         let router = perhop_ios::convert(&mut configuration, &platform);
         let severity = |severity| match severity {
             Severity::Error => perhop_scenario::Severity::Error,
@@ -88,12 +94,15 @@ fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
     })
 }
 
-fn platform_of(config: &PlatformConfig) -> Result<Platform, ConfigError> {
+fn platform_of(
+    config: &PlatformConfig,
+    configuration: &perhop_ios::Configuration,
+) -> Result<Platform, ConfigError> {
     let profile = match &config.profile {
-        None => Platform::default(),
-        Some(name) => Platform::profile(name).ok_or_else(|| {
+        None => Platform::of(Recognition::of(configuration).profile),
+        Some(name) => Platform::named(name).ok_or_else(|| {
             ConfigError::new("profile", format!("there is no platform `{name}`"))
-                .help(format!("platforms: {}", Platform::PROFILES.join(", ")))
+                .help(format!("platforms: {}", Platform::NAMES.join(", ")))
         })?,
     };
     if config.particle.is_some_and(|particle| particle.as_bytes() == 0) {
@@ -103,7 +112,7 @@ fn platform_of(config: &PlatformConfig) -> Result<Platform, ConfigError> {
         particle: config.particle.unwrap_or(profile.particle),
         circuit_ring: config.circuit_ring.unwrap_or(profile.circuit_ring),
         ring_admission: config.ring_admission.unwrap_or(profile.ring_admission),
-        queue_limit: config.queue_limit.unwrap_or(profile.queue_limit),
+        queue_limit: config.queue_limit.or(profile.queue_limit),
         reservable_percent: config.reservable_percent.unwrap_or(profile.reservable_percent),
         drop_spacing: config.drop_spacing.unwrap_or(profile.drop_spacing),
         ..profile

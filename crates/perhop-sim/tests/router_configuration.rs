@@ -11,13 +11,13 @@ use perhop_qos::ring::RingConfig;
 use perhop_qos::units::Rate;
 use perhop_scenario::{
     Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
-    PlatformConfig, Severity, configuration_text,
+    RouterConfiguration, Severity, configuration_text,
 };
 
 struct Toy;
 
 impl ConfigurationLanguage for Toy {
-    fn read(&self, text: &str, _: &PlatformConfig) -> Result<ConfiguredRouter, ConfigError> {
+    fn read(&self, text: &str, _: &RouterConfiguration) -> Result<ConfiguredRouter, ConfigError> {
         let from_lan =
             MatchConfig { input: Some(OneOrMany(vec!["Ethernet0".into()])), ..MatchConfig::default() };
         let classes = vec![

@@ -59,6 +59,8 @@ pub struct Configuration {
     pub rate_limit_lists: Named<RateLimitAcl>,
     /// Interfaces and sub-interfaces by name.
     pub interfaces: Named<Interface>,
+    /// What the user says of classes in place of their class-maps: the criteria, one of which must hold.
+    pub assumed: std::collections::BTreeMap<String, Vec<String>>,
     /// How many commands lines were compared with: the work that reading was.
     #[serde(skip)]
     pub comparisons: u64,

@@ -32,6 +32,13 @@ pub struct RandomDetect {
     pub dscps: BTreeMap<u8, At<Thresholds>>,
 }
 
+impl RandomDetect {
+    /// Whether its thresholds count bytes.
+    pub fn counts_bytes(&self) -> bool {
+        false
+    }
+}
+
 /// Thresholds of one drop precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Thresholds {

@@ -4,6 +4,7 @@ use perhop_qos::scheduler::{ShapeConfig, ShapeForm};
 use perhop_qos::{ByteSize, Rate};
 
 use crate::ast::{Bandwidth, Police, PolicyClass, PriorityRate, Shape, ShapeKind, TrafficRate};
+use crate::platform::Profile;
 
 /// `percent` of `rate`.
 pub(super) fn percent_of(rate: Rate, percent: u64) -> Rate {
@@ -56,22 +57,29 @@ pub(super) fn bursts_of_police(police: &Police, cir: Rate, bandwidth: Rate) -> (
     (ByteSize::from_bytes(committed), ByteSize::from_bytes(excess))
 }
 
-/// Bits in a committed burst of slow shapers; faster ones have 25 milliseconds of their rate.
+/// Before HQF: bits in a committed burst of slow shapers; faster ones have 25 milliseconds of their rate.
 const SLOW_BURST_BITS: u64 = 8000;
 /// Bits per second up to which a shaper is a slow one.
 const SLOW: u64 = 320_000;
+/// With HQF and on IOS-XE every shaper's committed burst is 4 milliseconds of its rate: outputs of routers
+/// from 500 kb/s (2000 bits) to 2 Gb/s (8 000 000 bits).
+const INTERVAL_MICROSECONDS: u64 = 4_000;
 
 /// Bytes in the greatest burst of a shaper: routers take far less, and time to send more would not end.
 const GREATEST_BURST: u64 = u32::MAX as u64;
 
 /// A shaper on a circuit of `bandwidth`.
-pub(super) fn shaper(shape: &Shape, bandwidth: Rate) -> ShapeConfig {
+pub(super) fn shaper(shape: &Shape, bandwidth: Rate, profile: Profile) -> ShapeConfig {
     let rate = rate_of(shape.rate, bandwidth);
     let written = |burst: u64| match shape.rate {
         TrafficRate::BitsPerSecond(_) => burst / 8,
         TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)),
     };
-    let default = if rate.as_bits_per_second() < SLOW { SLOW_BURST_BITS / 8 } else { bytes_in(rate, 25_000) };
+    let default = match profile {
+        Profile::Hqf | Profile::IosXe => bytes_in(rate, INTERVAL_MICROSECONDS),
+        Profile::PreHqf | Profile::Vip7500 if rate.as_bits_per_second() < SLOW => SLOW_BURST_BITS / 8,
+        Profile::PreHqf | Profile::Vip7500 => bytes_in(rate, 25_000),
+    };
     let burst = shape.burst.map_or(default, written).clamp(1, GREATEST_BURST);
     // The router's own choice for the excess burst is the committed burst.
     let excess = shape.excess_burst.map_or(burst, written).min(GREATEST_BURST);

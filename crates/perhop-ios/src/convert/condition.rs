@@ -26,11 +26,7 @@ const DEEPEST: usize = 16;
 const MOST_TURNS: usize = 200;
 
 impl Condition {
-    /// As a class has it: no condition is met by every packet.
-    pub(super) fn of(matches: Option<&MatchConfig>) -> Condition {
-        matches.map_or(Condition::Always, |config| Condition::when(config.clone()))
-    }
-    fn when(config: MatchConfig) -> Condition {
+    pub(super) fn when(config: MatchConfig) -> Condition {
         Condition::When(Box::new(config))
     }
     /// All of them.
@@ -141,6 +137,12 @@ pub(super) fn looks_at_codepoint(config: &MatchConfig) -> bool {
     config.dscp.is_some()
         || config.precedence.is_some()
         || inside.chain(config.not.as_deref()).any(looks_at_codepoint)
+}
+
+/// Whether the label of a packet matters to `config`.
+pub(super) fn looks_at_label(config: &MatchConfig) -> bool {
+    let inside = [&config.all, &config.any].into_iter().flatten().flatten();
+    config.label.is_some() || inside.chain(config.not.as_deref()).any(looks_at_label)
 }
 
 /// Whether all hold: one that does not is enough to say no.

@@ -13,10 +13,15 @@ mod bandwidth;
 mod circuit;
 mod condition;
 mod conditioners;
+mod guarantees;
+mod labels;
+mod limits;
 mod plain_queue;
-mod platform;
 mod queueing;
 mod random_detect;
+mod refusals;
+mod resolve;
+mod resolved;
 mod wire;
 
 use std::collections::BTreeSet;
@@ -25,13 +30,20 @@ use std::net::Ipv4Addr;
 use perhop_qos::policy::PolicyConfig;
 use serde::Serialize;
 
-pub use platform::Platform;
+pub use resolved::{
+    Guarantee, GuaranteeKind, Limit, PoliceKind, PriorityKind, PriorityLimit, RandomDetectRow, ResolvedClass,
+    ResolvedFairQueue, ResolvedPolice, ResolvedPolicy, ResolvedPriority, ResolvedRandomDetect, ResolvedShape,
+    Unit,
+};
 pub use wire::Wire;
 
 use crate::ast::{At, Configuration, Hardware, Interface, ServicePolicies};
 use crate::check;
 use crate::diagnostic::Diagnostic;
+use crate::platform::Platform;
 use circuit::Circuit;
+use refusals::Attachment;
+use resolve::Reference;
 
 /// A router as its configuration describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -73,10 +85,21 @@ pub struct Port {
     pub input: PolicyConfig,
     /// What happens to packets that leave here.
     pub output: PolicyConfig,
+    /// The attached policies with all their numbers.
+    pub policies: Policies,
     /// The wire, as far as the configuration says.
     pub wire: Wire,
     /// Whether it is shut down: nothing arrives or leaves here.
     pub shutdown: bool,
+}
+
+/// The policies attached to a port, with all their numbers; those that the router refuses are not.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Policies {
+    /// For packets that arrive.
+    pub input: Option<ResolvedPolicy>,
+    /// For packets that leave.
+    pub output: Option<ResolvedPolicy>,
 }
 
 /// What `configuration` amounts to on `platform`. What is found out on the way (a policy that cannot be
@@ -109,8 +132,15 @@ impl<'a> Context<'a> {
     fn port(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Port {
         let mut addresses = interface.addresses.clone();
         addresses.sort_by_key(|address| address.rank == crate::ast::Rank::Secondary);
-        let input = PolicyConfig { conditioners: self.input(interface, circuit), queueing: None };
-        let output = self.output(interface, circuit);
+        let mut policies = Policies {
+            input: self.input_policy(interface, circuit),
+            output: self.output_policy(interface, circuit),
+        };
+        let input = PolicyConfig {
+            conditioners: self.input(interface, policies.input.as_mut()),
+            ..PolicyConfig::default()
+        };
+        let output = self.output_side(interface, circuit, policies.output.as_mut());
         let parent = interface.parent.as_ref().and_then(|name| self.configuration.interfaces.get(name));
         Port {
             name: circuit.name.clone(),
@@ -121,9 +151,65 @@ impl<'a> Context<'a> {
             bandwidth: circuit.bandwidth,
             input,
             output,
+            policies,
             wire: Wire::of(interface, parent, circuit, self.platform),
             shutdown: interface.shutdown.is_some(),
         }
+    }
+
+    /// The policy for packets that arrive, if the router attaches one.
+    fn input_policy(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Option<ResolvedPolicy> {
+        let at = self.attached(interface, circuit, |policies| &policies.input)?;
+        let policy = self.configuration.policy_maps.get(&at.value)?;
+        if let Some(class) = policy.classes.iter().find(|class| class.queues()) {
+            self.found.push(Diagnostic::error(
+                at.line,
+                format!(
+                    "policy {} queues (class {}, line {}): an input policy cannot queue",
+                    policy.name, class.name, class.line
+                ),
+                "the router refuses the line: no policy applies here",
+            ));
+            return None;
+        }
+        Some(self.resolve(policy, self.reference(interface, circuit)))
+    }
+
+    /// The policy for packets that leave, if the router attaches one.
+    fn output_policy(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Option<ResolvedPolicy> {
+        let at = self.attached(interface, circuit, |policies| &policies.output)?;
+        let policy = self.configuration.policy_maps.get(&at.value)?;
+        let reference = self.reference(interface, circuit);
+        let attachment = Attachment { policy, line: at.line };
+        let is_attached = self.may_be_attached(interface, circuit, attachment, reference);
+        is_attached.then(|| self.resolve(policy, reference))
+    }
+
+    /// What the numbers of a policy on `circuit` refer to.
+    fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
+        let written = interface.max_reserved_bandwidth.map(|percent| percent.value);
+        let written = written.filter(|_| !self.platform.profile.is_hierarchical());
+        Reference::top(circuit.bandwidth, written.unwrap_or(self.platform.reservable_percent))
+    }
+
+    /// The conditioners and queues of packets that leave.
+    fn output_side(
+        &mut self,
+        interface: &Interface,
+        circuit: &Circuit<'a>,
+        mut policy: Option<&mut ResolvedPolicy>,
+    ) -> PolicyConfig {
+        let queueing = match policy.as_deref_mut().filter(|policy| resolve::holds_queue(policy)) {
+            Some(policy) => {
+                if self.platform.profile.is_hierarchical() {
+                    labels::assign(policy);
+                }
+                self.queueing_of(policy, "")
+            }
+            None => self.without_classes(interface, circuit),
+        };
+        let conditioners = self.output(interface, policy, &queueing);
+        PolicyConfig { conditioners, queueing: Some(queueing) }
     }
 
     /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of

@@ -9,7 +9,8 @@ use perhop_qos::units::QueueSize;
 use super::Context;
 use super::circuit::Circuit;
 use super::condition::Condition;
-use super::random_detect::wred;
+use super::random_detect::{random_detect, wred};
+use super::resolved::Limit;
 use crate::ast::{At, FairQueue, Hardware, Interface, RandomDetect};
 
 /// Serial lines up to this rate serve flows fairly by themselves, bits per second.
@@ -43,8 +44,9 @@ impl Context<'_> {
         detect: &At<RandomDetect>,
         hold: Option<u64>,
     ) -> ClassConfig {
-        let (buffer, precedence) =
-            wred(&detect.value, &Condition::Always, hold.map(QueueSize::Packets), self.platform);
+        let limit = Limit::packets(hold.unwrap_or(self.platform.hold_queue));
+        let detect = random_detect(&detect.value, &Condition::Always, limit, self.platform);
+        let (buffer, precedence) = wred(&detect, hold.map(QueueSize::Packets), self.platform);
         ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
     }
 }
@@ -53,21 +55,15 @@ fn is_slow_serial(interface: &Interface, circuit: &Circuit) -> bool {
     interface.hardware == Hardware::Serial && circuit.bandwidth.as_bits_per_second() <= FAIR_BY_DEFAULT
 }
 
+/// Weighted fair queueing of the flows of an interface, with HQF as before it: measured on 15.0M by
+/// I. Pepelnjak, "HQF intra-class WFQ ignores IP precedence", blog.ipspace.net 2009.
 fn fair_only(class: ClassConfig, fair: &FairQueue, hold: Option<u64>) -> ClassConfig {
+    let default = FairQueueingConfig::default();
     let flows = FairQueueingConfig {
-        limit: hold.map_or(FairQueueingConfig::default().limit, QueueSize::Packets),
-        ..fair_queueing(fair, None, 64)
+        queues: fair.dynamic_queues.map_or(default.queues, |queues| queues.clamp(1, 4096) as u16),
+        flow_limit: fair.congestive_discard.map_or(default.flow_limit, QueueSize::Packets),
+        limit: hold.map_or(default.limit, QueueSize::Packets),
+        ..default
     };
     ClassConfig { name: "fair-queue".to_owned(), fair_queueing: Some(flows), ..class }
-}
-
-/// Fair queueing of flows; a class's queue limit is what each flow may hold.
-pub(super) fn fair_queueing(fair: &FairQueue, limit: Option<u64>, default_limit: u64) -> FairQueueingConfig {
-    let flow_limit = fair.congestive_discard.or(limit).unwrap_or(default_limit);
-    let default = FairQueueingConfig::default();
-    FairQueueingConfig {
-        queues: fair.dynamic_queues.map_or(default.queues, |queues| queues.clamp(1, 4096) as u16),
-        flow_limit: QueueSize::Packets(flow_limit),
-        ..default
-    }
 }

@@ -3,76 +3,42 @@
 //! ```text
 //! with priority classes:   strict priority ─┬─ priority ─ FIFO ─ the priority classes, policed
 //!                                           └─ others ─┐
-//! without:                                             └─ SCFQ ─ the other classes, class-default last
+//! without:                                             └─ scheduler ─ the other classes, class-default last
 //! ```
+//!
+//! The scheduler of the other classes is SCFQ by what each is promised; on IOS-XE, where a class has a
+//! minimum, the three-parameter scheduler.
 
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
-use perhop_qos::classifier::MatchConfig;
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
-use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
+use perhop_qos::queue::{FairQueueingConfig, FlowWeights};
+use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
 use perhop_qos::units::QueueSize;
 use perhop_qos::{ByteSize, Rate};
 
 use super::Context;
-use super::bandwidth::{Reservations, bytes_in, priority_rate, shaper};
-use super::circuit::Circuit;
-use super::condition::{Condition, of_class};
-use super::conditioners::{DEEPEST, matches};
-use super::plain_queue::fair_queueing;
+use super::condition::Condition;
+use super::conditioners::matches;
+use super::limits::queue_size;
 use super::random_detect::wred;
-use crate::ast::{AtmService, CLASS_DEFAULT, Interface, PolicyClass, PolicyMap, QueueLimit};
+use super::resolved::{ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
+use crate::ast::{CLASS_DEFAULT, PolicyClass, PolicyMap, ShapeKind};
 use crate::diagnostic::Diagnostic;
-
-/// What a port queues by, and the policy that stays attached to it.
-pub(super) struct Queueing<'a> {
-    pub(super) config: QueueingConfig,
-    pub(super) policy: Option<&'a PolicyMap>,
-}
+use crate::platform::Profile;
 
 /// The classes of a policy by what they ask for, each with the packets that are its own.
-struct Sorted<'a> {
-    priorities: Vec<(&'a PolicyClass, Option<MatchConfig>)>,
-    others: Vec<(&'a PolicyClass, Option<MatchConfig>)>,
-    default: Default<'a>,
+struct Sorted<'p> {
+    priorities: Vec<(&'p mut ResolvedClass, Option<MatchConfig>)>,
+    others: Vec<(&'p mut ResolvedClass, Option<MatchConfig>)>,
 }
 
-/// Whether packets are left for class-default.
-enum Default<'a> {
-    /// They are; the policy may say something about it.
-    Takes(Option<&'a PolicyClass>),
-    /// A class before it takes them all.
-    Unreached,
-}
-
-/// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
-const PRIORITY_BURST_MICROSECONDS: u64 = 200_000;
-
-impl<'a> Context<'a> {
-    /// What `circuit` queues by.
-    pub(super) fn queueing(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Queueing<'a> {
-        let attached = self.attached(interface, circuit, |policies| &policies.output);
-        let policy = attached.and_then(|at| {
-            let policy = self.configuration.policy_maps.get(&at.value)?;
-            self.may_be_attached(interface, circuit, policy, at.line).then_some(policy)
-        });
-        let queueing = policy.filter(|policy| self.queues(policy, 0));
-        let config = queueing.map(|policy| {
-            let percent = interface.max_reserved_bandwidth.map(|percent| percent.value);
-            self.of_policy_map(
-                policy,
-                circuit.bandwidth,
-                percent.unwrap_or(self.platform.reservable_percent),
-                0,
-            )
-        });
-        Queueing { config: config.unwrap_or_else(|| self.without_classes(interface, circuit)), policy }
-    }
-
+impl Context<'_> {
     /// Whether `policy`, or one inside it, queues.
-    fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
+    pub(super) fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
         let inside = |class: &PolicyClass| {
-            let name = class.service_policy.as_ref().filter(|_| depth < DEEPEST)?;
+            let name = class.service_policy.as_ref().filter(|_| depth < super::resolve::DEEPEST)?;
             self.configuration.policy_maps.get(&name.value)
         };
         let mut classes = policy.classes.iter();
@@ -80,208 +46,151 @@ impl<'a> Context<'a> {
             .any(|class| class.queues() || inside(class).is_some_and(|policy| self.queues(policy, depth + 1)))
     }
 
-    /// Whether the router attaches `policy`: what its classes reserve must be there.
-    fn may_be_attached(
-        &mut self,
-        interface: &Interface,
-        circuit: &Circuit,
-        policy: &PolicyMap,
-        line: usize,
-    ) -> bool {
-        let reserving: Vec<&PolicyClass> = policy
-            .classes
-            .iter()
-            .filter(|class| {
-                class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some()
-            })
-            .collect();
-        let reserves = reserving.iter().any(|class| class.bandwidth.is_some() || class.priority.is_some());
-        let unspecified = circuit.pvc.is_some_and(|pvc| {
-            let service = pvc.service.map(|service| service.value).unwrap_or_default();
-            matches!(service, AtmService::Ubr(_) | AtmService::Unspecified)
-        });
-        if reserves && unspecified {
-            self.found.push(Diagnostic::error(
-                line,
-                format!("policy {} reserves bandwidth on a circuit without a guaranteed rate", policy.name),
-                "the router refuses the line: no policy applies here; give the circuit vbr-nrt or cbr",
-            ));
-            return false;
-        }
-        let percent = interface.max_reserved_bandwidth.map(|percent| percent.value);
-        let percent = percent.unwrap_or(self.platform.reservable_percent);
-        let reservations = Reservations::of(&reserving, circuit.bandwidth, percent);
-        if reservations.total() > reservations.reservable {
-            self.found.push(Diagnostic::error(
-                line,
-                format!(
-                    "policy {} reserves {} kb/s, but only {} kb/s are available: {percent} % of {}",
-                    policy.name,
-                    reservations.total() / 1000,
-                    reservations.reservable / 1000,
-                    circuit.bandwidth
-                ),
-                "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth raises the limit",
-            ));
-            return false;
-        }
-        true
+    /// The queues of `policy`, which queues; each class learns the name of its queue, which begins with
+    /// `prefix`.
+    pub(super) fn queueing_of(&mut self, policy: &mut ResolvedPolicy, prefix: &str) -> QueueingConfig {
+        let Sorted { priorities, others } = self.sorted(policy);
+        let under_priority = !priorities.is_empty();
+        let weighted =
+            self.weighted(others, &format!("{prefix}{}", if under_priority { "others/" } else { "" }));
+        if under_priority { self.under_priority(priorities, weighted, prefix) } else { weighted }
     }
 
-    /// The classes of `policy` on a circuit of `bandwidth`, `percent` of which may be reserved.
-    fn of_policy_map(
-        &mut self,
-        policy: &PolicyMap,
-        bandwidth: Rate,
-        percent: u64,
-        depth: usize,
-    ) -> QueueingConfig {
-        let classes = self.classes(policy);
-        let all: Vec<&PolicyClass> = classes.iter().map(|(class, _)| *class).collect();
-        let reservations = Reservations::of(&all, bandwidth, percent);
-        let Sorted { priorities, others, default } = self.sorted(classes);
-        let mut configs = Vec::with_capacity(others.len() + 1);
-        for (class, matches) in others {
-            let share = class.bandwidth.map(|bandwidth| reservations.share(bandwidth.value));
-            let share =
-                ShareConfig { bandwidth: share.map(Rate::from_bits_per_second), ..ShareConfig::default() };
-            configs.push(self.class(class, matches, share, bandwidth, depth));
-        }
-        if let Default::Takes(class) = default {
-            configs.push(self.class_default(class, &reservations, bandwidth, depth));
-        }
-        let weighted = weigh(configs, &reservations, self.platform.least_default_percent);
-        self.under_priority(&priorities, weighted, bandwidth)
-    }
-
-    /// Which classes have priority, which have a queue of their own, and whether class-default gets anything.
-    fn sorted<'p>(&mut self, classes: Vec<(&'p PolicyClass, Condition)>) -> Sorted<'p> {
-        let mut sorted = Sorted { priorities: Vec::new(), others: Vec::new(), default: Default::Takes(None) };
+    /// Which classes have priority, and which have a queue of their own.
+    fn sorted<'p>(&mut self, policy: &'p mut ResolvedPolicy) -> Sorted<'p> {
+        let mut sorted = Sorted { priorities: Vec::new(), others: Vec::new() };
         let (mut before, mut shared) = (Vec::new(), Vec::new());
-        let mut taken_by: Option<&PolicyClass> = None;
-        for (class, condition) in classes {
-            if let Some(other) = taken_by {
-                self.unreached(class, other);
-                continue;
+        // The class that takes every packet, and whether they wait in its own queue.
+        let mut taken_by: Option<(String, bool)> = None;
+        for class in &mut policy.classes {
+            let condition = class.condition.clone();
+            match &taken_by {
+                Some((_, false)) | None if class.name == CLASS_DEFAULT => {
+                    sorted.others.push((class, None));
+                    continue;
+                }
+                Some((other, _)) => {
+                    self.unreached(class, other);
+                    continue;
+                }
+                None => {}
             }
-            if class.name == CLASS_DEFAULT {
-                sorted.default = Default::Takes(Some(class));
-                continue;
+            let has_queue = self.has_own_queue(class);
+            if condition == Condition::Always {
+                taken_by = Some((class.name.clone(), has_queue || class.priority.is_some()));
             }
-            // A class without a share of its own waits in class-default's queue.
-            let own_queue =
-                class.bandwidth.is_some() || class.shape.is_some() || class.service_policy.is_some();
-            let takes_all = condition == Condition::Always;
             if class.priority.is_some() {
-                let own = condition.but_not(&before);
+                let own = by_label(class).map_or_else(|| condition.but_not(&before), Condition::when);
                 sorted.priorities.extend(matches(own).map(|matches| (class, matches)));
-            } else if own_queue {
-                let own = condition.clone().but_not(&shared);
-                sorted.others.extend(matches(own).map(|matches| (class, matches)));
+            } else if has_queue {
+                let own = by_label(class).map_or_else(|| condition.clone().but_not(&shared), Condition::when);
                 before.push(condition);
+                sorted.others.extend(matches(own).map(|matches| (class, matches)));
             } else {
+                // Its packets wait in class-default's queue.
                 before.push(condition.clone());
                 shared.push(condition);
-            }
-            if takes_all {
-                taken_by = Some(class);
-                if class.priority.is_some() || own_queue {
-                    sorted.default = Default::Unreached;
-                }
             }
         }
         sorted
     }
 
-    fn unreached(&mut self, class: &PolicyClass, other: &PolicyClass) {
+    fn has_own_queue(&self, class: &ResolvedClass) -> bool {
+        class.queue_limit.is_some()
+            || class.policy.as_ref().is_some_and(|policy| {
+                !self.platform.profile.is_hierarchical() || policy.classes.iter().any(holds_queue)
+            })
+    }
+
+    fn unreached(&mut self, class: &ResolvedClass, other: &str) {
         if class.name != CLASS_DEFAULT {
             self.found.push(Diagnostic::warning(
                 class.line,
-                format!("no packet reaches class {}: class {} matches every packet", class.name, other.name),
+                format!("no packet reaches class {}: class {other} matches every packet", class.name),
                 "the router accepts the line; the class stays empty",
             ));
         }
     }
 
-    /// The classes whose class-map is there, each with the packets that are its own.
-    fn classes<'p>(&self, policy: &'p PolicyMap) -> Vec<(&'p PolicyClass, Condition)> {
-        let condition = |class: &'p PolicyClass| Some((class, of_class(self.configuration, &class.name)?));
-        policy.classes.iter().filter_map(condition).collect()
+    /// The classes without priority under their scheduler.
+    fn weighted(
+        &mut self,
+        classes: Vec<(&mut ResolvedClass, Option<MatchConfig>)>,
+        prefix: &str,
+    ) -> QueueingConfig {
+        let has_minimum = classes.iter().any(|(class, _)| class.share.rate_bps > 0);
+        let scheduler = match self.platform.profile {
+            Profile::IosXe if has_minimum => SchedulerConfig::ThreeParameter,
+            _ => SchedulerConfig::Scfq,
+        };
+        let classes = classes
+            .into_iter()
+            .map(|(class, matches)| {
+                let share = share_config(class, scheduler);
+                self.class(class, matches, share, prefix)
+            })
+            .collect();
+        QueueingConfig { scheduler, classes }
     }
 
-    /// A class with a queue of its own; its share is still to be weighed.
+    /// A class with a queue of its own, or classes inside it.
     fn class(
         &mut self,
-        class: &PolicyClass,
+        class: &mut ResolvedClass,
         matches: Option<MatchConfig>,
         share: ShareConfig,
-        bandwidth: Rate,
-        depth: usize,
+        prefix: &str,
     ) -> ClassConfig {
-        let shape = class.shape.map(|shape| shaper(&shape.value, bandwidth));
-        let rate = shape.map(|shape| shape.rate).or(share.bandwidth).unwrap_or(bandwidth);
+        let shape = class.shape.map(shape_config);
         let mut config =
             ClassConfig { name: class.name.clone(), matches, share, shape, ..ClassConfig::default() };
-        let inside = class.service_policy.as_ref().filter(|_| depth < DEEPEST);
-        let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
-        if let Some(policy) = inside.filter(|policy| self.queues(policy, depth + 1)) {
-            // Inside a shaped class all of its rate may be reserved.
-            config.queueing = Some(self.of_policy_map(policy, rate, 100, depth + 1));
+        let name = format!("{prefix}{}", class.name);
+        if class.queue_limit.is_none()
+            && let Some(inner) = &mut class.policy
+        {
+            config.queueing = Some(self.queueing_of(inner, &format!("{name}/")));
         } else {
-            self.fill(&mut config, class, rate);
+            class.queue = Some(name);
+            self.fill(&mut config, class);
         }
         config
     }
 
-    /// class-default, which may stand in the policy or not.
-    fn class_default(
-        &mut self,
-        class: Option<&PolicyClass>,
-        reservations: &Reservations,
-        bandwidth: Rate,
-        depth: usize,
-    ) -> ClassConfig {
-        let unsaid = PolicyClass { name: CLASS_DEFAULT.to_owned(), ..PolicyClass::default() };
-        let class = class.unwrap_or(&unsaid);
-        let share = class.bandwidth.map(|bandwidth| reservations.share(bandwidth.value));
-        let share = share.unwrap_or_else(|| reservations.left(self.platform.least_default_percent));
-        let share =
-            ShareConfig { bandwidth: Some(Rate::from_bits_per_second(share)), ..ShareConfig::default() };
-        self.class(class, None, share, bandwidth, depth)
-    }
-
-    /// What a class's queue is like, on which `rate` is served.
-    fn fill(&self, config: &mut ClassConfig, class: &PolicyClass, rate: Rate) {
-        let limit = class.queue_limit.map(|limit| queue_size(limit.value, rate));
+    /// What a class's queue is like.
+    fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
+        let Some(limit) = class.queue_limit else { return };
         if let Some(detect) = &class.random_detect {
-            let condition = Condition::of(config.matches.as_ref());
-            let (buffer, precedence) = wred(&detect.value, &condition, limit, self.platform);
+            // With HQF a queue with WRED has its limit as well, unless its flows have queues.
+            let is_limited = class.has_written_limit
+                || (self.platform.profile.is_hierarchical() && class.fair_queue.is_none());
+            let limit = is_limited.then(|| queue_size(limit));
+            let (buffer, precedence) = wred(detect, limit, self.platform);
             (config.buffer, config.precedence) = (Some(buffer), precedence);
         } else if class.fair_queue.is_none() {
-            let limit = limit.unwrap_or(QueueSize::Packets(self.platform.queue_limit));
-            config.buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit }));
+            config.buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit: queue_size(limit) }));
         }
-        if let Some(fair) = class.fair_queue {
-            let flows = fair_queueing(&fair.value, limit.map(QueueSize::count), self.platform.queue_limit);
-            config.fair_queueing = Some(flows);
-        }
+        config.fair_queueing = class.fair_queue.map(flows);
     }
 
-    /// `others` under the priority classes, where there are any.
+    /// `others` under the priority classes.
     fn under_priority(
         &self,
-        priorities: &[(&PolicyClass, Option<MatchConfig>)],
+        mut priorities: Vec<(&mut ResolvedClass, Option<MatchConfig>)>,
         others: QueueingConfig,
-        bandwidth: Rate,
+        prefix: &str,
     ) -> QueueingConfig {
         let mut classes = Vec::new();
         for level in 1..=2 {
-            let of_level = priorities
-                .iter()
-                .filter(|(class, _)| class.priority.is_some_and(|priority| priority.value.level == level));
-            let queues: Vec<ClassConfig> =
-                of_level.map(|(class, matches)| self.priority(class, matches.clone(), bandwidth)).collect();
+            let of_level: Vec<_> = priorities
+                .iter_mut()
+                .filter(|(class, _)| class.priority.is_some_and(|priority| priority.level == level))
+                .collect();
             let name = if level == 1 { "priority" } else { "priority level 2" };
+            let prefix = if of_level.len() > 1 { format!("{prefix}{name}/") } else { prefix.to_owned() };
+            let queues: Vec<ClassConfig> = of_level
+                .into_iter()
+                .map(|(class, matches)| self.priority(class, matches.clone(), &prefix))
+                .collect();
             match queues.len() {
                 0 => {}
                 1 => classes.extend(queues),
@@ -294,47 +203,79 @@ impl<'a> Context<'a> {
                 }),
             }
         }
-        if classes.is_empty() {
-            return others;
+        if !others.classes.is_empty() {
+            let name = "others".to_owned();
+            classes.push(ClassConfig { name, queueing: Some(others), ..ClassConfig::default() });
         }
-        if others.classes.is_empty() {
-            return QueueingConfig { scheduler: SchedulerConfig::Priority, classes };
-        }
-        let name = "others".to_owned();
-        classes.push(ClassConfig { name, queueing: Some(others), ..ClassConfig::default() });
         QueueingConfig { scheduler: SchedulerConfig::Priority, classes }
     }
 
-    fn priority(&self, class: &PolicyClass, matches: Option<MatchConfig>, bandwidth: Rate) -> ClassConfig {
+    fn priority(&self, class: &mut ResolvedClass, matches: Option<MatchConfig>, prefix: &str) -> ClassConfig {
         let mut config = ClassConfig { name: class.name.clone(), matches, ..ClassConfig::default() };
-        let priority = class.priority.map(|priority| priority.value);
-        let rate = priority.and_then(|priority| priority_rate(priority.rate, bandwidth));
-        config.police = rate.map(|rate| {
-            let default = || bytes_in(rate, PRIORITY_BURST_MICROSECONDS).max(1);
-            let burst = priority.and_then(|priority| priority.burst).unwrap_or_else(default);
-            PoliceConfig { rate, burst: ByteSize::from_bytes(burst), when: PoliceWhen::Congested }
+        let bound = class.priority.and_then(|priority| priority.rate_bps.zip(priority.burst_bytes));
+        config.police = bound.map(|(rate, burst)| PoliceConfig {
+            rate: Rate::from_bits_per_second(rate),
+            burst: ByteSize::from_bytes(burst),
+            when: PoliceWhen::Congested,
         });
-        self.fill(&mut config, class, rate.unwrap_or(bandwidth));
+        class.queue = Some(format!("{prefix}{}", class.name));
+        self.fill(&mut config, class);
         config
     }
 }
 
-fn queue_size(limit: QueueLimit, rate: Rate) -> QueueSize {
-    match limit {
-        QueueLimit::Packets(packets) => QueueSize::Packets(packets),
-        QueueLimit::Bytes(bytes) => QueueSize::Bytes(bytes),
-        QueueLimit::Microseconds(span) => QueueSize::Bytes(bytes_in(rate, span).max(1)),
+/// Whether `class`, or one inside it, has a queue.
+fn holds_queue(class: &ResolvedClass) -> bool {
+    class.queue_limit.is_some()
+        || class.policy.as_ref().is_some_and(|policy| policy.classes.iter().any(holds_queue))
+}
+
+fn share_config(class: &ResolvedClass, scheduler: SchedulerConfig) -> ShareConfig {
+    let rate = (class.share.rate_bps > 0).then(|| Rate::from_bits_per_second(class.share.rate_bps));
+    match scheduler {
+        SchedulerConfig::ThreeParameter => {
+            ShareConfig { minimum: rate, weight: class.share.excess, ..ShareConfig::default() }
+        }
+        _ if class.share.excess.is_some() => {
+            ShareConfig { weight: class.share.excess, ..ShareConfig::default() }
+        }
+        _ => ShareConfig { bandwidth: rate, ..ShareConfig::default() },
     }
 }
 
-/// The classes under SCFQ, each with a share: those that ask for none (they are only shaped) get as
-/// little as class-default at least.
-fn weigh(mut classes: Vec<ClassConfig>, reservations: &Reservations, least_percent: u64) -> QueueingConfig {
-    let least = Rate::from_bits_per_second(reservations.least(least_percent));
-    for class in &mut classes {
-        class.share.bandwidth.get_or_insert(least);
+fn shape_config(shape: ResolvedShape) -> ShapeConfig {
+    let form = match shape.kind {
+        ShapeKind::Peak if shape.be_bits > 0 => ShapeForm::Peak,
+        ShapeKind::Peak | ShapeKind::Average => ShapeForm::Average,
+    };
+    ShapeConfig {
+        rate: Rate::from_bits_per_second(shape.cir_bps),
+        burst: ByteSize::from_bytes(shape.bc_bits / 8),
+        excess: ByteSize::from_bytes(shape.be_bits / 8),
+        form,
     }
-    QueueingConfig { scheduler: SchedulerConfig::Scfq, classes }
+}
+
+fn flows(fair: ResolvedFairQueue) -> FairQueueingConfig {
+    let weights = if fair.by_precedence { FlowWeights::ByPrecedence } else { FlowWeights::Equal };
+    FairQueueingConfig {
+        queues: fair.queues,
+        flow_limit: QueueSize::Packets(fair.flow_limit_packets),
+        limit: QueueSize::Packets(fair.limit_packets),
+        weights,
+        ..FairQueueingConfig::default()
+    }
+}
+
+/// The packets of `class` by the labels that its conditioners give them, where they do.
+fn by_label(class: &ResolvedClass) -> Option<MatchConfig> {
+    fn labels(class: &ResolvedClass, found: &mut Vec<u8>) {
+        found.extend(class.label);
+        class.policy.iter().flat_map(|policy| &policy.classes).for_each(|inner| labels(inner, found));
+    }
+    let mut found = Vec::new();
+    labels(class, &mut found);
+    (!found.is_empty()).then(|| MatchConfig { label: Some(OneOrMany(found)), ..MatchConfig::default() })
 }
 
 fn any_of(classes: &[ClassConfig]) -> MatchConfig {

@@ -7,116 +7,195 @@ use perhop_qos::units::QueueSize;
 use perhop_qos::{Color, Dscp};
 
 use super::condition::Condition;
-use super::platform::Platform;
+use super::resolved::{Limit, RandomDetectRow, ResolvedRandomDetect, Unit};
 use crate::ast::{Basis, RandomDetect, Thresholds};
+use crate::platform::{Platform, Profile};
 
 /// n in the weight 2⁻ⁿ of the average where nothing is said.
 const EXPONENT: u32 = 9;
 /// One packet in ten at the maximum threshold where nothing is said.
 const DENOMINATOR: u64 = 10;
 
-/// The buffer manager of `detect` for the packets that meet `condition`, and what it takes for the drop
-/// precedence of a packet.
-pub(super) fn wred(
+/// `detect` with all its thresholds, for the packets that meet `condition`, in a queue of `limit`.
+pub(super) fn random_detect(
     detect: &RandomDetect,
     condition: &Condition,
+    limit: Limit,
+    platform: &Platform,
+) -> ResolvedRandomDetect {
+    let defaults = Defaults::of(detect, limit, platform);
+    let rows = match detect.basis {
+        Basis::Precedence => (0..8)
+            .map(|precedence| {
+                let written = detect.precedences.get(&precedence).map(|at| at.value);
+                let thresholds = written.unwrap_or_else(|| defaults.of_precedence(precedence));
+                RandomDetectRow {
+                    is_written: written.is_some(),
+                    ..row(precedence.to_string(), precedence, thresholds, defaults.unit)
+                }
+            })
+            .collect(),
+        Basis::Dscp => (0..64)
+            .filter_map(Dscp::new)
+            .filter(|dscp| condition.may_hold(*dscp))
+            .map(|dscp| {
+                let written = detect.dscps.get(&dscp.value()).map(|at| at.value);
+                let thresholds = written.unwrap_or_else(|| defaults.of_dscp(dscp));
+                RandomDetectRow {
+                    is_written: written.is_some(),
+                    ..row(dscp.to_string(), dscp.value(), thresholds, defaults.unit)
+                }
+            })
+            .collect(),
+    };
+    ResolvedRandomDetect {
+        basis: detect.basis,
+        exponent: detect.exponent.unwrap_or(EXPONENT),
+        ecn: detect.ecn.is_some(),
+        rows,
+    }
+}
+
+fn row(value: String, number: u8, thresholds: Thresholds, unit: Unit) -> RandomDetectRow {
+    let Thresholds { min, max, mark_probability_denominator } = thresholds;
+    RandomDetectRow {
+        value,
+        number,
+        is_written: false,
+        min,
+        max,
+        unit,
+        mark_denominator: mark_probability_denominator,
+    }
+}
+
+/// Thresholds where nothing is written.
+struct Defaults {
+    profile: Profile,
+    max: u64,
+    unit: Unit,
+}
+
+impl Defaults {
+    /// The maximum is 40 packets on IOS whatever the queue's limit; on the QFP, and wherever thresholds count
+    /// bytes, half the limit: from outputs of a 7200 (limit 250, thresholds 20 to 40) and Cisco's example of
+    /// `random-detect` in bytes (limit 62 500, maximum 31 250).
+    fn of(detect: &RandomDetect, limit: Limit, platform: &Platform) -> Defaults {
+        let profile = platform.profile;
+        if detect.counts_bytes() {
+            let max = limit.bytes.unwrap_or(limit.value) / 2;
+            return Defaults { profile: Profile::IosXe, max: max.max(2), unit: Unit::Bytes };
+        }
+        let max = match profile {
+            Profile::IosXe => limit.bytes.map_or(limit.value, |bytes| bytes / 1500) / 2,
+            Profile::PreHqf | Profile::Vip7500 | Profile::Hqf => platform.wred_maximum,
+        };
+        Defaults { profile, max: max.max(2), unit: Unit::Packets }
+    }
+
+    /// Minima of the precedences. Before HQF they rise from half the maximum in ninths, the last being that
+    /// of reserved flows (20, 22, 24, 26, 28, 31, 33, 35 of 40); with HQF by a tenth (20 to 34); on the QFP
+    /// and in bytes they are (8 + p)/32 of the limit.
+    fn of_precedence(&self, precedence: u8) -> Thresholds {
+        let (max, p) = (self.max, u64::from(precedence));
+        let half = max / 2;
+        let min = match self.profile {
+            Profile::PreHqf | Profile::Vip7500 => half + p * (max - half) / 9,
+            Profile::Hqf => half + p * (max - half) / 10,
+            Profile::IosXe => max * (8 + p) / 16,
+        };
+        Thresholds { min, max, mark_probability_denominator: DENOMINATOR }
+    }
+
+    /// The default of a codepoint, as the router lists them for a maximum of 40: the minimum thresholds of AF
+    /// fall with the drop precedence, those of the class selectors rise, all others are half the maximum.
+    fn of_dscp(&self, dscp: Dscp) -> Thresholds {
+        let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
+            _ if dscp == Dscp::EF => 36,
+            _ if dscp.is_assured_forwarding() => [32, 28, 24][dscp.color().index()],
+            (class @ 1..=7, 0) => 20 + 2 * u64::from(class),
+            _ => 20,
+        };
+        Thresholds { min: self.max * of_forty / 40, max: self.max, mark_probability_denominator: DENOMINATOR }
+    }
+}
+
+/// The buffer manager of `detect`, and what it takes for the drop precedence of a packet.
+pub(super) fn wred(
+    detect: &ResolvedRandomDetect,
     limit: Option<QueueSize>,
     platform: &Platform,
 ) -> (BufferConfig, PrecedenceSource) {
     let (precedences, source) = match detect.basis {
         Basis::Precedence => {
-            let thresholds = |precedence: u8| {
-                detect
-                    .precedences
-                    .get(&precedence)
-                    .map_or_else(|| default(precedence, platform), |at| at.value)
-            };
-            ((0..8).map(thresholds).map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
+            (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
         }
-        Basis::Dscp => by_dscp(detect, condition, platform),
+        Basis::Dscp => by_dscp(&detect.rows),
     };
     let config = MredConfig {
         precedences,
-        averaging: AveragingConfig::Exponent(detect.exponent.unwrap_or(EXPONENT)),
+        averaging: AveragingConfig::Exponent(detect.exponent),
         drop_spacing: platform.drop_spacing,
-        ecn: if detect.ecn.is_some() { EcnConfig::Mark } else { EcnConfig::Ignore },
+        ecn: if detect.ecn { EcnConfig::Mark } else { EcnConfig::Ignore },
         limit,
         ..MredConfig::default()
     };
     (BufferConfig::Wred(config), source)
 }
 
-/// The default of a precedence: the minimum thresholds rise evenly from half the maximum, the ninth being
-/// that of reserved flows.
-fn default(precedence: u8, platform: &Platform) -> Thresholds {
-    let max = platform.wred_maximum.max(2);
-    let half = max / 2;
-    let min = half + u64::from(precedence) * (max - half) / 9;
-    Thresholds { min, max, mark_probability_denominator: DENOMINATOR }
-}
-
-fn precedence_config(thresholds: Thresholds) -> PrecedenceConfig {
+fn precedence_config(row: &RandomDetectRow) -> PrecedenceConfig {
+    let size = |value| match row.unit {
+        Unit::Packets => QueueSize::Packets(value),
+        _ => QueueSize::Bytes(value),
+    };
     PrecedenceConfig {
-        min: QueueSize::Packets(thresholds.min),
-        max: QueueSize::Packets(thresholds.max),
-        max_probability: 1.0 / thresholds.mark_probability_denominator as f64,
+        min: size(row.min),
+        max: size(row.max),
+        max_probability: 1.0 / row.mark_denominator as f64,
         own: None,
     }
 }
 
 /// Thresholds by codepoint, those with the same thresholds together: perhop has eight drop precedences. What
 /// stands in no list counts as the last, so the largest group comes last.
-fn by_dscp(
-    detect: &RandomDetect,
-    condition: &Condition,
-    platform: &Platform,
-) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
-    let mut groups: Vec<(Thresholds, Vec<Dscp>)> = Vec::new();
-    for dscp in (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_hold(*dscp)) {
-        let written = detect.dscps.get(&dscp.value()).map(|at| at.value);
-        let thresholds = written.unwrap_or_else(|| default_of_dscp(dscp, platform));
-        match groups.iter_mut().find(|(other, _)| *other == thresholds) {
-            Some((_, dscps)) => dscps.push(dscp),
-            None => groups.push((thresholds, vec![dscp])),
+fn by_dscp(rows: &[RandomDetectRow]) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
+    let mut groups: Vec<(RandomDetectRow, Vec<Dscp>)> = Vec::new();
+    let same = |a: &RandomDetectRow, b: &RandomDetectRow| {
+        (a.min, a.max, a.mark_denominator) == (b.min, b.max, b.mark_denominator)
+    };
+    for row in rows {
+        let Some(dscp) = Dscp::new(row.number) else { continue };
+        match groups.iter_mut().find(|(other, _)| same(other, row)) {
+            Some((group, dscps)) => {
+                group.is_written |= row.is_written;
+                dscps.push(dscp);
+            }
+            None => groups.push((row.clone(), vec![dscp])),
         }
     }
     while groups.len() > Color::COUNT {
-        join_nearest(&mut groups, detect);
+        join_nearest(&mut groups);
     }
     groups.sort_by_key(|(_, dscps)| dscps.len());
     if let Some((_, last)) = groups.last_mut() {
         last.truncate(1);
     }
-    let (thresholds, dscps): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
+    let (rows, dscps): (Vec<_>, Vec<_>) = groups.into_iter().unzip();
     let source = PrecedenceSource::ByDscp(dscps.into_iter().map(OneOrMany).collect());
-    (thresholds.into_iter().map(precedence_config).collect(), source)
+    (rows.iter().map(precedence_config).collect(), source)
 }
 
 /// Puts the few codepoints whose default thresholds differ least from another group's into that group.
-fn join_nearest(groups: &mut Vec<(Thresholds, Vec<Dscp>)>, detect: &RandomDetect) {
-    let written = |dscps: &[Dscp]| dscps.iter().any(|dscp| detect.dscps.contains_key(&dscp.value()));
-    let distance = |a: &Thresholds, b: &Thresholds| a.min.abs_diff(b.min) + a.max.abs_diff(b.max);
+fn join_nearest(groups: &mut Vec<(RandomDetectRow, Vec<Dscp>)>) {
+    let distance = |a: &RandomDetectRow, b: &RandomDetectRow| a.min.abs_diff(b.min) + a.max.abs_diff(b.max);
     let pairs = (0..groups.len()).flat_map(|from| (0..groups.len()).map(move |to| (from, to)));
     let nearest = pairs.filter(|(from, to)| from != to).min_by_key(|(from, to)| {
         let ((own, dscps), (other, _)) = (&groups[*from], &groups[*to]);
-        (written(dscps), distance(own, other), dscps.len())
+        (own.is_written, distance(own, other), dscps.len())
     });
     if let Some((from, to)) = nearest {
         let (_, dscps) = groups[from].clone();
         groups[to].1.extend(dscps);
         groups.remove(from);
     }
-}
-
-/// The default of a codepoint, as the router lists them for a maximum of 40: the minimum thresholds of AF
-/// fall with the drop precedence, those of the class selectors rise, all others are half the maximum.
-fn default_of_dscp(dscp: Dscp, platform: &Platform) -> Thresholds {
-    let max = platform.wred_maximum.max(2);
-    let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
-        _ if dscp == Dscp::EF => 36,
-        _ if dscp.is_assured_forwarding() => [32, 28, 24][dscp.color().index()],
-        (class @ 1..=7, 0) => 20 + 2 * u64::from(class),
-        _ => 20,
-    };
-    Thresholds { min: max * of_forty / 40, max, mark_probability_denominator: DENOMINATOR }
 }

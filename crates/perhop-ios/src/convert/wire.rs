@@ -6,8 +6,8 @@ use perhop_qos::ring::RingConfig;
 use serde::Serialize;
 
 use super::circuit::{Circuit, cell_rate, kilobits};
-use super::platform::Platform;
 use crate::ast::{CellEncapsulation, Hardware, Interface, LinkEncapsulation};
+use crate::platform::Platform;
 
 /// What the configuration says of the wire under a port; `None` is for whoever lays the wire to say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

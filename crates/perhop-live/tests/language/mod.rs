@@ -2,16 +2,16 @@
 
 use std::path::Path;
 
-use perhop_ios::Platform;
+use perhop_ios::{Platform, Recognition};
 use perhop_qos::ConfigError;
 use perhop_scenario::{
-    ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Loaded, Loader, PlatformConfig,
+    ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Loaded, Loader, RouterConfiguration,
 };
 
 struct Ios;
 
 impl ConfigurationLanguage for Ios {
-    fn read(&self, text: &str, _: &PlatformConfig) -> Result<ConfiguredRouter, ConfigError> {
+    fn read(&self, text: &str, _: &RouterConfiguration) -> Result<ConfiguredRouter, ConfigError> {
         let mut configuration = perhop_ios::parse(text);
         let port = |port: perhop_ios::Port| ConfiguredPort {
             name: port.name,
@@ -25,7 +25,8 @@ impl ConfigurationLanguage for Ios {
             ring: port.wire.ring,
             shutdown: port.shutdown,
         };
-        let router = perhop_ios::convert(&mut configuration, &Platform::default());
+        let platform = Platform::of(Recognition::of(&configuration).profile);
+        let router = perhop_ios::convert(&mut configuration, &platform);
         Ok(ConfiguredRouter { ports: router.ports.into_iter().map(port).collect(), findings: Vec::new() })
     }
     fn interface_name(&self, written: &str) -> String {

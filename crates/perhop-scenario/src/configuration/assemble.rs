@@ -86,10 +86,10 @@ impl Assembly<'_> {
         let added: String =
             configuration.add.iter().map(|command| command.replace('\n', " ") + "\n").collect();
         let whole = format!("{}\n{added}", text.trim_end_matches('\n'));
-        let read = match language.read(&whole, &configuration.platform) {
+        let read = match language.read(&whole, configuration) {
             Ok(read) => read,
             Err(error) => {
-                let path = path.join("platform").extend(&error.path);
+                let path = path.extend(&error.path);
                 self.error(&path, error.message, error.help.unwrap_or_default());
                 return None;
             }

@@ -1,5 +1,6 @@
 //! [`RouterConfiguration`] as written in a scenario, and [`ConfigurationLanguage`], which interprets it.
 
+use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
@@ -29,6 +30,10 @@ pub struct RouterConfiguration {
     /// setting replaces the earlier one. `[policy-map wan, class voice, bandwidth 500]`
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub add: Vec<String>,
+    /// Classes by criteria as `match` takes them, in place of their class-maps or where these are missing;
+    /// alternatives are joined by ` or `. `{ VOICE: dscp ef }`
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub assume: BTreeMap<String, String>,
     /// Properties of the router's hardware, which are not part of a configuration.
     #[serde(default)]
     pub platform: PlatformConfig,
@@ -39,7 +44,9 @@ pub struct RouterConfiguration {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PlatformConfig {
-    /// Name of a hardware profile; by default a router of 1999 with an ATM port adapter.
+    /// Which generation of queueing the router runs: `pre-hqf`, `7500-vip`, `hqf` (IOS from 12.4(20)T on) or
+    /// `ios-xe`; `cisco-7200-pa-a3` and `cisco-7500-vip` are the first two with an ATM port adapter. By default
+    /// what the configuration tells of itself, and `hqf` where it tells nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub profile: Option<String>,
     /// Size of a particle in the transmit ring of a virtual circuit, IP bytes.
@@ -84,11 +91,12 @@ pub fn configuration_text(bytes: &[u8]) -> String {
 
 /// A language of router configurations.
 pub trait ConfigurationLanguage {
-    /// Interprets `text` for a router of `platform`.
+    /// Interprets `text`, the text of `configuration`, for its platform and with its assumptions.
     ///
     /// # Errors
-    /// When the platform is unknown. Errors in the text are among the findings.
-    fn read(&self, text: &str, platform: &PlatformConfig) -> Result<ConfiguredRouter, ConfigError>;
+    /// When the platform is unknown, or an assumption is no criterion; its path begins at the configuration.
+    /// Errors in the text are among the findings.
+    fn read(&self, text: &str, configuration: &RouterConfiguration) -> Result<ConfiguredRouter, ConfigError>;
     /// The full name of an interface whose name may be abbreviated.
     fn interface_name(&self, written: &str) -> String;
 }

@@ -1,0 +1,86 @@
+//! What the user says of classes whose definition is missing, or cannot be modelled: `VOICE = dscp ef`.
+
+use std::collections::BTreeMap;
+
+use crate::ast::{Combination, Configuration, Criterion};
+use crate::check;
+use crate::line::LineState;
+use crate::parser;
+
+/// Classes, and criteria as `match` takes them; alternatives are joined by ` or `.
+pub type Assumptions = BTreeMap<String, String>;
+
+/// Reads `text` as [`parse`](crate::parse()) does, with the classes of `assumptions` defined as they say,
+/// whether or not `text` defines them.
+///
+/// # Errors
+/// An assumption that is no criterion: the class and what is wrong.
+pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configuration, (String, String)> {
+    let mut configuration = parser::read(text);
+    for (class, criteria) in assumptions {
+        let criteria: Vec<String> = criteria.split(" or ").map(|one| one.trim().to_owned()).collect();
+        let defined = definition(class, &criteria).map_err(|message| (class.clone(), message))?;
+        let place = configuration.class_maps.place(class, || defined.clone());
+        if let Some(map) = configuration.class_maps.at_mut(place) {
+            *map = defined;
+        }
+        configuration.assumed.insert(class.clone(), criteria);
+    }
+    check::check(&mut configuration);
+    Ok(configuration)
+}
+
+/// The class-map of a class of which one of `criteria` holds.
+fn definition(class: &str, criteria: &[String]) -> Result<crate::ast::ClassMap, String> {
+    let mut text = format!("class-map match-any {class}");
+    for one in criteria {
+        text += "\n match ";
+        text += one;
+    }
+    let read = parser::read(&text);
+    for line in read.lines.iter().skip(1) {
+        if line.state != LineState::Modelled {
+            let note = line.note.clone().unwrap_or_else(|| line.state.to_string());
+            return Err(format!("`{}`: {note}", line.text.trim()));
+        }
+    }
+    let map = read.class_maps.get(class).ok_or_else(|| format!("`{class}` is not the name of a class"))?;
+    let unseen =
+        map.statements.iter().any(|statement| matches!(statement.criterion, Criterion::NotModelled(_)));
+    if unseen || map.statements.is_empty() {
+        return Err("no criterion that perhop models".to_owned());
+    }
+    let mut map = map.clone();
+    map.combination = Combination::MatchAny;
+    map.line = 0;
+    for statement in &mut map.statements {
+        statement.line = 0;
+    }
+    Ok(map)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assume(text: &str, class: &str, criteria: &str) -> Result<Configuration, (String, String)> {
+        let assumptions = Assumptions::from([(class.to_owned(), criteria.to_owned())]);
+        parse_assuming(text, &assumptions)
+    }
+
+    #[test]
+    fn a_class_that_is_not_defined_gets_a_definition() {
+        let text = "policy-map p\n class VOICE\n  priority 100\n";
+        assert_eq!(crate::parse(text).diagnostics.len(), 1);
+        let configuration = assume(text, "VOICE", "dscp ef or ip precedence 5").unwrap();
+        assert!(configuration.diagnostics.is_empty(), "{:?}", configuration.diagnostics);
+        assert_eq!(configuration.class_maps.get("VOICE").unwrap().statements.len(), 2);
+    }
+
+    #[test]
+    fn what_is_no_criterion_is_refused() {
+        let (class, message) = assume("", "VOICE", "dscp eff").unwrap_err();
+        assert_eq!(class, "VOICE");
+        assert!(message.contains("match dscp eff"), "{message}");
+    }
+}

@@ -1,0 +1,234 @@
+//! What the router refuses to attach, by release.
+
+use super::Context;
+use super::bandwidth::{Reservations, percent_of, priority_rate};
+use super::circuit::Circuit;
+use super::resolve::{DEEPEST, Reference};
+use crate::ast::{AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap};
+use crate::diagnostic::Diagnostic;
+use crate::platform::Profile;
+
+/// A policy that leaves packets in order, and the line that attaches it.
+#[derive(Clone, Copy)]
+pub(super) struct Attachment<'a> {
+    pub(super) policy: &'a PolicyMap,
+    pub(super) line: usize,
+}
+
+impl<'a> Context<'a> {
+    /// Whether the router attaches a policy to what leaves by `circuit`.
+    pub(super) fn may_be_attached(
+        &mut self,
+        interface: &Interface,
+        circuit: &Circuit,
+        attachment: Attachment<'a>,
+        reference: Reference,
+    ) -> bool {
+        let refusal = self
+            .without_guaranteed_rate(circuit, attachment)
+            .or_else(|| self.above_reservable(attachment, reference))
+            .or_else(|| self.without_shaper(interface, attachment));
+        let inside = self.refused_inside(attachment.policy, reference);
+        let is_attached = refusal.is_none() && inside.is_empty();
+        self.found.extend(refusal.into_iter().chain(inside));
+        is_attached
+    }
+
+    /// The classes whose class-map is there.
+    fn known(&self, policy: &'a PolicyMap) -> Vec<&'a PolicyClass> {
+        let is_known = |class: &&PolicyClass| {
+            class.name == CLASS_DEFAULT || self.configuration.class_maps.get(&class.name).is_some()
+        };
+        policy.classes.iter().filter(is_known).collect()
+    }
+
+    /// A reservation on a circuit that guarantees nothing.
+    fn without_guaranteed_rate(&self, circuit: &Circuit, attachment: Attachment<'a>) -> Option<Diagnostic> {
+        let reserves = self
+            .known(attachment.policy)
+            .iter()
+            .any(|class| class.bandwidth.is_some() || class.priority.is_some());
+        let unspecified = circuit.pvc.is_some_and(|pvc| {
+            let service = pvc.service.map(|service| service.value).unwrap_or_default();
+            matches!(service, AtmService::Ubr(_) | AtmService::Unspecified)
+        });
+        (reserves && unspecified).then(|| {
+            Diagnostic::error(
+                attachment.line,
+                format!(
+                    "policy {} reserves bandwidth on a circuit without a guaranteed rate",
+                    attachment.policy.name
+                ),
+                "the router refuses the line: no policy applies here; give the circuit vbr-nrt or cbr",
+            )
+        })
+    }
+
+    /// Guarantees above what the release lets classes reserve.
+    fn above_reservable(&self, attachment: Attachment<'a>, reference: Reference) -> Option<Diagnostic> {
+        let Attachment { policy, line } = attachment;
+        let known = self.known(policy);
+        let percent = reference.reservable_percent;
+        if !self.platform.profile.is_hierarchical() {
+            let reservations = Reservations::of(&known, reference.queueing, percent);
+            return (reservations.total() > reservations.reservable).then(|| {
+                Diagnostic::error(
+                    line,
+                    format!(
+                        "policy {} reserves {} kb/s, but only {} kb/s are available: {percent} % of {}",
+                        policy.name,
+                        reservations.total() / 1000,
+                        reservations.reservable / 1000,
+                        reference.queueing
+                    ),
+                    "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth raises the limit",
+                )
+            });
+        }
+        let (total, limit) = self.promised(&known, reference);
+        (total > limit).then(|| {
+            Diagnostic::error(
+                line,
+                format!(
+                    "the classes of policy {} are promised {} kb/s, more than {} kb/s",
+                    policy.name,
+                    total / 1000,
+                    limit / 1000
+                ),
+                "the router refuses it: the sum of class bandwidths exceeds 99 percent",
+            )
+        })
+    }
+
+    /// Bits per second that priority and absolute guarantees take, and what they may take: 1 % is
+    /// class-default's unless it asks for a guarantee itself.
+    fn promised(&self, classes: &[&PolicyClass], reference: Reference) -> (u64, u64) {
+        let rate = reference.queueing;
+        let of_class = |class: &&PolicyClass| {
+            let priority = class.priority.and_then(|priority| priority_rate(priority.value.rate, rate));
+            let promised = class.bandwidth.map_or(0, |bandwidth| match bandwidth.value {
+                Bandwidth::Kilobits(kilobits) => kilobits.saturating_mul(1000),
+                Bandwidth::Percent(percent) => percent_of(rate, percent).as_bits_per_second(),
+                Bandwidth::RemainingPercent(_) | Bandwidth::RemainingRatio(_) => 0,
+            });
+            promised.saturating_add(priority.map_or(0, perhop_qos::Rate::as_bits_per_second))
+        };
+        let total = classes.iter().map(of_class).fold(0, u64::saturating_add);
+        let default_asks =
+            classes.iter().any(|class| class.name == CLASS_DEFAULT && class.bandwidth.is_some());
+        let percent = if default_asks || self.platform.profile == Profile::IosXe { 100 } else { 99 };
+        (total, percent_of(rate, percent).as_bits_per_second())
+    }
+
+    /// Queues on a sub-interface or tunnel need a shaper above them: nothing else ever congests it.
+    fn without_shaper(&self, interface: &Interface, attachment: Attachment<'a>) -> Option<Diagnostic> {
+        // A sub-interface without a policy of its own shares the one of its interface.
+        let own = interface.service_policies.output.as_ref().is_some_and(|at| at.line == attachment.line);
+        let is_tagged = own && interface.parent.is_some() && interface.hardware == Hardware::Ethernet;
+        let is_tunnel = interface.name.starts_with("Tunnel");
+        let needs = |class: &&&PolicyClass| {
+            let reserves = matches!(
+                class.bandwidth.map(|bandwidth| bandwidth.value),
+                Some(Bandwidth::Kilobits(_) | Bandwidth::Percent(_))
+            );
+            let queues = reserves
+                || class.priority.is_some()
+                || class.fair_queue.is_some()
+                || class.random_detect.is_some();
+            queues && class.shape.is_none()
+        };
+        let known = self.known(attachment.policy);
+        let class = known.iter().find(needs).filter(|_| is_tagged || is_tunnel)?;
+        Some(Diagnostic::error(
+            attachment.line,
+            format!(
+                "policy {} queues on {} without a shaper above (class {}, line {})",
+                attachment.policy.name, interface.name, class.name, class.line
+            ),
+            "the router refuses the line (CBWFQ: not supported on subinterfaces): shape in class-default of a \
+             policy around it",
+        ))
+    }
+
+    /// Lines of `policy` and of those inside it that today's routers refuse.
+    fn refused_inside(&self, policy: &'a PolicyMap, reference: Reference) -> Vec<Diagnostic> {
+        if !self.platform.profile.is_hierarchical() {
+            return Vec::new();
+        }
+        let known = self.known(policy);
+        let mut found: Vec<Diagnostic> = mixed_units(policy, &known).into_iter().collect();
+        found.extend(known.iter().filter_map(|class| self.refused_class(class)));
+        if reference.depth < DEEPEST {
+            let inner = known.iter().filter_map(|class| class.service_policy.as_ref());
+            let inner = inner.filter_map(|at| self.configuration.policy_maps.get(&at.value));
+            let deeper = Reference { depth: reference.depth + 1, ..reference };
+            found.extend(inner.flat_map(|policy| self.refused_inside(policy, deeper)));
+        }
+        found
+    }
+
+    /// Commands of a class that exclude each other, or that need another.
+    fn refused_class(&self, class: &PolicyClass) -> Option<Diagnostic> {
+        let is_default = class.name == CLASS_DEFAULT;
+        let has_share = class.bandwidth.is_some() || class.shape.is_some() || class.fair_queue.is_some();
+        let refuse = |line: usize, message: &str, router: &str| {
+            Some(Diagnostic::error(line, format!("{message} (class {})", class.name), router))
+        };
+        if let Some(detect) = &class.random_detect {
+            if class.priority.is_some() {
+                return refuse(
+                    detect.line,
+                    "random-detect in a class with priority",
+                    "the router refuses it",
+                );
+            }
+            if !has_share && !is_default {
+                return refuse(
+                    detect.line,
+                    "random-detect in a class without bandwidth, shape or fair-queue",
+                    "the router refuses it: the class has no queue of its own",
+                );
+            }
+        }
+        if let Some(fair) = class.fair_queue.filter(|_| class.priority.is_some()) {
+            return refuse(fair.line, "fair-queue in a class with priority", "the router refuses it");
+        }
+        if self.platform.profile != Profile::IosXe {
+            return None;
+        }
+        let inner = class.service_policy.as_ref();
+        let inner = inner.and_then(|at| self.configuration.policy_maps.get(&at.value));
+        if let Some(bandwidth) = class.bandwidth
+            && matches!(bandwidth.value, Bandwidth::Kilobits(_) | Bandwidth::Percent(_))
+            && inner.is_some_and(|policy| self.queues(policy, 1))
+        {
+            return refuse(
+                bandwidth.line,
+                "bandwidth in a class whose policy inside queues",
+                "the router refuses it: only leaves have a minimum; use bandwidth remaining or shape",
+            );
+        }
+        let limit = class.queue_limit?;
+        if !is_default && class.bandwidth.is_none() && class.shape.is_none() && class.priority.is_none() {
+            return refuse(
+                limit.line,
+                "queue-limit in a class without bandwidth, shape or priority",
+                "the router refuses it: queue-limit not allowed without bandwidth shape or priority command",
+            );
+        }
+        None
+    }
+}
+
+/// Guarantees in different units in one policy.
+fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnostic> {
+    let mut units = classes.iter().filter_map(|class| class.bandwidth);
+    let first = units.next()?;
+    let kind = std::mem::discriminant(&first.value);
+    let other = units.find(|bandwidth| std::mem::discriminant(&bandwidth.value) != kind)?;
+    Some(Diagnostic::error(
+        other.line,
+        format!("policy {} mixes units of bandwidth (line {})", policy.name, first.line),
+        "the router refuses it: use kbps, percent, remaining percent or remaining ratio in all classes",
+    ))
+}

@@ -1,0 +1,330 @@
+//! Turns policy-maps into [`ResolvedPolicy`]s: percentages into rates, silence into the profile's defaults.
+
+use perhop_qos::Rate;
+
+use super::Context;
+use super::bandwidth::{bursts_of_police, bytes_in, priority_rate, rate_of, shaper};
+use super::condition::{Condition, of_class};
+use super::guarantees::guarantees;
+use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit};
+use super::random_detect::random_detect;
+use super::resolved::{
+    PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy, ResolvedPriority,
+    ResolvedShape, Share,
+};
+use crate::ast::{
+    CLASS_DEFAULT, ClassMap, Combination, Criterion, Marking, Polarity, Police, PolicyClass, PolicyMap,
+    PriorityRate, Shape, Statement, TrafficRate,
+};
+
+/// Policies inside policies go no deeper.
+pub(super) const DEEPEST: usize = 3;
+
+/// What the numbers of a policy refer to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Reference {
+    /// Percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the class
+    /// around the policy, or the interface.
+    pub(super) queueing: Rate,
+    /// Percentages of `police`: the rate of the next shaper above, or of the next policer, or the interface's.
+    /// Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth` does not count.
+    pub(super) police: Rate,
+    /// The next shaper above, or the interface: what queues of the QFP are as long as.
+    pub(super) line: Rate,
+    /// Percent of `queueing` that classes may reserve.
+    pub(super) reservable_percent: u64,
+    /// Whether the policy is one of a tunnel's peers: limits of queues go by rates there.
+    pub(super) is_per_tunnel: bool,
+    pub(super) depth: usize,
+}
+
+impl Reference {
+    /// The top policy of a port of `bandwidth`.
+    pub(super) fn top(bandwidth: Rate, reservable_percent: u64) -> Reference {
+        Reference {
+            queueing: bandwidth,
+            police: bandwidth,
+            line: bandwidth,
+            reservable_percent,
+            is_per_tunnel: false,
+            depth: 0,
+        }
+    }
+
+    /// The policy inside `class`.
+    fn inside(self, class: &ResolvedClass) -> Reference {
+        let shape = class.shape.map(|shape| Rate::from_bits_per_second(shape.target_bps));
+        let police = class.police.as_ref().map(|police| Rate::from_bits_per_second(police.cir_bps));
+        let guarantee = (class.share.rate_bps > 0).then(|| Rate::from_bits_per_second(class.share.rate_bps));
+        Reference {
+            queueing: shape.or(guarantee).unwrap_or(self.queueing),
+            police: shape.or(police).unwrap_or(self.police),
+            line: shape.unwrap_or(self.line),
+            reservable_percent: 100,
+            depth: self.depth + 1,
+            ..self
+        }
+    }
+}
+
+impl<'a> Context<'a> {
+    /// `policy` with all its numbers. Classes whose class-map is not there are left out, as the router
+    /// leaves them out; class-default comes last, wherever it stands.
+    pub(super) fn resolve(&self, policy: &'a PolicyMap, reference: Reference) -> ResolvedPolicy {
+        let queues = self.queues(policy, reference.depth);
+        let unsaid = PolicyClass { name: CLASS_DEFAULT.to_owned(), ..PolicyClass::default() };
+        let mut known: Vec<(&PolicyClass, Condition)> = policy
+            .classes
+            .iter()
+            .filter_map(|class| Some((class, of_class(self.configuration, &class.name)?)))
+            .collect();
+        known.sort_by_key(|(class, _)| class.name == CLASS_DEFAULT);
+        if queues && known.last().is_none_or(|(class, _)| class.name != CLASS_DEFAULT) {
+            known.push((&unsaid, Condition::Always));
+        }
+        let shares = guarantees(
+            &known
+                .iter()
+                .map(|(class, _)| (*class, self.has_queue(class, reference.depth)))
+                .collect::<Vec<_>>(),
+            reference,
+            self.platform,
+        );
+        let classes: Vec<ResolvedClass> = known
+            .into_iter()
+            .zip(shares)
+            .map(|((class, condition), share)| {
+                let mut resolved = self.class_of(class, condition, share, reference);
+                let inside = class.service_policy.as_ref().filter(|_| reference.depth < DEEPEST);
+                let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
+                resolved.policy = inside.map(|policy| self.resolve(policy, reference.inside(&resolved)));
+                if queues && resolved.policy.as_ref().is_none_or(|inner| !holds_queue(inner)) {
+                    self.limits(&mut resolved, class, reference);
+                }
+                resolved
+            })
+            .collect();
+        let priority_limits = priority_limits(&classes, reference);
+        ResolvedPolicy {
+            name: policy.name.clone(),
+            line: policy.line,
+            rate_bps: reference.queueing.as_bits_per_second(),
+            classes,
+            priority_limits,
+        }
+    }
+
+    /// Whether `class` has a queue, or a scheduler, of its own; what has none waits in class-default's.
+    pub(super) fn has_queue(&self, class: &PolicyClass, depth: usize) -> bool {
+        let has_share = class.bandwidth.is_some() || class.shape.is_some();
+        let inner = class.service_policy.as_ref().filter(|_| depth < DEEPEST);
+        if !self.platform.profile.is_hierarchical() {
+            return class.name == CLASS_DEFAULT || class.priority.is_some() || has_share || inner.is_some();
+        }
+        let inner = inner.and_then(|at| self.configuration.policy_maps.get(&at.value));
+        class.name == CLASS_DEFAULT
+            || class.priority.is_some()
+            || has_share
+            || class.fair_queue.is_some()
+            || inner.is_some_and(|policy| self.queues(policy, depth + 1))
+    }
+
+    fn class_of(
+        &self,
+        class: &PolicyClass,
+        condition: Condition,
+        (bandwidth, share): (Option<super::resolved::Guarantee>, Share),
+        reference: Reference,
+    ) -> ResolvedClass {
+        let map = self.configuration.class_maps.get(&class.name);
+        ResolvedClass {
+            name: class.name.clone(),
+            line: class.line,
+            combination: map.map_or(Combination::MatchAny, |map| map.combination),
+            matches: map.map_or_else(|| vec!["any".to_owned()], |map| self.match_lines(map)),
+            queue: None,
+            conditioner: None,
+            bandwidth,
+            share,
+            priority: class.priority.map(|priority| resolved_priority(priority.value, reference.queueing)),
+            police: class.police.as_ref().map(|police| resolved_police(&police.value, reference.police)),
+            shape: class.shape.map(|shape| self.resolved_shape(&shape.value, reference.queueing)),
+            queue_limit: None,
+            has_written_limit: false,
+            label: None,
+            fair_queue: None,
+            random_detect: None,
+            marks: class.marks.iter().map(|mark| mark.value.clone()).collect(),
+            drop: class.drop.is_some(),
+            policy: None,
+            condition,
+        }
+    }
+
+    fn resolved_shape(&self, shape: &Shape, reference: Rate) -> ResolvedShape {
+        let config = shaper(shape, reference, self.platform.profile);
+        let (bc_bits, be_bits) = (config.burst.as_bytes() * 8, config.excess.as_bytes() * 8);
+        let cir_bps = config.rate.as_bits_per_second();
+        let peak = u128::from(cir_bps) * u128::from(bc_bits + be_bits) / u128::from(bc_bits.max(1));
+        let target_bps = match shape.kind {
+            crate::ast::ShapeKind::Average => cir_bps,
+            crate::ast::ShapeKind::Peak => u64::try_from(peak).unwrap_or(u64::MAX),
+        };
+        let value_percent = match shape.rate {
+            TrafficRate::Percent(percent) => Some(percent),
+            TrafficRate::BitsPerSecond(_) => None,
+        };
+        ResolvedShape { kind: shape.kind, cir_bps, bc_bits, be_bits, target_bps, value_percent }
+    }
+
+    /// The limits of the class's queue, WRED and fair queueing on it.
+    fn limits(&self, resolved: &mut ResolvedClass, class: &PolicyClass, reference: Reference) {
+        if !self.has_queue(class, reference.depth) {
+            return;
+        }
+        let own = resolved.shape.map(|shape| shape.target_bps).or(resolved.priority.and_then(|p| p.rate_bps));
+        let own = own.or((resolved.share.rate_bps > 0).then_some(resolved.share.rate_bps));
+        let rate = own.map_or(reference.queueing, Rate::from_bits_per_second);
+        let line =
+            resolved.shape.map_or(reference.line, |shape| Rate::from_bits_per_second(shape.target_bps));
+        let written = class.queue_limit.map(|limit| class_limit(limit.value, rate));
+        let default = || match resolved.priority {
+            Some(_) => priority_limit(rate, reference, self.platform),
+            None => default_class_limit(class.random_detect.as_ref(), rate, line, reference, self.platform),
+        };
+        let limit = written.unwrap_or_else(default);
+        resolved.random_detect = class
+            .random_detect
+            .as_ref()
+            .map(|detect| random_detect(&detect.value, &resolved.condition, limit, self.platform));
+        resolved.fair_queue = class.fair_queue.map(|fair| {
+            fair_queue(&fair.value, written, limit, resolved.random_detect.is_some(), self.platform)
+        });
+        resolved.has_written_limit = written.is_some();
+        resolved.queue_limit = Some(limit);
+    }
+
+    fn match_lines(&self, map: &ClassMap) -> Vec<String> {
+        if let Some(criteria) = self.configuration.assumed.get(&map.name) {
+            return criteria.clone();
+        }
+        if map.statements.is_empty() {
+            return vec!["none".to_owned()];
+        }
+        map.statements.iter().map(|statement| self.match_line(statement)).collect()
+    }
+
+    /// A `match` line as the router prints it.
+    fn match_line(&self, statement: &Statement) -> String {
+        let line = self.configuration.lines.get(statement.line.wrapping_sub(1));
+        let words: Vec<&str> =
+            line.map_or_else(Vec::new, |line| line.text.split_ascii_whitespace().collect());
+        let written = words.iter().skip_while(|word| !word.eq_ignore_ascii_case("match")).skip(1);
+        let written: Vec<&str> = written.copied().collect();
+        let not = if statement.polarity == Polarity::Not { "not " } else { "" };
+        let of_ip = if written.contains(&"ip") { "ip" } else { "" };
+        let text = match &statement.criterion {
+            Criterion::Dscp(values) => {
+                let values: Vec<String> =
+                    values.iter().map(|dscp| format!("{dscp} ({})", dscp.value())).collect();
+                format!("{of_ip} dscp {}", values.join(" "))
+            }
+            Criterion::Precedence(values) => {
+                let values: Vec<String> = values.iter().map(|one| format!("{} ", one.value())).collect();
+                format!("{of_ip} precedence {}", values.concat())
+            }
+            _ => written.into_iter().filter(|word| *word != "not").collect::<Vec<_>>().join(" "),
+        };
+        format!("{not}{text}")
+    }
+}
+
+/// The limit of the one queue that the priority classes of a level share.
+fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<PriorityLimit> {
+    let of_level = |level: u8| {
+        let limits: Vec<_> = classes
+            .iter()
+            .filter(|class| class.priority.is_some_and(|priority| priority.level == level))
+            .filter_map(|class| class.queue_limit)
+            .collect();
+        let first = *limits.first()?;
+        // Limits that go by the classes' rates add up.
+        let value =
+            if reference.is_per_tunnel { limits.iter().map(|limit| limit.value).sum() } else { first.value };
+        Some(PriorityLimit { level, limit: super::resolved::Limit { value, ..first } })
+    };
+    (1..=2).filter_map(of_level).collect()
+}
+
+/// Whether `policy`, or one inside it, has a class with a queue.
+pub(super) fn holds_queue(policy: &ResolvedPolicy) -> bool {
+    policy
+        .classes
+        .iter()
+        .any(|class| class.queue_limit.is_some() || class.policy.as_ref().is_some_and(holds_queue))
+}
+
+/// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
+const PRIORITY_BURST_MICROSECONDS: u64 = 200_000;
+
+fn resolved_priority(priority: crate::ast::Priority, reference: Rate) -> ResolvedPriority {
+    let rate = priority_rate(priority.rate, reference);
+    let (kind, value) = match priority.rate {
+        PriorityRate::Unlimited => (PriorityKind::Strict, 0),
+        PriorityRate::Kilobits(kilobits) => (PriorityKind::Kbps, kilobits),
+        PriorityRate::Percent(percent) => (PriorityKind::Percent, percent),
+    };
+    let burst =
+        rate.map(|rate| priority.burst.unwrap_or_else(|| bytes_in(rate, PRIORITY_BURST_MICROSECONDS).max(1)));
+    ResolvedPriority {
+        level: priority.level,
+        has_level: priority.level > 1,
+        kind,
+        value,
+        rate_bps: rate.map(Rate::as_bits_per_second),
+        burst_bytes: burst,
+    }
+}
+
+fn resolved_police(police: &Police, reference: Rate) -> ResolvedPolice {
+    let cir = rate_of(police.rate, reference);
+    let (committed, excess) = bursts_of_police(police, cir, reference);
+    let (kind, value) = match police.rate {
+        TrafficRate::BitsPerSecond(bits) => (PoliceKind::Bps, bits),
+        TrafficRate::Percent(percent) => (PoliceKind::Percent, percent),
+    };
+    let or = |own: &[crate::ast::Action], other: crate::ast::Action| {
+        if own.is_empty() { vec![other] } else { own.to_vec() }
+    };
+    let conform = or(&police.conform, crate::ast::Action::TRANSMIT);
+    let exceed = or(&police.exceed, crate::ast::Action::DROP);
+    let has_two_colors = police.peak.is_none() && police.violate.is_empty();
+    // Without an action of its own what violates is treated as what exceeds.
+    let violate = match (has_two_colors, police.violate.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, true) => exceed.clone(),
+        (false, false) => police.violate.clone(),
+    };
+    ResolvedPolice {
+        kind,
+        value,
+        cir_bps: cir.as_bits_per_second(),
+        bc_bytes: committed.as_bytes(),
+        pir_bps: police.peak.map(|peak| rate_of(peak, reference).as_bits_per_second()),
+        be_bytes: (!has_two_colors).then(|| excess.as_bytes()),
+        colors: if has_two_colors { 2 } else { 3 },
+        conform,
+        exceed,
+        violate,
+    }
+}
+
+/// Whether a class writes the DS field.
+pub(super) fn marks_codepoint(class: &ResolvedClass) -> bool {
+    let codepoint = |marking: &Marking| matches!(marking, Marking::Precedence(_) | Marking::Dscp(_));
+    let actions = class
+        .police
+        .iter()
+        .flat_map(|police| [&police.conform, &police.exceed, &police.violate].into_iter().flatten());
+    class.marks.iter().any(codepoint) || actions.filter_map(|action| action.marking.as_ref()).any(codepoint)
+}

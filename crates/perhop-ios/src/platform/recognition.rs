@@ -1,0 +1,183 @@
+//! [`Recognition`]: which router a configuration belongs to, from what it says of itself.
+
+use serde::Serialize;
+
+use super::profile::Profile;
+use super::signs::{self, Sign};
+use crate::ast::Configuration;
+
+/// The operating system that wrote a configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dialect {
+    /// Cisco IOS.
+    Ios,
+    /// Cisco IOS-XE on a router.
+    IosXe,
+    /// A Catalyst switch with `mls qos`: 2960, 3560, 3750, 6500.
+    CatalystMls,
+    /// A Catalyst switch with UADP hardware: 3650, 3850, 9000.
+    CatalystUadp,
+    /// Cisco IOS XR.
+    IosXr,
+    /// Cisco NX-OS.
+    NxOs,
+}
+
+impl Dialect {
+    /// Whether perhop models the queueing of its hardware.
+    pub fn is_supported(self) -> bool {
+        matches!(self, Dialect::Ios | Dialect::IosXe)
+    }
+}
+
+/// A line that tells something of the router.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// The line, from 1.
+    pub line: usize,
+    /// The line's text, without the space around it.
+    pub text: String,
+    /// What it tells.
+    pub says: &'static str,
+}
+
+/// Which router a configuration belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Recognition {
+    /// The rules that it follows.
+    pub profile: Profile,
+    /// The system that wrote it.
+    pub dialect: Dialect,
+    /// Whether the configuration leaves no doubt about the profile.
+    pub certain: bool,
+    /// The lines that tell, the most telling first; none where the profile is assumed.
+    pub because: Vec<Evidence>,
+}
+
+impl Recognition {
+    /// Which router `configuration` belongs to. A configuration that tells nothing, a fragment, is taken for
+    /// that of a router with the hierarchical queueing framework.
+    pub fn of(configuration: &Configuration) -> Recognition {
+        let signs = signs::of(configuration);
+        let first = |kinds: &[Sign]| {
+            let found = kinds.iter().find_map(|kind| signs.iter().find(|(sign, _)| sign == kind));
+            found.map(|(_, evidence)| evidence.clone())
+        };
+        for (kinds, dialect, profile) in DIALECTS {
+            if let Some(evidence) = first(kinds) {
+                let because = vec![evidence];
+                return Recognition { profile: *profile, dialect: *dialect, certain: true, because };
+            }
+        }
+        for rule in RULES {
+            let Some(evidence) = first(rule.signs) else { continue };
+            let besides = match rule.beside {
+                [] => None,
+                kinds => match first(kinds) {
+                    Some(other) => Some(other),
+                    None => continue,
+                },
+            };
+            let dialect = if rule.profile == Profile::IosXe { Dialect::IosXe } else { Dialect::Ios };
+            let because = std::iter::once(evidence).chain(besides).collect();
+            return Recognition { profile: rule.profile, dialect, certain: rule.certain, because };
+        }
+        Recognition { profile: Profile::Hqf, dialect: Dialect::Ios, certain: false, because: Vec::new() }
+    }
+}
+
+/// Systems and hardware whose queueing perhop does not model; the profile is the one whose policers and
+/// classifiers are nearest.
+const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
+    (&[Sign::NxOs], Dialect::NxOs, Profile::IosXe),
+    (&[Sign::IosXr], Dialect::IosXr, Profile::IosXe),
+    (&[Sign::Uadp], Dialect::CatalystUadp, Profile::IosXe),
+    (&[Sign::Mls], Dialect::CatalystMls, Profile::Hqf),
+];
+
+/// A profile, the signs of which one is enough, those of which one must stand beside it, and whether that
+/// leaves no doubt.
+struct Rule {
+    profile: Profile,
+    signs: &'static [Sign],
+    beside: &'static [Sign],
+    certain: bool,
+}
+
+const fn rule(profile: Profile, signs: &'static [Sign], beside: &'static [Sign], certain: bool) -> Rule {
+    Rule { profile, signs, beside, certain }
+}
+
+/// The first rule that applies. The product and the image's name are the most certain; a version of 15 is
+/// printed by IOS and by IOS-XE 3.x alike; 12.4 by trains with and without HQF.
+const RULES: &[Rule] = &[
+    rule(Profile::IosXe, &[Sign::XeProduct, Sign::XeImage], &[], true),
+    rule(Profile::Hqf, &[Sign::IosProduct, Sign::HqfImage], &[], true),
+    rule(Profile::Vip7500, &[Sign::VipImage], &[], true),
+    rule(Profile::PreHqf, &[Sign::OldImage], &[], true),
+    // IOL prints 17.x and queues in software.
+    rule(Profile::Hqf, &[Sign::Version16, Sign::Version15], &[Sign::IolInterface], true),
+    rule(Profile::IosXe, &[Sign::Version16], &[], true),
+    rule(Profile::IosXe, &[Sign::Version15], &[Sign::XePlatform], true),
+    rule(Profile::IosXe, &[Sign::Version15], &[Sign::XeInterface], false),
+    rule(Profile::Hqf, &[Sign::Version15], &[], true),
+    rule(Profile::Hqf, &[Sign::Version12_4], &[Sign::HqfFeature], false),
+    rule(Profile::Vip7500, &[Sign::Version12_4, Sign::VersionOld], &[Sign::VipInterface], false),
+    rule(Profile::PreHqf, &[Sign::Version12_4], &[], false),
+    rule(Profile::PreHqf, &[Sign::VersionOld], &[], true),
+    rule(Profile::IosXe, &[Sign::XePlatform], &[], true),
+    rule(Profile::IosXe, &[Sign::XeInterface], &[], false),
+    rule(Profile::PreHqf, &[Sign::OldFeature], &[], false),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse;
+
+    fn profile(text: &str) -> (&'static str, Dialect, bool) {
+        let recognition = Recognition::of(&parse(text));
+        (recognition.profile.name(), recognition.dialect, recognition.certain)
+    }
+
+    #[test]
+    fn a_router_says_what_it_is() {
+        use Dialect::{CatalystMls, CatalystUadp, Ios, IosXe, IosXr, NxOs};
+        for (text, expected) in [
+            ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
+            ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
+            (
+                "version 12.4\nboot system flash c2800nm-adventerprisek9-mz.124-24.T4.bin\n",
+                ("hqf", Ios, true),
+            ),
+            (
+                "version 12.4\nboot system flash c2800nm-adventerprisek9-mz.124-25b.bin\n",
+                ("pre-hqf", Ios, true),
+            ),
+            ("version 12.4\npolicy-map p\n class c\n  bandwidth 100\n  fair-queue\n", ("hqf", Ios, false)),
+            ("version 15.1\nhostname a\n", ("hqf", Ios, true)),
+            ("version 15.5\nplatform console virtual\n", ("ios-xe", IosXe, true)),
+            ("version 15.4\ninterface GigabitEthernet0/0/0\n", ("ios-xe", IosXe, false)),
+            ("version 17.3\nhostname a\n", ("ios-xe", IosXe, true)),
+            ("version 17.15\ninterface Ethernet0/1\n", ("hqf", Ios, true)),
+            ("version 15.2\nlicense udi pid CISCO2901/K9 sn X\n", ("hqf", Ios, true)),
+            ("version 16.9\nlicense udi pid CSR1000V sn X\n", ("ios-xe", IosXe, true)),
+            ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
+            ("version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n", ("hqf", CatalystMls, true)),
+            ("version 16.12\nswitch 1 provision c9300-24t\n", ("ios-xe", CatalystUadp, true)),
+            ("!! IOS XR Configuration 6.6.2\ninterface TenGigE0/0/0/1\n", ("ios-xe", IosXr, true)),
+            ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
+            ("policy-map p\n class class-default\n  shape average 1000000\n", ("hqf", Ios, false)),
+        ] {
+            assert_eq!(profile(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_line_that_tells_is_named() {
+        let recognition = Recognition::of(&parse("hostname a\nversion 15.1\n"));
+        let evidence = &recognition.because[0];
+        assert_eq!((evidence.line, evidence.text.as_str()), (2, "version 15.1"));
+    }
+}

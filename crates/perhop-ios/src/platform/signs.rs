@@ -1,0 +1,177 @@
+//! [`Sign`]: what single lines of a configuration tell of the router that wrote it.
+
+use super::recognition::Evidence;
+use crate::ast::Configuration;
+
+/// What a line tells of the router.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    NxOs,
+    IosXr,
+    Uadp,
+    Mls,
+    /// A product of the IOS-XE routers, or of those with IOS.
+    XeProduct,
+    IosProduct,
+    /// The image that the router boots.
+    XeImage,
+    HqfImage,
+    VipImage,
+    OldImage,
+    /// Commands that only IOS-XE routers print.
+    XePlatform,
+    /// Interfaces as those routers number them.
+    XeInterface,
+    IolInterface,
+    VipInterface,
+    Version16,
+    Version15,
+    Version12_4,
+    VersionOld,
+    /// Commands that only one generation of queueing has.
+    HqfFeature,
+    OldFeature,
+}
+
+/// What the lines of `configuration` tell, in their order.
+pub(super) fn of(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
+    let mut found = Vec::new();
+    let mut seen: Vec<Sign> = Vec::new();
+    for line in &configuration.lines {
+        let text = line.text.trim();
+        if let Some((sign, says)) = of_line(text)
+            && !seen.contains(&sign)
+        {
+            seen.push(sign);
+            found.push((sign, Evidence { line: line.number, text: text.to_owned(), says }));
+        }
+    }
+    found.extend(hqf_feature(configuration));
+    found
+}
+
+fn of_line(text: &str) -> Option<(Sign, &'static str)> {
+    let lower = text.to_ascii_lowercase();
+    let mut words = lower.split_ascii_whitespace();
+    match words.next()? {
+        "!command:" if lower.contains("show running-config") => Some((Sign::NxOs, "NX-OS")),
+        "!!" if lower.contains("ios xr configuration") => Some((Sign::IosXr, "IOS XR")),
+        "end-policy-map" | "end-class-map" => Some((Sign::IosXr, "IOS XR ends its blocks so")),
+        "vdc" => Some((Sign::NxOs, "NX-OS has virtual device contexts")),
+        "version" => version(words.next()?),
+        "license" => {
+            let product = lower.split_once("udi pid ")?.1;
+            product_of(product)
+        }
+        "boot" => image(lower.split_ascii_whitespace().last()?),
+        "switch" => Some(switch(lower.split_once(" provision ")?.1)),
+        "mls" if words.next() == Some("qos") => Some((Sign::Mls, "the switching hardware queues")),
+        "wrr-queue" | "srr-queue" => Some((Sign::Mls, "the switching hardware queues")),
+        "qos" if lower.starts_with("qos queue-softmax-multiplier") => {
+            Some((Sign::Uadp, "buffers of a Catalyst 3850 or 9000"))
+        }
+        "platform" => platform(words.next()?),
+        "interface" => interface(words.next()?),
+        "priority-group" | "custom-queue-list" | "rate-limit" => {
+            Some((Sign::OldFeature, "a command of interfaces that today's releases no longer have"))
+        }
+        _ => None,
+    }
+}
+
+fn version(number: &str) -> Option<(Sign, &'static str)> {
+    if number.contains('(') {
+        return Some((Sign::NxOs, "NX-OS prints its version so"));
+    }
+    let (major, minor) = number.split_once('.')?;
+    match (major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?) {
+        (16.., _) => Some((Sign::Version16, "IOS-XE")),
+        (15, _) => Some((Sign::Version15, "IOS 15: hierarchical queueing framework")),
+        (12, 4) => Some((Sign::Version12_4, "12.4: the hierarchical queueing framework came in 12.4(20)T")),
+        (..=12, _) => Some((Sign::VersionOld, "before the hierarchical queueing framework")),
+        _ => None,
+    }
+}
+
+fn product_of(product: &str) -> Option<(Sign, &'static str)> {
+    const XE: &[&str] = &["csr1000v", "c8000v", "c8", "c11", "isr4", "asr1", "asr-9", "isrv", "ir1", "vg4"];
+    const UADP: &[&str] = &["c9", "ws-c3650", "ws-c3850", "ie-3", "ess-3"];
+    let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
+    if begins(UADP) {
+        Some((Sign::Uadp, "a Catalyst switch with UADP hardware"))
+    } else if begins(XE) {
+        Some((Sign::XeProduct, "a router with IOS-XE"))
+    } else if product.starts_with("ws-c") {
+        Some((Sign::Mls, "a Catalyst switch"))
+    } else if product.starts_with("cisco") || product.starts_with("iad") {
+        Some((Sign::IosProduct, "a router with IOS 15"))
+    } else {
+        None
+    }
+}
+
+fn switch(product: &str) -> (Sign, &'static str) {
+    let uadp = ["c9", "ws-c3650", "ws-c3850"].iter().any(|name| product.starts_with(name));
+    if uadp { (Sign::Uadp, "a Catalyst switch with UADP hardware") } else { (Sign::Mls, "a Catalyst switch") }
+}
+
+/// `c2800nm-adventerprisek9-mz.124-24.T4.bin` is 12.4(24)T4; `c2900-universalk9-mz.SPA.157-3.M8.bin` 15.7(3)M8.
+fn image(file: &str) -> Option<(Sign, &'static str)> {
+    const XE: &[&str] = &["isr4", "asr1", "asr9", "csr1000v", "c8000", "c1100", "packages.conf"];
+    let name = file.rsplit([':', '/']).next()?;
+    if XE.iter().any(|prefix| name.starts_with(prefix)) {
+        return Some((Sign::XeImage, "an image of IOS-XE"));
+    }
+    if name.starts_with("rsp-") {
+        return Some((Sign::VipImage, "an image of the 7500"));
+    }
+    let release = name.split_once("-mz.")?.1.trim_start_matches("spa.");
+    let (train, rest) = release.split_once('-')?;
+    let rebuild: u32 = rest.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()?;
+    let is_t = rest.split('.').nth(1).is_some_and(|suffix| suffix.starts_with('t'));
+    match train.parse::<u32>().ok()? {
+        150.. => Some((Sign::HqfImage, "an image of IOS 15: hierarchical queueing framework")),
+        124 if is_t && rebuild >= 20 => {
+            Some((Sign::HqfImage, "12.4(20)T or later: hierarchical queueing framework"))
+        }
+        _ => Some((Sign::OldImage, "an image from before the hierarchical queueing framework")),
+    }
+}
+
+fn platform(word: &str) -> Option<(Sign, &'static str)> {
+    matches!(word, "console" | "qfp" | "punt-keepalive" | "hardware")
+        .then_some((Sign::XePlatform, "a router with IOS-XE"))
+}
+
+fn interface(name: &str) -> Option<(Sign, &'static str)> {
+    let digits = name.find(|character: char| character.is_ascii_digit())?;
+    let (kind, number) = name.split_at(digits);
+    let slots = number.split('.').next()?.split('/').count();
+    match (kind, slots) {
+        (_, 4) => Some((Sign::IosXr, "IOS XR numbers interfaces so")),
+        ("bundle-ether", _) => Some((Sign::IosXr, "IOS XR names bundles so")),
+        ("twogigabitethernet" | "fivegigabitethernet" | "appgigabitethernet", _) => {
+            Some((Sign::Uadp, "an interface of a Catalyst 9000"))
+        }
+        ("gigabitethernet", 1) if number != "0" => {
+            Some((Sign::XeInterface, "a CSR1000V numbers interfaces so"))
+        }
+        ("gigabitethernet" | "tengigabitethernet", 3) => {
+            Some((Sign::XeInterface, "ISR 4000 and ASR 1000 number interfaces so"))
+        }
+        ("ethernet", 2) => Some((Sign::IolInterface, "IOL, which queues in software")),
+        ("serial" | "atm" | "fastethernet" | "pos" | "hssi", 3) => {
+            Some((Sign::VipInterface, "slots of a 7500"))
+        }
+        _ => None,
+    }
+}
+
+/// What class-based queueing before the framework refused: `bandwidth` and `fair-queue` in one class.
+fn hqf_feature(configuration: &Configuration) -> Option<(Sign, Evidence)> {
+    let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
+    let class = classes.into_iter().find(|class| class.bandwidth.is_some() && class.fair_queue.is_some())?;
+    let line = class.fair_queue?.line;
+    let text = configuration.lines.get(line - 1)?.text.trim().to_owned();
+    Some((Sign::HqfFeature, Evidence { line, text, says: "bandwidth and fair-queue in one class" }))
+}

@@ -1,0 +1,226 @@
+//! Numbers that routers printed or measured, against the policy as perhop resolves it. Sources stand with
+//! each test; `docs/ios.md` lists the rules.
+
+use perhop_ios::convert::{Limit, ResolvedClass, ResolvedPolicy, Unit};
+use perhop_ios::{Configuration, Platform, Profile, convert, parse};
+
+fn output_of(text: &str, profile: Profile) -> (Configuration, Option<ResolvedPolicy>) {
+    let mut configuration = parse(text);
+    let router = convert(&mut configuration, &Platform::of(profile));
+    let port = router.ports.into_iter().find(|port| port.policies.output.is_some());
+    (configuration, port.and_then(|port| port.policies.output))
+}
+
+fn resolved(text: &str, profile: Profile) -> ResolvedPolicy {
+    let (configuration, policy) = output_of(text, profile);
+    policy.unwrap_or_else(|| panic!("no policy is attached: {:?}", configuration.diagnostics))
+}
+
+fn class<'a>(policy: &'a ResolvedPolicy, name: &str) -> &'a ResolvedClass {
+    let found = policy.classes.iter().find(|class| class.name == name);
+    found.unwrap_or_else(|| panic!("no class {name}"))
+}
+
+fn inner(policy: &ResolvedPolicy) -> &ResolvedPolicy {
+    class(policy, "class-default").policy.as_ref().expect("a policy inside class-default")
+}
+
+/// Class-maps `a` to `g`, by codepoints.
+const CLASSES: &str = "class-map a\n match dscp ef\nclass-map b\n match dscp af41\nclass-map c\n match dscp af31\n\
+     class-map d\n match dscp af21\nclass-map e\n match dscp af11\nclass-map f\n match dscp cs6\n\
+     class-map g\n match dscp cs1\n";
+
+fn on(interface: &str, policies: &str) -> String {
+    format!("{CLASSES}{policies}interface {interface}\n service-policy output top\n")
+}
+
+fn packets(value: u64) -> Limit {
+    Limit { unit: Unit::Packets, value, bytes: None }
+}
+
+/// I. Pepelnjak, "First HQF impressions", blog.ipspace.net 2009: the router shows 400 and 600 kb/s, and
+/// class-default takes the other half.
+#[test]
+fn with_hqf_class_default_is_promised_what_the_others_are_not() {
+    let text = on(
+        "Serial0/1/0\n bandwidth 2000",
+        "policy-map top\n class a\n  bandwidth percent 20\n  fair-queue\n class b\n  bandwidth percent 30\n\
+         \x20class class-default\n  fair-queue\n",
+    );
+    let policy = resolved(&text, Profile::Hqf);
+    let shown: Vec<_> =
+        policy.classes.iter().map(|class| class.bandwidth.map(|bandwidth| bandwidth.rate_bps)).collect();
+    assert_eq!(shown, [Some(400_000), Some(600_000), None]);
+    let fair = class(&policy, "class-default").fair_queue.unwrap();
+    assert_eq!((fair.flow_limit_packets, fair.by_precedence), (16, false));
+}
+
+/// The same source on refusals: 20, 30 and 49 % may be attached with HQF, and not before it.
+#[test]
+fn classes_may_be_promised_99_percent_with_hqf_and_75_before() {
+    let policies = |last: u32| {
+        on(
+            "Serial0/0\n bandwidth 2000",
+            &format!(
+                "policy-map top\n class a\n  priority percent 20\n class b\n  bandwidth percent 30\n class c\n  \
+                 bandwidth percent {last}\n"
+            ),
+        )
+    };
+    let is_attached = |last: u32, profile| output_of(&policies(last), profile).1.is_some();
+    assert!(is_attached(25, Profile::PreHqf) && !is_attached(26, Profile::PreHqf));
+    assert!(is_attached(49, Profile::Hqf) && !is_attached(50, Profile::Hqf));
+}
+
+/// Cisco, "Percentage-Based Policing and Shaping": 30 % below a shaper of 512 kb/s are 153 600 b/s. The
+/// parent's policer counts where there is no shaper (an ISR's output: 50 % of 1 Mb/s), its bandwidth does not.
+#[test]
+fn a_nested_percentage_of_a_policer_is_one_of_the_rate_above() {
+    let police = "policy-map child\n class a\n  police rate percent 50\n";
+    for profile in Profile::ALL {
+        let shaped = format!(
+            "{police}policy-map top\n class class-default\n  shape average 512000\n  service-policy child\n"
+        );
+        let policy = resolved(&on("GigabitEthernet0/0", &shaped), profile);
+        let found = class(inner(&policy), "a").police.clone().unwrap();
+        assert_eq!((found.cir_bps, found.bc_bytes), (256_000, 8_000), "{profile:?}");
+        let policed = format!(
+            "{police}policy-map top\n class class-default\n  police rate 1000000\n  service-policy child\n"
+        );
+        let policy = resolved(&on("GigabitEthernet0/0", &policed), profile);
+        assert_eq!(class(&policy, "class-default").police.as_ref().unwrap().bc_bytes, 31_250);
+        let found = class(inner(&policy), "a").police.clone().unwrap();
+        assert_eq!((found.cir_bps, found.bc_bytes), (500_000, 15_625), "{profile:?}");
+        let marked =
+            format!("{police}policy-map top\n class class-default\n  set dscp cs6\n  service-policy child\n");
+        let policy = resolved(&on("GigabitEthernet0/0", &marked), profile);
+        let found = class(inner(&policy), "a").police.clone().unwrap();
+        assert_eq!((found.cir_bps, found.bc_bytes), (500_000_000, 15_625_000), "{profile:?}");
+    }
+}
+
+/// Outputs of routers with HQF and IOS-XE: 500 kb/s has 2000 bits, 4 Mb/s 16 000, 2 Gb/s 8 000 000.
+#[test]
+fn a_shaper_of_today_sends_every_four_milliseconds() {
+    for (rate, bits) in [(80_000, 320), (500_000, 2_000), (4_000_000, 16_000), (2_000_000_000, 8_000_000)] {
+        let text = on(
+            "TenGigabitEthernet0/0",
+            &format!("policy-map top\n class class-default\n  shape average {rate}\n"),
+        );
+        for profile in [Profile::Hqf, Profile::IosXe] {
+            let shape = class(&resolved(&text, profile), "class-default").shape.unwrap();
+            assert_eq!((shape.bc_bits, shape.be_bits), (bits, bits), "{rate} b/s, {profile:?}");
+        }
+    }
+}
+
+/// Two classes with nothing but a shaper, and class-default: equal parts of what nobody is promised.
+#[test]
+fn classes_with_only_a_shaper_share_equally() {
+    let text = on(
+        "Ethernet0/0",
+        "policy-map top\n class a\n  shape average 6000000\n class b\n  shape average 6000000\n",
+    );
+    for profile in [Profile::Hqf, Profile::IosXe] {
+        let mut configuration = parse(&text);
+        let router = convert(&mut configuration, &Platform::of(profile));
+        let queueing = router.ports[0].output.queueing.clone().unwrap();
+        let shares: Vec<_> = queueing
+            .classes
+            .iter()
+            .map(|class| (class.share.bandwidth, class.share.weight.map(|weight| weight as u32)))
+            .collect();
+        assert!(shares.iter().all(|share| *share == shares[0]), "{profile:?}: {shares:?}");
+    }
+}
+
+/// An ASR 1000 at 10 Gb/s: 41 666 packets in every class, 512 in the priority queue; a shaper of 500 kb/s: 64.
+#[test]
+fn queues_of_the_qfp_are_as_long_as_50_ms_of_the_rate_above() {
+    let text = on(
+        "TenGigabitEthernet0/0/0",
+        "policy-map top\n class a\n  priority\n class b\n  bandwidth remaining percent 5\n class c\n  bandwidth \
+         remaining percent 25\n class class-default\n  bandwidth remaining percent 25\n",
+    );
+    let policy = resolved(&text, Profile::IosXe);
+    assert_eq!(class(&policy, "b").queue_limit, Some(packets(41_666)));
+    assert_eq!(class(&policy, "class-default").queue_limit, Some(packets(41_666)));
+    assert_eq!(policy.priority_limits[0].limit.value, 512);
+    let shaped = on("GigabitEthernet0/1/1", "policy-map top\n class class-default\n  shape average 500000\n");
+    assert_eq!(class(&resolved(&shaped, Profile::IosXe), "class-default").queue_limit, Some(packets(64)));
+}
+
+/// A 7200 with HQF and a limit of 250 packets: minima 20 to 34, maximum 40, one in ten, exponent 9.
+#[test]
+fn thresholds_of_wred_with_hqf_rise_by_two() {
+    let text = on("GigabitEthernet0/0", "policy-map top\n class class-default\n  random-detect\n");
+    let minima = |profile| {
+        let detect = class(&resolved(&text, profile), "class-default").random_detect.clone().unwrap();
+        assert_eq!((detect.exponent, detect.rows[0].mark_denominator), (9, 10));
+        detect.rows.iter().map(|row| row.min).collect::<Vec<_>>()
+    };
+    assert_eq!(minima(Profile::Hqf), [20, 22, 24, 26, 28, 30, 32, 34]);
+    assert_eq!(minima(Profile::PreHqf), [20, 22, 24, 26, 28, 31, 33, 35]);
+}
+
+/// A packet keeps the class that it arrived with, whatever that class writes into it.
+#[test]
+fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
+    let text = on(
+        "GigabitEthernet0/0",
+        "policy-map top\n class a\n  priority percent 10\n class b\n  bandwidth percent 30\n  set dscp af11\n\
+         \x20class e\n  bandwidth percent 20\n",
+    );
+    let mut configuration = parse(&text);
+    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    assert!(configuration.diagnostics.is_empty(), "{:?}", configuration.diagnostics);
+    let output = &router.ports[0].output;
+    let others = output.queueing.as_ref().unwrap().classes[1].queueing.as_ref().unwrap();
+    let label = others.classes[0].matches.as_ref().unwrap().label.clone().unwrap();
+    let stage = output.conditioners.iter().find(|stage| stage.name.as_deref() == Some("b")).unwrap();
+    assert!(format!("{:?}", stage.actions).contains(&format!("Label({})", label.0[0])));
+}
+
+/// What today's routers refuse, with the command that they refuse.
+#[test]
+fn refusals_of_today() {
+    let gigabit = "GigabitEthernet0/0";
+    for (interface, policies, profile, part) in [
+        (
+            gigabit,
+            "policy-map top\n class a\n  bandwidth 1000\n class b\n  bandwidth percent 10\n",
+            Profile::Hqf,
+            "mixes units of bandwidth",
+        ),
+        (
+            "GigabitEthernet0/0.10\n encapsulation dot1q 10",
+            "policy-map top\n class a\n  bandwidth percent 10\n",
+            Profile::Hqf,
+            "without a shaper above",
+        ),
+        (
+            gigabit,
+            "policy-map top\n class a\n  random-detect\n",
+            Profile::IosXe,
+            "without bandwidth, shape or fair-queue",
+        ),
+        (
+            gigabit,
+            "policy-map top\n class a\n  queue-limit 100\n",
+            Profile::IosXe,
+            "queue-limit in a class without",
+        ),
+        (
+            gigabit,
+            "policy-map child\n class a\n  bandwidth percent 10\npolicy-map top\n class b\n  bandwidth percent 50\n  \
+             service-policy child\n",
+            Profile::IosXe,
+            "whose policy inside queues",
+        ),
+    ] {
+        let (configuration, policy) = output_of(&on(interface, policies), profile);
+        assert!(policy.is_none(), "{policies}");
+        let found = configuration.diagnostics.iter().any(|found| found.message.contains(part));
+        assert!(found, "{part}: {:?}", configuration.diagnostics);
+    }
+}
