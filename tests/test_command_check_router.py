@@ -124,8 +124,8 @@ def test_json_has_lines_and_policies(perhop: Command, router: Path) -> None:
     assert port["addresses"] == [["192.0.2.1", 30]]
     voice, others = port["output"]["queueing"]["classes"]
     assert voice["police"] == {"rate": "128kb/s", "burst": "3200B", "when": "congested"}
-    # 75 % of 512 kb/s less 128 kb/s.
-    assert others["queueing"]["classes"][0]["share"]["bandwidth"] == "256kb/s"
+    # What the priority class leaves of 512 kb/s.
+    assert others["queueing"]["classes"][0]["share"]["bandwidth"] == "384kb/s"
 
 
 def test_a_configuration_is_recognized_by_its_content(

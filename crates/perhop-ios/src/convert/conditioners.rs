@@ -12,7 +12,6 @@ use perhop_qos::{ByteSize, Color, Rate};
 
 use super::Context;
 use super::condition::{Condition, looks_at_codepoint, of_rate_limit};
-use super::resolve::marks_codepoint;
 use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy};
 use crate::ast::{Action, Direction, Interface, Marking, RateLimit, Then};
 use crate::diagnostic::Diagnostic;
@@ -50,7 +49,7 @@ impl Context<'_> {
 
     /// Says where a queue would see a marking that the router's own classifier does not see.
     fn classifies_after_marking(&mut self, policy: &ResolvedPolicy, queueing: &QueueingConfig) {
-        let Some(class) = policy.classes.iter().find(|class| marks_codepoint(class)) else { return };
+        let Some(class) = policy.classes.iter().find(|class| class.marks_codepoint()) else { return };
         let mut matches = queueing.classes.iter().filter_map(|class| class.matches.as_ref());
         if matches.any(looks_at_codepoint) {
             self.found.push(Diagnostic::warning(

@@ -3,7 +3,7 @@
 use perhop_qos::Rate;
 
 use super::bandwidth::{Reservations, percent_of, priority_rate};
-use super::resolve::Reference;
+use super::reference::Reference;
 use super::resolved::{Guarantee, GuaranteeKind, Share};
 use crate::ast::{Bandwidth, CLASS_DEFAULT, PolicyClass};
 use crate::platform::{Platform, Profile};

@@ -5,14 +5,13 @@
 //! packets a label, and its queue takes those with the label.
 
 use super::condition::{Condition, looks_at_codepoint, looks_at_label};
-use super::resolve::marks_codepoint;
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use crate::ast::CLASS_DEFAULT;
 
 /// Labels the classes of `policy` where one of them writes a field by which another is told, unless labels
 /// are in use already (`match qos-group`).
 pub(super) fn assign(policy: &mut ResolvedPolicy) {
-    let marks = any(policy, &marks_codepoint);
+    let marks = any(policy, &ResolvedClass::marks_codepoint);
     let looks = any(policy, &|class| matches_config(class, looks_at_codepoint));
     let taken = any(policy, &|class| matches_config(class, looks_at_label));
     let count = leaves(policy);

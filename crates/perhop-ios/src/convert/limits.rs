@@ -5,7 +5,7 @@ use perhop_qos::queue::FairQueueingConfig;
 use perhop_qos::units::QueueSize;
 
 use super::bandwidth::bytes_in;
-use super::resolve::Reference;
+use super::reference::Reference;
 use super::resolved::{Limit, ResolvedFairQueue, Unit};
 use crate::ast::{At, FairQueue, QueueLimit, RandomDetect};
 use crate::platform::{Platform, Profile};

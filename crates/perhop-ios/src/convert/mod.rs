@@ -19,6 +19,7 @@ mod limits;
 mod plain_queue;
 mod queueing;
 mod random_detect;
+mod reference;
 mod refusals;
 mod resolve;
 mod resolved;
@@ -37,13 +38,12 @@ pub use resolved::{
 };
 pub use wire::Wire;
 
-use crate::ast::{At, Configuration, Hardware, Interface, ServicePolicies};
+use crate::ast::{At, Configuration, Hardware, Interface, PolicyMap, ServicePolicies};
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::platform::Platform;
 use circuit::Circuit;
-use refusals::Attachment;
-use resolve::Reference;
+use reference::Reference;
 
 /// A router as its configuration describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -114,6 +114,13 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     let router = Router { hostname: configuration.hostname.clone(), ports };
     check::add(configuration, found.into_iter().collect());
     router
+}
+
+/// A policy for packets that leave, and the line that attaches it.
+#[derive(Clone, Copy)]
+struct Attachment<'a> {
+    policy: &'a PolicyMap,
+    line: usize,
 }
 
 /// What the conversion of every part needs.
@@ -199,7 +206,7 @@ impl<'a> Context<'a> {
         circuit: &Circuit<'a>,
         mut policy: Option<&mut ResolvedPolicy>,
     ) -> PolicyConfig {
-        let queueing = match policy.as_deref_mut().filter(|policy| resolve::holds_queue(policy)) {
+        let queueing = match policy.as_deref_mut().filter(|policy| policy.holds_queue()) {
             Some(policy) => {
                 if self.platform.profile.is_hierarchical() {
                     labels::assign(policy);

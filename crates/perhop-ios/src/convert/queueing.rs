@@ -38,7 +38,7 @@ impl Context<'_> {
     /// Whether `policy`, or one inside it, queues.
     pub(super) fn queues(&self, policy: &PolicyMap, depth: usize) -> bool {
         let inside = |class: &PolicyClass| {
-            let name = class.service_policy.as_ref().filter(|_| depth < super::resolve::DEEPEST)?;
+            let name = class.service_policy.as_ref().filter(|_| depth < super::reference::DEEPEST)?;
             self.configuration.policy_maps.get(&name.value)
         };
         let mut classes = policy.classes.iter();
@@ -97,9 +97,10 @@ impl Context<'_> {
 
     fn has_own_queue(&self, class: &ResolvedClass) -> bool {
         class.queue_limit.is_some()
-            || class.policy.as_ref().is_some_and(|policy| {
-                !self.platform.profile.is_hierarchical() || policy.classes.iter().any(holds_queue)
-            })
+            || class
+                .policy
+                .as_ref()
+                .is_some_and(|policy| !self.platform.profile.is_hierarchical() || policy.holds_queue())
     }
 
     fn unreached(&mut self, class: &ResolvedClass, other: &str) {
@@ -222,12 +223,6 @@ impl Context<'_> {
         self.fill(&mut config, class);
         config
     }
-}
-
-/// Whether `class`, or one inside it, has a queue.
-fn holds_queue(class: &ResolvedClass) -> bool {
-    class.queue_limit.is_some()
-        || class.policy.as_ref().is_some_and(|policy| policy.classes.iter().any(holds_queue))
 }
 
 fn share_config(class: &ResolvedClass, scheduler: SchedulerConfig) -> ShareConfig {

@@ -1,19 +1,12 @@
 //! What the router refuses to attach, by release.
 
-use super::Context;
 use super::bandwidth::{Reservations, percent_of, priority_rate};
 use super::circuit::Circuit;
-use super::resolve::{DEEPEST, Reference};
+use super::reference::{DEEPEST, Reference};
+use super::{Attachment, Context};
 use crate::ast::{AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap};
 use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
-
-/// A policy that leaves packets in order, and the line that attaches it.
-#[derive(Clone, Copy)]
-pub(super) struct Attachment<'a> {
-    pub(super) policy: &'a PolicyMap,
-    pub(super) line: usize,
-}
 
 impl<'a> Context<'a> {
     /// Whether the router attaches a policy to what leaves by `circuit`.

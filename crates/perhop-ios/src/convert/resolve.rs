@@ -8,64 +8,15 @@ use super::condition::{Condition, of_class};
 use super::guarantees::guarantees;
 use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit};
 use super::random_detect::random_detect;
+use super::reference::{DEEPEST, Reference};
 use super::resolved::{
     PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy, ResolvedPriority,
     ResolvedShape, Share,
 };
 use crate::ast::{
-    CLASS_DEFAULT, ClassMap, Combination, Criterion, Marking, Polarity, Police, PolicyClass, PolicyMap,
-    PriorityRate, Shape, Statement, TrafficRate,
+    CLASS_DEFAULT, ClassMap, Combination, Criterion, Polarity, Police, PolicyClass, PolicyMap, PriorityRate,
+    Shape, Statement, TrafficRate,
 };
-
-/// Policies inside policies go no deeper.
-pub(super) const DEEPEST: usize = 3;
-
-/// What the numbers of a policy refer to.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Reference {
-    /// Percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the class
-    /// around the policy, or the interface.
-    pub(super) queueing: Rate,
-    /// Percentages of `police`: the rate of the next shaper above, or of the next policer, or the interface's.
-    /// Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth` does not count.
-    pub(super) police: Rate,
-    /// The next shaper above, or the interface: what queues of the QFP are as long as.
-    pub(super) line: Rate,
-    /// Percent of `queueing` that classes may reserve.
-    pub(super) reservable_percent: u64,
-    /// Whether the policy is one of a tunnel's peers: limits of queues go by rates there.
-    pub(super) is_per_tunnel: bool,
-    pub(super) depth: usize,
-}
-
-impl Reference {
-    /// The top policy of a port of `bandwidth`.
-    pub(super) fn top(bandwidth: Rate, reservable_percent: u64) -> Reference {
-        Reference {
-            queueing: bandwidth,
-            police: bandwidth,
-            line: bandwidth,
-            reservable_percent,
-            is_per_tunnel: false,
-            depth: 0,
-        }
-    }
-
-    /// The policy inside `class`.
-    fn inside(self, class: &ResolvedClass) -> Reference {
-        let shape = class.shape.map(|shape| Rate::from_bits_per_second(shape.target_bps));
-        let police = class.police.as_ref().map(|police| Rate::from_bits_per_second(police.cir_bps));
-        let guarantee = (class.share.rate_bps > 0).then(|| Rate::from_bits_per_second(class.share.rate_bps));
-        Reference {
-            queueing: shape.or(guarantee).unwrap_or(self.queueing),
-            police: shape.or(police).unwrap_or(self.police),
-            line: shape.unwrap_or(self.line),
-            reservable_percent: 100,
-            depth: self.depth + 1,
-            ..self
-        }
-    }
-}
 
 impl<'a> Context<'a> {
     /// `policy` with all its numbers. Classes whose class-map is not there are left out, as the router
@@ -98,7 +49,7 @@ impl<'a> Context<'a> {
                 let inside = class.service_policy.as_ref().filter(|_| reference.depth < DEEPEST);
                 let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
                 resolved.policy = inside.map(|policy| self.resolve(policy, reference.inside(&resolved)));
-                if queues && resolved.policy.as_ref().is_none_or(|inner| !holds_queue(inner)) {
+                if queues && resolved.policy.as_ref().is_none_or(|inner| !inner.holds_queue()) {
                     self.limits(&mut resolved, class, reference);
                 }
                 resolved
@@ -256,14 +207,6 @@ fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<Prior
     (1..=2).filter_map(of_level).collect()
 }
 
-/// Whether `policy`, or one inside it, has a class with a queue.
-pub(super) fn holds_queue(policy: &ResolvedPolicy) -> bool {
-    policy
-        .classes
-        .iter()
-        .any(|class| class.queue_limit.is_some() || class.policy.as_ref().is_some_and(holds_queue))
-}
-
 /// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
 const PRIORITY_BURST_MICROSECONDS: u64 = 200_000;
 
@@ -317,14 +260,4 @@ fn resolved_police(police: &Police, reference: Rate) -> ResolvedPolice {
         exceed,
         violate,
     }
-}
-
-/// Whether a class writes the DS field.
-pub(super) fn marks_codepoint(class: &ResolvedClass) -> bool {
-    let codepoint = |marking: &Marking| matches!(marking, Marking::Precedence(_) | Marking::Dscp(_));
-    let actions = class
-        .police
-        .iter()
-        .flat_map(|police| [&police.conform, &police.exceed, &police.violate].into_iter().flatten());
-    class.marks.iter().any(codepoint) || actions.filter_map(|action| action.marking.as_ref()).any(codepoint)
 }

@@ -25,6 +25,13 @@ pub struct ResolvedPolicy {
     pub priority_limits: Vec<PriorityLimit>,
 }
 
+impl ResolvedPolicy {
+    /// Whether a class of it, or of a policy inside it, has a queue.
+    pub(super) fn holds_queue(&self) -> bool {
+        self.classes.iter().any(ResolvedClass::holds_queue)
+    }
+}
+
 /// The limit of the queue of one level of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PriorityLimit {
@@ -82,6 +89,23 @@ pub struct ResolvedClass {
     pub policy: Option<ResolvedPolicy>,
     #[serde(skip)]
     pub(super) condition: Condition,
+}
+
+impl ResolvedClass {
+    /// Whether it, or a class inside it, has a queue.
+    pub(super) fn holds_queue(&self) -> bool {
+        self.queue_limit.is_some() || self.policy.as_ref().is_some_and(ResolvedPolicy::holds_queue)
+    }
+    /// Whether it writes the DS field.
+    pub(super) fn marks_codepoint(&self) -> bool {
+        let codepoint = |marking: &Marking| matches!(marking, Marking::Precedence(_) | Marking::Dscp(_));
+        let actions = self
+            .police
+            .iter()
+            .flat_map(|police| [&police.conform, &police.exceed, &police.violate].into_iter().flatten());
+        self.marks.iter().any(codepoint)
+            || actions.filter_map(|action| action.marking.as_ref()).any(codepoint)
+    }
 }
 
 /// What a class weighs among its siblings.

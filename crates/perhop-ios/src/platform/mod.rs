@@ -11,7 +11,8 @@ use perhop_qos::ring::RingAdmission;
 use serde::Serialize;
 
 pub use profile::Profile;
-pub use recognition::{Dialect, Evidence, Recognition};
+pub use recognition::{Dialect, Recognition};
+pub use signs::Evidence;
 
 /// What depends on the hardware and the release and stands in no configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]

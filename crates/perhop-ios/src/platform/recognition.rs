@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::profile::Profile;
-use super::signs::{self, Sign};
+use super::signs::{self, Evidence, Sign};
 use crate::ast::Configuration;
 
 /// The operating system that wrote a configuration.
@@ -29,17 +29,6 @@ impl Dialect {
     pub fn is_supported(self) -> bool {
         matches!(self, Dialect::Ios | Dialect::IosXe)
     }
-}
-
-/// A line that tells something of the router.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Evidence {
-    /// The line, from 1.
-    pub line: usize,
-    /// The line's text, without the space around it.
-    pub text: String,
-    /// What it tells.
-    pub says: &'static str,
 }
 
 /// Which router a configuration belongs to.

@@ -1,7 +1,19 @@
 //! [`Sign`]: what single lines of a configuration tell of the router that wrote it.
 
-use super::recognition::Evidence;
+use serde::Serialize;
+
 use crate::ast::Configuration;
+
+/// A line that tells something of the router.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Evidence {
+    /// The line, from 1.
+    pub line: usize,
+    /// The line's text, without the space around it.
+    pub text: String,
+    /// What it tells.
+    pub says: &'static str,
+}
 
 /// What a line tells of the router.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
