@@ -20,6 +20,7 @@ pub mod convert;
 pub mod diagnostic;
 pub mod line;
 mod mode;
+mod object_group;
 mod parser;
 pub mod platform;
 mod syntax;
@@ -27,6 +28,7 @@ mod words;
 
 pub use assumption::{Assumptions, parse_assuming};
 pub use ast::Configuration;
+pub use check::Dependencies;
 pub use convert::{Port, Router, convert};
 pub use diagnostic::{Diagnostic, Severity};
 pub use line::{Line, LineState};

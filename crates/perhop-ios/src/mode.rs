@@ -13,12 +13,28 @@ pub(crate) enum Mode {
     Class(usize, usize),
     /// `police` in a class, written over several lines.
     Police(usize, usize),
-    /// `ip access-list`
+    /// `ip access-list`, `ipv6 access-list`
     AccessList(usize),
+    /// `object-group`
+    ObjectGroup(usize),
+    /// `table-map`
+    TableMap(usize),
     /// `interface`
     Interface(usize),
     /// `pvc` of an interface.
     Pvc(usize, usize),
+    /// `service instance` of an interface.
+    ServiceInstance(usize, usize),
+    /// `controller`
+    Controller(usize),
+    /// `control-plane`
+    ControlPlane,
+    /// `crypto ipsec transform-set`
+    TransformSet(usize),
+    /// `crypto ipsec profile`
+    IpsecProfile(usize),
+    /// `crypto map`
+    CryptoMap(usize),
     /// A block without influence on packets.
     Irrelevant,
     /// A block that would change what packets experience: how.

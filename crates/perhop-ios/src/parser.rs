@@ -50,6 +50,7 @@ pub(crate) fn read(text: &str) -> Configuration {
         diagnostics: Vec::new(),
         frames: vec![Frame { mode: Mode::Global, line: 0, indent: 0, layout: Layout::Flat }],
         banner: None,
+        adds_to: None,
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
@@ -78,10 +79,13 @@ struct Parser {
     frames: Vec<Frame>,
     /// What ends the banner whose text is being read.
     banner: Option<String>,
+    /// The block that the line being read adds to from outside.
+    adds_to: Option<Mode>,
 }
 
 impl Parser {
     fn line(&mut self, number: usize, text: &str) {
+        self.adds_to = None;
         let finding = self.finding(number, text);
         let said = self.diagnostics.last().is_some_and(|diagnostic| diagnostic.line == number);
         let Finding { state, note } = finding;
@@ -89,6 +93,8 @@ impl Parser {
         // The line that opens a block belongs to the block around it.
         let own = |frame: &&Frame| frame.line < number;
         let block = self.frames.iter().rev().find(own).map(|frame| frame.line).filter(|line| *line > 0);
+        let owner = self.adds_to.or_else(|| self.frames.get(1).map(|frame| frame.mode));
+        self.configuration.owners.push(owner);
         let text = text.trim_end().to_owned();
         self.configuration.lines.push(Line { number, state, text, note, block });
     }
@@ -115,7 +121,7 @@ impl Parser {
             return finding;
         }
         let (form, words) = match words.as_slice() {
-            [no, rest @ ..] if !rest.is_empty() && is_negation(no) => (Form::Negated, rest),
+            [no, rest @ ..] if !rest.is_empty() && self.is_negation(no) => (Form::Negated, rest),
             all => (Form::Plain, all),
         };
         self.command(number, indent, form, words)
@@ -177,6 +183,12 @@ impl Parser {
         }
     }
 
+    /// Whether a line that begins with `word` takes something back. Of a `table-map`, `default` is a command.
+    fn is_negation(&self, word: &str) -> bool {
+        let table = matches!(self.frames.last(), Some(Frame { mode: Mode::TableMap(_), .. }));
+        word.eq_ignore_ascii_case("no") || word.eq_ignore_ascii_case("default") && !table
+    }
+
     fn command(&mut self, number: usize, indent: usize, form: Form, words: &[&str]) -> Finding {
         if let Some(Frame { mode, layout: Layout::Indented, .. }) = self.frames.last()
             && let Some(finding) = mode.finding()
@@ -188,9 +200,10 @@ impl Parser {
                 let mode = self.frames[depth].mode;
                 let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
                 let reading = syntax::read(&mut self.configuration, mode, spelling, &mut reader);
-                let opens = reader.opens;
+                let (opens, adds_to) = (reader.opens, reader.adds_to);
                 self.configuration.comparisons += reader.comparisons;
                 if let Some(reading) = reading {
+                    self.adds_to = adds_to;
                     self.frames.truncate(depth + 1);
                     if let Some(mode) = opens {
                         self.frames.push(Frame { mode, line: number, indent, layout: Layout::Unknown });
@@ -215,10 +228,6 @@ impl Mode {
             _ => None,
         }
     }
-}
-
-fn is_negation(word: &str) -> bool {
-    word.eq_ignore_ascii_case("no") || word.eq_ignore_ascii_case("default")
 }
 
 /// The line without the prompt that stands before it in a recorded session: `edge(config-if)#`.

@@ -59,12 +59,24 @@ pub(crate) struct Reader<'a> {
     pub(crate) comparisons: u64,
     /// The block that the line opens, if it does.
     pub(crate) opens: Option<Mode>,
+    /// The block that the line adds to without opening it: a numbered access list.
+    pub(crate) adds_to: Option<Mode>,
 }
 
 impl<'a> Reader<'a> {
     /// The words of line number `line`, none of them read yet.
     pub(crate) fn new(words: &'a [&'a str], form: Form, line: usize, found: &'a mut Vec<Diagnostic>) -> Self {
-        Reader { words, next: 0, form, line, found, mode: Mode::Global, comparisons: 0, opens: None }
+        Reader {
+            words,
+            next: 0,
+            form,
+            line,
+            found,
+            mode: Mode::Global,
+            comparisons: 0,
+            opens: None,
+            adds_to: None,
+        }
     }
     /// Leaves `count` words out: those by which the command was found.
     pub(crate) fn skip(&mut self, count: usize) {

@@ -1,10 +1,12 @@
 //! [`AccessList`]: which packets a list permits.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use perhop_qos::Dscp;
 use perhop_qos::packet::{IpPrecedence, Protocol};
 use serde::Serialize;
+
+use super::at::At;
 
 /// What an entry can look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -14,7 +16,9 @@ pub enum AclKind {
     Standard,
     /// Protocol, both addresses, ports, DS field.
     Extended,
-    /// Of another protocol than IPv4: no packet of perhop's meets it.
+    /// As an extended list, for IPv6 packets.
+    Ipv6,
+    /// Of another protocol than IP: no packet of perhop's meets it.
     Other,
 }
 
@@ -28,7 +32,7 @@ pub enum AclAction {
     Deny,
 }
 
-/// `access-list` or `ip access-list`.
+/// `access-list`, `ip access-list` or `ipv6 access-list`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AccessList {
     /// Number or name.
@@ -58,6 +62,20 @@ impl AddressMatch {
     pub fn host(address: Ipv4Addr) -> AddressMatch {
         AddressMatch { address, wildcard: Ipv4Addr::UNSPECIFIED }
     }
+}
+
+/// An IPv6 prefix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PrefixMatch {
+    /// The address.
+    pub address: Ipv6Addr,
+    /// How many bits of it count.
+    pub length: u8,
+}
+
+impl PrefixMatch {
+    /// `any`
+    pub const ANY: PrefixMatch = PrefixMatch { address: Ipv6Addr::UNSPECIFIED, length: 0 };
 }
 
 /// Ports from the first to the last.
@@ -96,6 +114,52 @@ pub struct AclEntry {
     pub type_of_service: Option<u8>,
     /// Something that no packet of perhop's has (a fragment, say): the entry meets none.
     pub unseen: Option<String>,
+    /// Source and destination in an IPv6 list; those above say nothing there.
+    pub prefixes: Option<(PrefixMatch, PrefixMatch)>,
+    /// `object-group` in the place of the source address.
+    pub source_group: Option<String>,
+    /// `object-group` in the place of the destination address.
+    pub destination_group: Option<String>,
+    /// `object-group` in the place of the protocol: protocols with their ports.
+    pub service_group: Option<String>,
+}
+
+/// `object-group`: addresses, or protocols with their ports, under one name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ObjectGroup {
+    /// Its name.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// Its members, in order.
+    pub members: Vec<At<GroupMember>>,
+}
+
+/// One line of an `object-group`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupMember {
+    /// An address or a network.
+    Address(AddressMatch),
+    /// Addresses from the first to the last.
+    Range(Ipv4Addr, Ipv4Addr),
+    /// An IPv6 prefix.
+    Prefix(PrefixMatch),
+    /// A protocol, with ports where it has any.
+    Service(ServiceMatch),
+    /// `group-object`: the members of another group.
+    Group(String),
+}
+
+/// A protocol with ports.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ServiceMatch {
+    /// Any of these protocols; empty where any will do.
+    pub protocols: Vec<Protocol>,
+    /// Source ports: any of these ranges; empty where any port will do.
+    pub source_ports: Vec<PortMatch>,
+    /// Destination ports: any of these ranges; empty where any port will do.
+    pub destination_ports: Vec<PortMatch>,
 }
 
 /// `access-list rate-limit`: a set of IP precedences.

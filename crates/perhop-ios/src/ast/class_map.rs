@@ -1,7 +1,7 @@
 //! [`ClassMap`]: which packets a class takes.
 
 use perhop_qos::Dscp;
-use perhop_qos::packet::{IpPrecedence, Protocol};
+use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
 
 /// How the statements of a class-map are taken together.
@@ -25,6 +25,19 @@ pub enum Polarity {
     Not,
 }
 
+/// Which packets a criterion looks at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// IPv4 and IPv6: `match dscp`.
+    #[default]
+    Any,
+    /// IPv4 only: `match ip dscp`.
+    Ipv4,
+    /// IPv6 only: `match protocol ipv6`.
+    Ipv6,
+}
+
 /// `class-map`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassMap {
@@ -45,6 +58,8 @@ pub struct Statement {
     pub line: usize,
     /// Whether the criterion must hold or must not.
     pub polarity: Polarity,
+    /// Which packets it looks at: no other holds it.
+    pub family: Family,
     /// What is looked at.
     pub criterion: Criterion,
 }
@@ -57,10 +72,33 @@ pub enum Criterion {
     Any,
     /// `match access-group …`: an access list by number or name.
     AccessGroup(String),
-    /// `match ip precedence …`: any of them.
+    /// `match precedence …`: any of them.
     Precedence(Vec<IpPrecedence>),
-    /// `match ip dscp …`: any of them.
+    /// `match dscp …`: any of them.
     Dscp(Vec<Dscp>),
+    /// `match cos …`: the class of service of the outer 802.1Q tag, any of them.
+    Cos(Vec<u8>),
+    /// `match cos inner …`: that of the inner tag.
+    CosInner(Vec<u8>),
+    /// `match mpls experimental topmost …`: any of them.
+    MplsTopmost(Vec<u8>),
+    /// `match discard-class …`: the router's own drop precedence, any of them.
+    DiscardClass(Vec<u8>),
+    /// `match traffic-class …`: the router's own class, any of them.
+    TrafficClass(Vec<u8>),
+    /// `match packet length …`: bytes of the IP packet, both ends included.
+    PacketLength {
+        /// The shortest.
+        min: Option<u32>,
+        /// The longest.
+        max: Option<u32>,
+    },
+    /// `match vlan …`: the outer VLAN, any of these ranges.
+    Vlan(Vec<(u16, u16)>),
+    /// `match vlan inner …`: the inner VLAN.
+    VlanInner(Vec<(u16, u16)>),
+    /// `match application …`: a name of the router's own catalog.
+    Application(String),
     /// `match input-interface …`
     InputInterface(String),
     /// `match protocol …`, with what follows the protocol's name.
@@ -74,69 +112,3 @@ pub enum Criterion {
     /// A criterion that perhop cannot see: no packet meets it.
     NotModelled(String),
 }
-
-/// IP protocols by the names of `match protocol`.
-pub(crate) const IP_PROTOCOLS: &[(&str, u8)] = &[
-    ("icmp", 1),
-    ("igmp", 2),
-    ("ipinip", 4),
-    ("tcp", 6),
-    ("egp", 8),
-    ("udp", 17),
-    ("gre", 47),
-    ("ipsec", 50),
-    ("eigrp", 88),
-    ("ospf", 89),
-    ("pim", 103),
-];
-
-/// Applications by the names of `match protocol`: they are known by their well-known ports, on either side.
-pub(crate) const APPLICATIONS: &[Application] = &[
-    ("bgp", TCP, &[(179, 179)]),
-    ("citrix", TCP, &[(1494, 1494), (2598, 2598)]),
-    ("dhcp", UDP, &[(67, 68)]),
-    ("dns", BOTH, &[(53, 53)]),
-    ("exchange", TCP, &[(135, 135)]),
-    ("finger", TCP, &[(79, 79)]),
-    ("ftp", TCP, &[(20, 21)]),
-    ("gopher", TCP, &[(70, 70)]),
-    ("h323", TCP, &[(1720, 1720)]),
-    ("http", TCP, &[(80, 80)]),
-    ("imap", TCP, &[(143, 143)]),
-    ("irc", TCP, &[(194, 194)]),
-    ("kerberos", BOTH, &[(88, 88)]),
-    ("l2tp", UDP, &[(1701, 1701)]),
-    ("ldap", BOTH, &[(389, 389)]),
-    ("mgcp", UDP, &[(2427, 2427), (2727, 2727)]),
-    ("netbios", BOTH, &[(137, 139)]),
-    ("nfs", BOTH, &[(2049, 2049)]),
-    ("nntp", TCP, &[(119, 119)]),
-    ("notes", TCP, &[(1352, 1352)]),
-    ("ntp", UDP, &[(123, 123)]),
-    ("pop3", TCP, &[(110, 110)]),
-    ("pptp", TCP, &[(1723, 1723)]),
-    ("printer", TCP, &[(515, 515)]),
-    ("rip", UDP, &[(520, 520)]),
-    ("rtp", UDP, &[(16384, 32767)]),
-    ("rtsp", TCP, &[(554, 554)]),
-    ("secure-http", TCP, &[(443, 443)]),
-    ("sip", BOTH, &[(5060, 5061)]),
-    ("skinny", TCP, &[(2000, 2002)]),
-    ("smtp", TCP, &[(25, 25)]),
-    ("snmp", UDP, &[(161, 162)]),
-    ("sqlnet", TCP, &[(1521, 1521)]),
-    ("sqlserver", TCP, &[(1433, 1433)]),
-    ("ssh", TCP, &[(22, 22)]),
-    ("ssl", TCP, &[(443, 443)]),
-    ("syslog", UDP, &[(514, 514)]),
-    ("telnet", TCP, &[(23, 23)]),
-    ("tftp", UDP, &[(69, 69)]),
-    ("xwindows", TCP, &[(6000, 6003)]),
-];
-
-/// An application: its name, its IP protocols, its ports from the first to the last.
-pub(crate) type Application = (&'static str, &'static [Protocol], &'static [(u16, u16)]);
-
-const TCP: &[Protocol] = &[Protocol::TCP];
-const UDP: &[Protocol] = &[Protocol::UDP];
-const BOTH: &[Protocol] = &[Protocol::TCP, Protocol::UDP];

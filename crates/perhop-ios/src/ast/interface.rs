@@ -1,13 +1,15 @@
 //! [`Interface`]: what stands under `interface`, and [`Pvc`], what stands under `pvc`.
 
-use std::net::Ipv4Addr;
+use std::net::{Ipv4Addr, Ipv6Addr};
 
 use serde::Serialize;
 
 use super::at::At;
+use super::class_map::Family;
+use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
 use super::policy_map::FairQueue;
 use super::random_detect::RandomDetect;
-use super::rate_limit::RateLimit;
+use super::rate_limit::{Direction, RateLimit};
 
 /// What kind of wire an interface has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -23,8 +25,10 @@ pub enum Hardware {
     PacketOverSonet,
     /// No wire of its own: loopback, null, virtual LANs, tunnels, bundles.
     Virtual,
-    /// Anything else.
+    /// Anything else that the router knows.
     Other,
+    /// A name that perhop does not know.
+    Unknown,
 }
 
 /// Whether an address is the interface's first.
@@ -101,6 +105,30 @@ pub enum AtmService {
     Unspecified,
 }
 
+/// An IPv6 address of an interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct InterfaceAddress6 {
+    /// The line.
+    pub line: usize,
+    /// The address, or the part of it that the interface completes by itself.
+    pub address: Ipv6Addr,
+    /// Length of the subnet's prefix.
+    pub prefix_length: u8,
+}
+
+/// `ip access-group` and `ipv6 traffic-filter`: packets that a list denies go no further.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PacketFilter {
+    /// The line.
+    pub line: usize,
+    /// The access list.
+    pub list: String,
+    /// For what comes in or for what goes out.
+    pub direction: Direction,
+    /// Which packets it looks at.
+    pub family: Family,
+}
+
 /// `service-policy` of an interface or circuit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServicePolicies {
@@ -121,6 +149,9 @@ pub struct Interface {
     pub hardware: Hardware,
     /// Bits per second of that kind of wire, where the name says it; kilobits.
     pub nominal_kilobits: Option<u64>,
+    /// Kilobits per second that the router calculates with where `bandwidth` does not say, on interfaces
+    /// whose name says nothing of a wire: tunnels, dialers, serial lines.
+    pub default_kilobits: Option<u64>,
     /// The interface it is a sub-interface of.
     pub parent: Option<String>,
     /// `description`
@@ -137,8 +168,49 @@ pub struct Interface {
     pub vrf: Option<String>,
     /// `ip address`
     pub addresses: Vec<InterfaceAddress>,
+    /// `ipv6 address`
+    pub addresses6: Vec<InterfaceAddress6>,
     /// `encapsulation`
     pub encapsulation: Option<At<LinkEncapsulation>>,
+    /// `second-dot1q` of `encapsulation dot1q`: the inner tag.
+    pub second_vlan: Option<At<u16>>,
+    /// `native` of `encapsulation dot1q`: its frames have no tag.
+    pub native_vlan: Option<At<()>>,
+    /// `bandwidth qos-reference`: kilobits per second that percentages in policies refer to.
+    pub bandwidth_reference: Option<At<u64>>,
+    /// `mtu`: bytes of IP and MPLS in a frame.
+    pub mtu: Option<At<u64>>,
+    /// `ip mtu`: bytes of an IP packet.
+    pub ip_mtu: Option<At<u64>>,
+    /// `ip tcp adjust-mss`: bytes of a TCP segment, written into the connection requests that pass.
+    pub adjust_mss: Option<At<u64>>,
+    /// `load-interval`: seconds over which rates are averaged for display.
+    pub load_interval: Option<At<u64>>,
+    /// `tunnel …`
+    pub tunnel: Option<Tunnel>,
+    /// `qos pre-classify`: packets are classified by the header that a tunnel hides.
+    pub pre_classify: Option<At<()>>,
+    /// `crypto map`
+    pub crypto_map: Option<At<String>>,
+    /// `nhrp map group … service-policy output …`: what a hub does with what goes to the spokes of a group.
+    pub peer_policies: Vec<PeerPolicy>,
+    /// `nhrp group`: what a spoke tells the hub.
+    pub nhrp_group: Option<At<String>>,
+    /// `channel-group`: the Port-channel that it is a member of.
+    pub channel_group: Option<At<u64>>,
+    /// `ppp multilink group`: the Multilink that it is a member of or, there, its own number.
+    pub multilink_group: Option<At<u64>>,
+    /// `ppp multilink …`: fragments and what they are interleaved with.
+    pub multilink: Option<Multilink>,
+    /// `pppoe enable`, `pppoe-client`: packets travel in frames of a PPP session.
+    pub pppoe: Option<At<()>>,
+    /// `dialer pool`, `pppoe-client dial-pool-number`, `dialer pool-member`: a Dialer sends by the member of
+    /// its pool.
+    pub dialer_pool: Option<At<u64>>,
+    /// `service instance`, in order.
+    pub service_instances: Vec<ServiceInstance>,
+    /// `ip access-group` and `ipv6 traffic-filter`, in order.
+    pub filters: Vec<PacketFilter>,
     /// `rate-limit`, in order.
     pub rate_limits: Vec<RateLimit>,
     /// `service-policy`

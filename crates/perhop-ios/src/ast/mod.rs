@@ -7,6 +7,7 @@ mod access_list;
 mod at;
 mod class_map;
 mod interface;
+mod link;
 mod named;
 mod policy_map;
 mod random_detect;
@@ -14,21 +15,27 @@ mod rate_limit;
 
 use serde::Serialize;
 
-pub use access_list::{AccessList, AclAction, AclEntry, AclKind, AddressMatch, PortMatch, RateLimitAcl};
+pub use access_list::{
+    AccessList, AclAction, AclEntry, AclKind, AddressMatch, GroupMember, ObjectGroup, PortMatch, PrefixMatch,
+    RateLimitAcl, ServiceMatch,
+};
 pub use at::At;
-pub(crate) use class_map::{APPLICATIONS, IP_PROTOCOLS};
-pub use class_map::{ClassMap, Combination, Criterion, Polarity, Statement};
+pub use class_map::{ClassMap, Combination, Criterion, Family, Polarity, Statement};
 pub use interface::{
-    AtmService, CellEncapsulation, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank,
-    ServicePolicies,
+    AtmService, CellEncapsulation, Hardware, Interface, InterfaceAddress, InterfaceAddress6,
+    LinkEncapsulation, PacketFilter, Pvc, Rank, ServicePolicies,
+};
+pub use link::{
+    ChannelGroup, ControlPlane, Controller, IpsecProfile, Multilink, PeerPolicy, ServiceInstance,
+    TransformSet, Tunnel,
 };
 pub use named::Named;
 pub use policy_map::{
-    Bandwidth, FairQueue, Police, PolicyClass, PolicyMap, Priority, PriorityRate, QueueLimit, Shape,
-    ShapeKind, TrafficRate,
+    Account, Bandwidth, FairQueue, PacketPolice, PartialLimit, Police, PolicyClass, PolicyMap, Priority,
+    PriorityRate, QueueLimit, Shape, ShapeKind, TableDefault, TableMap, TrafficRate, ValueLimit,
 };
-pub use random_detect::{Basis, RandomDetect, Thresholds};
-pub use rate_limit::{Action, Direction, Marking, RateLimit, RateLimitMatch, Then};
+pub use random_detect::{Basis, RandomDetect, ThresholdUnit, Thresholds};
+pub use rate_limit::{Action, Direction, Field, Marking, RateLimit, RateLimitMatch, Then};
 
 use crate::diagnostic::Diagnostic;
 use crate::line::Line;
@@ -57,10 +64,29 @@ pub struct Configuration {
     pub access_lists: Named<AccessList>,
     /// `access-list rate-limit`s by number.
     pub rate_limit_lists: Named<RateLimitAcl>,
+    /// `object-group`s by name.
+    pub object_groups: Named<ObjectGroup>,
+    /// `table-map`s by name.
+    pub table_maps: Named<TableMap>,
     /// Interfaces and sub-interfaces by name.
     pub interfaces: Named<Interface>,
     /// What the user says of classes in place of their class-maps: the criteria, one of which must hold.
     pub assumed: std::collections::BTreeMap<String, Vec<String>>,
+    /// `controller`s by name.
+    pub controllers: Named<Controller>,
+    /// `control-plane`
+    pub control_plane: Option<ControlPlane>,
+    /// `crypto ipsec transform-set`s by name.
+    pub transform_sets: Named<TransformSet>,
+    /// `crypto ipsec profile`s by name.
+    pub ipsec_profiles: Named<IpsecProfile>,
+    /// `crypto map`s by name.
+    pub crypto_maps: Named<IpsecProfile>,
+    /// Whether any line speaks of IPv6: only then may packets be of another family than IPv4.
+    pub speaks_ipv6: bool,
+    /// For every line the block around it, or the one it opens or adds to.
+    #[serde(skip)]
+    pub(crate) owners: Vec<Option<crate::mode::Mode>>,
     /// How many commands lines were compared with: the work that reading was.
     #[serde(skip)]
     pub comparisons: u64,

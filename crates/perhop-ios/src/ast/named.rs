@@ -39,6 +39,10 @@ impl<T> Named<T> {
         self.places.is_empty()
     }
 
+    /// The place of the one called `name`, if it is there.
+    pub(crate) fn index(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
     /// The place of the one called `name`, which `new` makes if it is not there yet.
     pub(crate) fn place(&mut self, name: &str, new: impl FnOnce() -> T) -> usize {
         if let Some(place) = self.places.get(name) {
@@ -49,6 +53,10 @@ impl<T> Named<T> {
         self.items.len() - 1
     }
     /// The one at `place`, unless it was removed.
+    pub(crate) fn at(&self, place: usize) -> Option<&T> {
+        self.items.get(place).and_then(Option::as_ref)
+    }
+    /// The one at `place`, to be changed, unless it was removed.
     pub(crate) fn at_mut(&mut self, place: usize) -> Option<&mut T> {
         self.items.get_mut(place).and_then(Option::as_mut)
     }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::at::At;
 use super::random_detect::RandomDetect;
-use super::rate_limit::{Action, Marking};
+use super::rate_limit::{Action, Field, Marking};
 
 /// `policy-map`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -33,9 +33,15 @@ pub struct PolicyClass {
     /// `police …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub police: Option<At<Police>>,
+    /// `police rate … pps`
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub police_packets: Option<At<PacketPolice>>,
     /// `shape …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<At<Shape>>,
+    /// `account …` at the end of `shape` or `bandwidth`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub account: Option<At<Account>>,
     /// `set …`, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<At<Marking>>,
@@ -45,6 +51,12 @@ pub struct PolicyClass {
     /// `queue-limit …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<At<QueueLimit>>,
+    /// `queue-limit dscp …` and the like, in order: limits of some packets in the same queue.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub value_limits: Vec<At<ValueLimit>>,
+    /// `queue-buffers ratio`: percent of a port's buffers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffers_percent: Option<At<u64>>,
     /// `fair-queue …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queue: Option<At<FairQueue>>,
@@ -132,6 +144,46 @@ pub struct Police {
     pub exceed: Vec<Action>,
     /// Actions for violating packets; empty where nothing is said: then there is no such color.
     pub violate: Vec<Action>,
+    /// `conform-color`: the class whose packets arrive as conforming; the policer is aware of colors then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conform_class: Option<At<String>>,
+    /// `exceed-color`: the class whose packets arrive as exceeding.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exceed_class: Option<At<String>>,
+}
+
+/// `police rate … pps`: a policer that counts packets.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PacketPolice {
+    /// Packets per second.
+    pub rate: u64,
+    /// Packets in a burst.
+    pub burst: Option<u64>,
+    /// Packets per second of the two-rate form.
+    pub peak: Option<u64>,
+    /// Packets in a burst at that rate.
+    pub peak_burst: Option<u64>,
+    /// Actions for conforming packets; empty where nothing is said.
+    pub conform: Vec<Action>,
+    /// Actions for exceeding packets; empty where nothing is said.
+    pub exceed: Vec<Action>,
+    /// Actions for violating packets; empty where nothing is said.
+    pub violate: Vec<Action>,
+}
+
+/// `account`: bytes of a lower layer that are counted with each packet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Account {
+    /// `user-defined`: bytes more, or fewer, than the packet has.
+    UserDefined {
+        /// Bytes.
+        bytes: i64,
+        /// `atm`: counted in cells.
+        cells: bool,
+    },
+    /// The headers of an encapsulation farther down the way, as written: `dot1q aal5 snap-rbe-dot1q`.
+    Encapsulation(String),
 }
 
 /// Which rate `shape` keeps.
@@ -169,6 +221,27 @@ pub enum QueueLimit {
     Microseconds(u64),
 }
 
+/// `queue-limit dscp …`: how long the queue may be when a packet with one of some values comes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ValueLimit {
+    /// The field.
+    pub field: Field,
+    /// Its values.
+    pub values: Vec<u8>,
+    /// The limit.
+    pub limit: PartialLimit,
+}
+
+/// A limit that may be a part of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PartialLimit {
+    /// Percent of the queue's own limit.
+    Percent(u64),
+    /// A limit of its own.
+    Limit(QueueLimit),
+}
+
 /// `fair-queue`: weighted fair queueing of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FairQueue {
@@ -178,4 +251,32 @@ pub struct FairQueue {
     pub dynamic_queues: Option<u64>,
     /// Queues for reserved flows.
     pub reservable_queues: Option<u64>,
+    /// `individual-limit`: packets of one flow, whatever the others have.
+    pub individual_limit: Option<u64>,
+}
+
+/// `table-map`: which value of a field becomes which value of another.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TableMap {
+    /// Its name.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// `map from … to …`
+    pub entries: std::collections::BTreeMap<u8, u8>,
+    /// `default …`
+    pub default: TableDefault,
+}
+
+/// What becomes of values that a `table-map` does not name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TableDefault {
+    /// The same value: the router's default.
+    #[default]
+    Copy,
+    /// One value for all.
+    Value(u8),
+    /// Nothing is written.
+    Ignore,
 }

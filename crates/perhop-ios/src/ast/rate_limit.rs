@@ -26,6 +26,34 @@ pub enum Then {
     Drop,
 }
 
+/// A field that can be looked at or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Field {
+    /// The IP precedence.
+    Precedence,
+    /// The DSCP.
+    Dscp,
+    /// The precedence in the header of the tunnel that the packet enters.
+    TunnelPrecedence,
+    /// The DSCP in the header of the tunnel that the packet enters.
+    TunnelDscp,
+    /// The class of service of the 802.1Q tag.
+    Cos,
+    /// That of the inner tag.
+    CosInner,
+    /// The experimental bits of labels that the router pushes.
+    MplsImposition,
+    /// The experimental bits of the topmost label.
+    MplsTopmost,
+    /// The router's own group number.
+    QosGroup,
+    /// The router's own drop precedence.
+    DiscardClass,
+    /// The router's own class.
+    TrafficClass,
+}
+
 /// What is written into a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -36,8 +64,32 @@ pub enum Marking {
     Dscp(Dscp),
     /// The router's own group number.
     QosGroup(u32),
-    /// A field that perhop does not carry: class of service, MPLS, cell loss priority …
+    /// A number into another field.
+    Number(Field, u8),
+    /// What another field holds, by a `table-map` where one is named.
+    Copy {
+        /// The field that is written.
+        to: Field,
+        /// The field whose value decides.
+        from: Field,
+        /// The `table-map`.
+        table: Option<String>,
+    },
+    /// A field that perhop does not carry: cell loss priority, discard eligibility …
     NotModelled(String),
+}
+
+impl Marking {
+    /// The field that is written; `None` where perhop knows only its name.
+    pub fn field(&self) -> Option<Field> {
+        match self {
+            Marking::Precedence(_) => Some(Field::Precedence),
+            Marking::Dscp(_) => Some(Field::Dscp),
+            Marking::QosGroup(_) => Some(Field::QosGroup),
+            Marking::Number(field, _) | Marking::Copy { to: field, .. } => Some(*field),
+            Marking::NotModelled(_) => None,
+        }
+    }
 }
 
 /// What is done with a packet.

@@ -54,7 +54,7 @@ pub(super) fn cell_rate(pvc: &Pvc) -> Option<Rate> {
 }
 
 fn interface_bandwidth(interface: &Interface, configuration: &Configuration) -> Rate {
-    if let Some(bandwidth) = interface.bandwidth {
+    if let Some(bandwidth) = interface.bandwidth_reference.or(interface.bandwidth) {
         return kilobits(bandwidth.value);
     }
     let parent = interface.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
@@ -66,7 +66,7 @@ fn interface_bandwidth(interface: &Interface, configuration: &Configuration) -> 
     clock
         .map(|clock| Rate::from_bits_per_second(clock.value))
         .or(speed)
-        .unwrap_or_else(|| kilobits(interface.nominal_kilobits.unwrap_or(T1)))
+        .unwrap_or_else(|| kilobits(interface.nominal_kilobits.or(interface.default_kilobits).unwrap_or(T1)))
 }
 
 pub(super) fn kilobits(kilobits: u64) -> Rate {

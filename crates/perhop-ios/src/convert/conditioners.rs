@@ -245,7 +245,7 @@ fn actions(label: Option<u8>, marks: &[&Marking], own: &[Action]) -> Vec<action:
         Marking::Precedence(precedence) => Some(action::Action::MarkPrecedence(*precedence)),
         Marking::Dscp(dscp) => Some(action::Action::Mark(*dscp)),
         Marking::QosGroup(group) => u8::try_from(*group).ok().map(action::Action::Label),
-        Marking::NotModelled(_) => None,
+        Marking::Number(..) | Marking::Copy { .. } | Marking::NotModelled(_) => None,
     });
     let mut list: Vec<action::Action> =
         label.map(action::Action::Label).into_iter().chain(markings).collect();

@@ -103,7 +103,7 @@ pub(super) fn fair_queue(
     }
     // Limits in bytes or time are taken as packets of 1500 bytes.
     let packets = limit.bytes.map_or(limit.value, |bytes| bytes / 1500);
-    let flow_limit_packets = match fair.congestive_discard {
+    let flow_limit_packets = match fair.individual_limit.or(fair.congestive_discard) {
         _ if has_random_detect => UNLIMITED,
         Some(packets) => packets,
         None => (packets / 4).max(1),

@@ -9,7 +9,7 @@ use perhop_qos::units::QueueSize;
 use super::Context;
 use super::circuit::Circuit;
 use super::condition::Condition;
-use super::random_detect::{random_detect, wred};
+use super::random_detect::{Queue, random_detect, wred};
 use super::resolved::Limit;
 use crate::ast::{At, FairQueue, Hardware, Interface, RandomDetect};
 
@@ -25,7 +25,7 @@ impl Context<'_> {
         let fair = pvc.and_then(|pvc| pvc.fair_queue).or(interface.fair_queue);
         let class = ClassConfig { name: "fifo".to_owned(), ..ClassConfig::default() };
         let class = match (detect, fair) {
-            (Some(detect), _) => self.random_detect_only(class, detect, hold),
+            (Some(detect), _) => self.random_detect_only(class, detect, hold, circuit),
             (None, Some(At { value: Some(fair), .. })) => fair_only(class, &fair, hold),
             (None, None) if is_slow_serial(interface, circuit) => {
                 fair_only(class, &FairQueue::default(), hold)
@@ -43,9 +43,11 @@ impl Context<'_> {
         class: ClassConfig,
         detect: &At<RandomDetect>,
         hold: Option<u64>,
+        circuit: &Circuit,
     ) -> ClassConfig {
         let limit = Limit::packets(hold.unwrap_or(self.platform.hold_queue));
-        let detect = random_detect(&detect.value, &Condition::Always, limit, self.platform);
+        let queue = Queue { limit, rate: circuit.bandwidth };
+        let detect = random_detect(&detect.value, &Condition::Always, queue, self.platform);
         let (buffer, precedence) = wred(&detect, hold.map(QueueSize::Packets), self.platform);
         ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
     }

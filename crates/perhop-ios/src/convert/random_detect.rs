@@ -1,14 +1,17 @@
 //! WRED with the router's defaults.
 
+use std::collections::BTreeMap;
+
 use perhop_qos::buffer::{AveragingConfig, BufferConfig, EcnConfig, MredConfig, PrecedenceConfig};
 use perhop_qos::classifier::OneOrMany;
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::units::QueueSize;
-use perhop_qos::{Color, Dscp};
+use perhop_qos::{Color, Dscp, Rate};
 
+use super::bandwidth::bytes_in;
 use super::condition::Condition;
 use super::resolved::{Limit, RandomDetectRow, ResolvedRandomDetect, Unit};
-use crate::ast::{Basis, RandomDetect, Thresholds};
+use crate::ast::{At, Basis, RandomDetect, ThresholdUnit, Thresholds};
 use crate::platform::{Platform, Profile};
 
 /// n in the weight 2⁻ⁿ of the average where nothing is said.
@@ -16,35 +19,41 @@ const EXPONENT: u32 = 9;
 /// One packet in ten at the maximum threshold where nothing is said.
 const DENOMINATOR: u64 = 10;
 
-/// `detect` with all its thresholds, for the packets that meet `condition`, in a queue of `limit`.
+/// What thresholds refer to: the queue's limit, and the rate at which times become bytes.
+#[derive(Clone, Copy)]
+pub(super) struct Queue {
+    pub(super) limit: Limit,
+    pub(super) rate: Rate,
+}
+
+/// `detect` with all its thresholds, for the packets that meet `condition`, in `queue`.
 pub(super) fn random_detect(
     detect: &RandomDetect,
     condition: &Condition,
-    limit: Limit,
+    queue: Queue,
     platform: &Platform,
 ) -> ResolvedRandomDetect {
-    let defaults = Defaults::of(detect, limit, platform);
+    let defaults = Defaults::of(detect, queue.limit, platform);
+    let written = |list: &BTreeMap<u8, At<Thresholds>>, number: u8| {
+        list.get(&number).map(|at| in_unit(at.value, detect.unit, queue))
+    };
+    let by_number = |list: &BTreeMap<u8, At<Thresholds>>| {
+        let one = |number: u8| {
+            let default = defaults.of_precedence(number);
+            row(number.to_string(), number, written(list, number), default, defaults.unit)
+        };
+        (0..8).map(one).collect()
+    };
     let rows = match detect.basis {
-        Basis::Precedence => (0..8)
-            .map(|precedence| {
-                let written = detect.precedences.get(&precedence).map(|at| at.value);
-                let thresholds = written.unwrap_or_else(|| defaults.of_precedence(precedence));
-                RandomDetectRow {
-                    is_written: written.is_some(),
-                    ..row(precedence.to_string(), precedence, thresholds, defaults.unit)
-                }
-            })
-            .collect(),
+        Basis::Precedence => by_number(&detect.precedences),
+        Basis::DiscardClass => by_number(&detect.discard_classes),
+        Basis::Cos => by_number(&detect.classes_of_service),
         Basis::Dscp => (0..64)
             .filter_map(Dscp::new)
             .filter(|dscp| condition.may_hold(*dscp))
             .map(|dscp| {
-                let written = detect.dscps.get(&dscp.value()).map(|at| at.value);
-                let thresholds = written.unwrap_or_else(|| defaults.of_dscp(dscp));
-                RandomDetectRow {
-                    is_written: written.is_some(),
-                    ..row(dscp.to_string(), dscp.value(), thresholds, defaults.unit)
-                }
+                let (number, default) = (dscp.value(), defaults.of_dscp(dscp));
+                row(dscp.to_string(), number, written(&detect.dscps, number), default, defaults.unit)
             })
             .collect(),
     };
@@ -56,17 +65,35 @@ pub(super) fn random_detect(
     }
 }
 
-fn row(value: String, number: u8, thresholds: Thresholds, unit: Unit) -> RandomDetectRow {
-    let Thresholds { min, max, mark_probability_denominator } = thresholds;
+fn row(
+    value: String,
+    number: u8,
+    written: Option<Thresholds>,
+    default: Thresholds,
+    unit: Unit,
+) -> RandomDetectRow {
+    let Thresholds { min, max, mark_probability_denominator } = written.unwrap_or(default);
     RandomDetectRow {
         value,
         number,
-        is_written: false,
+        is_written: written.is_some(),
         min,
         max,
         unit,
         mark_denominator: mark_probability_denominator,
     }
+}
+
+/// Thresholds as written, in packets or bytes.
+fn in_unit(thresholds: Thresholds, unit: ThresholdUnit, queue: Queue) -> Thresholds {
+    let limit = queue.limit.bytes.unwrap_or(queue.limit.value);
+    let convert = |value: u64| match unit {
+        ThresholdUnit::Packets | ThresholdUnit::Bytes => value,
+        ThresholdUnit::Microseconds => bytes_in(queue.rate, value).max(1),
+        ThresholdUnit::Percent => (u128::from(limit) * u128::from(value) / 100) as u64,
+    };
+    let min = convert(thresholds.min);
+    Thresholds { min, max: convert(thresholds.max).max(min + 1), ..thresholds }
 }
 
 /// Thresholds where nothing is written.
@@ -82,6 +109,13 @@ impl Defaults {
     /// `random-detect` in bytes (limit 62 500, maximum 31 250).
     fn of(detect: &RandomDetect, limit: Limit, platform: &Platform) -> Defaults {
         let profile = platform.profile;
+        if detect.unit == ThresholdUnit::Percent {
+            let (max, unit) = match limit.bytes {
+                Some(bytes) => (bytes / 2, Unit::Bytes),
+                None => (limit.value / 2, Unit::Packets),
+            };
+            return Defaults { profile: Profile::IosXe, max: max.max(2), unit };
+        }
         if detect.counts_bytes() {
             let max = limit.bytes.unwrap_or(limit.value) / 2;
             return Defaults { profile: Profile::IosXe, max: max.max(2), unit: Unit::Bytes };
@@ -129,6 +163,10 @@ pub(super) fn wred(
     let (precedences, source) = match detect.basis {
         Basis::Precedence => {
             (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
+        }
+        // The discard class is the packet's color here: both are the drop precedence within the node.
+        Basis::DiscardClass | Basis::Cos => {
+            (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::Color)
         }
         Basis::Dscp => by_dscp(&detect.rows),
     };

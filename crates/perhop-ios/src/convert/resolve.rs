@@ -7,7 +7,7 @@ use super::bandwidth::{bursts_of_police, bytes_in, priority_rate, rate_of, shape
 use super::condition::{Condition, of_class};
 use super::guarantees::guarantees;
 use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit};
-use super::random_detect::random_detect;
+use super::random_detect::{Queue, random_detect};
 use super::reference::{DEEPEST, Reference};
 use super::resolved::{
     PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy, ResolvedPriority,
@@ -144,10 +144,9 @@ impl<'a> Context<'a> {
             None => default_class_limit(class.random_detect.as_ref(), rate, line, reference, self.platform),
         };
         let limit = written.unwrap_or_else(default);
-        resolved.random_detect = class
-            .random_detect
-            .as_ref()
-            .map(|detect| random_detect(&detect.value, &resolved.condition, limit, self.platform));
+        resolved.random_detect = class.random_detect.as_ref().map(|detect| {
+            random_detect(&detect.value, &resolved.condition, Queue { limit, rate }, self.platform)
+        });
         resolved.fair_queue = class.fair_queue.map(|fair| {
             fair_queue(&fair.value, written, limit, resolved.random_detect.is_some(), self.platform)
         });

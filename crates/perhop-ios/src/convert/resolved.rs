@@ -8,7 +8,7 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 
 use super::condition::Condition;
-use crate::ast::{Action, Combination, Marking, Then};
+use crate::ast::{Action, Combination, Field, Marking, Then};
 
 /// A policy-map as a port carries it out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -320,8 +320,32 @@ impl fmt::Display for Marking {
             Marking::Precedence(precedence) => write!(formatter, "precedence {}", precedence.value()),
             Marking::Dscp(dscp) => write!(formatter, "dscp {dscp}"),
             Marking::QosGroup(group) => write!(formatter, "qos-group {group}"),
+            Marking::Number(field, value) => write!(formatter, "{field} {value}"),
+            Marking::Copy { to, from, table } => {
+                write!(formatter, "{to} {from}")?;
+                table.iter().try_for_each(|table| write!(formatter, " table {table}"))
+            }
             Marking::NotModelled(word) => formatter.write_str(word),
         }
+    }
+}
+
+/// As the router writes it.
+impl fmt::Display for Field {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.write_str(match self {
+            Field::Precedence => "precedence",
+            Field::Dscp => "dscp",
+            Field::TunnelPrecedence => "precedence tunnel",
+            Field::TunnelDscp => "dscp tunnel",
+            Field::Cos => "cos",
+            Field::CosInner => "cos-inner",
+            Field::MplsImposition => "mpls experimental imposition",
+            Field::MplsTopmost => "mpls experimental topmost",
+            Field::QosGroup => "qos-group",
+            Field::DiscardClass => "discard-class",
+            Field::TrafficClass => "traffic-class",
+        })
     }
 }
 
@@ -335,7 +359,7 @@ impl fmt::Display for Action {
             (Some(Marking::Precedence(value)), _) => write!(formatter, "set-prec-transmit {}", value.value()),
             (Some(Marking::Dscp(value)), _) => write!(formatter, "set-dscp-transmit {value}"),
             (Some(Marking::QosGroup(value)), _) => write!(formatter, "set-qos-transmit {value}"),
-            (Some(Marking::NotModelled(word)), _) => formatter.write_str(word),
+            (Some(marking), _) => write!(formatter, "set-{marking}-transmit"),
         }
     }
 }

@@ -10,7 +10,12 @@ use perhop_qos::packet::IpPrecedence;
 pub(super) const COMMANDS: &[Command<AccessList>] = &[
     modelled("permit", |list, reader| numbered_entry(list, reader, None, AclAction::Permit)),
     modelled("deny", |list, reader| numbered_entry(list, reader, None, AclAction::Deny)),
+    modelled("sequence", |list, reader| {
+        let number = reader.number("a place in the list", 1..=u64::from(u32::MAX))?;
+        sequenced(list, number, reader)
+    }),
     irrelevant("remark"),
+    irrelevant("statistics"),
     not_modelled("evaluate", "entries that sessions create and remove"),
     not_modelled("dynamic", "entries that users create and remove"),
 ];
@@ -66,7 +71,23 @@ pub(super) fn named(configuration: &mut Configuration, reader: &mut Reader) -> R
         configuration.access_lists.remove(name);
         return Ok(Finding::MODELLED);
     }
-    reader.opens = Some(Mode::AccessList(open(configuration, name, kind, reader.line)));
+    reader.opens = Some(open(configuration, name, kind, reader).map_or(Mode::Irrelevant, Mode::AccessList));
+    Ok(Finding::MODELLED)
+}
+
+/// `ipv6 access-list …`
+pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    if reader.keyword(&["log-update"]).is_some() {
+        return Ok(Finding::IRRELEVANT);
+    }
+    let name = reader.word("the list's name")?;
+    reader.end()?;
+    if reader.negated() {
+        configuration.access_lists.remove(name);
+        return Ok(Finding::MODELLED);
+    }
+    let place = open(configuration, name, AclKind::Ipv6, reader);
+    reader.opens = Some(place.map_or(Mode::Irrelevant, Mode::AccessList));
     Ok(Finding::MODELLED)
 }
 
@@ -88,7 +109,7 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
         return Ok(Finding::MODELLED);
     }
     if kind == AclKind::Other {
-        open(configuration, &name, kind, reader.line);
+        open(configuration, &name, kind, reader);
         return Ok(Finding::irrelevant("a list for a protocol other than IP"));
     }
     if reader.eat("remark") {
@@ -101,16 +122,27 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
         "permit" => AclAction::Permit,
         _ => AclAction::Deny,
     };
-    let place = open(configuration, &name, kind, reader.line);
+    let Some(place) = open(configuration, &name, kind, reader) else { return Ok(Finding::MODELLED) };
+    reader.adds_to = Some(Mode::AccessList(place));
     match configuration.access_lists.at_mut(place) {
         Some(list) => numbered_entry(list, reader, None, action),
         None => Ok(Finding::MODELLED),
     }
 }
 
-fn open(configuration: &mut Configuration, name: &str, kind: AclKind, line: usize) -> usize {
-    let new = || AccessList { name: name.to_owned(), line, kind, entries: Vec::new() };
-    configuration.access_lists.place(name, new)
+/// The place of a list; `None` where a list of another kind has its name.
+fn open(configuration: &mut Configuration, name: &str, kind: AclKind, reader: &mut Reader) -> Option<usize> {
+    let lists = &mut configuration.access_lists;
+    let line = reader.line;
+    let place = lists.place(name, || AccessList { name: name.to_owned(), line, kind, entries: Vec::new() });
+    if let Some(other) = lists.at(place).filter(|other| other.kind != kind) {
+        reader.error(
+            format!("access list {name} is already a list of another kind (line {})", other.line),
+            "the router refuses the line and those below it: the first list remains",
+        );
+        return None;
+    }
+    Some(place)
 }
 
 /// `access-list rate-limit <number> <precedence>` or `… mask <hexadecimal>`, one bit for each precedence.

@@ -1,46 +1,57 @@
 //! Actions of `police` and `rate-limit`, as the router writes them in one word.
 
-use super::numbers::{dscp, precedence};
-use crate::ast::{Action, Marking, Then};
+use super::marking;
+use crate::ast::{Action, Field, Marking, Then};
 use crate::words::{Finding, Reader};
 
-const ACTIONS: &[&str] = &[
+/// What is set, by the middle of an action's name: `set-dscp-transmit` sets the DSCP.
+const FIELDS: &[(&str, Field)] = &[
+    ("prec", Field::Precedence),
+    ("prec-tunnel", Field::TunnelPrecedence),
+    ("dscp", Field::Dscp),
+    ("dscp-tunnel", Field::TunnelDscp),
+    ("qos", Field::QosGroup),
+    ("qos-group", Field::QosGroup),
+    ("cos", Field::Cos),
+    ("cos-inner", Field::CosInner),
+    ("discard-class", Field::DiscardClass),
+    ("traffic-class", Field::TrafficClass),
+    ("mpls-exp", Field::MplsImposition),
+    ("mpls-exp-imposition", Field::MplsImposition),
+    ("mpls-experimental", Field::MplsImposition),
+    ("mpls-experimental-imposition", Field::MplsImposition),
+    ("mpls-exp-topmost", Field::MplsTopmost),
+    ("mpls-experimental-topmost", Field::MplsTopmost),
+];
+
+/// Actions that set nothing, or something that perhop knows only by name.
+const OTHERS: &[&str] = &[
     "transmit",
     "drop",
     "continue",
-    "set-prec-transmit",
-    "set-prec-continue",
-    "set-dscp-transmit",
-    "set-dscp-continue",
-    "set-qos-transmit",
-    "set-qos-continue",
     "set-clp-transmit",
     "set-frde-transmit",
-    "set-cos-transmit",
-    "set-cos-inner-transmit",
-    "set-discard-class-transmit",
-    "set-mpls-exp-transmit",
-    "set-mpls-exp-continue",
-    "set-mpls-exp-imposition-transmit",
-    "set-mpls-exp-imposition-continue",
-    "set-mpls-exp-topmost-transmit",
-    "set-mpls-experimental-imposition-transmit",
-    "set-mpls-experimental-topmost-transmit",
+    "set-frde-continue",
+    "policed-dscp-transmit",
+    "policed-dscp",
 ];
 
 /// The action that the next words name.
 pub(super) fn action(reader: &mut Reader) -> Result<Action, Finding> {
-    let word =
-        reader.keyword(ACTIONS).ok_or_else(|| reader.unexpected("an action such as transmit or drop"))?;
+    let unexpected = |reader: &Reader| reader.unexpected("an action such as transmit or drop");
+    if let Some((field, then)) = reader.peek().and_then(setting) {
+        reader.next();
+        let marking = match marking::source(reader) {
+            Some(from) => Marking::Copy { to: field, from, table: marking::table(reader)? },
+            None => marking::value(field, reader)?,
+        };
+        return Ok(Action { marking: Some(marking), then });
+    }
+    let word = reader.keyword(OTHERS).ok_or_else(|| unexpected(reader))?;
     let then = if word.ends_with("continue") { Then::Continue } else { Then::Transmit };
     let marking = match word {
         "transmit" | "continue" => None,
         "drop" => return Ok(Action::DROP),
-        _ if word.starts_with("set-prec-") => Some(Marking::Precedence(precedence(reader)?)),
-        _ if word.starts_with("set-dscp-") => Some(Marking::Dscp(dscp(reader)?)),
-        _ if word.starts_with("set-qos-") => {
-            Some(Marking::QosGroup(reader.number("a group", 0..=99)? as u32))
-        }
         _ => {
             reader.maybe_number();
             Some(Marking::NotModelled(word.to_owned()))
@@ -49,17 +60,24 @@ pub(super) fn action(reader: &mut Reader) -> Result<Action, Finding> {
     Ok(Action { marking, then })
 }
 
+/// The field that an action of this name sets, and where the packet goes then.
+fn setting(word: &str) -> Option<(Field, Then)> {
+    let word = word.to_ascii_lowercase();
+    let rest = word.strip_prefix("set-")?;
+    let (middle, then) = match rest.strip_suffix("-transmit") {
+        Some(middle) => (middle, Then::Transmit),
+        None => (rest.strip_suffix("-continue")?, Then::Continue),
+    };
+    FIELDS.iter().find(|(name, _)| *name == middle).map(|(_, field)| (*field, then))
+}
+
 /// What to say of a line with `action`.
 pub(super) fn unseen(action: &Action) -> Option<Finding> {
-    match &action.marking {
-        Some(Marking::NotModelled(word)) => Some(Finding::not_modelled(format!(
-            "the packet is transmitted; perhop's packets have no field that `{word}` could set"
-        ))),
-        _ => None,
-    }
+    let what = marking::unseen(action.marking.as_ref()?)?;
+    Some(Finding::not_modelled(format!("the packet is transmitted; {what}")))
 }
 
 /// Whether a word begins an action.
 pub(super) fn is_action(word: &str) -> bool {
-    ACTIONS.iter().any(|action| action.eq_ignore_ascii_case(word))
+    setting(word).is_some() || OTHERS.iter().any(|action| action.eq_ignore_ascii_case(word))
 }

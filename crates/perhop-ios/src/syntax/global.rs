@@ -1,20 +1,30 @@
 //! What stands outside of all blocks and is part of the model.
 
-use super::access_list::{named, numbered};
+use super::access_list::{ipv6, named, numbered};
 use super::command::{Command, modelled};
-use super::interface_name;
+use super::queueing::other_type;
+use super::{control_plane, controller, crypto, interface_name, object_group, table_map};
 use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
+use crate::line::LineState;
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("access-list", numbered),
     modelled("class-map", class_map),
+    modelled("control-plane", control_plane::open),
+    modelled("controller", controller::open),
+    modelled("crypto ipsec profile", crypto::profile),
+    modelled("crypto ipsec transform-set", crypto::transform_set),
+    modelled("crypto map", crypto::map),
     modelled("hostname", hostname),
     modelled("interface", open_interface),
     modelled("ip access-list", named),
     modelled("ip cef", cef),
+    modelled("ipv6 access-list", ipv6),
+    modelled("object-group", object_group::open),
     modelled("policy-map", policy_map),
+    modelled("table-map", table_map::open),
     modelled("version", version),
 ];
 
@@ -46,9 +56,8 @@ fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
 }
 
 fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
-    if reader.eat("type") {
-        reader.opens = Some(Mode::NotModelled("a class-map of a type other than quality of service"));
-        return Ok(Finding::not_modelled("a class-map of a type other than quality of service"));
+    if let Some(finding) = of_other_type(reader) {
+        return Ok(finding);
     }
     let combination = match reader.keyword(&["match-all", "match-any"]) {
         Some("match-any") => Combination::MatchAny,
@@ -84,10 +93,23 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     Ok(Finding::MODELLED)
 }
 
+/// `type …`: what is to be said where it is another than quality of service; the block is passed over.
+fn of_other_type(reader: &mut Reader) -> Option<Finding> {
+    if !reader.eat("type") || reader.keyword(&["qos", "queueing", "lan-queueing"]).is_some() {
+        return None;
+    }
+    let finding = other_type(reader.peek());
+    let block = match finding.state {
+        LineState::Irrelevant => Mode::Irrelevant,
+        _ => Mode::NotModelled("a policy of a type other than quality of service"),
+    };
+    reader.opens = (!reader.negated()).then_some(block);
+    Some(finding)
+}
+
 fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
-    if reader.eat("type") {
-        reader.opens = Some(Mode::NotModelled("a policy of a type other than quality of service"));
-        return Ok(Finding::not_modelled("a policy of a type other than quality of service"));
+    if let Some(finding) = of_other_type(reader) {
+        return Ok(finding);
     }
     let name = reader.word("the policy-map's name")?;
     reader.end()?;

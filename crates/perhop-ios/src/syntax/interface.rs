@@ -2,9 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use super::command::{Command, irrelevant, modelled, not_modelled, not_modelled_block, noted};
+use super::command::{Command, modelled, noted};
 use super::numbers::{KILOBITS, address};
-use super::queueing::{fair_queue, optional, random_detect, service_policy};
+use super::queueing::{fair_queue, optional, service_policy};
+use super::random_detect::random_detect;
 use super::rate_limit::rate_limit;
 use crate::ast::{At, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank};
 use crate::mode::Mode;
@@ -33,156 +34,38 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         Ok(Finding::MODELLED)
     }),
     modelled("speed", speed),
+    noted("ip vrf forwarding", vrf),
+    noted("vrf forwarding", vrf),
+    noted("description", |interface, reader| {
+        interface.description = (!reader.negated()).then(|| reader.rest().join(" "));
+    }),
+    noted("load-interval", |interface, reader| {
+        let seconds = reader.maybe_number().filter(|_| !reader.negated());
+        interface.load_interval = seconds.map(|seconds| At::new(reader.line, seconds));
+    }),
     modelled("tx-ring-limit", |interface, reader| {
         number(&mut interface.tx_ring_limit, reader, "particles or packets")
     }),
 ];
 
-/// Commands that are known and not modelled, and those without influence.
-pub(super) const OTHERS: &[Command<Interface>] = &[
-    not_modelled("atm pvc", "a circuit of the old syntax: write it as `pvc`"),
-    not_modelled("autodetect encapsulation", "the encapsulation is negotiated"),
-    not_modelled("backup interface", "the interface carries traffic only when another fails"),
-    not_modelled("channel-group", "the interface is a member of a bundle"),
-    not_modelled("class-int", "parameters of circuits come from a class"),
-    not_modelled("class-range", "parameters of circuits come from a class"),
-    not_modelled("compress", "compression makes packets shorter"),
-    not_modelled("crypto map", "encryption makes packets longer and hides their headers"),
-    not_modelled("custom-queue-list", "custom queueing serves the queues in turn"),
-    not_modelled("dialer", "the line is dialed on demand"),
-    not_modelled("duplex half", "half duplex shares the wire with the other direction"),
-    not_modelled_block("frame-relay interface-dlci", "frame relay shapes and fragments by circuit"),
-    not_modelled("frame-relay", "frame relay shapes and fragments by circuit"),
-    not_modelled("half-duplex", "half duplex shares the wire with the other direction"),
-    not_modelled("ip access-group", "packets that the list denies are dropped here"),
-    not_modelled("ip inspect", "sessions are inspected, and packets may be dropped"),
-    not_modelled("ip mtu", "longer packets are fragmented"),
-    not_modelled("ip nat", "addresses are translated, and access lists see the result"),
-    not_modelled("ip policy", "packets are routed by policy, and may be marked"),
-    not_modelled("ip rtp header-compression", "compressed headers make packets shorter"),
-    not_modelled("ip rtp priority", "UDP ports have priority without a class"),
-    not_modelled("ip rsvp", "bandwidth is reserved for flows that request it"),
-    not_modelled("ip tcp adjust-mss", "TCP segments are shorter than the end systems' own"),
-    not_modelled("ip tcp header-compression", "compressed headers make packets shorter"),
-    not_modelled("ip unnumbered", "the address is that of another interface"),
-    not_modelled("ip verify", "packets from unexpected sources are dropped"),
-    not_modelled("ipv6", "IPv6 is not modelled"),
-    not_modelled("mpls", "labels make packets longer and hide the DS field"),
-    not_modelled("mtu", "longer packets are fragmented"),
-    not_modelled("ppp multilink", "packets are fragmented and interleaved over several links"),
-    not_modelled("ppp interleave", "packets are fragmented and interleaved"),
-    not_modelled("priority-group", "legacy priority queueing"),
-    not_modelled("qos pre-classify", "packets in a tunnel are classified by their inner headers"),
-    not_modelled("switchport", "the port switches frames"),
-    not_modelled("tag-switching", "labels make packets longer and hide the DS field"),
-    not_modelled("traffic-shape", "generic traffic shaping holds packets back"),
-    not_modelled("tunnel", "the tunnel's header makes packets longer"),
-    not_modelled("wrr-queue", "the port's own queues are served in turn"),
-    not_modelled("srr-queue", "the port's own queues are served in turn"),
-    not_modelled("priority-queue", "the port has a priority queue of its own"),
-    not_modelled("mls qos", "the port marks by its trust state"),
-    not_modelled("auto qos", "the router applies policies that it generates"),
-    not_modelled("ima-group", "the interface is a member of a bundle"),
-    irrelevant("arp"),
-    irrelevant("atm"),
-    irrelevant("auto"),
-    irrelevant("cablelength"),
-    irrelevant("carrier-delay"),
-    irrelevant("cdp"),
-    irrelevant("clock source"),
-    irrelevant("crc"),
-    irrelevant("default-router"),
-    irrelevant("delay"),
-    irrelevant("description"),
-    irrelevant("dsl"),
-    irrelevant("dsu"),
-    irrelevant("dce-terminal-timing-enable"),
-    irrelevant("down-when-looped"),
-    irrelevant("duplex"),
-    irrelevant("framing"),
-    irrelevant("full-duplex"),
-    irrelevant("glbp"),
-    irrelevant("h323-gateway"),
-    irrelevant("ip accounting"),
-    irrelevant("ip authentication"),
-    irrelevant("ip bandwidth-percent"),
-    irrelevant("ip bgp"),
-    irrelevant("ip dhcp"),
-    irrelevant("ip directed-broadcast"),
-    irrelevant("ip flow"),
-    irrelevant("ip hello-interval"),
-    irrelevant("ip helper-address"),
-    irrelevant("ip hold-time"),
-    irrelevant("ip igmp"),
-    irrelevant("ip irdp"),
-    irrelevant("ip load-sharing"),
-    irrelevant("ip mask-reply"),
-    irrelevant("ip mroute-cache"),
-    irrelevant("ip multicast"),
-    irrelevant("ip nbar"),
-    irrelevant("ip nhrp"),
-    irrelevant("ip ospf"),
-    irrelevant("ip pim"),
-    irrelevant("ip proxy-arp"),
-    irrelevant("ip rip"),
-    irrelevant("ip redirects"),
-    irrelevant("ip route-cache"),
-    irrelevant("ip router"),
-    irrelevant("ip split-horizon"),
-    irrelevant("ip summary-address"),
-    irrelevant("ip unreachables"),
-    irrelevant("ip virtual-reassembly"),
-    irrelevant("ip vrf"),
-    noted("ip vrf forwarding", vrf),
-    irrelevant("ip wccp"),
-    irrelevant("ipx"),
-    irrelevant("isdn"),
-    irrelevant("isis"),
-    irrelevant("keepalive"),
-    irrelevant("lacp"),
-    irrelevant("lldp"),
-    irrelevant("load-interval"),
-    irrelevant("logging"),
-    irrelevant("loopback"),
-    irrelevant("mac-address"),
-    irrelevant("media-type"),
-    irrelevant("mop"),
-    irrelevant("name"),
-    irrelevant("negotiation"),
-    irrelevant("ntp"),
-    irrelevant("peer"),
-    irrelevant("physical-layer"),
-    irrelevant("pos"),
-    irrelevant("ppp"),
-    irrelevant("pppoe"),
-    irrelevant("serial"),
-    irrelevant("service-module"),
-    irrelevant("snmp"),
-    irrelevant("spanning-tree"),
-    irrelevant("standby"),
-    irrelevant("storm-control"),
-    irrelevant("timeslot"),
-    irrelevant("timeout"),
-    irrelevant("transmit-interface"),
-    irrelevant("trust"),
-    irrelevant("udld"),
-    noted("vrf forwarding", vrf),
-    irrelevant("vrrp"),
-    irrelevant("x25"),
-    irrelevant("zone-member"),
-];
-
 fn bandwidth(interface: &mut Interface, reader: &mut Reader) -> Reading {
-    if reader.keyword(&["receive", "inherit", "qos-reference"]).is_some_and(|word| word != "qos-reference") {
-        return Ok(Finding::IRRELEVANT);
+    let line = reader.line;
+    let word = reader.keyword(&["receive", "inherit", "qos-reference"]);
+    match word {
+        Some("receive" | "inherit") => return Ok(Finding::IRRELEVANT),
+        Some(_) if reader.negated() => interface.bandwidth_reference = None,
+        Some(_) => {
+            let reference = reader.number("kilobits per second", KILOBITS)?;
+            reader.end()?;
+            interface.bandwidth_reference = Some(At::new(line, reference));
+        }
+        None if reader.negated() => interface.bandwidth = None,
+        None => {
+            let bandwidth = reader.number("kilobits per second", KILOBITS)?;
+            reader.end()?;
+            interface.bandwidth = Some(At::new(line, bandwidth));
+        }
     }
-    if reader.negated() {
-        interface.bandwidth = None;
-        return Ok(Finding::MODELLED);
-    }
-    let bandwidth = reader.number("kilobits per second", KILOBITS)?;
-    reader.end()?;
-    interface.bandwidth = Some(At::new(reader.line, bandwidth));
     Ok(Finding::MODELLED)
 }
 
@@ -212,17 +95,14 @@ fn percentage(value: &mut Option<At<u64>>, reader: &mut Reader) -> Reading {
 fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if reader.negated() {
         interface.encapsulation = None;
+        (interface.second_vlan, interface.native_vlan) = (None, None);
         return Ok(Finding::MODELLED);
     }
     let keywords = ["hdlc", "ppp", "frame-relay", "dot1q", "isl", "aal5snap"];
     let (encapsulation, finding) = match reader.keyword(&keywords) {
         Some("hdlc") => (LinkEncapsulation::Hdlc, Finding::MODELLED),
         Some("ppp") => (LinkEncapsulation::Ppp, Finding::MODELLED),
-        Some("dot1q") => {
-            let vlan = reader.number("a VLAN", 1..=4094)?;
-            reader.keyword(&["native"]);
-            (LinkEncapsulation::Dot1q(vlan as u16), Finding::MODELLED)
-        }
+        Some("dot1q") => (LinkEncapsulation::Dot1q(tags(interface, reader)?), Finding::MODELLED),
         Some("frame-relay") => {
             let finding = Finding::not_modelled("frame relay's header is not counted");
             (LinkEncapsulation::FrameRelay, finding)
@@ -231,6 +111,20 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     };
     interface.encapsulation = Some(At::new(reader.line, encapsulation));
     Ok(finding)
+}
+
+/// `dot1q 10 [native]`, `dot1q 10 second-dot1q 20`: the outer VLAN.
+fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16, Finding> {
+    let vlan = reader.number("a VLAN", 1..=4094)?;
+    let line = reader.line;
+    interface.native_vlan = reader.eat("native").then(|| At::new(line, ()));
+    interface.second_vlan = None;
+    if reader.eat("second-dot1q") {
+        // `any` and lists: which inner tag does not matter to anything here.
+        let inner = reader.maybe_number().filter(|vlan| (1..=4094).contains(vlan));
+        interface.second_vlan = inner.map(|vlan| At::new(line, vlan as u16));
+    }
+    Ok(vlan as u16)
 }
 
 fn hold_queue(interface: &mut Interface, reader: &mut Reader) -> Reading {
@@ -282,11 +176,15 @@ fn prefix_length(mask: Ipv4Addr) -> Option<u8> {
 
 fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let line = reader.line;
-    if reader.negated() || reader.eat("auto") {
+    if reader.negated() || reader.keyword(&["auto"]).is_some() {
         interface.speed = None;
         return Ok(Finding::MODELLED);
     }
-    let megabits = reader.number("megabits per second", 10..=400_000)?;
+    // `nonegotiate` of fiber, and what the port may negotiate: the name says more.
+    let megabits = match reader.peek() {
+        Some("nonegotiate") => return Ok(Finding::IRRELEVANT),
+        _ => reader.number("megabits per second", 10..=400_000)?,
+    };
     reader.end()?;
     interface.speed = Some(At::new(line, megabits));
     Ok(Finding::MODELLED)

@@ -1,74 +1,141 @@
 //! Names of interfaces, and what they say of the wire.
 
 use crate::ast::{Hardware, Interface, ServicePolicies};
-use crate::words::choose;
 
-/// Kinds of interfaces: name, wire, nominal kilobits per second.
-const KINDS: &[(&str, Hardware, Option<u64>)] = &[
-    ("ATM", Hardware::Atm, Some(149_760)),
-    ("Async", Hardware::Other, None),
-    ("BRI", Hardware::Other, Some(64)),
-    ("BVI", Hardware::Virtual, None),
-    ("Bundle", Hardware::Virtual, None),
-    ("Cellular", Hardware::Other, None),
-    ("Dialer", Hardware::Virtual, None),
-    ("Ethernet", Hardware::Ethernet, Some(10_000)),
-    ("FastEthernet", Hardware::Ethernet, Some(100_000)),
-    ("Fddi", Hardware::Other, Some(100_000)),
-    ("FortyGigabitEthernet", Hardware::Ethernet, Some(40_000_000)),
-    ("GigabitEthernet", Hardware::Ethernet, Some(1_000_000)),
-    ("Group-Async", Hardware::Other, None),
-    ("Hssi", Hardware::Serial, Some(45_045)),
-    ("HundredGigE", Hardware::Ethernet, Some(100_000_000)),
-    ("Loopback", Hardware::Virtual, None),
-    ("Management", Hardware::Ethernet, None),
-    ("Multilink", Hardware::Virtual, None),
-    ("Null", Hardware::Virtual, None),
-    ("POS", Hardware::PacketOverSonet, Some(155_000)),
-    ("Port-channel", Hardware::Virtual, None),
-    ("Serial", Hardware::Serial, None),
-    ("TenGigabitEthernet", Hardware::Ethernet, Some(10_000_000)),
-    ("TokenRing", Hardware::Other, Some(16_000)),
-    ("Tunnel", Hardware::Virtual, None),
-    ("TwentyFiveGigE", Hardware::Ethernet, Some(25_000_000)),
-    ("Virtual-Access", Hardware::Virtual, None),
-    ("Virtual-Template", Hardware::Virtual, None),
-    ("VirtualPortGroup", Hardware::Virtual, None),
-    ("Vlan", Hardware::Virtual, None),
+/// What the name of an interface says.
+pub(super) struct Name {
+    /// The name in full: `fa0/0` is `FastEthernet0/0`.
+    pub(super) full: String,
+    hardware: Hardware,
+    /// Kilobits per second of the wire.
+    nominal: Option<u64>,
+    /// Kilobits per second that the router calculates with where there is no wire to tell.
+    default: Option<u64>,
+}
+
+/// A kind of interface: its name, what is short for it, its wire, and its default bandwidth in kilobits per
+/// second, which is the wire's where there is one.
+struct Kind(&'static str, &'static [&'static str], Hardware, Option<u64>);
+
+/// Default bandwidths are those that `show interfaces` prints. Modems and bundles have none of their own; a
+/// tunnel's depends on the release. POS is OC-3, whatever the card.
+const KINDS: &[Kind] = &[
+    Kind("ATM", &["at"], Hardware::Atm, Some(149_760)),
+    Kind("AppGigabitEthernet", &["ap"], Hardware::Ethernet, Some(1_000_000)),
+    Kind("Async", &["as"], Hardware::Other, None),
+    Kind("BDI", &["bd"], Hardware::Virtual, Some(1_000_000)),
+    Kind("BRI", &["br"], Hardware::Other, Some(64)),
+    Kind("BVI", &["bv"], Hardware::Virtual, Some(10_000)),
+    Kind("Bluetooth", &["bl"], Hardware::Other, Some(1_000_000)),
+    Kind("Bundle", &[], Hardware::Virtual, None),
+    Kind("Bundle-Ether", &["be"], Hardware::Ethernet, None),
+    Kind("CEM", &["ce"], Hardware::Other, None),
+    Kind("Cellular", &[], Hardware::Other, None),
+    Kind("Dialer", &["di"], Hardware::Virtual, Some(56)),
+    Kind("Dot11Radio", &["do"], Hardware::Other, Some(54_000)),
+    Kind("Embedded-Service-Engine", &["em"], Hardware::Ethernet, Some(10_000)),
+    Kind("Ethernet", &["e", "et"], Hardware::Ethernet, Some(10_000)),
+    Kind("Ethernet-Internal", &[], Hardware::Ethernet, Some(1_000_000)),
+    Kind("FastEthernet", &["f", "fa"], Hardware::Ethernet, Some(100_000)),
+    Kind("Fddi", &["fd"], Hardware::Other, Some(100_000)),
+    Kind("FiftyGigE", &["fif"], Hardware::Ethernet, Some(50_000_000)),
+    Kind("FiveGigabitEthernet", &["fi"], Hardware::Ethernet, Some(5_000_000)),
+    Kind("FortyGigE", &[], Hardware::Ethernet, Some(40_000_000)),
+    Kind("FortyGigabitEthernet", &["fo"], Hardware::Ethernet, Some(40_000_000)),
+    Kind("FourHundredGigE", &["fou"], Hardware::Ethernet, Some(400_000_000)),
+    Kind("GigabitEthernet", &["g", "gi"], Hardware::Ethernet, Some(1_000_000)),
+    Kind("Group-Async", &[], Hardware::Other, None),
+    Kind("Hssi", &["hs"], Hardware::Serial, Some(45_045)),
+    Kind("HundredGigE", &["hu"], Hardware::Ethernet, Some(100_000_000)),
+    Kind("HundredGigabitEthernet", &[], Hardware::Ethernet, Some(100_000_000)),
+    Kind("Integrated-Service-Engine", &[], Hardware::Ethernet, Some(1_000_000)),
+    Kind("LISP", &["li"], Hardware::Virtual, None),
+    Kind("Loopback", &["l", "lo"], Hardware::Virtual, Some(8_000_000)),
+    Kind("Management", &["ma"], Hardware::Ethernet, Some(1_000_000)),
+    Kind("MFR", &[], Hardware::Virtual, None),
+    Kind("MgmtEth", &["mg"], Hardware::Ethernet, Some(1_000_000)),
+    Kind("Multilink", &["mu"], Hardware::Virtual, None),
+    Kind("NVI", &["nv"], Hardware::Virtual, Some(56)),
+    Kind("Null", &["nu"], Hardware::Virtual, Some(10_000_000)),
+    Kind("Overlay", &["ov"], Hardware::Virtual, None),
+    Kind("POS", &[], Hardware::PacketOverSonet, Some(155_000)),
+    Kind("Port-channel", &["po"], Hardware::Ethernet, None),
+    Kind("Serial", &["s", "se"], Hardware::Serial, Some(1544)),
+    Kind("Service-Engine", &[], Hardware::Ethernet, Some(100_000)),
+    Kind("TenGigE", &[], Hardware::Ethernet, Some(10_000_000)),
+    Kind("TenGigabitEthernet", &["t", "te"], Hardware::Ethernet, Some(10_000_000)),
+    Kind("TokenRing", &["to"], Hardware::Other, Some(16_000)),
+    Kind("Tunnel", &["tu"], Hardware::Virtual, None),
+    Kind("Tunnel-ip", &[], Hardware::Virtual, None),
+    Kind("Tunnel-te", &[], Hardware::Virtual, None),
+    Kind("TwentyFiveGigE", &["twe"], Hardware::Ethernet, Some(25_000_000)),
+    Kind("TwentyFiveGigabitEthernet", &[], Hardware::Ethernet, Some(25_000_000)),
+    Kind("TwoGigabitEthernet", &["tw"], Hardware::Ethernet, Some(2_500_000)),
+    Kind("TwoHundredGigE", &[], Hardware::Ethernet, Some(200_000_000)),
+    Kind("Virtual-Access", &["vi"], Hardware::Virtual, Some(100_000)),
+    Kind("Virtual-PPP", &["vp"], Hardware::Virtual, Some(100_000)),
+    Kind("Virtual-Template", &["vt"], Hardware::Virtual, Some(100_000)),
+    Kind("VirtualPortGroup", &["vir"], Hardware::Virtual, Some(750_000)),
+    Kind("Vlan", &["vl"], Hardware::Virtual, Some(1_000_000)),
+    Kind("Wlan-GigabitEthernet", &["wl"], Hardware::Ethernet, Some(1_000_000)),
+    Kind("nve", &[], Hardware::Virtual, None),
+    Kind("pseudowire", &["ps"], Hardware::Virtual, Some(1_000_000)),
+    Kind("ucse", &["uc"], Hardware::Ethernet, Some(1_000_000)),
+    Kind("vasileft", &[], Hardware::Virtual, None),
+    Kind("vasiright", &[], Hardware::Virtual, None),
+    Kind("vmi", &["vm"], Hardware::Virtual, Some(10_000)),
+    Kind("wlan-ap", &[], Hardware::Other, None),
 ];
 
-/// The name in full, and what kind of wire it means: `fa0/0` is `FastEthernet0/0`.
-pub(super) fn full_name(written: &str) -> (String, Hardware, Option<u64>) {
+/// The kind that is written so: in full, by what is short for it, or as far as no other kind begins alike.
+fn kind(written: &str) -> Option<&'static Kind> {
+    let exact = |kind: &&Kind| kind.0.eq_ignore_ascii_case(written);
+    let short = |kind: &&Kind| kind.1.iter().any(|short| short.eq_ignore_ascii_case(written));
+    KINDS.iter().find(exact).or_else(|| KINDS.iter().find(short)).or_else(|| {
+        let begins = |kind: &&Kind| {
+            let beginning = kind.0.get(..written.len());
+            beginning.is_some_and(|beginning| beginning.eq_ignore_ascii_case(written))
+        };
+        let mut beginning = KINDS.iter().filter(begins);
+        let first = beginning.next().filter(|_| written.len() >= 2)?;
+        let other = beginning.next();
+        // `TwentyFive` begins two names of one kind, and `Forty` as well.
+        other.is_none_or(|other| (other.2, other.3) == (first.2, first.3)).then_some(first)
+    })
+}
+
+/// What `written` is in full, and what it says of the wire.
+pub(super) fn full_name(written: &str) -> Name {
     let letters = written.find(|character: char| character.is_ascii_digit()).unwrap_or(written.len());
-    let (kind, number) = written.split_at(letters);
-    let names: Vec<&'static str> = KINDS.iter().map(|(name, ..)| *name).collect();
-    let short = [
-        ("fa", "FastEthernet"),
-        ("gi", "GigabitEthernet"),
-        ("te", "TenGigabitEthernet"),
-        ("se", "Serial"),
-        ("lo", "Loopback"),
-        ("tu", "Tunnel"),
-        ("et", "Ethernet"),
-        ("po", "Port-channel"),
-    ];
-    let short = short.iter().find(|(short, _)| short.eq_ignore_ascii_case(kind)).map(|(_, name)| *name);
-    let chosen = short.or_else(|| choose(kind, &names));
-    match KINDS.iter().find(|(name, ..)| Some(*name) == chosen) {
-        Some((name, hardware, nominal)) => (format!("{name}{number}"), *hardware, *nominal),
-        None => (written.to_owned(), Hardware::Other, None),
+    let (letters, number) = match written.strip_prefix("Dot11Radio") {
+        Some(number) => ("Dot11Radio", number),
+        None => written.split_at(letters),
+    };
+    match kind(letters) {
+        Some(Kind(name, _, hardware, kilobits)) => {
+            let (nominal, default) = match hardware {
+                // What is to be sent leaves by another interface, whatever this one's number says.
+                Hardware::Virtual | Hardware::Serial if *name != "Hssi" => (None, *kilobits),
+                _ => (*kilobits, None),
+            };
+            Name { full: format!("{name}{number}"), hardware: *hardware, nominal, default }
+        }
+        None => Name { full: written.to_owned(), hardware: Hardware::Unknown, nominal: None, default: None },
     }
 }
 
 /// An interface called `name`, with nothing said about it.
 pub(super) fn new(name: &str, line: usize) -> Interface {
-    let (name, hardware, nominal_kilobits) = full_name(name);
-    let parent = name.rsplit_once('.').map(|(parent, _)| parent.to_owned());
+    let Name { full: name, hardware, nominal, default } = full_name(name);
+    // What follows the last dot of a channel of a SONET line is a path: `Serial1/0/0.1/1/1/1:0`.
+    let sub = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    let parent = name.rsplit_once('.').filter(|(_, number)| sub(number)).map(|(parent, _)| parent.to_owned());
     Interface {
         name,
         line,
         hardware,
-        nominal_kilobits,
+        nominal_kilobits: nominal,
+        default_kilobits: default,
         parent,
         description: None,
         bandwidth: None,
@@ -77,7 +144,27 @@ pub(super) fn new(name: &str, line: usize) -> Interface {
         speed: None,
         vrf: None,
         addresses: Vec::new(),
+        addresses6: Vec::new(),
         encapsulation: None,
+        second_vlan: None,
+        native_vlan: None,
+        bandwidth_reference: None,
+        mtu: None,
+        ip_mtu: None,
+        adjust_mss: None,
+        load_interval: None,
+        tunnel: None,
+        pre_classify: None,
+        crypto_map: None,
+        peer_policies: Vec::new(),
+        nhrp_group: None,
+        channel_group: None,
+        multilink_group: None,
+        multilink: None,
+        pppoe: None,
+        dialer_pool: None,
+        service_instances: Vec::new(),
+        filters: Vec::new(),
         rate_limits: Vec::new(),
         service_policies: ServicePolicies::default(),
         fair_queue: None,

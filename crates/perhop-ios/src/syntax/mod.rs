@@ -5,20 +5,34 @@
 
 mod access_entry;
 mod access_list;
+mod access_option;
 mod action;
+pub(crate) mod application;
 mod class_map;
 mod command;
+mod control_plane;
+mod controller;
+mod criterion;
+mod crypto;
 mod global;
 mod interface;
+mod interface_link;
 mod interface_name;
+mod interface_others;
 mod irrelevant;
+mod marking;
 mod numbers;
+mod object_group;
 mod police;
 mod policy_class;
 mod policy_map;
+mod ports;
 mod pvc;
 mod queueing;
+mod random_detect;
 mod rate_limit;
+mod service_instance;
+mod table_map;
 
 use serde::Serialize;
 
@@ -60,7 +74,7 @@ pub(crate) fn read(
         }
         Mode::Police(map, class) => {
             let class = configuration.policy_maps.at_mut(map)?.classes.get_mut(class)?;
-            run(&[police::COMMANDS], &mut class.police.as_mut()?.value, spelling, reader)
+            run(&[police::COMMANDS], class, spelling, reader)
         }
         Mode::AccessList(list) => {
             let list = configuration.access_lists.at_mut(list)?;
@@ -71,13 +85,58 @@ pub(crate) fn read(
         }
         Mode::Interface(interface) => {
             let interface = configuration.interfaces.at_mut(interface)?;
-            run(&[interface::COMMANDS, interface::OTHERS], interface, spelling, reader)
+            run(
+                &[interface::COMMANDS, interface_link::COMMANDS, interface_others::COMMANDS],
+                interface,
+                spelling,
+                reader,
+            )
         }
         Mode::Pvc(interface, pvc) => {
             let pvc = configuration.interfaces.at_mut(interface)?.pvcs.get_mut(pvc)?;
             run(&[pvc::COMMANDS], pvc, spelling, reader)
         }
-        Mode::Irrelevant | Mode::NotModelled(_) => None,
+        Mode::ServiceInstance(interface, instance) => {
+            let interface = configuration.interfaces.at_mut(interface)?;
+            let instance = interface.service_instances.get_mut(instance)?;
+            run(&[service_instance::COMMANDS], instance, spelling, reader)
+        }
+        other => read_other(configuration, other, spelling, reader),
+    }
+}
+
+/// The blocks outside of classes, policies and interfaces.
+fn read_other(
+    configuration: &mut Configuration,
+    mode: Mode,
+    spelling: Spelling,
+    reader: &mut Reader,
+) -> Option<Reading> {
+    match mode {
+        Mode::ObjectGroup(group) => {
+            let group = configuration.object_groups.at_mut(group)?;
+            object_group::unnamed(group, reader)
+                .or_else(|| run(&[object_group::COMMANDS], group, spelling, reader))
+        }
+        Mode::TableMap(map) => {
+            run(&[table_map::COMMANDS], configuration.table_maps.at_mut(map)?, spelling, reader)
+        }
+        Mode::Controller(line) => {
+            run(&[controller::COMMANDS], configuration.controllers.at_mut(line)?, spelling, reader)
+        }
+        Mode::ControlPlane => {
+            run(&[control_plane::COMMANDS], configuration.control_plane.as_mut()?, spelling, reader)
+        }
+        Mode::TransformSet(set) => {
+            run(&[crypto::TRANSFORM_SET], configuration.transform_sets.at_mut(set)?, spelling, reader)
+        }
+        Mode::IpsecProfile(profile) => {
+            run(&[crypto::PROFILE], configuration.ipsec_profiles.at_mut(profile)?, spelling, reader)
+        }
+        Mode::CryptoMap(map) => {
+            run(&[crypto::PROFILE], configuration.crypto_maps.at_mut(map)?, spelling, reader)
+        }
+        _ => None,
     }
 }
 
@@ -94,6 +153,12 @@ fn run<T>(
             reader.skip(command.words.split(' ').count());
             read(target, reader)
         }
+        // Without it the router does what perhop does.
+        Does::Recorded(record, effect) => {
+            reader.skip(command.words.split(' ').count());
+            let state = if reader.negated() { Finding::IRRELEVANT } else { Finding::not_modelled(effect) };
+            record(target, reader).map(|()| state)
+        }
         Does::Note(note) => {
             reader.skip(command.words.split(' ').count());
             note(target, reader);
@@ -104,7 +169,6 @@ fn run<T>(
             reader.opens = (reader.form == Form::Plain).then_some(Mode::Irrelevant);
             Ok(Finding::IRRELEVANT)
         }
-        // Without it the router does what perhop does.
         Does::NotModelled(_) | Does::NotModelledBlock(_) if reader.negated() => Ok(Finding::IRRELEVANT),
         Does::NotModelled(effect) => Ok(Finding::not_modelled(effect)),
         Does::NotModelledBlock(effect) => {
@@ -128,7 +192,8 @@ fn find<T>(
         if !could_begin(first, command.words, spelling) || !begins(line, command.words, spelling) {
             continue;
         }
-        let rank = (command.words.split(' ').count(), matches!(command.does, Does::Read(_)));
+        let rank =
+            (command.words.split(' ').count(), matches!(command.does, Does::Read(_) | Does::Recorded(..)));
         match best {
             Some((_, highest)) if highest > rank => {}
             Some((_, highest)) if highest == rank => rivals = true,
@@ -162,7 +227,7 @@ fn begins(line: &[&str], command: &str, spelling: Spelling) -> bool {
 
 /// The name of an interface in full: `fa0/0` is `FastEthernet0/0`.
 pub fn interface_name(written: &str) -> String {
-    interface_name::full_name(written).0
+    interface_name::full_name(written).full
 }
 
 /// One row of the tables of commands, for documentation.
@@ -188,9 +253,17 @@ pub fn commands() -> Vec<CommandReference> {
     list("class in a policy-map", policy_class::COMMANDS, &mut all);
     list("police", police::COMMANDS, &mut all);
     list("ip access-list", access_list::COMMANDS, &mut all);
+    list("object-group", object_group::COMMANDS, &mut all);
+    list("table-map", table_map::COMMANDS, &mut all);
     list("interface", interface::COMMANDS, &mut all);
-    list("interface", interface::OTHERS, &mut all);
+    list("interface", interface_link::COMMANDS, &mut all);
+    list("interface", interface_others::COMMANDS, &mut all);
     list("pvc", pvc::COMMANDS, &mut all);
+    list("service instance", service_instance::COMMANDS, &mut all);
+    list("controller", controller::COMMANDS, &mut all);
+    list("control-plane", control_plane::COMMANDS, &mut all);
+    list("crypto ipsec transform-set", crypto::TRANSFORM_SET, &mut all);
+    list("crypto ipsec profile", crypto::PROFILE, &mut all);
     all
 }
 
@@ -199,7 +272,7 @@ fn list<T>(block: &'static str, table: &'static [Command<T>], all: &mut Vec<Comm
         let (state, effect) = match command.does {
             Does::Read(_) => (LineState::Modelled, None),
             Does::Note(_) | Does::Irrelevant | Does::IrrelevantBlock => (LineState::Irrelevant, None),
-            Does::NotModelled(effect) | Does::NotModelledBlock(effect) => {
+            Does::Recorded(_, effect) | Does::NotModelled(effect) | Does::NotModelledBlock(effect) => {
                 (LineState::NotModelled, Some(effect))
             }
         };

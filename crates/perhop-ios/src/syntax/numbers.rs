@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 
-use crate::ast::{PriorityRate, TrafficRate};
+use crate::ast::{Field, PriorityRate, TrafficRate};
 use crate::words::{Finding, Reader};
 
 /// Kilobits per second that a `bandwidth` takes.
@@ -35,6 +35,21 @@ pub(super) fn dscp(reader: &mut Reader) -> Result<Dscp, Finding> {
     Ok(value)
 }
 
+/// A value of three bits.
+pub(super) fn eight(reader: &mut Reader) -> Result<u8, Finding> {
+    reader.number("a value", 0..=7).map(|value| value as u8)
+}
+
+/// A value of `field`, by number or name.
+pub(super) fn field_value(field: Field, reader: &mut Reader) -> Result<u8, Finding> {
+    match field {
+        Field::Dscp | Field::TunnelDscp => dscp(reader).map(Dscp::value),
+        Field::Precedence | Field::TunnelPrecedence => precedence(reader).map(IpPrecedence::value),
+        Field::QosGroup => reader.number("a group", 0..=99).map(|group| group as u8),
+        _ => eight(reader),
+    }
+}
+
 /// One value or more, up to the end of the line.
 pub(super) fn list<T>(
     reader: &mut Reader,
@@ -52,7 +67,9 @@ pub(super) fn rate(reader: &mut Reader) -> Result<TrafficRate, Finding> {
     if reader.eat("percent") {
         return reader.number("a percentage", 1..=100).map(TrafficRate::Percent);
     }
-    bits_per_second(reader).map(TrafficRate::BitsPerSecond)
+    let bits = bits_per_second(reader)?;
+    reader.keyword(&["bps"]);
+    Ok(TrafficRate::BitsPerSecond(bits))
 }
 
 /// Bits per second; later releases also write them as `8k`, `10m`, `1g`.
@@ -63,7 +80,8 @@ pub(super) fn bits_per_second(reader: &mut Reader) -> Result<u64, Finding> {
     Ok(value)
 }
 
-fn scaled(word: &str) -> Option<u64> {
+/// `8k`, `10m`, `1g`, or a number as it stands.
+pub(super) fn scaled(word: &str) -> Option<u64> {
     let digits = word.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor = match word[digits.len()..].to_ascii_lowercase().as_str() {
         "" => 1,

@@ -2,26 +2,55 @@
 
 use super::action::{action, is_action, unseen};
 use super::command::{Command, modelled};
-use super::numbers::{bits_per_second, rate};
-use crate::ast::{Action, At, Police, PolicyClass, TrafficRate};
+use super::numbers::rate;
+use crate::ast::{Action, At, PacketPolice, Police, PolicyClass, TrafficRate};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
-pub(super) const COMMANDS: &[Command<Police>] = &[
-    modelled("conform-action", |police, reader| actions(&mut police.conform, reader)),
-    modelled("exceed-action", |police, reader| actions(&mut police.exceed, reader)),
-    modelled("violate-action", |police, reader| actions(&mut police.violate, reader)),
+pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
+    modelled("conform-action", |class, reader| actions(class, Color::Conform, reader)),
+    modelled("conform-color", colors),
+    modelled("exceed-action", |class, reader| actions(class, Color::Exceed, reader)),
+    modelled("violate-action", |class, reader| actions(class, Color::Violate, reader)),
 ];
 
+/// What a policer calls a packet.
+#[derive(Clone, Copy)]
+enum Color {
+    Conform,
+    Exceed,
+    Violate,
+}
+
+/// The actions for packets of `color`; `None` where the class has no policer.
+fn list(class: &mut PolicyClass, color: Color) -> Option<&mut Vec<Action>> {
+    let PolicyClass { police, police_packets, .. } = class;
+    if let Some(At { value: police, .. }) = police {
+        return Some(match color {
+            Color::Conform => &mut police.conform,
+            Color::Exceed => &mut police.exceed,
+            Color::Violate => &mut police.violate,
+        });
+    }
+    let police = &mut police_packets.as_mut()?.value;
+    Some(match color {
+        Color::Conform => &mut police.conform,
+        Color::Exceed => &mut police.exceed,
+        Color::Violate => &mut police.violate,
+    })
+}
+
 /// One action or more on a line of its own; further lines add to them.
-fn actions(actions: &mut Vec<Action>, reader: &mut Reader) -> Reading {
+fn actions(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Reading {
+    let counts_packets = class.police.is_none();
+    let Some(actions) = list(class, color) else { return Ok(Finding::IRRELEVANT) };
     if reader.negated() {
         actions.clear();
         return Ok(Finding::MODELLED);
     }
     let finding = several(actions, reader)?;
     reader.end()?;
-    Ok(finding)
+    Ok(if counts_packets { Finding::not_modelled(PACKETS) } else { finding })
 }
 
 /// One action or more, as many as follow.
@@ -37,13 +66,43 @@ fn several(actions: &mut Vec<Action>, reader: &mut Reader) -> Reading {
     }
 }
 
+/// `conform-color CLASS [exceed-color CLASS]`
+fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    let Some(police) = &mut class.police else { return Ok(Finding::IRRELEVANT) };
+    let line = reader.line;
+    let named = |reader: &mut Reader| {
+        reader
+            .word("a class-map")
+            .map(|name| Some(At::new(line, name.to_owned())).filter(|_| !reader.negated()))
+    };
+    police.value.conform_class = named(reader)?;
+    if reader.eat("exceed-color") {
+        police.value.exceed_class = named(reader)?;
+    }
+    reader.end()?;
+    Ok(Finding::not_modelled(COLORS))
+}
+
+const COLORS: &str = "packets may arrive as exceeding: the policer takes all of them for conforming";
+const PACKETS: &str = "a policer that counts packets";
+
 /// The `police` line.
 pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
-        class.police = None;
+        (class.police, class.police_packets) = (None, None);
         return Ok(Finding::MODELLED);
     }
+    if let Some(what) = reader.keyword(&["aggregate", "flow"]) {
+        while reader.next().is_some() {}
+        return Ok(Finding::not_modelled(match what {
+            "aggregate" => "one policer for several classes",
+            _ => "a policer for each flow",
+        }));
+    }
     reader.keyword(&["cir", "rate"]);
+    if reader.rest().get(1).is_some_and(|unit| *unit == "pps") {
+        return police_packets(class, reader);
+    }
     let mut police = Police {
         rate: rate(reader)?,
         burst: None,
@@ -52,23 +111,31 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         conform: Vec::new(),
         exceed: Vec::new(),
         violate: Vec::new(),
+        conform_class: None,
+        exceed_class: None,
     };
-    reader.keyword(&["bps"]);
     // The old form has both bursts as bare numbers.
     police.burst = reader.maybe_number();
+    reader.keyword(&["bytes", "byte", "ms"]);
     if police.burst.is_some() {
         police.excess_burst = reader.maybe_number();
+        reader.keyword(&["bytes", "byte", "ms"]);
     }
     let mut finding = Finding::MODELLED;
     while reader.peek().is_some() {
         finding = clause(&mut police, reader, finding)?;
     }
     check(&mut police, reader);
-    class.police = Some(At::new(reader.line, police));
+    (class.police, class.police_packets) = (Some(At::new(reader.line, police)), None);
+    open(reader);
+    Ok(finding)
+}
+
+/// Lines with actions may follow.
+fn open(reader: &mut Reader) {
     if let Mode::Class(map, class) = reader.mode {
         reader.opens = Some(Mode::Police(map, class));
     }
-    Ok(finding)
 }
 
 fn clause(police: &mut Police, reader: &mut Reader, finding: Finding) -> Reading {
@@ -82,6 +149,8 @@ fn clause(police: &mut Police, reader: &mut Reader, finding: Finding) -> Reading
         "conform-action",
         "exceed-action",
         "violate-action",
+        "conform-color",
+        "exceed-color",
     ];
     let read = match reader.one_of(&keywords)? {
         "bc" | "burst" => {
@@ -93,8 +162,18 @@ fn clause(police: &mut Police, reader: &mut Reader, finding: Finding) -> Reading
             None
         }
         "pir" | "peak-rate" => {
-            police.peak = Some(peak(reader)?);
+            police.peak = Some(rate(reader)?);
             None
+        }
+        "conform-color" => {
+            let name = reader.word("a class-map")?.to_owned();
+            police.conform_class = Some(At::new(reader.line, name));
+            Some(Finding::not_modelled(COLORS))
+        }
+        "exceed-color" => {
+            let name = reader.word("a class-map")?.to_owned();
+            police.exceed_class = Some(At::new(reader.line, name));
+            Some(Finding::not_modelled(COLORS))
         }
         "conform-action" => Some(several(&mut police.conform, reader)?),
         "exceed-action" => Some(several(&mut police.exceed, reader)?),
@@ -104,19 +183,53 @@ fn clause(police: &mut Police, reader: &mut Reader, finding: Finding) -> Reading
 }
 
 fn burst(reader: &mut Reader) -> Result<u64, Finding> {
-    let burst = reader.number("a burst", 1..=2_000_000_000)?;
-    reader.keyword(&["bytes", "ms"]);
+    let burst = match reader.peek().and_then(bytes) {
+        Some(bytes) => {
+            reader.next();
+            bytes
+        }
+        None => reader.number("a burst", 1..=2_000_000_000)?,
+    };
+    reader.keyword(&["bytes", "byte", "ms", "packets"]);
     Ok(burst)
 }
 
-fn peak(reader: &mut Reader) -> Result<TrafficRate, Finding> {
-    let peak = if reader.peek() == Some("percent") {
-        rate(reader)?
-    } else {
-        TrafficRate::BitsPerSecond(bits_per_second(reader)?)
+/// `8k`: later releases scale bursts, too.
+fn bytes(word: &str) -> Option<u64> {
+    super::numbers::scaled(word).filter(|bytes| (1..=2_000_000_000).contains(bytes))
+}
+
+/// `police rate … pps`, in front of its number.
+fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    let rate = reader.number("packets per second", 1..=200_000_000)?;
+    reader.keyword(&["pps"]);
+    let mut police = PacketPolice {
+        rate,
+        burst: None,
+        peak: None,
+        peak_burst: None,
+        conform: Vec::new(),
+        exceed: Vec::new(),
+        violate: Vec::new(),
     };
-    reader.keyword(&["bps"]);
-    Ok(peak)
+    while reader.peek().is_some() {
+        let keywords =
+            ["burst", "peak-burst", "peak-rate", "conform-action", "exceed-action", "violate-action"];
+        match reader.one_of(&keywords)? {
+            "burst" => police.burst = Some(burst(reader)?),
+            "peak-burst" => police.peak_burst = Some(burst(reader)?),
+            "peak-rate" => {
+                police.peak = Some(reader.number("packets per second", 1..=200_000_000)?);
+                reader.keyword(&["pps"]);
+            }
+            "conform-action" => drop(several(&mut police.conform, reader)?),
+            "exceed-action" => drop(several(&mut police.exceed, reader)?),
+            _ => drop(several(&mut police.violate, reader)?),
+        }
+    }
+    (class.police, class.police_packets) = (None, Some(At::new(reader.line, police)));
+    open(reader);
+    Ok(Finding::not_modelled(PACKETS))
 }
 
 /// What the numbers mean together.

@@ -1,11 +1,14 @@
 //! What stands under `class` in a policy-map.
 
-use super::command::{Command, irrelevant, modelled, not_modelled};
-use super::numbers::{KILOBITS, dscp, precedence, priority_rate, rate};
+use super::command::{Command, irrelevant, modelled, not_modelled, recorded};
+use super::marking::set;
+use super::numbers::{KILOBITS, field_value, priority_rate, rate};
 use super::police::police;
-use super::queueing::{self, optional, random_detect};
+use super::queueing::{self, optional};
+use super::random_detect::random_detect;
 use crate::ast::{
-    At, Bandwidth, CLASS_DEFAULT, FairQueue, Marking, PolicyClass, Priority, QueueLimit, Shape, ShapeKind,
+    Account, At, Bandwidth, CLASS_DEFAULT, FairQueue, Field, PartialLimit, PolicyClass, Priority, QueueLimit,
+    Shape, ShapeKind, ValueLimit,
 };
 use crate::words::{Finding, Reader, Reading};
 
@@ -20,15 +23,25 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("fair-queue", fair_queue),
     modelled("service-policy", service_policy),
     modelled("drop", drop),
+    recorded("queue-buffers", "the queue's part of the port's buffers", queue_buffers),
     not_modelled("compression header ip", "compressed headers make packets shorter"),
     not_modelled("shape adaptive", "the rate follows congestion notifications of the network"),
     not_modelled("shape fecn-adapt", "congestion notifications are reflected"),
     not_modelled("shape max-buffers", "the shaper's queue has another limit"),
     irrelevant("description"),
     irrelevant("estimate"),
+    not_modelled("admit", "flows ask for admission"),
+    not_modelled("fragment", "large packets are fragmented"),
+    not_modelled("inspect", "sessions are inspected, and packets may be dropped"),
+    not_modelled("pass", "sessions are not inspected"),
+    not_modelled("trust", "the port marks by its trust state"),
+    not_modelled("wrr-queue", "the port's own queues are served in turn"),
     irrelevant("account"),
-    irrelevant("netflow-sampler"),
+    irrelevant("collect"),
     irrelevant("log"),
+    irrelevant("monitor"),
+    irrelevant("netflow-sampler"),
+    irrelevant("react"),
 ];
 
 fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
@@ -44,7 +57,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             _ => Bandwidth::RemainingRatio(reader.number("a ratio", 1..=65536)?),
         },
     };
-    account(reader)?;
+    account(class, reader)?;
     if class.priority.is_some() {
         reader.error(
             "bandwidth in a class that has priority already",
@@ -56,10 +69,22 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// `account …` at the end of a line: which layer's bytes count. Here IP bytes always do.
-fn account(reader: &mut Reader) -> Result<(), Finding> {
-    if reader.keyword(&["account"]).is_some() {
-        while reader.next().is_some() {}
+/// `account …` at the end of a line: which bytes of lower layers count.
+fn account(class: &mut PolicyClass, reader: &mut Reader) -> Result<(), Finding> {
+    if reader.eat("account") {
+        let account = if reader.eat("user-defined") {
+            let bytes = reader.peek().and_then(|word| word.parse::<i64>().ok());
+            let bytes = bytes.filter(|bytes| (-1_000_000..=1_000_000).contains(bytes));
+            let bytes = bytes.ok_or_else(|| reader.unexpected("bytes"))?;
+            reader.next();
+            Account::UserDefined { bytes, cells: reader.eat("atm") }
+        } else {
+            let words = reader.rest().join(" ");
+            reader.word("an encapsulation")?;
+            while reader.next().is_some() {}
+            Account::Encapsulation(words)
+        };
+        class.account = Some(At::new(reader.line, account));
     }
     reader.end()
 }
@@ -69,7 +94,7 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         class.priority = None;
         return Ok(Finding::MODELLED);
     }
-    let level = if reader.eat("level") { reader.number("a level", 1..=2)? as u8 } else { 1 };
+    let level = if reader.eat("level") { reader.number("a level", 1..=7)? as u8 } else { 1 };
     let rate = priority_rate(reader)?;
     let burst = optional(reader, "a burst in bytes", 18..=2_000_000)?;
     reader.end()?;
@@ -84,8 +109,11 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         );
         return Ok(Finding::MODELLED);
     }
-    class.priority = Some(At::new(reader.line, Priority { level, rate, burst }));
-    Ok(Finding::MODELLED)
+    class.priority = Some(At::new(reader.line, Priority { level: level.min(2), rate, burst }));
+    Ok(match level {
+        1 | 2 => Finding::MODELLED,
+        _ => Finding::not_modelled("more than two levels of priority: served as the second"),
+    })
 }
 
 fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
@@ -107,76 +135,76 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         }
         reader.keyword(&["ms"]);
     }
-    account(reader)?;
+    account(class, reader)?;
     let [burst, excess_burst] = bursts;
     class.shape = Some(At::new(reader.line, Shape { kind, rate, burst, excess_burst }));
     Ok(Finding::MODELLED)
 }
 
-fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
-    let (marking, finding) = marking(reader)?;
-    let kind = std::mem::discriminant(&marking);
-    class.marks.retain(|mark| std::mem::discriminant(&mark.value) != kind);
-    if !reader.negated() {
-        class.marks.push(At::new(reader.line, marking));
-    }
-    Ok(finding)
-}
-
-fn marking(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
-    let keywords = [
-        "ip",
-        "precedence",
-        "dscp",
-        "qos-group",
-        "cos",
-        "cos-inner",
-        "atm-clp",
-        "fr-de",
-        "mpls",
-        "discard-class",
-    ];
-    let mut word = reader.one_of(&keywords)?;
-    if word == "ip" {
-        word = reader.one_of(&["precedence", "dscp", "tos"])?;
-    }
-    let taken_back = reader.negated() && reader.peek().is_none();
-    let marking = match word {
-        "precedence" if taken_back => Marking::Precedence(perhop_qos::packet::IpPrecedence::default()),
-        "precedence" => Marking::Precedence(precedence(reader)?),
-        "dscp" if taken_back => Marking::Dscp(perhop_qos::Dscp::DEFAULT),
-        "dscp" => Marking::Dscp(dscp(reader)?),
-        "qos-group" if taken_back => Marking::QosGroup(0),
-        "qos-group" => Marking::QosGroup(reader.number("a group", 0..=99)? as u32),
-        other => {
-            let finding =
-                Finding::not_modelled(format!("perhop's packets have no field that `set {other}` could set"));
-            return Ok((Marking::NotModelled(other.to_owned()), finding));
-        }
-    };
-    reader.keyword(&["tunnel"]);
-    reader.end()?;
-    Ok((marking, Finding::MODELLED))
-}
-
 fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    let keywords = ["dscp", "precedence", "prec", "cos", "discard-class", "qos-group", "percent", "atm"];
+    match reader.keyword(&keywords) {
+        None => {}
+        Some("dscp") => return value_limit(class, Field::Dscp, reader),
+        Some("precedence" | "prec") => return value_limit(class, Field::Precedence, reader),
+        Some("cos") => return value_limit(class, Field::Cos, reader),
+        Some("discard-class") => return value_limit(class, Field::DiscardClass, reader),
+        Some("qos-group") => return value_limit(class, Field::QosGroup, reader),
+        Some(_) => return Ok(Finding::not_modelled("a limit of the port's buffers")),
+    }
     if reader.negated() {
         class.queue_limit = None;
         return Ok(Finding::MODELLED);
     }
-    if reader.keyword(&["dscp", "precedence", "cos", "discard-class", "percent", "atm"]).is_some() {
-        return Ok(Finding::not_modelled("limits by drop precedence: the queue's own limit applies to all"));
-    }
+    let limit = limit(reader)?;
+    reader.end()?;
+    class.queue_limit = Some(At::new(reader.line, limit));
+    Ok(Finding::MODELLED)
+}
+
+fn limit(reader: &mut Reader) -> Result<QueueLimit, Finding> {
     let number = reader.number("a queue limit", 1..=64_000_000)?;
-    let limit = match reader.keyword(&["packets", "bytes", "ms", "us"]) {
+    Ok(match reader.keyword(&["packets", "bytes", "ms", "us"]) {
         None | Some("packets") => QueueLimit::Packets(number),
         Some("bytes") => QueueLimit::Bytes(number),
         Some("ms") => QueueLimit::Microseconds(number * 1000),
         Some(_) => QueueLimit::Microseconds(number),
+    })
+}
+
+/// `queue-limit dscp af11 percent 80`, `queue-limit cos values 1 2 percent 80`, `queue-limit dscp af11 40`
+fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Reading {
+    const EFFECT: &str = "limits of some packets: the queue's own limit applies to all";
+    let line = reader.line;
+    let mut values = Vec::new();
+    if reader.eat("values") {
+        while reader.peek().is_some_and(|word| word != "percent") {
+            values.push(field_value(field, reader)?);
+        }
+    } else if reader.peek() != Some("percent") {
+        values.push(field_value(field, reader)?);
+    }
+    class.value_limits.retain(|limit| (limit.value.field, &limit.value.values) != (field, &values));
+    if reader.negated() {
+        return Ok(Finding::IRRELEVANT);
+    }
+    let limit = if reader.eat("percent") {
+        PartialLimit::Percent(reader.number("a percentage", 0..=100)?)
+    } else {
+        PartialLimit::Limit(limit(reader)?)
     };
     reader.end()?;
-    class.queue_limit = Some(At::new(reader.line, limit));
-    Ok(Finding::MODELLED)
+    class.value_limits.push(At::new(line, ValueLimit { field, values, limit }));
+    Ok(Finding::not_modelled(EFFECT))
+}
+
+/// `queue-buffers ratio …`
+fn queue_buffers(class: &mut PolicyClass, reader: &mut Reader) -> Result<(), Finding> {
+    reader.one_of(&["ratio"])?;
+    let percent = reader.maybe_number();
+    class.buffers_percent =
+        percent.filter(|_| !reader.negated()).map(|percent| At::new(reader.line, percent));
+    Ok(())
 }
 
 fn fair_queue(class: &mut PolicyClass, reader: &mut Reader) -> Reading {

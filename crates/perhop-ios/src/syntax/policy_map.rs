@@ -8,7 +8,10 @@ use crate::words::{Finding, Reader, Reading};
 pub(super) const COMMANDS: &[Command<PolicyMap>] = &[modelled("class", class), irrelevant("description")];
 
 fn class(policy: &mut PolicyMap, reader: &mut Reader) -> Reading {
-    reader.eat("type");
+    if reader.eat("type") && reader.keyword(&["qos", "queueing", "lan-queueing"]).is_none() {
+        reader.opens = (!reader.negated()).then_some(Mode::NotModelled(OTHER_TYPE));
+        return Ok(Finding::not_modelled(OTHER_TYPE));
+    }
     let name = reader.word("a class-map")?;
     let before = reader.eat("insert-before").then(|| reader.word("a class")).transpose()?;
     reader.end()?;
@@ -30,3 +33,5 @@ fn class(policy: &mut PolicyMap, reader: &mut Reader) -> Reading {
     }
     Ok(Finding::MODELLED)
 }
+
+const OTHER_TYPE: &str = "a class of a type other than quality of service";

@@ -2,7 +2,8 @@
 
 use super::command::{Command, irrelevant, modelled, not_modelled};
 use super::interface::number;
-use super::queueing::{fair_queue, optional, random_detect, service_policy};
+use super::queueing::{fair_queue, optional, service_policy};
+use super::random_detect::random_detect;
 use crate::ast::{At, AtmService, CellEncapsulation, Pvc};
 use crate::words::{Finding, Reader, Reading};
 

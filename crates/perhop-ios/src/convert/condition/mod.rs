@@ -1,15 +1,19 @@
 //! [`Condition`]: class-maps and access lists as conditions on packets.
 
-use std::net::{IpAddr, Ipv4Addr};
+mod access_list;
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use perhop_qos::Dscp;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::Protocol;
 
 use crate::ast::{
-    AccessList, AclAction, AclEntry, AddressMatch, CLASS_DEFAULT, ClassMap, Combination, Configuration,
-    Criterion, Polarity, PortMatch, RateLimitMatch,
+    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Family, Polarity, RateLimitMatch,
+    Statement,
 };
+use crate::syntax::application::{application, ip_protocol};
+use access_list::of_access_list;
 
 /// Which packets meet something.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +25,6 @@ pub(crate) enum Condition {
 
 /// Class-maps inside class-maps go no deeper.
 const DEEPEST: usize = 16;
-
-/// Changes between permit and deny in one access list that are followed.
-const MOST_TURNS: usize = 200;
 
 impl Condition {
     pub(super) fn when(config: MatchConfig) -> Condition {
@@ -168,7 +169,7 @@ pub(super) fn of_class(configuration: &Configuration, name: &str) -> Option<Cond
 
 fn of_class_map(configuration: &Configuration, map: &ClassMap, depth: usize) -> Condition {
     let conditions = map.statements.iter().map(|statement| {
-        let condition = of_criterion(configuration, &statement.criterion, depth);
+        let condition = of_statement(configuration, statement, depth);
         match statement.polarity {
             Polarity::Is => condition,
             Polarity::Not => condition.negated(),
@@ -183,12 +184,32 @@ fn of_class_map(configuration: &Configuration, map: &ClassMap, depth: usize) -> 
     }
 }
 
+fn of_statement(configuration: &Configuration, statement: &Statement, depth: usize) -> Condition {
+    let condition = of_criterion(configuration, &statement.criterion, depth);
+    match of_family(configuration, statement.family) {
+        Condition::Always => condition,
+        family => Condition::all(vec![family, condition]),
+    }
+}
+
+/// The packets of `family`. Where a configuration says nothing of IPv6, the router passes IPv4 packets only,
+/// and the condition would cost time for nothing.
+fn of_family(configuration: &Configuration, family: Family) -> Condition {
+    let all = |address: IpAddr| {
+        let all = Prefix::new(address, 0).ok().map(OneOrMany::from);
+        Condition::when(MatchConfig { source: all, ..MatchConfig::default() })
+    };
+    match family {
+        Family::Ipv4 if configuration.speaks_ipv6 => all(Ipv4Addr::UNSPECIFIED.into()),
+        Family::Any | Family::Ipv4 => Condition::Always,
+        Family::Ipv6 => all(Ipv6Addr::UNSPECIFIED.into()),
+    }
+}
+
 fn of_criterion(configuration: &Configuration, criterion: &Criterion, depth: usize) -> Condition {
     match criterion {
         Criterion::Any => Condition::Always,
-        Criterion::AccessGroup(name) => {
-            configuration.access_lists.get(name).map_or(Condition::Never, of_access_list)
-        }
+        Criterion::AccessGroup(name) => of_access_group(configuration, name),
         Criterion::Precedence(values) => Condition::when(MatchConfig {
             precedence: Some(OneOrMany(values.clone())),
             ..MatchConfig::default()
@@ -209,8 +230,22 @@ fn of_criterion(configuration: &Configuration, criterion: &Criterion, depth: usi
             _ => Condition::Never,
         },
         Criterion::QosGroup(group) => of_group(*group),
-        Criterion::NotModelled(_) => Condition::Never,
+        // Perhop's packets do not show it (`Criterion::unseen`).
+        Criterion::Cos(_)
+        | Criterion::CosInner(_)
+        | Criterion::MplsTopmost(_)
+        | Criterion::DiscardClass(_)
+        | Criterion::TrafficClass(_)
+        | Criterion::PacketLength { .. }
+        | Criterion::Vlan(_)
+        | Criterion::VlanInner(_)
+        | Criterion::Application(_)
+        | Criterion::NotModelled(_) => Condition::Never,
     }
+}
+
+fn of_access_group(configuration: &Configuration, name: &str) -> Condition {
+    configuration.access_lists.get(name).map_or(Condition::Never, |list| of_access_list(configuration, list))
 }
 
 /// The router's groups are labels here: both are forgotten when the packet leaves.
@@ -231,20 +266,13 @@ fn udp_to(ports: Vec<PortRange>) -> Condition {
 
 /// `match protocol`: by IP protocol, or by the well-known ports of an application on either side.
 fn of_protocol(name: &str) -> Condition {
-    let word = name.split(' ').next().unwrap_or_default();
-    let number = |protocol: u8| {
-        Condition::when(MatchConfig { protocol: Some(Protocol(protocol).into()), ..MatchConfig::default() })
-    };
-    if word == "ip" {
+    if name == "ip" || name == "ipv6" {
         return Condition::Always;
     }
-    if let Some((_, protocol)) = crate::ast::IP_PROTOCOLS.iter().find(|(known, _)| *known == word) {
-        return number(*protocol);
+    if let Some(protocol) = ip_protocol(name) {
+        return Condition::when(MatchConfig { protocol: Some(protocol.into()), ..MatchConfig::default() });
     }
-    match crate::ast::APPLICATIONS.iter().find(|(known, ..)| *known == word) {
-        Some((_, protocols, ports)) => of_application(protocols, ports),
-        None => Condition::Never,
-    }
+    application(name).map_or(Condition::Never, |(_, protocols, ports)| of_application(protocols, ports))
 }
 
 fn of_application(protocols: &[Protocol], ports: &[(u16, u16)]) -> Condition {
@@ -256,94 +284,11 @@ fn of_application(protocols: &[Protocol], ports: &[(u16, u16)]) -> Condition {
     Condition::any(vec![Condition::when(source), Condition::when(destination)])
 }
 
-/// The packets that `list` permits.
-pub(super) fn of_access_list(list: &AccessList) -> Condition {
-    // Runs of entries with the same action, the last first: what meets no entry is denied.
-    let mut rest = Condition::Never;
-    let runs: Vec<&[AclEntry]> = list.entries.chunk_by(|a, b| a.action == b.action).collect();
-    for run in runs.iter().take(MOST_TURNS).rev() {
-        let conditions: Vec<Condition> = run.iter().map(of_entry).collect();
-        rest = match run[0].action {
-            AclAction::Permit => Condition::any(conditions.into_iter().chain([rest]).collect()),
-            AclAction::Deny => rest.but_not(&conditions),
-        };
-    }
-    rest
-}
-
-fn of_entry(entry: &AclEntry) -> Condition {
-    if entry.unseen.is_some() {
-        return Condition::Never;
-    }
-    let config = MatchConfig {
-        protocol: entry.protocol.map(OneOrMany::from),
-        source: prefixes(entry.source),
-        destination: prefixes(entry.destination),
-        source_port: ports(&entry.source_ports),
-        destination_port: ports(&entry.destination_ports),
-        precedence: entry.precedence.map(OneOrMany::from),
-        dscp: dscps(entry),
-        ..MatchConfig::default()
-    };
-    match config.dscp {
-        Some(OneOrMany(ref none)) if none.is_empty() => Condition::Never,
-        _ if config == MatchConfig::default() => Condition::Always,
-        _ => Condition::all(vec![Condition::when(config)]),
-    }
-}
-
-/// The codepoints of `dscp` and `tos`; `None` where any will do.
-fn dscps(entry: &AclEntry) -> Option<OneOrMany<Dscp>> {
-    // RFC 1349: the type of service is bits 3 to 6 of the octet, so that the codepoint holds its three high
-    // bits.
-    let of_type = entry.type_of_service.map(|tos| {
-        (0..8u8).filter_map(|precedence| Dscp::new(precedence << 3 | tos >> 1)).collect::<Vec<_>>()
-    });
-    match (entry.dscp, of_type) {
-        (Some(dscp), None) => Some(dscp.into()),
-        (Some(dscp), Some(list)) => {
-            Some(OneOrMany(list.into_iter().filter(|other| *other == dscp).collect()))
-        }
-        (None, list) => list.map(OneOrMany),
-    }
-}
-
-fn ports(ports: &[PortMatch]) -> Option<OneOrMany<PortRange>> {
-    let ranges = ports.iter().filter_map(|port| PortRange::new(port.first, port.last).ok());
-    (!ports.is_empty()).then(|| OneOrMany(ranges.collect()))
-}
-
-/// The prefixes that `address` stands for; `None` where any address will do.
-fn prefixes(address: AddressMatch) -> Option<OneOrMany<Prefix>> {
-    let wildcard = address.wildcard.to_bits();
-    if wildcard == u32::MAX {
-        return None;
-    }
-    // The ones at the end make the prefix shorter; each one further up doubles the prefixes.
-    let trailing = wildcard.trailing_ones();
-    let scattered = wildcard & u32::MAX.checked_shl(trailing).unwrap_or(0);
-    let base = address.address.to_bits() & !wildcard;
-    let mut all = Vec::new();
-    let mut subset = 0;
-    loop {
-        let network = IpAddr::V4(Ipv4Addr::from_bits(base | subset));
-        all.extend(Prefix::new(network, 32 - trailing as u8).ok());
-        // The next subset of the scattered bits.
-        subset = subset.wrapping_sub(scattered) & scattered;
-        if subset == 0 {
-            break;
-        }
-    }
-    Some(OneOrMany(all))
-}
-
 /// The packets that a `rate-limit` line takes.
 pub(super) fn of_rate_limit(configuration: &Configuration, matches: &RateLimitMatch) -> Condition {
     match matches {
         RateLimitMatch::All => Condition::Always,
-        RateLimitMatch::AccessGroup(name) => {
-            configuration.access_lists.get(name).map_or(Condition::Never, of_access_list)
-        }
+        RateLimitMatch::AccessGroup(name) => of_access_group(configuration, name),
         RateLimitMatch::RateLimitList(name) => match configuration.rate_limit_lists.get(name) {
             Some(list) if !list.precedences.is_empty() => Condition::when(MatchConfig {
                 precedence: Some(OneOrMany(list.precedences.clone())),

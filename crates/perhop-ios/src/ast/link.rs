@@ -1,0 +1,126 @@
+//! What interfaces are made of: tunnels, bundles, service instances, channelized lines.
+
+use serde::Serialize;
+
+use super::at::At;
+use super::interface::ServicePolicies;
+
+/// `tunnel …` of an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tunnel {
+    /// `tunnel mode`, as written: `gre multipoint`; GRE over IPv4 where nothing is said.
+    pub mode: Option<At<String>>,
+    /// `tunnel source`: an interface in full, or an address.
+    pub source: Option<At<String>>,
+    /// `tunnel destination`
+    pub destination: Option<At<String>>,
+    /// `tunnel key`: four more bytes in the GRE header.
+    pub key: Option<At<u64>>,
+    /// `tunnel checksum`: four more bytes in the GRE header.
+    pub checksum: Option<At<()>>,
+    /// `tunnel sequence-datagrams`: four more bytes in the GRE header.
+    pub sequence: Option<At<()>>,
+    /// `tunnel protection ipsec profile`: the profile.
+    pub protection: Option<At<String>>,
+    /// `tunnel path-mtu-discovery`
+    pub path_mtu_discovery: Option<At<()>>,
+}
+
+/// `nhrp map group … service-policy output …`
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PeerPolicy {
+    /// The line.
+    pub line: usize,
+    /// The group that spokes name.
+    pub group: String,
+    /// The policy for what goes to each spoke of the group.
+    pub policy: String,
+}
+
+/// `ppp multilink …`
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Multilink {
+    /// `ppp multilink interleave`: small packets go between the fragments of large ones.
+    pub interleave: Option<At<()>>,
+    /// `ppp multilink fragment delay`: microseconds that a fragment lasts.
+    pub fragment_microseconds: Option<At<u64>>,
+    /// `ppp multilink fragment size`: bytes of a fragment.
+    pub fragment_bytes: Option<At<u64>>,
+    /// `ppp multilink fragment disable`
+    pub unfragmented: Option<At<()>>,
+}
+
+/// `service instance … ethernet`: frames of some VLANs on a port.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ServiceInstance {
+    /// The line that opened it first.
+    pub line: usize,
+    /// Its number on the port.
+    pub number: u64,
+    /// `encapsulation`, as written: `dot1q 10 second-dot1q 20`.
+    pub encapsulation: Option<At<String>>,
+    /// `rewrite …`, as written: `ingress tag pop 1 symmetric`.
+    pub rewrite: Option<At<String>>,
+    /// `bridge-domain`
+    pub bridge_domain: Option<At<u64>>,
+    /// `service-policy`
+    pub service_policies: ServicePolicies,
+}
+
+/// `controller`: a line with time slots.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Controller {
+    /// Its name: `T1 0/0/0`.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// Its channel groups.
+    pub groups: Vec<ChannelGroup>,
+    /// Numbers of the part of a SONET line that is being described.
+    #[serde(skip)]
+    pub(crate) path: Vec<u64>,
+}
+
+/// `channel-group … timeslots …`: slots of a line that make a serial interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ChannelGroup {
+    /// The line.
+    pub line: usize,
+    /// The interface: `Serial0/0/0:1`.
+    pub interface: String,
+    /// Kilobits per second of its slots.
+    pub kilobits: u64,
+}
+
+/// `crypto ipsec transform-set`: how packets are encrypted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TransformSet {
+    /// Its name.
+    pub name: String,
+    /// The line.
+    pub line: usize,
+    /// Ciphers and authentication, as written: `esp-aes 256 esp-sha256-hmac`.
+    pub transforms: String,
+    /// `mode transport`: the IP header of the packet is not encrypted.
+    pub transport: Option<At<()>>,
+}
+
+/// `crypto ipsec profile`: what a protected tunnel names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct IpsecProfile {
+    /// Its name.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// `set transform-set`: the first that the other end accepts counts.
+    pub transform_sets: Vec<String>,
+}
+
+/// `control-plane`: policies for packets to the router itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ControlPlane {
+    /// The line that opened it first.
+    pub line: usize,
+    /// `service-policy`
+    pub service_policies: ServicePolicies,
+}

@@ -1,0 +1,165 @@
+//! Class-maps that take no packet, or fewer than the router's.
+
+use std::collections::BTreeSet;
+
+use crate::ast::{ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
+use crate::diagnostic::Diagnostic;
+use crate::syntax::application::ip_protocol;
+
+pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    let used = used(configuration);
+    for map in configuration.class_maps.iter() {
+        if map.statements.is_empty() {
+            found.push(Diagnostic::warning(
+                map.line,
+                format!("class-map {} has no criterion", map.name),
+                "the router accepts it; no packet matches",
+            ));
+        }
+        if used.contains(map.name.as_str()) {
+            found.extend(unseen(configuration, map));
+        }
+        if map.combination == Combination::MatchAll {
+            found.extend(contradiction(configuration, map));
+        }
+    }
+}
+
+/// The class-maps that a policy names, or one of those.
+fn used(configuration: &Configuration) -> BTreeSet<&str> {
+    let mut used = BTreeSet::new();
+    let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
+    let mut next: Vec<&str> = classes.map(|class| class.name.as_str()).collect();
+    while let Some(name) = next.pop() {
+        if let Some(map) = configuration.class_maps.get(name)
+            && used.insert(name)
+        {
+            next.extend(map.statements.iter().filter_map(|statement| match &statement.criterion {
+                Criterion::ClassMap(name) => Some(name.as_str()),
+                _ => None,
+            }));
+        }
+    }
+    used
+}
+
+/// A line as it stands in the file.
+fn text(configuration: &Configuration, line: usize) -> &str {
+    configuration.lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
+}
+
+/// What to say of criteria that perhop's packets do not show, and how to do without them.
+fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
+    let mut unseen = map.statements.iter().filter_map(|one| Some((one, one.criterion.unseen()?)));
+    let (first, what) = unseen.next()?;
+    let others = match unseen.count() {
+        0 => String::new(),
+        1 => " (and another line)".to_owned(),
+        count => format!(" (and {count} other lines)"),
+    };
+    let packets = match first.polarity {
+        Polarity::Is => "no packet meets",
+        Polarity::Not => "every packet meets",
+    };
+    let (name, text) = (&map.name, text(configuration, first.line));
+    Some(Diagnostic::warning(
+        map.line,
+        format!("class-map {name}: {packets} `{text}`{others}: perhop does not model {what}"),
+        format!(
+            "the router matches by it; to run the class by another criterion: --assume '{name} = dscp {}'",
+            likely_codepoint(name)
+        ),
+    ))
+}
+
+/// Codepoints of RFC 4594 for the names that people give to classes of its kinds.
+const LIKELY: &[(&str, &str)] = &[
+    ("voice", "ef"),
+    ("voip", "ef"),
+    ("rtp", "ef"),
+    ("priority", "ef"),
+    ("realtime", "cs4"),
+    ("real-time", "cs4"),
+    ("interactive", "cs4"),
+    ("broadcast", "cs5"),
+    ("stream", "af31"),
+    ("video", "af41"),
+    ("conf", "af41"),
+    ("signal", "cs3"),
+    ("call", "cs3"),
+    ("scav", "cs1"),
+    ("bulk", "af11"),
+    ("control", "cs6"),
+    ("rout", "cs6"),
+    ("manage", "cs2"),
+    ("mgmt", "cs2"),
+    ("default", "default"),
+];
+
+/// The codepoint that a class of this name is likely to have.
+fn likely_codepoint(name: &str) -> &'static str {
+    let name = name.to_ascii_lowercase();
+    LIKELY.iter().find(|(part, _)| name.contains(part)).map_or("af21", |(_, dscp)| dscp)
+}
+
+/// Two lines of a match-all class that no packet can meet together.
+fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
+    let (first, second) = by_codepoint(map).or_else(|| by_value(map))?;
+    let (name, one, other) = (&map.name, text(configuration, first), text(configuration, second));
+    Some(Diagnostic::warning(
+        map.line,
+        format!(
+            "class-map {name}: no packet meets `{one}` (line {first}) and `{other}` (line {second}) at once"
+        ),
+        "the router accepts it; no packet matches: values on one line, or match-any, would be alternatives",
+    ))
+}
+
+/// The lines after which no codepoint is left.
+fn by_codepoint(map: &ClassMap) -> Option<(usize, usize)> {
+    let mut left = u64::MAX;
+    let mut before = None;
+    for statement in &map.statements {
+        let set: u64 = match &statement.criterion {
+            Criterion::Dscp(values) => values.iter().fold(0, |set, dscp| set | 1 << dscp.value()),
+            Criterion::Precedence(values) => {
+                values.iter().fold(0, |set, precedence| set | 0xff << (8 * precedence.value()))
+            }
+            _ => continue,
+        };
+        left &= if statement.polarity == Polarity::Is { set } else { !set };
+        if left == 0 {
+            return Some((before.unwrap_or(statement.line), statement.line));
+        }
+        before = Some(statement.line);
+    }
+    None
+}
+
+/// The lines that ask for different values of another field.
+fn by_value(map: &ClassMap) -> Option<(usize, usize)> {
+    let sets: Vec<(usize, &'static str, Vec<u32>)> = map.statements.iter().filter_map(values).collect();
+    sets.iter().enumerate().find_map(|(index, (line, field, values))| {
+        let excluded = |(_, other, before): &&(usize, &'static str, Vec<u32>)| {
+            other == field && !before.iter().any(|value| values.contains(value))
+        };
+        let (before, ..) = sets[..index].iter().find(excluded)?;
+        Some((*before, *line))
+    })
+}
+
+/// The values of one field that a line asks for.
+fn values(statement: &Statement) -> Option<(usize, &'static str, Vec<u32>)> {
+    let numbers = |values: &[u8]| values.iter().map(|value| u32::from(*value)).collect();
+    let (field, values) = match &statement.criterion {
+        Criterion::Cos(values) => ("cos", numbers(values)),
+        Criterion::CosInner(values) => ("cos inner", numbers(values)),
+        Criterion::MplsTopmost(values) => ("mpls experimental", numbers(values)),
+        Criterion::DiscardClass(values) => ("discard-class", numbers(values)),
+        Criterion::TrafficClass(values) => ("traffic-class", numbers(values)),
+        Criterion::QosGroup(group) => ("qos-group", vec![*group]),
+        Criterion::Protocol(name) => ("protocol", vec![u32::from(ip_protocol(name)?.0)]),
+        _ => return None,
+    };
+    (statement.polarity == Polarity::Is).then_some((statement.line, field, values))
+}

@@ -1,0 +1,255 @@
+//! [`Dependencies`]: which interfaces a line matters to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::{
+    AccessList, ClassMap, Configuration, Criterion, GroupMember, Interface, Marking, ObjectGroup, PolicyMap,
+    RateLimitMatch, ServicePolicies,
+};
+use crate::mode::Mode;
+
+/// Which interfaces every part of a configuration matters to.
+#[derive(Clone, Debug)]
+pub struct Dependencies {
+    /// For every line what it is a part of.
+    owners: Vec<Option<Part>>,
+    /// The interfaces that need a part.
+    users: BTreeMap<Part, BTreeSet<usize>>,
+    /// Names of interfaces by number.
+    names: Vec<String>,
+}
+
+/// A part of a configuration that others name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    ClassMap(usize),
+    PolicyMap(usize),
+    AccessList(usize),
+    ObjectGroup(usize),
+    TableMap(usize),
+    Interface(usize),
+    ControlPlane,
+    /// Something that no interface names.
+    Other,
+}
+
+impl Part {
+    fn of(mode: Mode) -> Part {
+        match mode {
+            Mode::ClassMap(map) => Part::ClassMap(map),
+            Mode::PolicyMap(map) | Mode::Class(map, _) | Mode::Police(map, _) => Part::PolicyMap(map),
+            Mode::AccessList(list) => Part::AccessList(list),
+            Mode::ObjectGroup(group) => Part::ObjectGroup(group),
+            Mode::TableMap(map) => Part::TableMap(map),
+            Mode::Interface(interface) | Mode::Pvc(interface, _) | Mode::ServiceInstance(interface, _) => {
+                Part::Interface(interface)
+            }
+            Mode::ControlPlane => Part::ControlPlane,
+            _ => Part::Other,
+        }
+    }
+}
+
+/// What stands for the router's own packets among the names of interfaces.
+const CONTROL_PLANE: &str = "control-plane";
+
+impl Configuration {
+    /// Which interfaces every part matters to: what is wrong with a class-map concerns the interfaces whose
+    /// policies name it.
+    pub fn dependencies(&self) -> Dependencies {
+        let mut users: BTreeMap<Part, BTreeSet<usize>> = BTreeMap::new();
+        let mut names = Vec::new();
+        let mut add = |name: &str, parts: BTreeSet<Part>| {
+            names.push(name.to_owned());
+            for part in parts {
+                users.entry(part).or_default().insert(names.len() - 1);
+            }
+        };
+        for interface in self.interfaces.iter() {
+            if let Some(place) = self.interfaces.index(&interface.name) {
+                add(&interface.name, Parts::of(self, Part::Interface(place)));
+            }
+        }
+        if self.control_plane.is_some() {
+            add(CONTROL_PLANE, Parts::of(self, Part::ControlPlane));
+        }
+        let owners = self.owners.iter().map(|owner| owner.map(Part::of)).collect();
+        Dependencies { owners, users, names }
+    }
+}
+
+impl Dependencies {
+    /// The interfaces that the part of the configuration that `line` belongs to matters to, and
+    /// `control-plane` where it matters to the router's own packets. All of them for a line that stands for
+    /// itself, none for a class-map, a policy or a list that nothing uses.
+    pub fn used_by(&self, line: usize) -> Vec<&str> {
+        let all = || self.names.iter().map(String::as_str).collect();
+        match self.owners.get(line.wrapping_sub(1)) {
+            None | Some(None) => all(),
+            Some(Some(part)) => {
+                let users = self.users.get(part).into_iter().flatten();
+                users.map(|user| self.names[*user].as_str()).collect()
+            }
+        }
+    }
+}
+
+/// The parts that one interface needs, found by going from name to name.
+struct Parts<'a> {
+    configuration: &'a Configuration,
+    all: BTreeSet<Part>,
+    /// Those whose own names have not been followed yet.
+    next: Vec<Part>,
+}
+
+impl<'a> Parts<'a> {
+    /// `first` and all that it needs.
+    fn of(configuration: &'a Configuration, first: Part) -> BTreeSet<Part> {
+        let mut parts = Parts { configuration, all: BTreeSet::new(), next: Vec::new() };
+        parts.need(Some(first));
+        while let Some(part) = parts.next.pop() {
+            parts.follow(part);
+        }
+        parts.all
+    }
+
+    fn need(&mut self, part: Option<Part>) {
+        self.next.extend(part.filter(|part| self.all.insert(*part)));
+    }
+
+    fn follow(&mut self, part: Part) -> Option<()> {
+        let configuration = self.configuration;
+        match part {
+            Part::Interface(place) => self.interface(configuration.interfaces.at(place)?),
+            Part::ControlPlane => {
+                let plane = configuration.control_plane.as_ref()?;
+                self.service_policies(&plane.service_policies);
+            }
+
+            Part::PolicyMap(place) => self.policy_map(configuration.policy_maps.at(place)?),
+            Part::ClassMap(place) => self.class_map(configuration.class_maps.at(place)?),
+            Part::AccessList(place) => self.access_list(configuration.access_lists.at(place)?),
+            Part::ObjectGroup(place) => self.object_group(configuration.object_groups.at(place)?),
+            Part::TableMap(_) | Part::Other => {}
+        }
+        Some(())
+    }
+
+    fn interface(&mut self, interface: &Interface) {
+        // A sub-interface has the policy and the rate of the interface around it.
+        let parent = interface.parent.as_ref().and_then(|parent| self.configuration.interfaces.index(parent));
+        self.need(parent.map(Part::Interface));
+        self.service_policies(&interface.service_policies);
+        interface.pvcs.iter().for_each(|pvc| self.service_policies(&pvc.service_policies));
+        for instance in &interface.service_instances {
+            self.service_policies(&instance.service_policies);
+        }
+        interface.peer_policies.iter().for_each(|peer| self.named_policy(&peer.policy));
+        interface.filters.iter().for_each(|filter| self.named_list(&filter.list));
+        for limit in &interface.rate_limits {
+            if let RateLimitMatch::AccessGroup(list) = &limit.matches {
+                self.named_list(list);
+            }
+        }
+    }
+
+    fn service_policies(&mut self, policies: &ServicePolicies) {
+        for policy in [&policies.input, &policies.output].into_iter().flatten() {
+            self.named_policy(&policy.value);
+        }
+    }
+
+    fn policy_map(&mut self, policy: &PolicyMap) {
+        for class in &policy.classes {
+            self.named_class(&class.name);
+            let police = class.police.iter().map(|police| &police.value);
+            for named in police.flat_map(|police| police.conform_class.iter().chain(&police.exceed_class)) {
+                self.named_class(&named.value);
+            }
+            for mark in &class.marks {
+                if let Marking::Copy { table: Some(table), .. } = &mark.value {
+                    self.need(self.configuration.table_maps.index(table).map(Part::TableMap));
+                }
+            }
+            class.service_policy.iter().for_each(|inside| self.named_policy(&inside.value));
+        }
+    }
+
+    fn class_map(&mut self, map: &ClassMap) {
+        for statement in &map.statements {
+            match &statement.criterion {
+                Criterion::AccessGroup(list) => self.named_list(list),
+                Criterion::ClassMap(inner) => self.named_class(inner),
+                _ => {}
+            }
+        }
+    }
+
+    fn access_list(&mut self, list: &AccessList) {
+        for entry in &list.entries {
+            let groups = [&entry.source_group, &entry.destination_group, &entry.service_group];
+            groups.into_iter().flatten().for_each(|group| self.named_group(group));
+        }
+    }
+
+    fn object_group(&mut self, group: &ObjectGroup) {
+        for member in &group.members {
+            if let GroupMember::Group(inner) = &member.value {
+                self.named_group(inner);
+            }
+        }
+    }
+
+    fn named_policy(&mut self, name: &str) {
+        self.need(self.configuration.policy_maps.index(name).map(Part::PolicyMap));
+    }
+    fn named_class(&mut self, name: &str) {
+        self.need(self.configuration.class_maps.index(name).map(Part::ClassMap));
+    }
+    fn named_list(&mut self, name: &str) {
+        self.need(self.configuration.access_lists.index(name).map(Part::AccessList));
+    }
+    fn named_group(&mut self, name: &str) {
+        self.need(self.configuration.object_groups.index(name).map(Part::ObjectGroup));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse;
+
+    #[test]
+    fn a_line_matters_to_the_interfaces_that_come_to_it_by_names() {
+        let text = "hostname edge\n\
+                    ip access-list extended deep\n permit ip object-group hosts any\n\
+                    object-group network hosts\n host 10.0.0.1\n\
+                    class-map inner\n match access-group name deep\n\
+                    class-map outer\n match class-map inner\n\
+                    class-map alone\n match access-group 199\n\
+                    policy-map child\n class outer\n  bandwidth 10\n\
+                    policy-map parent\n class class-default\n  service-policy child\n\
+                    interface GigabitEthernet0/0\n service-policy output parent\n\
+                    interface GigabitEthernet0/0.5\n encapsulation dot1q 5\n\
+                    interface GigabitEthernet0/1\n rate-limit input access-group 101 8000 1500 2000 \
+                    conform-action transmit exceed-action drop\n\
+                    control-plane\n service-policy input child\n\
+                    access-list 101 permit ip any any\n";
+        let configuration = parse(text);
+        let dependencies = configuration.dependencies();
+        let used_by = |line: &str| {
+            let number = text.lines().position(|other| other.trim() == line).unwrap() + 1;
+            dependencies.used_by(number).join(" ")
+        };
+        let all = "GigabitEthernet0/0 GigabitEthernet0/0.5 GigabitEthernet0/1 control-plane";
+        assert_eq!(used_by("hostname edge"), all);
+        for shared in
+            ["host 10.0.0.1", "match access-group name deep", "match class-map inner", "bandwidth 10"]
+        {
+            assert_eq!(used_by(shared), "GigabitEthernet0/0 GigabitEthernet0/0.5 control-plane", "{shared}");
+        }
+        assert_eq!(used_by("service-policy child"), "GigabitEthernet0/0 GigabitEthernet0/0.5");
+        assert_eq!(used_by("match access-group 199"), "");
+        assert_eq!(used_by("access-list 101 permit ip any any"), "GigabitEthernet0/1");
+        assert_eq!(used_by("encapsulation dot1q 5"), "GigabitEthernet0/0.5");
+    }
+}

@@ -1,0 +1,97 @@
+//! The bandwidth of what is made of several lines, or of a part of one.
+
+use std::collections::BTreeMap;
+
+use crate::ast::{At, Configuration, Hardware, Interface};
+use crate::diagnostic::Diagnostic;
+
+pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
+    channels(configuration);
+    tunnels(configuration);
+    bundles(configuration);
+    for interface in configuration.interfaces.iter() {
+        found.extend(unknown(configuration, interface));
+    }
+}
+
+/// A serial interface on time slots sends at their rate.
+fn channels(configuration: &mut Configuration) {
+    let groups = configuration.controllers.iter().flat_map(|controller| &controller.groups);
+    let rates: BTreeMap<String, (usize, u64)> =
+        groups.map(|group| (group.interface.clone(), (group.line, group.kilobits))).collect();
+    for interface in configuration.interfaces.iter_mut() {
+        if let Some((line, kilobits)) = rates.get(&interface.name) {
+            interface.clock_rate.get_or_insert(At::new(*line, kilobits * 1000));
+        }
+    }
+}
+
+/// Up to 15.0 a tunnel's bandwidth was 9 kb/s, later 100 kb/s: only arithmetic, the packets leave by another
+/// interface.
+fn tunnels(configuration: &mut Configuration) {
+    let kilobits = if configuration.version.is_none_or(|version| version > (15, 0)) { 100 } else { 9 };
+    for interface in configuration.interfaces.iter_mut() {
+        if interface.name.starts_with("Tunnel") {
+            interface.default_kilobits = Some(kilobits);
+        }
+    }
+}
+
+/// A Port-channel and a Multilink have the bandwidth of their members that are not shut down, or of all
+/// members where all are.
+fn bundles(configuration: &mut Configuration) {
+    let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for interface in configuration.interfaces.iter() {
+        let bundle = match (interface.channel_group, interface.multilink_group) {
+            (Some(group), _) => format!("Port-channel{}", group.value),
+            (None, Some(group)) => format!("Multilink{}", group.value),
+            (None, None) => continue,
+        };
+        if bundle == interface.name {
+            continue;
+        }
+        let (up, all) = sums.entry(bundle).or_default();
+        let rate = rate(interface).unwrap_or(0);
+        *all += rate;
+        *up += if interface.shutdown.is_none() { rate } else { 0 };
+    }
+    for interface in configuration.interfaces.iter_mut() {
+        let Some((up, all)) = sums.get(&interface.name) else { continue };
+        let sum = if *up > 0 { *up } else { *all };
+        interface.nominal_kilobits = Some(sum).filter(|sum| *sum > 0).or(interface.nominal_kilobits);
+    }
+}
+
+/// Kilobits per second that a member adds.
+fn rate(interface: &Interface) -> Option<u64> {
+    let clock = interface.clock_rate.map(|clock| clock.value / 1000);
+    let speed = interface.speed.map(|speed| speed.value * 1000);
+    if interface.hardware == Hardware::Ethernet {
+        return speed.or(interface.nominal_kilobits);
+    }
+    let stated = interface.bandwidth.map(|bandwidth| bandwidth.value);
+    clock.or(stated).or(interface.nominal_kilobits).or(interface.default_kilobits)
+}
+
+/// What to say where nothing tells the bandwidth.
+fn unknown(configuration: &Configuration, interface: &Interface) -> Option<Diagnostic> {
+    let stated = interface.bandwidth.or(interface.bandwidth_reference).is_some()
+        || interface.nominal_kilobits.or(interface.default_kilobits).is_some()
+        || interface.clock_rate.is_some()
+        || interface.speed.is_some();
+    let inherited =
+        interface.parent.as_ref().is_some_and(|parent| configuration.interfaces.get(parent).is_some());
+    if stated || inherited {
+        return None;
+    }
+    let name = &interface.name;
+    let router = "the router knows its hardware; perhop calculates with 1544 kb/s: state `bandwidth`";
+    if interface.hardware == Hardware::Unknown {
+        let message = format!("{name}: a kind of interface that perhop does not know");
+        return Some(Diagnostic::warning(interface.line, message, router));
+    }
+    let policies = &interface.service_policies;
+    let circuits = interface.pvcs.iter().any(|pvc| pvc.service_policies.output.is_some());
+    (policies.input.is_some() || policies.output.is_some() || circuits)
+        .then(|| Diagnostic::warning(interface.line, format!("nothing says the bandwidth of {name}"), router))
+}

@@ -1,0 +1,76 @@
+//! What is wrong between the parts of a configuration, and what one part says of another.
+//!
+//! `names`: classes, policies and lists that are not there. `class_maps`: criteria that no packet meets.
+//! `links`: the bandwidth of bundles and channels. `dependencies`: which interfaces a line matters to.
+
+mod class_maps;
+mod dependencies;
+mod links;
+mod names;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ast::{Configuration, Family, Interface, InterfaceAddress};
+use crate::diagnostic::Diagnostic;
+use crate::line::LineState;
+
+pub use dependencies::Dependencies;
+
+/// Adds what is wrong between the parts of `configuration`, and puts its diagnostics in order.
+pub(crate) fn check(configuration: &mut Configuration) {
+    let mut found = Vec::new();
+    configuration.speaks_ipv6 = speaks_ipv6(configuration);
+    names::check(configuration, &mut found);
+    class_maps::check(configuration, &mut found);
+    links::check(configuration, &mut found);
+    addresses(configuration, &mut found);
+    add(configuration, found);
+}
+
+/// Adds `found`, the lines that they are about becoming suspicious.
+pub(crate) fn add(configuration: &mut Configuration, found: Vec<Diagnostic>) {
+    for diagnostic in &found {
+        if let Some(line) = configuration.lines.get_mut(diagnostic.line.wrapping_sub(1)) {
+            line.state = LineState::Suspicious;
+        }
+    }
+    configuration.diagnostics.extend(found);
+    configuration.diagnostics.sort();
+}
+
+/// Takes away the addresses that another interface has already: the router refuses them, unless an interface
+/// is shut down or the two are in different tables of routes.
+fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
+    let up = configuration.interfaces.iter().filter(|interface| interface.shutdown.is_none());
+    let mut given: Vec<(&Interface, InterfaceAddress)> = up
+        .flat_map(|interface| interface.addresses.iter().map(move |address| (interface, *address)))
+        .collect();
+    // As the router reads them: the first line keeps its address.
+    given.sort_by_key(|(_, address)| address.line);
+    let mut owners = BTreeMap::new();
+    let mut refused = BTreeSet::new();
+    for (interface, address) in given {
+        let owner = *owners.entry((&interface.vrf, address.address)).or_insert((interface, address.line));
+        if owner.0.name != interface.name {
+            let (of, line) = (&owner.0.name, owner.1);
+            found.push(Diagnostic::error(
+                address.line,
+                format!("{} is already the address of {of} (line {line})", address.address),
+                "the router refuses the line: the interface lacks this address",
+            ));
+            refused.insert(address.line);
+        }
+    }
+    for interface in configuration.interfaces.iter_mut() {
+        interface.addresses.retain(|address| !refused.contains(&address.line));
+    }
+}
+
+/// Whether any part is about IPv6.
+fn speaks_ipv6(configuration: &Configuration) -> bool {
+    use crate::ast::AclKind;
+    let of_map = |map: &crate::ast::ClassMap| map.statements.iter().any(|one| one.family == Family::Ipv6);
+    configuration.interfaces.iter().any(|interface| !interface.addresses6.is_empty())
+        || configuration.access_lists.iter().any(|list| list.kind == AclKind::Ipv6)
+        || configuration.class_maps.iter().any(of_map)
+}

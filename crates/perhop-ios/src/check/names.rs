@@ -1,0 +1,173 @@
+//! Names of what is not there. Each is an error of the lines that use it, and of nothing else.
+
+use std::collections::BTreeMap;
+
+use crate::ast::{
+    AclEntry, At, CLASS_DEFAULT, Configuration, Criterion, GroupMember, Marking, PolicyClass, RateLimitMatch,
+    Statement,
+};
+use crate::diagnostic::Diagnostic;
+use crate::object_group::{Addresses, MOST};
+
+pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    for map in configuration.class_maps.iter() {
+        found.extend(map.statements.iter().filter_map(|statement| criterion(configuration, statement)));
+    }
+    rate_limits(configuration, found);
+    for policy in configuration.policy_maps.iter() {
+        policy.classes.iter().for_each(|class| of_class(configuration, class, found));
+    }
+    attachments(configuration, found);
+    object_groups(configuration, found);
+}
+
+fn undefined_list(line: usize, name: &str) -> Diagnostic {
+    Diagnostic::error(
+        line,
+        format!("access list {name} is not defined"),
+        "the router accepts the line; until the list has an entry, no packet matches",
+    )
+}
+
+fn criterion(configuration: &Configuration, statement: &Statement) -> Option<Diagnostic> {
+    match &statement.criterion {
+        Criterion::AccessGroup(name) if configuration.access_lists.get(name).is_none() => {
+            Some(undefined_list(statement.line, name))
+        }
+        Criterion::InputInterface(name) if configuration.interfaces.get(name).is_none() => {
+            Some(Diagnostic::error(
+                statement.line,
+                format!("there is no interface {name}"),
+                "the router refuses the line, or waits for the interface: no packet matches",
+            ))
+        }
+        Criterion::ClassMap(name) if configuration.class_maps.get(name).is_none() => Some(Diagnostic::error(
+            statement.line,
+            format!("class-map {name} is not defined"),
+            "the router refuses the line: the class-map lacks this criterion",
+        )),
+        _ => None,
+    }
+}
+
+fn rate_limits(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    for limit in configuration.interfaces.iter().flat_map(|interface| &interface.rate_limits) {
+        let missing = match &limit.matches {
+            RateLimitMatch::AccessGroup(name) => {
+                configuration.access_lists.get(name).is_none().then_some(name)
+            }
+            RateLimitMatch::RateLimitList(name) => {
+                configuration.rate_limit_lists.get(name).is_none().then_some(name)
+            }
+            _ => None,
+        };
+        found.extend(missing.map(|name| undefined_list(limit.line, name)));
+    }
+}
+
+fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<Diagnostic>) {
+    let known = |name: &str| name == CLASS_DEFAULT || configuration.class_maps.get(name).is_some();
+    if !known(&class.name) {
+        found.push(Diagnostic::error(
+            class.line,
+            format!("class-map {} is not defined", class.name),
+            "the router refuses the line and those below it: the policy lacks this class",
+        ));
+    }
+    let police = class.police.iter().map(|police| &police.value);
+    for At { line, value } in
+        police.clone().flat_map(|police| police.conform_class.iter().chain(&police.exceed_class))
+    {
+        if !known(value) {
+            found.push(Diagnostic::error(
+                *line,
+                format!("class-map {value} is not defined"),
+                "the router refuses the line: the policer is not aware of colors",
+            ));
+        }
+    }
+    let of_police = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]).flatten();
+    let actions = of_police.filter_map(|action| action.marking.as_ref());
+    let policed = class.police.as_ref().map_or(class.line, |police| police.line);
+    let marks = class.marks.iter().map(|mark| (mark.line, &mark.value));
+    for (line, marking) in marks.chain(actions.map(|marking| (policed, marking))) {
+        if let Marking::Copy { table: Some(table), .. } = marking
+            && configuration.table_maps.get(table).is_none()
+        {
+            found.push(Diagnostic::error(
+                line,
+                format!("table-map {table} is not defined"),
+                "the router refuses the line: nothing is written here",
+            ));
+        }
+    }
+    undefined_policy(configuration, class.service_policy.as_ref(), found);
+}
+
+fn undefined_policy(configuration: &Configuration, policy: Option<&At<String>>, found: &mut Vec<Diagnostic>) {
+    if let Some(At { line, value }) = policy
+        && configuration.policy_maps.get(value).is_none()
+    {
+        found.push(Diagnostic::error(
+            *line,
+            format!("policy-map {value} is not defined"),
+            "the router refuses the line: no policy applies here",
+        ));
+    }
+}
+
+fn attachments(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    let plane = configuration.control_plane.iter().map(|plane| &plane.service_policies);
+    let of_interfaces = configuration.interfaces.iter().flat_map(|interface| {
+        let circuits = interface.pvcs.iter().map(|pvc| &pvc.service_policies);
+        let instances = interface.service_instances.iter().map(|instance| &instance.service_policies);
+        std::iter::once(&interface.service_policies).chain(circuits).chain(instances)
+    });
+    for policies in of_interfaces.chain(plane) {
+        undefined_policy(configuration, policies.input.as_ref(), found);
+        undefined_policy(configuration, policies.output.as_ref(), found);
+    }
+    for policy in configuration.interfaces.iter().flat_map(|interface| &interface.peer_policies) {
+        undefined_policy(configuration, Some(&At::new(policy.line, policy.policy.clone())), found);
+    }
+}
+
+/// Groups that are not there, that are named in the place of another kind, or that stand for too much.
+fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    let mut sizes = BTreeMap::new();
+    for entry in configuration.access_lists.iter().flat_map(|list| &list.entries) {
+        let AclEntry { line, source_group, destination_group, service_group, .. } = entry;
+        let groups = [source_group, destination_group, service_group];
+        for name in groups.into_iter().flatten() {
+            if configuration.object_groups.get(name).is_none() {
+                found.push(undefined_group(*line, name));
+            }
+        }
+        for name in [source_group, destination_group].into_iter().flatten() {
+            let too_many =
+                *sizes.entry(name).or_insert_with(|| configuration.addresses_of(name) == Addresses::TooMany);
+            if too_many {
+                found.push(Diagnostic::warning(
+                    *line,
+                    format!("object group {name} stands for more than {MOST} prefixes"),
+                    "the router matches all of them; perhop matches none by this entry",
+                ));
+            }
+        }
+    }
+    for member in configuration.object_groups.iter().flat_map(|group| &group.members) {
+        if let GroupMember::Group(name) = &member.value
+            && configuration.object_groups.get(name).is_none()
+        {
+            found.push(undefined_group(member.line, name));
+        }
+    }
+}
+
+fn undefined_group(line: usize, name: &str) -> Diagnostic {
+    Diagnostic::error(
+        line,
+        format!("object group {name} is not defined"),
+        "the router refuses the line: no packet matches by it",
+    )
+}

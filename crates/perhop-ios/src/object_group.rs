@@ -1,0 +1,133 @@
+//! Object groups, with the groups inside them, as prefixes and as protocols with ports.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use perhop_qos::classifier::Prefix;
+
+use crate::ast::{AddressMatch, Configuration, GroupMember, PrefixMatch, ServiceMatch};
+
+/// The addresses of a group.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Addresses {
+    /// Any address.
+    Any,
+    /// Those with any of these prefixes; none where there are none.
+    Of(Vec<Prefix>),
+    /// More prefixes than perhop compares packets with.
+    TooMany,
+}
+
+/// Prefixes, or services, that a group may stand for: a packet is compared with one after the other.
+pub(crate) const MOST: usize = 4096;
+/// Groups inside groups go no deeper.
+const DEEPEST: usize = 8;
+
+impl Configuration {
+    /// The addresses of the group called `name`; none where there is no such group.
+    pub(crate) fn addresses_of(&self, name: &str) -> Addresses {
+        let mut prefixes = Vec::new();
+        for member in self.members(name) {
+            match member {
+                GroupMember::Address(AddressMatch::ANY) | GroupMember::Prefix(PrefixMatch::ANY) => {
+                    return Addresses::Any;
+                }
+                GroupMember::Address(address) => prefixes.extend(of_address(*address)),
+                GroupMember::Range(first, last) => of_range(*first, *last, &mut prefixes),
+                GroupMember::Prefix(prefix) => prefixes.extend(of_prefix(*prefix)),
+                GroupMember::Service(_) | GroupMember::Group(_) => {}
+            }
+            if prefixes.len() > MOST {
+                return Addresses::TooMany;
+            }
+        }
+        Addresses::Of(prefixes)
+    }
+
+    /// The protocols and ports of the group called `name`; none where there is no such group.
+    pub(crate) fn services_of(&self, name: &str) -> Vec<&ServiceMatch> {
+        let services = self.members(name).into_iter().filter_map(|member| match member {
+            GroupMember::Service(service) => Some(service),
+            _ => None,
+        });
+        services.take(MOST).collect()
+    }
+
+    /// The members of a group and of the groups inside it.
+    fn members(&self, name: &str) -> Vec<&GroupMember> {
+        let mut members = Vec::new();
+        self.collect(name, 0, &mut members);
+        members
+    }
+
+    fn collect<'a>(&'a self, name: &str, depth: usize, members: &mut Vec<&'a GroupMember>) {
+        let Some(group) = self.object_groups.get(name).filter(|_| depth < DEEPEST) else { return };
+        for member in &group.members {
+            if members.len() > MOST {
+                return;
+            }
+            // Groups count as well: many of them may hold nothing but each other.
+            members.push(&member.value);
+            if let GroupMember::Group(inner) = &member.value {
+                self.collect(inner, depth + 1, members);
+            }
+        }
+    }
+}
+
+/// The prefix of a network; `None` where its mask is none.
+fn of_address(address: AddressMatch) -> Option<Prefix> {
+    let wildcard = address.wildcard.to_bits();
+    let trailing = wildcard.trailing_ones();
+    if wildcard.count_ones() != trailing {
+        return None;
+    }
+    let network = Ipv4Addr::from_bits(address.address.to_bits() & !wildcard);
+    Prefix::new(IpAddr::V4(network), 32 - trailing as u8).ok()
+}
+
+/// The fewest prefixes that together are the addresses from `first` to `last`.
+fn of_range(first: Ipv4Addr, last: Ipv4Addr, prefixes: &mut Vec<Prefix>) {
+    let (mut next, last) = (u64::from(first.to_bits()), u64::from(last.to_bits()));
+    while next <= last {
+        // The largest block that begins here and does not go beyond the end.
+        let aligned = if next == 0 { 32 } else { next.trailing_zeros().min(32) };
+        let fitting = (last - next + 1).ilog2();
+        let bits = aligned.min(fitting);
+        prefixes.extend(Prefix::new(IpAddr::V4(Ipv4Addr::from_bits(next as u32)), 32 - bits as u8).ok());
+        next += 1 << bits;
+    }
+}
+
+/// The prefix, without the bits behind it.
+pub(crate) fn of_prefix(prefix: PrefixMatch) -> Option<Prefix> {
+    let PrefixMatch { address, length } = prefix;
+    let mask = u128::MAX.checked_shl(128 - u32::from(length)).unwrap_or(0);
+    Prefix::new(IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask)), length).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_the_fewest_prefixes() {
+        let range = |first: &str, last: &str| {
+            let mut prefixes = Vec::new();
+            of_range(first.parse().unwrap(), last.parse().unwrap(), &mut prefixes);
+            prefixes.iter().map(Prefix::to_string).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(range("10.0.0.5", "10.0.0.5"), "10.0.0.5/32");
+        assert_eq!(range("10.0.0.1", "10.0.0.6"), "10.0.0.1/32 10.0.0.2/31 10.0.0.4/31 10.0.0.6/32");
+        assert_eq!(range("10.0.0.0", "10.0.1.255"), "10.0.0.0/23");
+        assert_eq!(range("0.0.0.0", "255.255.255.255"), "0.0.0.0/0");
+        assert_eq!(range("255.255.255.254", "255.255.255.255"), "255.255.255.254/31");
+    }
+
+    #[test]
+    fn groups_that_name_each_other_end() {
+        let text = "object-group network A\n group-object A\n group-object B\n host 10.0.0.1\n\
+                    object-group network B\n group-object A\n group-object B\n";
+        let Addresses::Of(prefixes) = crate::parse(text).addresses_of("A") else { panic!() };
+        assert!(prefixes.iter().all(|prefix| prefix.to_string() == "10.0.0.1/32"));
+    }
+}

@@ -1,0 +1,115 @@
+//! What may stand behind the addresses of an access list's entry.
+
+use perhop_qos::packet::Protocol;
+
+use super::numbers::{dscp, precedence};
+use crate::ast::AclEntry;
+use crate::words::{Finding, Reader};
+
+/// What a packet of perhop's never is or has, and entries look at.
+const UNSEEN: &[&str] = &[
+    "ack",
+    "fin",
+    "psh",
+    "rst",
+    "syn",
+    "urg",
+    "match-all",
+    "match-any",
+    "ttl",
+    "option",
+    "auth",
+    "dest-option",
+    "dest-option-type",
+    "flow-label",
+    "hbh",
+    "mobility",
+    "mobility-type",
+    "routing",
+    "routing-type",
+    "undetermined-transport",
+];
+
+/// One option, and what is to be said of the line for it.
+pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option<Finding>, Finding> {
+    let keywords = [
+        "precedence",
+        "dscp",
+        "tos",
+        "log",
+        "log-input",
+        "established",
+        "fragments",
+        "time-range",
+        "reflect",
+        "sequence",
+    ];
+    Ok(match reader.keyword(&keywords) {
+        Some("precedence") => {
+            entry.precedence = Some(precedence(reader)?);
+            None
+        }
+        Some("dscp") => {
+            entry.dscp = Some(dscp(reader)?);
+            None
+        }
+        Some("tos") => {
+            entry.type_of_service = Some(type_of_service(reader)?);
+            None
+        }
+        // A word that marks the message may follow.
+        Some("log" | "log-input") => {
+            if !reader.peek().is_some_and(|word| word == "time-range" || word == "sequence") {
+                reader.next();
+            }
+            None
+        }
+        Some("sequence") => {
+            entry.sequence = reader.number("a place in the list", 1..=u64::from(u32::MAX))?;
+            None
+        }
+        Some("established") => {
+            Some(Finding::not_modelled("`established` is ignored: connection requests match, too"))
+        }
+        Some("fragments") => {
+            entry.unseen = Some("fragments".to_owned());
+            Some(Finding::modelled("perhop's packets are never fragments: none matches this entry"))
+        }
+        Some("time-range") => {
+            reader.word("a time range")?;
+            Some(Finding::not_modelled("treated as always active"))
+        }
+        Some(_) => {
+            while reader.next().is_some() {}
+            Some(Finding::not_modelled("the list it fills is not modelled"))
+        }
+        None => Some(unseen(entry, reader)?),
+    })
+}
+
+fn unseen(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
+    let word = reader.peek().unwrap_or_default();
+    let message = matches!(entry.protocol, Some(Protocol::ICMP | Protocol(2 | 58 | 103)));
+    if !message && !UNSEEN.contains(&word) {
+        return Err(reader.unexpected("an option of an access list"));
+    }
+    entry.unseen = Some(reader.rest().join(" "));
+    while reader.next().is_some() {}
+    Ok(Finding::not_modelled("perhop's packets do not carry it: none matches this entry"))
+}
+
+/// The four bits of RFC 1349, by number or name.
+fn type_of_service(reader: &mut Reader) -> Result<u8, Finding> {
+    let names = [
+        ("normal", 0),
+        ("min-monetary-cost", 1),
+        ("max-reliability", 2),
+        ("max-throughput", 4),
+        ("min-delay", 8),
+    ];
+    let word = reader.word("a type of service")?;
+    let named = names.iter().find(|(name, _)| *name == word).map(|(_, value)| *value);
+    named.or_else(|| word.parse().ok().filter(|value| *value < 16)).ok_or_else(|| {
+        Finding::not_recognized(format!("`{word}` is not a type of service (0 to 15 or a name)"))
+    })
+}

@@ -1,0 +1,229 @@
+//! What stands under `interface` about tunnels, bundles, sizes of packets and what else packets travel in.
+
+use std::net::Ipv6Addr;
+
+use super::command::{Command, modelled, not_modelled, recorded};
+use super::criterion::interface_name;
+use super::service_instance::{self, text};
+use crate::ast::{
+    At, Direction, Family, Interface, InterfaceAddress6, Multilink, PacketFilter, PeerPolicy, Tunnel,
+};
+use crate::words::{Finding, Reader, Reading};
+
+pub(super) const COMMANDS: &[Command<Interface>] = &[
+    modelled("channel-group", |interface, reader| {
+        interface.channel_group = number(reader, 1..=65535)?;
+        Ok(Finding::modelled("the interface is a member of a bundle, which has its rate as well"))
+    }),
+    modelled("ppp multilink group", group),
+    modelled("multilink-group", group),
+    modelled("service instance", service_instance::open),
+    recorded("crypto map", "encryption makes packets longer and hides their headers", |interface, reader| {
+        text(&mut interface.crypto_map, reader)
+    }),
+    recorded("dialer pool", "the line is dialed on demand", pool),
+    recorded("dialer pool-member", "a dialer sends by this line", pool),
+    recorded("ip access-group", FILTER, |interface, reader| filter(interface, Family::Ipv4, reader)),
+    recorded("ipv6 traffic-filter", FILTER, |interface, reader| filter(interface, Family::Ipv6, reader)),
+    recorded("ip mtu", "longer packets are fragmented", |interface, reader| {
+        interface.ip_mtu = number(reader, 64..=65535)?;
+        Ok(())
+    }),
+    recorded("ip nhrp group", GROUP, |interface, reader| text(&mut interface.nhrp_group, reader)),
+    recorded("nhrp group", GROUP, |interface, reader| text(&mut interface.nhrp_group, reader)),
+    recorded("ip nhrp map group", PEERS, peer_policy),
+    recorded("nhrp map group", PEERS, peer_policy),
+    recorded(
+        "ip tcp adjust-mss",
+        "TCP segments are shorter than the end systems' own",
+        |interface, reader| {
+            interface.adjust_mss = number(reader, 500..=1460)?;
+            Ok(())
+        },
+    ),
+    recorded("mtu", "longer packets are fragmented", |interface, reader| {
+        interface.mtu = number(reader, 64..=65535)?;
+        Ok(())
+    }),
+    recorded("ppp multilink", "packets are fragmented and interleaved over several links", multilink),
+    recorded("ppp interleave", "packets are fragmented and interleaved", |interface, reader| {
+        let set = flag(reader);
+        interface.multilink.get_or_insert_with(Multilink::default).interleave = set;
+        Ok(())
+    }),
+    recorded("pppoe", "PPPoE's header makes packets longer", pppoe),
+    recorded("pppoe-client", "PPPoE's header makes packets longer", pppoe),
+    recorded(
+        "qos pre-classify",
+        "packets in a tunnel are classified by their inner headers",
+        |interface, reader| {
+            interface.pre_classify = flag(reader);
+            Ok(())
+        },
+    ),
+    recorded("tunnel", "the tunnel's header makes packets longer", tunnel),
+    modelled("ipv6 address", ipv6_address),
+    modelled("ipv6 enable", |_, _| Ok(Finding::IRRELEVANT)),
+    not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
+    not_modelled("ipv6 policy", "packets are routed by policy, and may be marked"),
+    not_modelled("ipv6 nat", "addresses are translated, and access lists see the result"),
+    not_modelled("ipv6 unnumbered", "the address is that of another interface"),
+];
+
+const FILTER: &str = "packets that the list denies are dropped here";
+const GROUP: &str = "the hub applies the policy of the group to what it sends here";
+const PEERS: &str = "what goes to each spoke of the group has a policy of its own";
+
+fn flag(reader: &mut Reader) -> Option<At<()>> {
+    while reader.next().is_some() {}
+    (!reader.negated()).then(|| At::new(reader.line, ()))
+}
+
+fn number(reader: &mut Reader, range: std::ops::RangeInclusive<u64>) -> Result<Option<At<u64>>, Finding> {
+    if reader.negated() {
+        return Ok(None);
+    }
+    let number = reader.number("a number", range)?;
+    while reader.next().is_some() {}
+    Ok(Some(At::new(reader.line, number)))
+}
+
+/// The Multilink that the interface is a member of; under a Multilink its own number.
+fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
+    interface.multilink_group = number(reader, 1..=2_147_483_647)?;
+    Ok(Finding::modelled("the interface is a member of a bundle, which has its rate as well"))
+}
+
+fn pool(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+    interface.dialer_pool = number(reader, 1..=255)?;
+    Ok(())
+}
+
+fn filter(interface: &mut Interface, family: Family, reader: &mut Reader) -> Result<(), Finding> {
+    let list = reader.word("an access list")?.to_owned();
+    let direction = match reader.keyword(&["in", "out"]) {
+        Some("in") => Direction::Input,
+        _ => Direction::Output,
+    };
+    let line = reader.line;
+    interface.filters.retain(|filter| (filter.direction, filter.family) != (direction, family));
+    if !reader.negated() {
+        interface.filters.push(PacketFilter { line, list, direction, family });
+    }
+    Ok(())
+}
+
+/// `nhrp map group GROUP service-policy output POLICY`
+fn peer_policy(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+    let group = reader.word("a group")?.to_owned();
+    let line = reader.line;
+    interface.peer_policies.retain(|policy| policy.group != group);
+    if reader.negated() {
+        return Ok(());
+    }
+    reader.one_of(&["service-policy"])?;
+    reader.one_of(&["output"])?;
+    let policy = reader.word("a policy-map")?.to_owned();
+    reader.end()?;
+    interface.peer_policies.push(PeerPolicy { line, group, policy });
+    Ok(())
+}
+
+fn multilink(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+    let multilink = interface.multilink.get_or_insert_with(Multilink::default);
+    match reader.keyword(&["interleave", "fragment", "fragment-delay"]) {
+        Some("interleave") => multilink.interleave = flag(reader),
+        Some(fragment) => {
+            let how =
+                if fragment == "fragment" { reader.keyword(&["delay", "size", "disable"]) } else { None };
+            match how {
+                Some("disable") => multilink.unfragmented = flag(reader),
+                Some("size") => multilink.fragment_bytes = number(reader, 1..=65535)?,
+                _ => multilink.fragment_microseconds = delay(reader)?,
+            }
+        }
+        None => while reader.next().is_some() {},
+    }
+    Ok(())
+}
+
+/// Milliseconds, and microseconds where a second number follows.
+fn delay(reader: &mut Reader) -> Result<Option<At<u64>>, Finding> {
+    if reader.negated() {
+        return Ok(None);
+    }
+    let milliseconds = reader.number("milliseconds", 0..=1000)?;
+    let microseconds = reader.maybe_number().unwrap_or(0).min(1_000_000);
+    Ok(Some(At::new(reader.line, milliseconds * 1000 + microseconds)))
+}
+
+/// `pppoe enable`, `pppoe-client dial-pool-number 1`
+fn pppoe(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+    if reader.eat("dial-pool-number") {
+        interface.dialer_pool = number(reader, 1..=255)?;
+    }
+    interface.pppoe = flag(reader);
+    Ok(())
+}
+
+fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+    let tunnel = interface.tunnel.get_or_insert_with(Tunnel::default);
+    let keywords = [
+        "source",
+        "destination",
+        "mode",
+        "key",
+        "checksum",
+        "sequence-datagrams",
+        "protection",
+        "path-mtu-discovery",
+    ];
+    match reader.keyword(&keywords) {
+        Some("source") => {
+            let (line, named) = (reader.line, reader.peek().is_some_and(is_interface));
+            let source = if named { interface_name(reader)? } else { reader.word("an address")?.to_owned() };
+            tunnel.source = (!reader.negated()).then(|| At::new(line, source));
+        }
+        Some("destination") => text(&mut tunnel.destination, reader)?,
+        Some("mode") => text(&mut tunnel.mode, reader)?,
+        Some("key") => tunnel.key = number(reader, 0..=u64::from(u32::MAX))?,
+        Some("checksum") => tunnel.checksum = flag(reader),
+        Some("sequence-datagrams") => tunnel.sequence = flag(reader),
+        Some("path-mtu-discovery") => tunnel.path_mtu_discovery = flag(reader),
+        Some(_) => {
+            reader.one_of(&["ipsec"])?;
+            reader.keyword(&["profile", "policy"]);
+            let profile = reader.word("a profile")?.to_owned();
+            while reader.next().is_some() {}
+            tunnel.protection = (!reader.negated()).then(|| At::new(reader.line, profile));
+        }
+        None => while reader.next().is_some() {},
+    }
+    Ok(())
+}
+
+/// Whether a word is no address but an interface's name.
+fn is_interface(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_alphabetic()) && word.parse::<Ipv6Addr>().is_err()
+}
+
+fn ipv6_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
+    let addresses = &mut interface.addresses6;
+    let Some(word) = reader.peek() else {
+        addresses.clear();
+        return Ok(Finding::MODELLED);
+    };
+    let (address, length) = word.split_once('/').unwrap_or((word, "128"));
+    let (Ok(address), Ok(prefix_length)) = (address.parse::<Ipv6Addr>(), length.parse::<u8>()) else {
+        // `autoconfig`, `dhcp`, a named prefix with what follows it.
+        return Ok(Finding::not_modelled("an address assigned dynamically"));
+    };
+    if prefix_length > 128 {
+        return Err(reader.unexpected("an address with a prefix of at most 128 bits"));
+    }
+    addresses.retain(|other| other.address != address);
+    if !reader.negated() {
+        addresses.push(InterfaceAddress6 { line: reader.line, address, prefix_length });
+    }
+    Ok(Finding::not_modelled("perhop's ports have IPv4 addresses only"))
+}

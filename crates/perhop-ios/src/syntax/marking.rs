@@ -1,0 +1,178 @@
+//! `set …` of a class, and the fields that can be written.
+
+use super::numbers::{dscp, field_value, precedence};
+use crate::ast::{At, Field, Marking, PolicyClass};
+use crate::words::{Finding, Reader, Reading};
+
+pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    let (marking, finding) = marking(reader)?;
+    let same = |other: &Marking| match other.field() {
+        None => *other == marking,
+        field => field == marking.field(),
+    };
+    class.marks.retain(|mark| !same(&mark.value));
+    if reader.negated() {
+        return Ok(Finding::MODELLED);
+    }
+    if let Some(other) = class.marks.iter().find(|mark| same_byte(&mark.value, &marking)) {
+        let line = other.line;
+        reader.error(
+            format!("DSCP and IP precedence are both set (line {line}), in the same byte"),
+            "the router refuses the line: the first of the two is set",
+        );
+        return Ok(finding);
+    }
+    class.marks.push(At::new(reader.line, marking));
+    Ok(finding)
+}
+
+/// Whether one is the DSCP and the other the IP precedence.
+fn same_byte(one: &Marking, other: &Marking) -> bool {
+    matches!(
+        (one.field(), other.field()),
+        (Some(Field::Dscp), Some(Field::Precedence)) | (Some(Field::Precedence), Some(Field::Dscp))
+    )
+}
+
+/// The field that the next words name; `None` where perhop knows only its name, which is not read then.
+fn field(reader: &mut Reader) -> Option<Field> {
+    let keywords = [
+        "ip",
+        "precedence",
+        "prec",
+        "dscp",
+        "qos-group",
+        "cos",
+        "cos-inner",
+        "mpls",
+        "discard-class",
+        "traffic-class",
+    ];
+    let mut word = reader.keyword(&keywords)?;
+    if word == "ip" {
+        word = reader.keyword(&["precedence", "dscp"])?;
+    }
+    Some(match word {
+        "dscp" if reader.eat("tunnel") => Field::TunnelDscp,
+        "dscp" => Field::Dscp,
+        "precedence" | "prec" if reader.eat("tunnel") => Field::TunnelPrecedence,
+        "precedence" | "prec" => Field::Precedence,
+        "qos-group" => Field::QosGroup,
+        "cos" if reader.eat("inner") => Field::CosInner,
+        "cos" => Field::Cos,
+        "cos-inner" => Field::CosInner,
+        "mpls" => {
+            reader.keyword(&["experimental"])?;
+            match reader.keyword(&["imposition", "topmost"]) {
+                Some("topmost") => Field::MplsTopmost,
+                _ => Field::MplsImposition,
+            }
+        }
+        "discard-class" => Field::DiscardClass,
+        _ => Field::TrafficClass,
+    })
+}
+
+fn marking(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
+    let Some(to) = field(reader) else { return other(reader) };
+    let taken_back = reader.negated() && reader.peek().is_none();
+    let marking = match source(reader) {
+        Some(from) => Marking::Copy { to, from, table: table(reader)? },
+        None if taken_back => value_of(to, 0),
+        None => value(to, reader)?,
+    };
+    reader.eat("tunnel");
+    reader.end()?;
+    let finding = unseen(&marking).map_or(Finding::MODELLED, Finding::not_modelled);
+    Ok((marking, finding))
+}
+
+/// The field whose value is to be copied, where the next word is a field's name and no value.
+pub(super) fn source(reader: &mut Reader) -> Option<Field> {
+    let names =
+        ["precedence", "prec", "dscp", "qos-group", "cos", "mpls", "exp", "discard-class", "traffic-class"];
+    let word = reader.peek()?;
+    // A codepoint's own name is never a field's: `set dscp default` writes a value.
+    let exact = names.iter().find(|name| name.eq_ignore_ascii_case(word))?;
+    reader.next();
+    Some(match *exact {
+        "precedence" | "prec" => Field::Precedence,
+        "dscp" => Field::Dscp,
+        "qos-group" => Field::QosGroup,
+        "cos" if reader.eat("inner") => Field::CosInner,
+        "cos" => Field::Cos,
+        "mpls" | "exp" => {
+            reader.keyword(&["experimental"]);
+            reader.keyword(&["topmost"]);
+            Field::MplsTopmost
+        }
+        "discard-class" => Field::DiscardClass,
+        _ => Field::TrafficClass,
+    })
+}
+
+/// `table NAME`, where it follows.
+pub(super) fn table(reader: &mut Reader) -> Result<Option<String>, Finding> {
+    if !reader.eat("table") {
+        return Ok(None);
+    }
+    reader.word("a table-map").map(|name| Some(name.to_owned()))
+}
+
+/// A value for `field`.
+pub(super) fn value(field: Field, reader: &mut Reader) -> Result<Marking, Finding> {
+    Ok(match field {
+        Field::Precedence => Marking::Precedence(precedence(reader)?),
+        Field::Dscp => Marking::Dscp(dscp(reader)?),
+        Field::QosGroup => Marking::QosGroup(reader.number("a group", 0..=99)? as u32),
+        _ => Marking::Number(field, field_value(field, reader)?),
+    })
+}
+
+/// `value` as a marking, for lines that take one back.
+fn value_of(field: Field, value: u8) -> Marking {
+    match field {
+        Field::Precedence => Marking::Precedence(perhop_qos::packet::IpPrecedence::default()),
+        Field::Dscp => Marking::Dscp(perhop_qos::Dscp::DEFAULT),
+        Field::QosGroup => Marking::QosGroup(value.into()),
+        _ => Marking::Number(field, value),
+    }
+}
+
+/// What to say of `marking` where perhop's packets have nothing of it.
+pub(super) fn unseen(marking: &Marking) -> Option<String> {
+    let to_be_set = |what: &str| format!("perhop's packets have no {what} that could be set");
+    Some(match marking {
+        Marking::Precedence(_) | Marking::Dscp(_) | Marking::QosGroup(_) => return None,
+        Marking::NotModelled(what) => format!("perhop's packets have no field that `{what}` could set"),
+        Marking::Copy { to: Field::Dscp | Field::Precedence | Field::QosGroup, from, .. } => {
+            format!("what becomes of the {} is not modelled", name(*from))
+        }
+        Marking::Number(field, _) | Marking::Copy { to: field, .. } => to_be_set(name(*field)),
+    })
+}
+
+fn name(field: Field) -> &'static str {
+    match field {
+        Field::Precedence => "precedence",
+        Field::Dscp => "DSCP",
+        Field::TunnelPrecedence | Field::TunnelDscp => "outer header of a tunnel",
+        Field::Cos => "class of service",
+        Field::CosInner => "inner class of service",
+        Field::MplsImposition | Field::MplsTopmost => "MPLS label",
+        Field::QosGroup => "group",
+        Field::DiscardClass => "discard class",
+        Field::TrafficClass => "traffic class",
+    }
+}
+
+/// Fields of layers that perhop has none of.
+fn other(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
+    let keywords =
+        ["atm-clp", "fr-de", "ip", "ipv6", "vlan", "mpls-exp", "fr-fecn-becn", "next-hop", "flow", "as-path"];
+    let word = reader.one_of(&keywords)?;
+    while reader.next().is_some() {}
+    let finding =
+        Finding::not_modelled(format!("perhop's packets have no field that `set {word}` could set"));
+    Ok((Marking::NotModelled(word.to_owned()), finding))
+}

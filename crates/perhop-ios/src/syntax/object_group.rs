@@ -1,0 +1,126 @@
+//! What stands under `object-group`.
+
+use std::net::Ipv4Addr;
+
+use super::access_entry::{prefix, protocol, protocol_number};
+use super::command::{Command, irrelevant, modelled};
+use super::numbers::address;
+use super::ports::ports;
+use crate::ast::{AddressMatch, At, Configuration, GroupMember, ObjectGroup, PrefixMatch, ServiceMatch};
+use crate::mode::Mode;
+use crate::words::{Finding, Reader, Reading};
+use perhop_qos::packet::Protocol;
+
+pub(super) const COMMANDS: &[Command<ObjectGroup>] = &[
+    modelled("any", |group, reader| add(group, reader, GroupMember::Address(AddressMatch::ANY))),
+    modelled("group-object", |group, reader| {
+        let name = reader.word("an object group")?.to_owned();
+        add(group, reader, GroupMember::Group(name))
+    }),
+    modelled("host", host),
+    modelled("range", |group, reader| {
+        let (first, last) = (address(reader, "the first address")?, address(reader, "the last address")?);
+        add(group, reader, GroupMember::Range(first.min(last), first.max(last)))
+    }),
+    irrelevant("description"),
+];
+
+/// `object-group network|service …`
+pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    let kinds = ["network", "service", "v4-network", "v4-service", "v6-network", "v6-service"];
+    if reader.keyword(&kinds).is_none() {
+        const OTHER: &str = "a group of something else than addresses and ports";
+        reader.opens = (!reader.negated()).then_some(Mode::NotModelled(OTHER));
+        return Ok(Finding::not_modelled(OTHER));
+    }
+    let name = reader.word("the group's name")?;
+    let groups = &mut configuration.object_groups;
+    if reader.negated() {
+        groups.remove(name);
+        return Ok(Finding::MODELLED);
+    }
+    let place =
+        groups.place(name, || ObjectGroup { name: name.to_owned(), line: reader.line, members: Vec::new() });
+    reader.opens = Some(Mode::ObjectGroup(place));
+    Ok(Finding::MODELLED)
+}
+
+/// A line that begins with an address, a prefix or a protocol.
+pub(super) fn unnamed(group: &mut ObjectGroup, reader: &mut Reader) -> Option<Reading> {
+    let first = reader.peek()?;
+    if first.parse::<Ipv4Addr>().is_ok() {
+        return Some(network(reader).and_then(|network| add(group, reader, GroupMember::Address(network))));
+    }
+    if first.contains(':') {
+        return Some(prefix(reader).and_then(|prefix| add(group, reader, GroupMember::Prefix(prefix))));
+    }
+    let service = match first {
+        "ip" => reader.rest().len() == 1,
+        _ => first == "tcp-udp" || protocol_number(first).is_some(),
+    };
+    service.then(|| service_member(group, reader))
+}
+
+/// `tcp source eq 80`, `udp range 16384 32767`, `tcp-udp eq 53`, `icmp echo`, `ip`.
+fn service_member(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
+    let mut service = ServiceMatch::default();
+    if reader.eat("tcp-udp") {
+        service.protocols = vec![Protocol::TCP, Protocol::UDP];
+    } else {
+        service.protocols.extend(protocol(reader)?);
+    }
+    let first = service.protocols.first().copied();
+    if reader.eat("source") {
+        service.source_ports = ports(first, reader)?;
+    }
+    reader.keyword(&["destination"]);
+    service.destination_ports = ports(first, reader)?;
+    if reader.peek().is_some()
+        && first.is_some_and(|protocol| ![Protocol::TCP, Protocol::UDP].contains(&protocol))
+    {
+        while reader.next().is_some() {}
+        add(group, reader, GroupMember::Service(service))?;
+        return Ok(Finding::not_modelled(
+            "types of messages look alike: all messages of this protocol match",
+        ));
+    }
+    add(group, reader, GroupMember::Service(service))
+}
+
+fn add(group: &mut ObjectGroup, reader: &mut Reader, member: GroupMember) -> Reading {
+    reader.end()?;
+    if reader.negated() {
+        group.members.retain(|other| other.value != member);
+    } else {
+        group.members.push(At::new(reader.line, member));
+    }
+    Ok(Finding::MODELLED)
+}
+
+fn host(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
+    if reader.peek().is_some_and(|word| word.contains(':')) {
+        let PrefixMatch { address, .. } = prefix(reader)?;
+        return add(group, reader, GroupMember::Prefix(PrefixMatch { address, length: 128 }));
+    }
+    if reader.peek().is_some_and(|word| word.parse::<Ipv4Addr>().is_err()) {
+        reader.next();
+        return Ok(Finding::not_modelled("perhop does not resolve names: no packet matches this member"));
+    }
+    let host = AddressMatch::host(address(reader, "an address")?);
+    add(group, reader, GroupMember::Address(host))
+}
+
+/// `10.0.0.0 255.0.0.0` or `10.0.0.0 /8`: unlike in an access list, ones are the bits that count.
+fn network(reader: &mut Reader) -> Result<AddressMatch, Finding> {
+    let network = address(reader, "an address")?;
+    let Some(word) = reader.peek() else { return Ok(AddressMatch::host(network)) };
+    let length = word.strip_prefix('/').and_then(|length| length.parse::<u32>().ok());
+    let mask = match length.filter(|length| *length <= 32) {
+        Some(length) => {
+            reader.next();
+            u32::MAX.checked_shl(32 - length).unwrap_or(0)
+        }
+        None => address(reader, "a subnet mask")?.to_bits(),
+    };
+    Ok(AddressMatch { address: network, wildcard: Ipv4Addr::from_bits(!mask) })
+}

@@ -1,0 +1,121 @@
+//! Ports, by number or name, and the operators before them.
+
+use perhop_qos::packet::Protocol;
+
+use crate::ast::PortMatch;
+use crate::words::{Finding, Reader};
+
+/// The ports that an operator and its numbers name, where one follows; empty for all ports.
+pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<Vec<PortMatch>, Finding> {
+    if !matches!(protocol, Some(Protocol::TCP | Protocol::UDP)) {
+        return Ok(Vec::new());
+    }
+    let Some(operator) = reader.keyword(&["eq", "neq", "lt", "gt", "range"]) else { return Ok(Vec::new()) };
+    let first = port(reader)?;
+    let span = |first: u16, last: u16| (first <= last).then_some(PortMatch { first, last });
+    Ok(match operator {
+        "eq" => {
+            let mut all = vec![PortMatch { first, last: first }];
+            // Later releases take several ports after one `eq`.
+            while reader.peek().is_some_and(|word| port_number(word).is_some()) {
+                let port = port(reader)?;
+                all.push(PortMatch { first: port, last: port });
+            }
+            all
+        }
+        "neq" => {
+            let below = first.checked_sub(1).and_then(|last| span(0, last));
+            let above = first.checked_add(1).and_then(|first| span(first, u16::MAX));
+            below.into_iter().chain(above).collect()
+        }
+        "lt" => {
+            let last = first.checked_sub(1);
+            vec![last.and_then(|last| span(0, last)).ok_or_else(|| nothing("lt 0"))?]
+        }
+        "gt" => {
+            let next = first.checked_add(1);
+            vec![next.and_then(|next| span(next, u16::MAX)).ok_or_else(|| nothing("gt 65535"))?]
+        }
+        _ => {
+            let last = port(reader)?;
+            // The router puts the two in order.
+            vec![PortMatch { first: first.min(last), last: first.max(last) }]
+        }
+    })
+}
+
+fn nothing(what: &str) -> Finding {
+    Finding::not_recognized(format!("no port matches `{what}`"))
+}
+
+fn port(reader: &mut Reader) -> Result<u16, Finding> {
+    let port = reader.peek().and_then(port_number).ok_or_else(|| reader.unexpected("a port"))?;
+    reader.next();
+    Ok(port)
+}
+
+/// Ports that the router writes by name.
+const PORTS: &[(&str, u16)] = &[
+    ("bgp", 179),
+    ("biff", 512),
+    ("bootpc", 68),
+    ("bootps", 67),
+    ("chargen", 19),
+    ("cmd", 514),
+    ("connectedapps-plain", 15001),
+    ("connectedapps-tls", 15002),
+    ("daytime", 13),
+    ("discard", 9),
+    ("dnsix", 195),
+    ("domain", 53),
+    ("drip", 3949),
+    ("echo", 7),
+    ("exec", 512),
+    ("finger", 79),
+    ("ftp", 21),
+    ("ftp-data", 20),
+    ("gopher", 70),
+    ("hostname", 101),
+    ("ident", 113),
+    ("irc", 194),
+    ("isakmp", 500),
+    ("klogin", 543),
+    ("kshell", 544),
+    ("login", 513),
+    ("lpd", 515),
+    ("mobile-ip", 434),
+    ("msrpc", 135),
+    ("nameserver", 42),
+    ("netbios-dgm", 138),
+    ("netbios-ns", 137),
+    ("netbios-ss", 139),
+    ("nntp", 119),
+    ("non500-isakmp", 4500),
+    ("ntp", 123),
+    ("onep-plain", 15001),
+    ("onep-tls", 15002),
+    ("pim-auto-rp", 496),
+    ("pop2", 109),
+    ("pop3", 110),
+    ("rip", 520),
+    ("smtp", 25),
+    ("snmp", 161),
+    ("snmptrap", 162),
+    ("sunrpc", 111),
+    ("syslog", 514),
+    ("tacacs", 49),
+    ("talk", 517),
+    ("telnet", 23),
+    ("tftp", 69),
+    ("time", 37),
+    ("uucp", 540),
+    ("who", 513),
+    ("whois", 43),
+    ("www", 80),
+    ("xdmcp", 177),
+];
+
+fn port_number(word: &str) -> Option<u16> {
+    let named = PORTS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, port)| *port);
+    named.or_else(|| word.parse().ok())
+}

@@ -1,0 +1,192 @@
+//! `random-detect …`: the command itself, and the lines that set its parameters.
+
+use std::collections::BTreeMap;
+
+use super::numbers::{field_value, scaled};
+use crate::ast::{At, Basis, Field, RandomDetect, ThresholdUnit, Thresholds};
+use crate::words::{Finding, Reader, Reading};
+
+pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut Reader) -> Reading {
+    const KEYWORDS: &[&str] = &[
+        "prec-based",
+        "precedence-based",
+        "dscp-based",
+        "discard-class-based",
+        "cos-based",
+        "exponential-weighting-constant",
+        "precedence",
+        "prec",
+        "dscp",
+        "discard-class",
+        "cos",
+        "ecn",
+        "clp",
+        "atm-clp-based",
+        "attach",
+        "flow",
+    ];
+    let line = reader.line;
+    let Some(word) = reader.keyword(KEYWORDS) else {
+        if reader.negated() {
+            *detect = None;
+        } else {
+            reader.end()?;
+            detect.get_or_insert_with(|| At::new(line, RandomDetect::default()));
+        }
+        return Ok(Finding::MODELLED);
+    };
+    // The router turns WRED on with its first parameter as well.
+    let parameters = &mut detect.get_or_insert_with(|| At::new(line, RandomDetect::default())).value;
+    match word {
+        "prec-based" | "precedence-based" => return basis(parameters, Basis::Precedence, reader),
+        "dscp-based" => return basis(parameters, Basis::Dscp, reader),
+        "discard-class-based" => return basis(parameters, Basis::DiscardClass, reader),
+        "cos-based" => return basis(parameters, Basis::Cos, reader),
+        "exponential-weighting-constant" if reader.negated() => parameters.exponent = None,
+        "exponential-weighting-constant" => {
+            parameters.exponent = Some(reader.number("the exponent", 1..=16)? as u32);
+        }
+        "ecn" => parameters.ecn = (!reader.negated()).then(|| At::new(line, ())),
+        "precedence" | "prec" if reader.eat("rsvp") => {
+            while reader.next().is_some() {}
+            return Ok(Finding::irrelevant("perhop has no reserved flows"));
+        }
+        "precedence" | "prec" => return of_values(parameters, Basis::Precedence, reader),
+        "dscp" => return of_values(parameters, Basis::Dscp, reader),
+        "discard-class" => return of_values(parameters, Basis::DiscardClass, reader),
+        "cos" => return of_values(parameters, Basis::Cos, reader),
+        other => return Ok(Finding::not_modelled(format!("WRED by {other} is not modelled"))),
+    }
+    reader.end()?;
+    Ok(Finding::MODELLED)
+}
+
+/// What perhop's packets do not carry, and what it does not compute yet.
+fn finding(basis: Basis, unit: ThresholdUnit) -> Finding {
+    match basis {
+        Basis::Precedence | Basis::Dscp if unit == ThresholdUnit::Packets => Finding::MODELLED,
+        Basis::Precedence | Basis::Dscp => {
+            Finding::not_modelled(format!("thresholds in {}: the default ones apply", name(unit)))
+        }
+        Basis::DiscardClass => Finding::not_modelled("WRED by discard class is not modelled"),
+        Basis::Cos => Finding::not_modelled("WRED by class of service is not modelled"),
+    }
+}
+
+/// `dscp-based [aggregate …]`
+fn basis(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Reading {
+    parameters.basis = if reader.negated() { Basis::Precedence } else { basis };
+    if reader.eat("aggregate") {
+        let line = reader.line;
+        let thresholds = if reader.peek().is_some() { thresholds(parameters, reader)? } else { None };
+        parameters.aggregate = Some(At::new(line, thresholds.map(|at| at.value)));
+        return Ok(Finding::not_modelled("values without thresholds of their own share these"));
+    }
+    reader.end()?;
+    Ok(finding(basis, ThresholdUnit::Packets))
+}
+
+/// `dscp af11 32 40 10`, `dscp values 8 10 minimum-thresh 32 maximum-thresh 40`
+fn of_values(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Reading {
+    let field = match basis {
+        Basis::Precedence => Field::Precedence,
+        Basis::Dscp => Field::Dscp,
+        Basis::DiscardClass => Field::DiscardClass,
+        Basis::Cos => Field::Cos,
+    };
+    let mut values = Vec::new();
+    if reader.eat("values") {
+        while reader.peek().is_some_and(|word| !["percent", "minimum-thresh"].contains(&word)) {
+            values.push(field_value(field, reader)?);
+        }
+    } else {
+        values.push(field_value(field, reader)?);
+    }
+    let thresholds = thresholds(parameters, reader)?;
+    let all: &mut BTreeMap<u8, At<Thresholds>> = match basis {
+        Basis::Precedence => &mut parameters.precedences,
+        Basis::Dscp => &mut parameters.dscps,
+        Basis::DiscardClass => &mut parameters.discard_classes,
+        Basis::Cos => &mut parameters.classes_of_service,
+    };
+    for value in values {
+        match thresholds {
+            Some(thresholds) => all.insert(value, thresholds),
+            None => all.remove(&value),
+        };
+    }
+    Ok(finding(basis, parameters.unit))
+}
+
+/// Minimum, maximum and mark probability denominator; `None` where the router refuses them or the line
+/// takes them back.
+fn thresholds(parameters: &mut RandomDetect, reader: &mut Reader) -> Result<Option<At<Thresholds>>, Finding> {
+    if reader.negated() {
+        while reader.next().is_some() {}
+        return Ok(None);
+    }
+    let percent = reader.eat("percent").then_some(ThresholdUnit::Percent);
+    reader.keyword(&["minimum-thresh"]);
+    let (min, first) = threshold(reader, "the minimum threshold")?;
+    reader.keyword(&["maximum-thresh"]);
+    let (max, second) = threshold(reader, "the maximum threshold")?;
+    reader.keyword(&["mark-prob", "mark-probability"]);
+    let denominator = match reader.peek() {
+        Some(_) => reader.number("the mark probability denominator", 1..=65536)?,
+        None => DEFAULT_MARK_PROBABILITY_DENOMINATOR,
+    };
+    reader.end()?;
+    let unit = percent.or(second).or(first).unwrap_or_default();
+    if min >= max {
+        let of = name(unit);
+        reader.error(
+            format!("the minimum threshold, {min} {of}, is not below the maximum threshold, {max} {of}"),
+            "the router refuses the line: the default thresholds apply",
+        );
+        return Ok(None);
+    }
+    if unit != parameters.unit && parameters.has_thresholds() {
+        reader.error(
+            format!("a threshold in {} beside thresholds in {}", name(unit), name(parameters.unit)),
+            "the router refuses the line: the default thresholds apply",
+        );
+        return Ok(None);
+    }
+    parameters.unit = unit;
+    let thresholds = Thresholds { min, max, mark_probability_denominator: denominator };
+    Ok(Some(At::new(reader.line, thresholds)))
+}
+
+/// A threshold, with its unit where one follows.
+fn threshold(reader: &mut Reader, what: &str) -> Result<(u64, Option<ThresholdUnit>), Finding> {
+    let value = reader.peek().and_then(scaled).filter(|value| (1..=1_000_000_000).contains(value));
+    let value = value.ok_or_else(|| reader.unexpected(what))?;
+    reader.next();
+    Ok(match reader.keyword(&["packets", "bytes", "ms", "us", "percent"]) {
+        None => (value, None),
+        Some("packets") => (value, Some(ThresholdUnit::Packets)),
+        Some("bytes") => (value, Some(ThresholdUnit::Bytes)),
+        Some("ms") => (value * 1000, Some(ThresholdUnit::Microseconds)),
+        Some("us") => (value, Some(ThresholdUnit::Microseconds)),
+        Some(_) => (value, Some(ThresholdUnit::Percent)),
+    })
+}
+
+fn name(unit: ThresholdUnit) -> &'static str {
+    match unit {
+        ThresholdUnit::Packets => "packets",
+        ThresholdUnit::Bytes => "bytes",
+        ThresholdUnit::Microseconds => "microseconds",
+        ThresholdUnit::Percent => "percent",
+    }
+}
+
+impl RandomDetect {
+    fn has_thresholds(&self) -> bool {
+        let maps = [&self.precedences, &self.dscps, &self.discard_classes, &self.classes_of_service];
+        maps.iter().any(|map| !map.is_empty())
+    }
+}
+
+/// One in ten packets at the maximum threshold.
+const DEFAULT_MARK_PROBABILITY_DENOMINATOR: u64 = 10;
