@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::at::At;
 use super::class_map::Family;
 use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
-use super::policy_map::FairQueue;
+use super::policy_map::{FairQueue, ServicePolicies};
 use super::random_detect::RandomDetect;
 use super::rate_limit::{Direction, RateLimit};
 
@@ -127,15 +127,6 @@ pub struct PacketFilter {
     pub direction: Direction,
     /// Which packets it looks at.
     pub family: Family,
-}
-
-/// `service-policy` of an interface or circuit.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct ServicePolicies {
-    /// For what comes in.
-    pub input: Option<At<String>>,
-    /// For what goes out.
-    pub output: Option<At<String>>,
 }
 
 /// `interface`.

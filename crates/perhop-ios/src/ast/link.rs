@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::at::At;
-use super::interface::ServicePolicies;
+use super::policy_map::ServicePolicies;
 
 /// `tunnel …` of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

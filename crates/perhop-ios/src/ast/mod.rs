@@ -23,7 +23,7 @@ pub use at::At;
 pub use class_map::{ClassMap, Combination, Criterion, Family, Polarity, Statement};
 pub use interface::{
     AtmService, CellEncapsulation, Hardware, Interface, InterfaceAddress, InterfaceAddress6,
-    LinkEncapsulation, PacketFilter, Pvc, Rank, ServicePolicies,
+    LinkEncapsulation, PacketFilter, Pvc, Rank,
 };
 pub use link::{
     ChannelGroup, ControlPlane, Controller, IpsecProfile, Multilink, PeerPolicy, ServiceInstance,
@@ -32,7 +32,8 @@ pub use link::{
 pub use named::Named;
 pub use policy_map::{
     Account, Bandwidth, FairQueue, PacketPolice, PartialLimit, Police, PolicyClass, PolicyMap, Priority,
-    PriorityRate, QueueLimit, Shape, ShapeKind, TableDefault, TableMap, TrafficRate, ValueLimit,
+    PriorityRate, QueueLimit, ServicePolicies, Shape, ShapeKind, TableDefault, TableMap, TrafficRate,
+    ValueLimit,
 };
 pub use random_detect::{Basis, RandomDetect, ThresholdUnit, Thresholds};
 pub use rate_limit::{Action, Direction, Field, Marking, RateLimit, RateLimitMatch, Then};

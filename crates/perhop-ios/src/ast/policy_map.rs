@@ -6,6 +6,15 @@ use super::at::At;
 use super::random_detect::RandomDetect;
 use super::rate_limit::{Action, Field, Marking};
 
+/// `service-policy` of an interface or circuit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ServicePolicies {
+    /// For what comes in.
+    pub input: Option<At<String>>,
+    /// For what goes out.
+    pub output: Option<At<String>>,
+}
+
 /// `policy-map`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PolicyMap {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use perhop_qos::Dscp;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 
-use super::{Condition, of_family};
+use super::algebra::{Condition, of_family};
 use crate::ast::{
     AccessList, AclAction, AclEntry, AclKind, AddressMatch, Configuration, Family, PortMatch, PrefixMatch,
     ServiceMatch,

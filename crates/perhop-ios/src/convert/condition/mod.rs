@@ -1,163 +1,22 @@
 //! [`Condition`]: class-maps and access lists as conditions on packets.
 
 mod access_list;
+mod algebra;
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-
-use perhop_qos::Dscp;
-use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
+use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange};
 use perhop_qos::packet::Protocol;
 
 use crate::ast::{
-    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Family, Polarity, RateLimitMatch,
-    Statement,
+    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Polarity, RateLimitMatch, Statement,
 };
 use crate::syntax::application::{application, ip_protocol};
 use access_list::of_access_list;
-
-/// Which packets meet something.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Condition {
-    Always,
-    Never,
-    When(Box<MatchConfig>),
-}
+pub(crate) use algebra::Condition;
+use algebra::of_family;
+pub(super) use algebra::{looks_at_codepoint, looks_at_label};
 
 /// Class-maps inside class-maps go no deeper.
 const DEEPEST: usize = 16;
-
-impl Condition {
-    pub(super) fn when(config: MatchConfig) -> Condition {
-        Condition::When(Box::new(config))
-    }
-    /// All of them.
-    pub(super) fn all(conditions: Vec<Condition>) -> Condition {
-        let mut together = Vec::new();
-        for condition in conditions {
-            match condition {
-                Condition::Always => {}
-                Condition::Never => return Condition::Never,
-                Condition::When(config) => together.push(*config),
-            }
-        }
-        let together = match together.len() {
-            0 => return Condition::Always,
-            1 => Condition::when(together.remove(0)),
-            _ => Condition::when(MatchConfig { all: Some(together), ..MatchConfig::default() }),
-        };
-        // Conditions that exclude each other: `dscp ef` and `precedence 1`.
-        if together.may_hold_at_all() { together } else { Condition::Never }
-    }
-    /// At least one of them.
-    pub(super) fn any(conditions: Vec<Condition>) -> Condition {
-        let mut either = Vec::new();
-        for condition in conditions {
-            match condition {
-                Condition::Always => return Condition::Always,
-                Condition::Never => {}
-                Condition::When(config) => either.push(*config),
-            }
-        }
-        match either.len() {
-            0 => Condition::Never,
-            1 => Condition::when(either.remove(0)),
-            _ => Condition::when(MatchConfig { any: Some(either), ..MatchConfig::default() }),
-        }
-    }
-    /// The contrary.
-    pub(super) fn negated(self) -> Condition {
-        match self {
-            Condition::Always => Condition::Never,
-            Condition::Never => Condition::Always,
-            Condition::When(config) => match config.not {
-                // Only a condition made here is a bare negation.
-                Some(not)
-                    if *config == (MatchConfig { not: Some(not.clone()), ..MatchConfig::default() }) =>
-                {
-                    Condition::When(not)
-                }
-                not => {
-                    let config = MatchConfig { not, ..*config };
-                    Condition::when(MatchConfig { not: Some(Box::new(config)), ..MatchConfig::default() })
-                }
-            },
-        }
-    }
-    /// This and none of `others`.
-    pub(super) fn but_not(self, others: &[Condition]) -> Condition {
-        if others.is_empty() {
-            return self;
-        }
-        Condition::all(vec![self, Condition::any(others.to_vec()).negated()])
-    }
-}
-
-impl Condition {
-    /// Whether a packet with this codepoint may meet it, as far as the codepoint alone tells.
-    pub(super) fn may_hold(&self, dscp: Dscp) -> bool {
-        match self {
-            Condition::Always => true,
-            Condition::Never => false,
-            Condition::When(config) => holds(config, dscp) != Some(false),
-        }
-    }
-    fn may_hold_at_all(&self) -> bool {
-        let Condition::When(config) = self else { return true };
-        !looks_at_codepoint(config) || (0..64).filter_map(Dscp::new).any(|dscp| self.may_hold(dscp))
-    }
-}
-
-/// Whether a packet with this codepoint meets `config`; `None` where more than the codepoint decides.
-fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
-    let MatchConfig { dscp: codepoints, precedence, all, any, not, .. } = config;
-    let own = [
-        codepoints.as_ref().map(|list| Some(list.0.contains(&dscp))),
-        precedence.as_ref().map(|list| Some(list.0.contains(&dscp.precedence()))),
-        all.as_ref().map(|list| every(list.iter().map(|config| holds(config, dscp)))),
-        any.as_ref().map(|list| {
-            // At least one holds unless all of them do not.
-            every(list.iter().map(|config| holds(config, dscp).map(|holds| !holds))).map(|none| !none)
-        }),
-        not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
-    ];
-    let of_codepoint = MatchConfig {
-        dscp: codepoints.clone(),
-        precedence: precedence.clone(),
-        all: all.clone(),
-        any: any.clone(),
-        not: not.clone(),
-        ..MatchConfig::default()
-    };
-    let others = (*config != of_codepoint).then_some(None);
-    every(own.into_iter().flatten().chain(others))
-}
-
-/// Whether the codepoint of a packet matters to `config`.
-pub(super) fn looks_at_codepoint(config: &MatchConfig) -> bool {
-    let inside = [&config.all, &config.any].into_iter().flatten().flatten();
-    config.dscp.is_some()
-        || config.precedence.is_some()
-        || inside.chain(config.not.as_deref()).any(looks_at_codepoint)
-}
-
-/// Whether the label of a packet matters to `config`.
-pub(super) fn looks_at_label(config: &MatchConfig) -> bool {
-    let inside = [&config.all, &config.any].into_iter().flatten().flatten();
-    config.label.is_some() || inside.chain(config.not.as_deref()).any(looks_at_label)
-}
-
-/// Whether all hold: one that does not is enough to say no.
-fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    let mut all = Some(true);
-    for part in parts {
-        match part {
-            Some(true) => {}
-            Some(false) => return Some(false),
-            None => all = None,
-        }
-    }
-    all
-}
 
 /// The packets of the class called `name`; `None` where there is no such class-map.
 pub(super) fn of_class(configuration: &Configuration, name: &str) -> Option<Condition> {
@@ -189,20 +48,6 @@ fn of_statement(configuration: &Configuration, statement: &Statement, depth: usi
     match of_family(configuration, statement.family) {
         Condition::Always => condition,
         family => Condition::all(vec![family, condition]),
-    }
-}
-
-/// The packets of `family`. Where a configuration says nothing of IPv6, the router passes IPv4 packets only,
-/// and the condition would cost time for nothing.
-fn of_family(configuration: &Configuration, family: Family) -> Condition {
-    let all = |address: IpAddr| {
-        let all = Prefix::new(address, 0).ok().map(OneOrMany::from);
-        Condition::when(MatchConfig { source: all, ..MatchConfig::default() })
-    };
-    match family {
-        Family::Ipv4 if configuration.speaks_ipv6 => all(Ipv4Addr::UNSPECIFIED.into()),
-        Family::Any | Family::Ipv4 => Condition::Always,
-        Family::Ipv6 => all(Ipv6Addr::UNSPECIFIED.into()),
     }
 }
 
