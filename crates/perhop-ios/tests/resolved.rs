@@ -224,3 +224,53 @@ fn refusals_of_today() {
         assert!(found, "{part}: {:?}", configuration.diagnostics);
     }
 }
+
+/// A 7200 with HQF as the hub of a DMVPN: limits by 500 ms of 250-byte packets, 200 ms of burst, the priority
+/// queue as long as its classes together; a 100-byte ping counts 128 bytes in its class (GRE with key) and
+/// 142 in the queue (Ethernet).
+#[test]
+fn a_policy_of_a_tunnels_peers() {
+    let policies = "policy-map child\n class a\n  priority percent 10\n class b\n  bandwidth percent 15\n  random-detect \
+         dscp-based\n class c\n  priority percent 23\n class d\n  bandwidth percent 19\n class g\n  bandwidth percent 5\n \
+         class f\n  bandwidth percent 3\n class class-default\n  bandwidth percent 25\n  random-detect\n\
+         policy-map low\n class class-default\n  shape average 4000000\n  service-policy child\n";
+    let text = format!(
+        "{CLASSES}{policies}interface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n\
+         interface Tunnel501\n ip nhrp map group LOW service-policy output low\n tunnel source GigabitEthernet0/0\n \
+         tunnel mode gre multipoint\n tunnel key 501\n"
+    );
+    let mut configuration = parse(&text);
+    let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let port = router.ports.iter().find(|port| port.name == "Tunnel501").unwrap();
+    assert_eq!((port.counted_bytes.classes, port.counted_bytes.queues), (28, 42));
+    let policy = port.policies.output.as_ref().unwrap_or_else(|| panic!("{:?}", configuration.diagnostics));
+    let child = inner(policy);
+    assert_eq!(class(policy, "class-default").queue_limit, Some(packets(1000)));
+    let limits =
+        ["b", "d", "g", "f", "class-default"].map(|name| class(child, name).queue_limit.unwrap().value);
+    assert_eq!(limits, [150, 190, 50, 30, 250]);
+    assert_eq!(child.priority_limits[0].limit.value, 330);
+    let priority = ["a", "c"].map(|name| class(child, name).priority.unwrap());
+    assert_eq!(priority.map(|one| one.rate_bps), [Some(400_000), Some(920_000)]);
+    assert_eq!(priority.map(|one| one.burst_bytes), [Some(10_000), Some(23_000)]);
+}
+
+/// Cisco's example of `random-detect` in bytes: 500 ms of 1 Mb/s, and of the other 9 Mb/s of an Ethernet; the
+/// maximum is half the limit, the minima eighths to fifteenths of a half of it.
+#[test]
+fn thresholds_in_bytes_are_parts_of_the_limit() {
+    let text = on(
+        "Ethernet0/0",
+        "policy-map top\n class a\n  bandwidth 1000\n  random-detect\n  random-detect precedence 2 100 bytes 200 bytes 10\n \
+         class class-default\n  random-detect\n  random-detect precedence 4 150 bytes 300 bytes 15\n",
+    );
+    let policy = resolved(&text, Profile::Hqf);
+    let rows = |name: &str| class(&policy, name).random_detect.clone().unwrap().rows;
+    assert_eq!(class(&policy, "a").queue_limit.unwrap().bytes, Some(62_500));
+    let first: Vec<_> = rows("a").iter().map(|row| (row.min, row.max)).collect();
+    assert_eq!(first[0], (15_625, 31_250));
+    assert_eq!((first[1].0, first[2], first[3].0, first[7].0), (17_578, (100, 200), 21_484, 29_296));
+    assert_eq!(class(&policy, "class-default").queue_limit.unwrap().bytes, Some(562_500));
+    let second: Vec<_> = rows("class-default").iter().map(|row| (row.min, row.max)).collect();
+    assert_eq!((second[0], second[7].0), ((140_625, 281_250), 263_671));
+}

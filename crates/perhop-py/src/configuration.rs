@@ -33,12 +33,15 @@ impl ConfigurationLanguage for Ios {
             Severity::Error => perhop_scenario::Severity::Error,
             Severity::Warning => perhop_scenario::Severity::Warning,
         };
+        let dependencies = configuration.dependencies();
+        let used_by = |line| dependencies.used_by(line).into_iter().map(str::to_owned).collect();
         let mut findings: Vec<Finding> = configuration
             .diagnostics
             .iter()
             .map(|found| Finding {
                 severity: severity(found.severity),
                 line: found.line,
+                interfaces: Some(used_by(found.line)),
                 message: found.message.clone(),
                 help: found.router.clone(),
             })
@@ -89,6 +92,7 @@ fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
     Some(Finding {
         severity: perhop_scenario::Severity::Warning,
         line: first.number,
+        interfaces: None,
         message: format!("`{}`{others}: not simulated", first.text.trim()),
         help: "`perhop check` of the configuration lists the state of every line".to_owned(),
     })

@@ -36,6 +36,7 @@ impl ConfigurationLanguage for Toy {
         let complaint = |(index, _)| Finding {
             severity: Severity::Warning,
             line: index + 1,
+            interfaces: None,
             message: "a bad word".into(),
             help: "say it nicely".into(),
         };

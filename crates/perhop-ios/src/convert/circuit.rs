@@ -1,14 +1,21 @@
-//! [`Circuit`]: what packets leave by: an interface without circuits, or one circuit of an ATM interface.
+//! [`Circuit`]: what packets leave by: an interface, one circuit of an ATM interface, or one peer of a
+//! tunnel.
 
 use perhop_qos::Rate;
 
-use crate::ast::{AtmService, Configuration, Hardware, Interface, Pvc};
+use crate::ast::{
+    At, AtmService, Configuration, Hardware, Interface, PeerPolicy, Pvc, ServiceInstance, ServicePolicies,
+};
 
 /// What packets leave by.
 pub(super) struct Circuit<'a> {
     pub(super) name: String,
     pub(super) line: usize,
     pub(super) pvc: Option<&'a Pvc>,
+    /// Policies of its own.
+    pub(super) policies: Option<&'a ServicePolicies>,
+    /// The policy for the peers of a group (`nhrp map group`).
+    pub(super) peer: Option<&'a PeerPolicy>,
     /// What shares and percentages refer to.
     pub(super) bandwidth: Rate,
 }
@@ -21,13 +28,7 @@ impl<'a> Circuit<'a> {
     /// The circuits of `interface`, or the interface itself where it has none.
     pub(super) fn of(interface: &'a Interface, configuration: &'a Configuration) -> Vec<Circuit<'a>> {
         if interface.pvcs.is_empty() {
-            let bandwidth = interface_bandwidth(interface, configuration);
-            return vec![Circuit {
-                name: interface.name.clone(),
-                line: interface.line,
-                pvc: None,
-                bandwidth,
-            }];
+            return Circuit::of_peers(interface, configuration);
         }
         let name = |pvc: &Pvc| match interface.pvcs.len() {
             1 => interface.name.clone(),
@@ -37,10 +38,54 @@ impl<'a> Circuit<'a> {
             name: name(pvc),
             line: pvc.line,
             pvc: Some(pvc),
+            policies: Some(&pvc.service_policies),
+            peer: None,
             bandwidth: cell_rate(pvc).unwrap_or_else(|| interface_bandwidth(interface, configuration)),
         };
         interface.pvcs.iter().map(circuit).collect()
     }
+
+    /// The interface itself, one for each of its service instances with a policy, and one for the peers of
+    /// each of its groups. A tunnel with one group and no policy of its own is that group's.
+    fn of_peers(interface: &'a Interface, configuration: &'a Configuration) -> Vec<Circuit<'a>> {
+        let circuit = |name: String, line: usize, peer: Option<&'a PeerPolicy>| Circuit {
+            name,
+            line,
+            pvc: None,
+            policies: None,
+            peer,
+            bandwidth: interface_bandwidth(interface, configuration),
+        };
+        let own = |peer| circuit(interface.name.clone(), interface.line, peer);
+        let has_policy = |instance: &&ServiceInstance| {
+            instance.service_policies.input.is_some() || instance.service_policies.output.is_some()
+        };
+        let instances = interface.service_instances.iter().filter(has_policy).map(|instance| Circuit {
+            policies: Some(&instance.service_policies),
+            ..circuit(format!("{} EFP {}", interface.name, instance.number), instance.line, None)
+        });
+        match interface.peer_policies.as_slice() {
+            [] => std::iter::once(own(None)).chain(instances).collect(),
+            [only] if interface.service_policies.output.is_none() => vec![own(Some(only))],
+            groups => {
+                let of_group = |peer: &'a PeerPolicy| {
+                    circuit(format!("{} {}", interface.name, peer.group), peer.line, Some(peer))
+                };
+                std::iter::once(own(None)).chain(groups.iter().map(of_group)).collect()
+            }
+        }
+    }
+}
+
+/// The interface that the packets of a tunnel leave by, as far as the configuration says.
+pub(super) fn underlay<'a>(interface: &Interface, configuration: &'a Configuration) -> Option<&'a Interface> {
+    let source = interface.tunnel.as_ref()?.source.as_ref()?;
+    let by_name = configuration.interfaces.get(&crate::interface_name(&source.value));
+    by_name.or_else(|| {
+        let address: std::net::Ipv4Addr = source.value.parse().ok()?;
+        let has = |other: &&Interface| other.addresses.iter().any(|own| own.address == address);
+        configuration.interfaces.iter().find(has)
+    })
 }
 
 /// The sustained rate of a circuit, bits per second of cells; `None` where it is that of the line.
@@ -54,12 +99,17 @@ pub(super) fn cell_rate(pvc: &Pvc) -> Option<Rate> {
 }
 
 fn interface_bandwidth(interface: &Interface, configuration: &Configuration) -> Rate {
-    if let Some(bandwidth) = interface.bandwidth_reference.or(interface.bandwidth) {
+    let written: Option<At<u64>> = interface.bandwidth_reference.or(interface.bandwidth);
+    if let Some(bandwidth) = written {
         return kilobits(bandwidth.value);
     }
     let parent = interface.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
     if let Some(parent) = parent {
         return interface_bandwidth(parent, configuration);
+    }
+    // On a tunnel the line below counts, not the bandwidth that routing calculates with: output of a hub.
+    if let Some(below) = underlay(interface, configuration).filter(|below| below.tunnel.is_none()) {
+        return interface_bandwidth(below, configuration);
     }
     let clock = interface.clock_rate.filter(|_| interface.hardware == Hardware::Serial);
     let speed = interface.speed.map(|speed| kilobits(speed.value.saturating_mul(1000)));

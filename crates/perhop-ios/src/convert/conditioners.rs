@@ -95,7 +95,7 @@ impl Context<'_> {
 
 /// The stages of `policy`: one for each class that marks, polices or drops, and for each before it whose
 /// packets it must not see.
-fn of_policy(policy: &mut ResolvedPolicy) -> Vec<ConditionerConfig> {
+pub(super) fn of_policy(policy: &mut ResolvedPolicy) -> Vec<ConditionerConfig> {
     let mut stages = stages_of(policy, &Outer::default());
     // Stages at the end that do nothing say nothing.
     let last = stages.iter().rposition(|stage| !is_idle(stage)).map_or(0, |last| last + 1);

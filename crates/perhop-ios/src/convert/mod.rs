@@ -9,10 +9,13 @@
 //! packets and the queueing in front of the transmit ring. What the configuration leaves to the hardware
 //! (the wire's rate, say) is `None`: whoever lays the wire says it.
 
+mod attachment;
 mod bandwidth;
 mod circuit;
 mod condition;
 mod conditioners;
+mod control_plane;
+mod counted_bytes;
 mod guarantees;
 mod labels;
 mod limits;
@@ -31,6 +34,7 @@ use std::net::Ipv4Addr;
 use perhop_qos::policy::PolicyConfig;
 use serde::Serialize;
 
+pub use counted_bytes::CountedBytes;
 pub use resolved::{
     Guarantee, GuaranteeKind, Limit, PoliceKind, PriorityKind, PriorityLimit, RandomDetectRow, ResolvedClass,
     ResolvedFairQueue, ResolvedPolice, ResolvedPolicy, ResolvedPriority, ResolvedRandomDetect, ResolvedShape,
@@ -38,12 +42,11 @@ pub use resolved::{
 };
 pub use wire::Wire;
 
-use crate::ast::{At, Configuration, Hardware, Interface, PolicyMap, ServicePolicies};
+use crate::ast::{Configuration, Hardware, Interface};
 use crate::check;
 use crate::diagnostic::Diagnostic;
 use crate::platform::Platform;
 use circuit::Circuit;
-use reference::Reference;
 
 /// A router as its configuration describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -87,6 +90,8 @@ pub struct Port {
     pub output: PolicyConfig,
     /// The attached policies with all their numbers.
     pub policies: Policies,
+    /// The bytes that the router counts of a packet besides those of IP.
+    pub counted_bytes: CountedBytes,
     /// The wire, as far as the configuration says.
     pub wire: Wire,
     /// Whether it is shut down: nothing arrives or leaves here.
@@ -106,7 +111,9 @@ pub struct Policies {
 /// attached, thresholds that cannot hold) joins the configuration's diagnostics.
 pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
     let mut context = Context { configuration, platform, found: Vec::new() };
-    let ports = configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
+    let mut ports: Vec<Port> =
+        configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
+    ports.extend(context.control_plane());
     let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
     for known in &configuration.diagnostics {
         found.remove(known);
@@ -114,13 +121,6 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     let router = Router { hostname: configuration.hostname.clone(), ports };
     check::add(configuration, found.into_iter().collect());
     router
-}
-
-/// A policy for packets that leave, and the line that attaches it.
-#[derive(Clone, Copy)]
-struct Attachment<'a> {
-    policy: &'a PolicyMap,
-    line: usize,
 }
 
 /// What the conversion of every part needs.
@@ -148,7 +148,6 @@ impl<'a> Context<'a> {
             ..PolicyConfig::default()
         };
         let output = self.output_side(interface, circuit, policies.output.as_mut());
-        let parent = interface.parent.as_ref().and_then(|name| self.configuration.interfaces.get(name));
         Port {
             name: circuit.name.clone(),
             interface: interface.name.clone(),
@@ -159,44 +158,10 @@ impl<'a> Context<'a> {
             input,
             output,
             policies,
-            wire: Wire::of(interface, parent, circuit, self.platform),
+            wire: Wire::of(interface, self.configuration, circuit, self.platform),
+            counted_bytes: CountedBytes::of(interface, circuit, self.configuration, self.platform.profile),
             shutdown: interface.shutdown.is_some(),
         }
-    }
-
-    /// The policy for packets that arrive, if the router attaches one.
-    fn input_policy(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Option<ResolvedPolicy> {
-        let at = self.attached(interface, circuit, |policies| &policies.input)?;
-        let policy = self.configuration.policy_maps.get(&at.value)?;
-        if let Some(class) = policy.classes.iter().find(|class| class.queues()) {
-            self.found.push(Diagnostic::error(
-                at.line,
-                format!(
-                    "policy {} queues (class {}, line {}): an input policy cannot queue",
-                    policy.name, class.name, class.line
-                ),
-                "the router refuses the line: no policy applies here",
-            ));
-            return None;
-        }
-        Some(self.resolve(policy, self.reference(interface, circuit)))
-    }
-
-    /// The policy for packets that leave, if the router attaches one.
-    fn output_policy(&mut self, interface: &'a Interface, circuit: &Circuit<'a>) -> Option<ResolvedPolicy> {
-        let at = self.attached(interface, circuit, |policies| &policies.output)?;
-        let policy = self.configuration.policy_maps.get(&at.value)?;
-        let reference = self.reference(interface, circuit);
-        let attachment = Attachment { policy, line: at.line };
-        let is_attached = self.may_be_attached(interface, circuit, attachment, reference);
-        is_attached.then(|| self.resolve(policy, reference))
-    }
-
-    /// What the numbers of a policy on `circuit` refer to.
-    fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
-        let written = interface.max_reserved_bandwidth.map(|percent| percent.value);
-        let written = written.filter(|_| !self.platform.profile.is_hierarchical());
-        Reference::top(circuit.bandwidth, written.unwrap_or(self.platform.reservable_percent))
     }
 
     /// The conditioners and queues of packets that leave.
@@ -217,35 +182,5 @@ impl<'a> Context<'a> {
         };
         let conditioners = self.output(interface, policy, &queueing);
         PolicyConfig { conditioners, queueing: Some(queueing) }
-    }
-
-    /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of
-    /// the interface it is a part of.
-    fn attached(
-        &mut self,
-        interface: &'a Interface,
-        circuit: &Circuit<'a>,
-        choose: fn(&ServicePolicies) -> &Option<At<String>>,
-    ) -> Option<&'a At<String>> {
-        let own = circuit.pvc.and_then(|pvc| choose(&pvc.service_policies).as_ref());
-        let own = own.or_else(|| choose(&interface.service_policies).as_ref());
-        own.or_else(|| {
-            let parent = interface.parent.as_ref()?;
-            let policy = choose(&self.configuration.interfaces.get(parent)?.service_policies).as_ref()?;
-            self.shared(parent, policy);
-            Some(policy)
-        })
-    }
-
-    /// Several sub-interfaces under one policy.
-    fn shared(&mut self, parent: &str, policy: &At<String>) {
-        let of_parent = |interface: &&Interface| interface.parent.as_deref() == Some(parent);
-        if self.configuration.interfaces.iter().filter(of_parent).nth(1).is_some() {
-            self.found.push(Diagnostic::warning(
-                policy.line,
-                format!("policy {} is shared by the sub-interfaces of {parent}", policy.value),
-                "the router has one set of queues and policers for all of them; perhop gives each its own",
-            ));
-        }
     }
 }

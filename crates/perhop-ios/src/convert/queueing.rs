@@ -75,7 +75,7 @@ impl Context<'_> {
                 }
                 None => {}
             }
-            let has_queue = self.has_own_queue(class);
+            let has_queue = class.queue_limit.is_some();
             if condition == Condition::Always {
                 taken_by = Some((class.name.clone(), has_queue || class.priority.is_some()));
             }
@@ -93,14 +93,6 @@ impl Context<'_> {
             }
         }
         sorted
-    }
-
-    fn has_own_queue(&self, class: &ResolvedClass) -> bool {
-        class.queue_limit.is_some()
-            || class
-                .policy
-                .as_ref()
-                .is_some_and(|policy| !self.platform.profile.is_hierarchical() || policy.holds_queue())
     }
 
     fn unreached(&mut self, class: &ResolvedClass, other: &str) {
@@ -146,9 +138,7 @@ impl Context<'_> {
         let mut config =
             ClassConfig { name: class.name.clone(), matches, share, shape, ..ClassConfig::default() };
         let name = format!("{prefix}{}", class.name);
-        if class.queue_limit.is_none()
-            && let Some(inner) = &mut class.policy
-        {
+        if let Some(inner) = class.policy.as_mut().filter(|inner| inner.holds_queue()) {
             config.queueing = Some(self.queueing_of(inner, &format!("{name}/")));
         } else {
             class.queue = Some(name);

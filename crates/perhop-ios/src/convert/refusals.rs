@@ -1,9 +1,10 @@
 //! What the router refuses to attach, by release.
 
+use super::Context;
+use super::attachment::Attachment;
 use super::bandwidth::{Reservations, percent_of, priority_rate};
 use super::circuit::Circuit;
 use super::reference::{DEEPEST, Reference};
-use super::{Attachment, Context};
 use crate::ast::{AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap};
 use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;

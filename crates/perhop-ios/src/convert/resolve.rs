@@ -49,7 +49,7 @@ impl<'a> Context<'a> {
                 let inside = class.service_policy.as_ref().filter(|_| reference.depth < DEEPEST);
                 let inside = inside.and_then(|at| self.configuration.policy_maps.get(&at.value));
                 resolved.policy = inside.map(|policy| self.resolve(policy, reference.inside(&resolved)));
-                if queues && resolved.policy.as_ref().is_none_or(|inner| !inner.holds_queue()) {
+                if queues {
                     self.limits(&mut resolved, class, reference);
                 }
                 resolved

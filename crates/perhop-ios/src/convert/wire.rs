@@ -5,8 +5,8 @@ use perhop_qos::framing::Framing;
 use perhop_qos::ring::RingConfig;
 use serde::Serialize;
 
-use super::circuit::{Circuit, cell_rate, kilobits};
-use crate::ast::{CellEncapsulation, Hardware, Interface, LinkEncapsulation};
+use super::circuit::{Circuit, cell_rate, kilobits, underlay};
+use crate::ast::{CellEncapsulation, Configuration, Hardware, Interface, LinkEncapsulation};
 use crate::platform::Platform;
 
 /// What the configuration says of the wire under a port; `None` is for whoever lays the wire to say.
@@ -23,10 +23,11 @@ pub struct Wire {
 impl Wire {
     pub(super) fn of(
         interface: &Interface,
-        parent: Option<&Interface>,
+        configuration: &Configuration,
         circuit: &Circuit,
         platform: &Platform,
     ) -> Wire {
+        let parent = interface.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
         match circuit.pvc {
             Some(pvc) => {
                 let limit = pvc.tx_ring_limit.or(interface.tx_ring_limit);
@@ -46,14 +47,26 @@ impl Wire {
                 }
             }
             None => Wire {
-                rate: physical_rate(parent.unwrap_or(interface)),
-                framing: framing(interface, parent),
+                rate: physical_rate(line_of(interface, parent, configuration)),
+                framing: framing(line_of(interface, None, configuration), parent),
                 ring: interface
                     .tx_ring_limit
                     .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
             },
         }
     }
+}
+
+/// The interface whose hardware sends: that around a sub-interface, that below a tunnel.
+fn line_of<'a>(
+    interface: &'a Interface,
+    parent: Option<&'a Interface>,
+    configuration: &'a Configuration,
+) -> &'a Interface {
+    let below = underlay(interface, configuration).filter(|below| below.tunnel.is_none());
+    let line = below.or(parent).unwrap_or(interface);
+    let around = line.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
+    around.filter(|_| below.is_some()).unwrap_or(line)
 }
 
 /// What the hardware sends at, where the configuration says.
@@ -64,8 +77,15 @@ fn physical_rate(interface: &Interface) -> Option<Rate> {
     match interface.hardware {
         Hardware::Serial => clock,
         Hardware::Ethernet => speed.or(nominal),
+        // A bundle of lines, or a bridged or switched interface.
+        Hardware::Virtual if is_ethernet(interface) => nominal.or(interface.default_kilobits.map(kilobits)),
         _ => nominal,
     }
+}
+
+/// Whether the packets of a virtual interface leave in Ethernet frames.
+fn is_ethernet(interface: &Interface) -> bool {
+    ["Vlan", "BDI", "BVI"].iter().any(|kind| interface.name.starts_with(kind))
 }
 
 fn framing(interface: &Interface, parent: Option<&Interface>) -> Option<Framing> {
@@ -73,6 +93,7 @@ fn framing(interface: &Interface, parent: Option<&Interface>) -> Option<Framing>
     let encapsulation = interface.encapsulation.or_else(of_parent).map(|encapsulation| encapsulation.value);
     match (interface.hardware, encapsulation) {
         (Hardware::Ethernet, _) => Some(Framing::EthernetWire),
+        (Hardware::Virtual, _) if is_ethernet(interface) => Some(Framing::EthernetWire),
         (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),
         (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => {
             Some(Framing::Hdlc)

@@ -95,26 +95,53 @@ impl Assembly<'_> {
             }
         };
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
+        let linked = self.linked(name, &read, language);
         for finding in &read.findings {
-            self.report(&path, file.as_deref(), &text, finding);
+            let concerns = finding.interfaces.as_ref();
+            let is_elsewhere = concerns
+                .is_some_and(|interfaces| !interfaces.iter().any(|one| linked.contains(one.as_str())));
+            let severity = if is_elsewhere { Severity::Warning } else { finding.severity };
+            self.report(&path, file.as_deref(), &text, severity, finding);
         }
         Some(read)
     }
 
+    /// The interfaces of router `name` that are on a link.
+    fn linked<'r>(
+        &self,
+        name: &str,
+        router: &'r ConfiguredRouter,
+        language: &dyn ConfigurationLanguage,
+    ) -> BTreeSet<&'r str> {
+        let on_link = |link: &crate::LinkConfig| link.interfaces.get(name)?.name.clone();
+        let written = self.written.links.iter().filter_map(on_link);
+        let ends: BTreeSet<String> =
+            written.flat_map(|name| [language.interface_name(&name), name]).collect();
+        let is_end = |port: &&ConfiguredPort| ends.contains(&port.name) || ends.contains(&port.interface);
+        router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
+    }
+
     /// Reports a finding about a line of `text` or of `add`.
-    fn report(&mut self, path: &ValuePath, file: Option<&str>, text: &str, finding: &Finding) {
-        let Finding { severity, line, message, help } = finding;
+    fn report(
+        &mut self,
+        path: &ValuePath,
+        file: Option<&str>,
+        text: &str,
+        severity: Severity,
+        finding: &Finding,
+    ) {
+        let Finding { line, message, help, .. } = finding;
         let lines = text.trim_end_matches('\n').lines().count();
         let diagnostic = match file {
             _ if *line > lines => {
-                self.document.diagnostic(*severity, &path.join("add").join(line - lines - 1), message)
+                self.document.diagnostic(severity, &path.join("add").join(line - lines - 1), message)
             }
             Some(file) => {
-                Diagnostic::new(*severity, path, message).in_file(file).at(Excerpt::of_line(text, *line))
+                Diagnostic::new(severity, path, message).in_file(file).at(Excerpt::of_line(text, *line))
             }
             None => {
                 let message = format!("line {line}: {message}");
-                self.document.diagnostic(*severity, &path.join("text"), message)
+                self.document.diagnostic(severity, &path.join("text"), message)
             }
         };
         self.found.push(diagnostic.help(help));

@@ -142,6 +142,9 @@ pub struct Finding {
     pub severity: Severity,
     /// Line of the text, from 1; the lines of `add` follow it.
     pub line: usize,
+    /// The interfaces that it concerns; `None` for the whole router. An error that concerns no interface on a
+    /// link of the scenario is reported as a warning.
+    pub interfaces: Option<Vec<String>>,
     /// What is wrong.
     pub message: String,
     /// How to correct it, or what is simulated instead.

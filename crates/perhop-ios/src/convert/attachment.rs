@@ -1,0 +1,111 @@
+//! Which policy is attached to what packets leave and arrive by.
+
+use super::Context;
+use super::circuit::Circuit;
+use super::reference::Reference;
+use super::resolved::ResolvedPolicy;
+use crate::ast::{Interface, PolicyMap, ServicePolicies};
+use crate::diagnostic::Diagnostic;
+use crate::platform::Profile;
+
+/// A policy for packets that leave, and the line that attaches it.
+#[derive(Clone, Copy)]
+pub(super) struct Attachment<'a> {
+    pub(super) policy: &'a PolicyMap,
+    pub(super) line: usize,
+}
+
+/// The name of an attached policy, and the line that attaches it.
+type Named<'a> = (&'a str, usize);
+
+impl<'a> Context<'a> {
+    /// The policy for packets that arrive, if the router attaches one.
+    pub(super) fn input_policy(
+        &mut self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+    ) -> Option<ResolvedPolicy> {
+        let (name, line) = self.attached(interface, circuit, input)?;
+        let policy = self.configuration.policy_maps.get(name)?;
+        self.may_arrive_by(policy, line).then(|| self.resolve(policy, self.reference(interface, circuit)))
+    }
+
+    /// Whether the router attaches `policy` to packets that arrive.
+    pub(super) fn may_arrive_by(&mut self, policy: &PolicyMap, line: usize) -> bool {
+        let queueing = policy.classes.iter().find(|class| class.queues());
+        self.found.extend(queueing.map(|class| {
+            Diagnostic::error(
+                line,
+                format!(
+                    "policy {} queues (class {}, line {}): an input policy cannot queue",
+                    policy.name, class.name, class.line
+                ),
+                "the router refuses the line: no policy applies here",
+            )
+        }));
+        queueing.is_none()
+    }
+
+    /// The policy for packets that leave, if the router attaches one.
+    pub(super) fn output_policy(
+        &mut self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+    ) -> Option<ResolvedPolicy> {
+        let of_peers = circuit.peer.map(|peer| (peer.policy.as_str(), peer.line));
+        let (name, line) = of_peers.or_else(|| self.attached(interface, circuit, output))?;
+        let policy = self.configuration.policy_maps.get(name)?;
+        let reference = self.reference(interface, circuit);
+        let attachment = Attachment { policy, line };
+        let is_attached = self.may_be_attached(interface, circuit, attachment, reference);
+        is_attached.then(|| self.resolve(policy, reference))
+    }
+
+    /// What the numbers of a policy on `circuit` refer to.
+    fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
+        let profile = self.platform.profile;
+        let written = interface.max_reserved_bandwidth.map(|percent| percent.value);
+        let written = written.filter(|_| !profile.is_hierarchical());
+        let percent = written.unwrap_or(self.platform.reservable_percent);
+        let is_per_tunnel = circuit.peer.is_some() && profile == Profile::Hqf;
+        Reference { is_per_tunnel, ..Reference::top(circuit.bandwidth, percent) }
+    }
+
+    /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of
+    /// the interface it is a part of.
+    fn attached(
+        &mut self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+        choose: fn(&ServicePolicies) -> Option<Named<'_>>,
+    ) -> Option<Named<'a>> {
+        let own = circuit.policies.and_then(choose);
+        let own = own.or_else(|| choose(&interface.service_policies));
+        own.or_else(|| {
+            let parent = interface.parent.as_ref()?;
+            let policy = choose(&self.configuration.interfaces.get(parent)?.service_policies)?;
+            self.shared(parent, policy);
+            Some(policy)
+        })
+    }
+
+    /// Several sub-interfaces under one policy.
+    fn shared(&mut self, parent: &str, (policy, line): Named) {
+        let of_parent = |interface: &&Interface| interface.parent.as_deref() == Some(parent);
+        if self.configuration.interfaces.iter().filter(of_parent).nth(1).is_some() {
+            self.found.push(Diagnostic::warning(
+                line,
+                format!("policy {policy} is shared by the sub-interfaces of {parent}"),
+                "the router has one set of queues and policers for all of them; perhop gives each its own",
+            ));
+        }
+    }
+}
+
+fn input(policies: &ServicePolicies) -> Option<Named<'_>> {
+    policies.input.as_ref().map(|at| (at.value.as_str(), at.line))
+}
+
+fn output(policies: &ServicePolicies) -> Option<Named<'_>> {
+    policies.output.as_ref().map(|at| (at.value.as_str(), at.line))
+}

@@ -1,0 +1,57 @@
+//! The control plane as a port: what is sent to the router itself passes its policers.
+
+use std::net::Ipv4Addr;
+
+use perhop_qos::Rate;
+use perhop_qos::buffer::{BufferConfig, TailDropConfig};
+use perhop_qos::framing::Framing;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::scheduler::SchedulerConfig;
+use perhop_qos::units::QueueSize;
+
+use super::conditioners::of_policy;
+use super::counted_bytes::CountedBytes;
+use super::reference::Reference;
+use super::{Context, Policies, Port, Wire};
+use crate::ast::Hardware;
+
+/// Bits per second to the processor: more than its policers let through.
+const PUNT_RATE: u64 = 1_000_000_000;
+/// Packets that wait for the processor: the input queue of an interface.
+const PUNT_QUEUE: u64 = 75;
+
+impl Context<'_> {
+    /// What `control-plane` amounts to: a port whose packets leave towards the processor, through the
+    /// policers of its input policy.
+    pub(super) fn control_plane(&mut self) -> Option<Port> {
+        let plane = self.configuration.control_plane.as_ref()?;
+        let at = plane.service_policies.input.as_ref()?;
+        let policy = self.configuration.policy_maps.get(&at.value)?;
+        if !self.may_arrive_by(policy, at.line) {
+            return None;
+        }
+        let bandwidth = Rate::from_bits_per_second(PUNT_RATE);
+        let mut resolved = self.resolve(policy, Reference::top(bandwidth, 100));
+        let limit = QueueSize::Packets(PUNT_QUEUE);
+        let class = ClassConfig {
+            name: "fifo".to_owned(),
+            buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })),
+            ..ClassConfig::default()
+        };
+        let queueing = QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class] };
+        Some(Port {
+            name: "control-plane".to_owned(),
+            interface: "control-plane".to_owned(),
+            line: plane.line,
+            hardware: Hardware::Virtual,
+            addresses: Vec::<(Ipv4Addr, u8)>::new(),
+            bandwidth,
+            input: PolicyConfig::default(),
+            output: PolicyConfig { conditioners: of_policy(&mut resolved), queueing: Some(queueing) },
+            policies: Policies { input: Some(resolved), output: None },
+            counted_bytes: CountedBytes::default(),
+            wire: Wire { rate: Some(bandwidth), framing: Some(Framing::Raw), ring: None },
+            shutdown: false,
+        })
+    }
+}
