@@ -204,7 +204,11 @@ impl Parser {
                 self.configuration.comparisons += reader.comparisons;
                 if let Some(reading) = reading {
                     self.adds_to = adds_to;
-                    self.frames.truncate(depth + 1);
+                    // An indented line does not end the block it is indented in, whatever it may be outside.
+                    let inside = self.frames.last().is_some_and(|frame| frame.layout == Layout::Indented);
+                    if opens.is_some() || !inside {
+                        self.frames.truncate(depth + 1);
+                    }
                     if let Some(mode) = opens {
                         self.frames.push(Frame { mode, line: number, indent, layout: Layout::Unknown });
                     }

@@ -71,6 +71,9 @@ fn extended(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Findin
         let mut address = AddressMatch::ANY;
         if reader.eat("object-group") {
             group = Some(reader.word("an object group")?.to_owned());
+        } else if let Some(other) = reader.keyword(&["fqdn-group", "geo-group"]) {
+            reader.word("a group")?;
+            entry.unseen = Some(other.to_owned());
         } else {
             address = address_match(reader)?;
         }
@@ -112,7 +115,10 @@ fn ipv6(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
 }
 
 fn options(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
-    let mut finding = Finding::MODELLED;
+    let mut finding = match &entry.unseen {
+        Some(_) => Finding::not_modelled("perhop does not resolve names: none matches this entry"),
+        None => Finding::MODELLED,
+    };
     while reader.peek().is_some() {
         finding = option(entry, reader)?.unwrap_or(finding);
     }
@@ -124,6 +130,7 @@ const PROTOCOLS: &[(&str, u8)] = &[
     ("eigrp", 88),
     ("esp", 50),
     ("gre", 47),
+    ("hbh", 0),
     ("icmp", 1),
     ("igmp", 2),
     ("ipinip", 4),

@@ -60,7 +60,25 @@ fn numbered_entry(
 
 /// `ip access-list standard|extended …`
 pub(super) fn named(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
-    let kind = match reader.one_of(&["standard", "extended", "resequence", "log-update", "logging"])? {
+    let kinds = [
+        "standard",
+        "extended",
+        "resequence",
+        "log-update",
+        "logging",
+        "role-based",
+        "fqdn",
+        "egress",
+        "hardware",
+        "helper",
+        "match-local-traffic",
+        "persistent",
+    ];
+    let kind = match reader.one_of(&kinds)? {
+        "role-based" | "fqdn" => {
+            reader.opens = Some(Mode::Irrelevant);
+            return Ok(Finding::irrelevant("a list that no class-map can name"));
+        }
         "standard" => AclKind::Standard,
         "extended" => AclKind::Extended,
         _ => return Ok(Finding::IRRELEVANT),

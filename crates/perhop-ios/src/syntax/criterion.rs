@@ -65,7 +65,7 @@ pub(super) fn criterion(reader: &mut Reader) -> Result<(Family, Criterion), Find
 }
 
 /// Criteria on what perhop's packets do not carry, by their first word.
-const UNSEEN: [(&str, &str); 19] = [
+const UNSEEN: [(&str, &str); 27] = [
     ("atm", "ATM headers"),
     ("atm-clp", "cell loss priorities"),
     ("atm-oam", "ATM's own cells"),
@@ -76,21 +76,31 @@ const UNSEEN: [(&str, &str); 19] = [
     ("flow", "numbers of flows"),
     ("fr-de", "frame relay's discard eligibility"),
     ("fr-dlci", "frame relay circuits"),
+    ("group-object", "groups of users"),
+    ("identity", "who a user is"),
     ("input", "what packets come in by"),
+    ("ipv6", "options of IPv6"),
+    ("l2", "addresses of frames"),
     ("metadata", "what end systems announce"),
+    ("non-client-nrt", "wireless traffic"),
+    ("packet-tag", "tags of packets"),
     ("port-type", "types of ports"),
     ("security-group", "security groups"),
     ("service", "service instances"),
     ("source-address", "MAC addresses"),
     ("start", "bytes of packets"),
     ("tag", "tags"),
+    ("traffic-category", "the router's catalog of applications"),
     ("user-group", "groups of users"),
+    ("wlan", "wireless traffic"),
 ];
 
 fn unseen(reader: &mut Reader) -> Result<(Family, Criterion), Finding> {
     let keywords = UNSEEN.map(|(word, _)| word);
     let found = reader.one_of(&keywords)?;
-    reader.word("a value")?;
+    if found != "non-client-nrt" {
+        reader.word("a value")?;
+    }
     let what = UNSEEN.iter().find(|(word, _)| *word == found).map_or(found, |(_, what)| *what);
     Ok((Family::Any, Criterion::NotModelled(what.to_owned())))
 }

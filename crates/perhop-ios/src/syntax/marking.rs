@@ -168,8 +168,22 @@ fn name(field: Field) -> &'static str {
 
 /// Fields of layers that perhop has none of.
 fn other(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
-    let keywords =
-        ["atm-clp", "fr-de", "ip", "ipv6", "vlan", "mpls-exp", "fr-fecn-becn", "next-hop", "flow", "as-path"];
+    let keywords = [
+        "atm-clp",
+        "fr-de",
+        "forward-class",
+        "interface",
+        "wlan",
+        "ip",
+        "ipv4",
+        "ipv6",
+        "vlan",
+        "mpls-exp",
+        "fr-fecn-becn",
+        "next-hop",
+        "flow",
+        "as-path",
+    ];
     let word = reader.one_of(&keywords)?;
     while reader.next().is_some() {}
     let finding =

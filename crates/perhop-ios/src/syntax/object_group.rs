@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 use super::access_entry::{prefix, protocol, protocol_number};
 use super::command::{Command, irrelevant, modelled};
 use super::numbers::address;
-use super::ports::ports;
+use super::ports::ports_or_port;
 use crate::ast::{AddressMatch, At, Configuration, GroupMember, ObjectGroup, PrefixMatch, ServiceMatch};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
@@ -71,10 +71,10 @@ fn service_member(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
     }
     let first = service.protocols.first().copied();
     if reader.eat("source") {
-        service.source_ports = ports(first, reader)?;
+        service.source_ports = ports_or_port(first, reader)?;
     }
     reader.keyword(&["destination"]);
-    service.destination_ports = ports(first, reader)?;
+    service.destination_ports = ports_or_port(first, reader)?;
     if reader.peek().is_some()
         && first.is_some_and(|protocol| ![Protocol::TCP, Protocol::UDP].contains(&protocol))
     {

@@ -5,7 +5,8 @@ use crate::ast::{PolicyClass, PolicyMap};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
-pub(super) const COMMANDS: &[Command<PolicyMap>] = &[modelled("class", class), irrelevant("description")];
+pub(super) const COMMANDS: &[Command<PolicyMap>] =
+    &[modelled("class", class), irrelevant("description"), irrelevant("sequence-interval")];
 
 fn class(policy: &mut PolicyMap, reader: &mut Reader) -> Reading {
     if reader.eat("type") && reader.keyword(&["qos", "queueing", "lan-queueing"]).is_none() {

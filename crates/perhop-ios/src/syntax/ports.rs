@@ -14,20 +14,11 @@ pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<V
     let first = port(reader)?;
     let span = |first: u16, last: u16| (first <= last).then_some(PortMatch { first, last });
     Ok(match operator {
+        // Later releases take several ports after one `eq` or `neq`.
         "eq" => {
-            let mut all = vec![PortMatch { first, last: first }];
-            // Later releases take several ports after one `eq`.
-            while reader.peek().is_some_and(|word| port_number(word).is_some()) {
-                let port = port(reader)?;
-                all.push(PortMatch { first: port, last: port });
-            }
-            all
+            several(first, reader)?.into_iter().map(|port| PortMatch { first: port, last: port }).collect()
         }
-        "neq" => {
-            let below = first.checked_sub(1).and_then(|last| span(0, last));
-            let above = first.checked_add(1).and_then(|first| span(first, u16::MAX));
-            below.into_iter().chain(above).collect()
-        }
+        "neq" => all_but(several(first, reader)?),
         "lt" => {
             let last = first.checked_sub(1);
             vec![last.and_then(|last| span(0, last)).ok_or_else(|| nothing("lt 0"))?]
@@ -42,6 +33,46 @@ pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<V
             vec![PortMatch { first: first.min(last), last: first.max(last) }]
         }
     })
+}
+
+/// `first` and the ports behind it.
+fn several(first: u16, reader: &mut Reader) -> Result<Vec<u16>, Finding> {
+    let mut all = vec![first];
+    while reader.peek().is_some_and(|word| port_number(word).is_some()) {
+        all.push(port(reader)?);
+    }
+    Ok(all)
+}
+
+/// The ranges between `ports`.
+fn all_but(mut ports: Vec<u16>) -> Vec<PortMatch> {
+    ports.sort_unstable();
+    let mut next = Some(0);
+    let mut ranges = Vec::new();
+    for port in ports {
+        let below = port.checked_sub(1);
+        let first = next.zip(below).filter(|(first, last)| first <= last);
+        ranges.extend(first.map(|(first, last)| PortMatch { first, last }));
+        next = port.checked_add(1).filter(|_| next.is_some());
+    }
+    ranges.extend(next.map(|first| PortMatch { first, last: u16::MAX }));
+    ranges
+}
+
+/// Ports as in [`ports`], or one port that stands without an operator.
+pub(super) fn ports_or_port(
+    protocol: Option<Protocol>,
+    reader: &mut Reader,
+) -> Result<Vec<PortMatch>, Finding> {
+    // `echo` is a port as well as a message.
+    let has_ports = matches!(protocol, Some(Protocol::TCP | Protocol::UDP));
+    match reader.peek().and_then(port_number).filter(|_| has_ports) {
+        Some(port) => {
+            reader.next();
+            Ok(vec![PortMatch { first: port, last: port }])
+        }
+        None => ports(protocol, reader),
+    }
 }
 
 fn nothing(what: &str) -> Finding {
@@ -98,6 +129,7 @@ const PORTS: &[(&str, u16)] = &[
     ("pop2", 109),
     ("pop3", 110),
     ("rip", 520),
+    ("ripv6", 521),
     ("smtp", 25),
     ("snmp", 161),
     ("snmptrap", 162),
@@ -118,4 +150,21 @@ const PORTS: &[(&str, u16)] = &[
 fn port_number(word: &str) -> Option<u16> {
     let named = PORTS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, port)| *port);
     named.or_else(|| word.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::all_but;
+
+    #[test]
+    fn what_is_left_lies_between_the_ports() {
+        let left = |ports: &[u16]| {
+            let ranges = all_but(ports.to_vec());
+            ranges.iter().map(|range| (range.first, range.last)).collect::<Vec<_>>()
+        };
+        assert_eq!(left(&[80]), [(0, 79), (81, 65535)]);
+        assert_eq!(left(&[443, 80, 81]), [(0, 79), (82, 442), (444, 65535)]);
+        assert_eq!(left(&[0, 65535]), [(1, 65534)]);
+        assert_eq!(left(&[7, 7]), [(0, 6), (8, 65535)]);
+    }
 }

@@ -22,6 +22,8 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
         "ecn",
         "clp",
         "atm-clp-based",
+        "exp",
+        "mpls-exp-based",
         "attach",
         "flow",
     ];

@@ -47,11 +47,13 @@ impl Condition {
                 Condition::When(config) => either.push(*config),
             }
         }
-        match either.len() {
-            0 => Condition::Never,
+        let either = match either.len() {
+            0 => return Condition::Never,
             1 => Condition::when(either.remove(0)),
             _ => Condition::when(MatchConfig { any: Some(either), ..MatchConfig::default() }),
-        }
+        };
+        // Conditions of which one always holds: `dscp ef` and `not dscp ef`.
+        if either.holds_always() { Condition::Always } else { either }
     }
     /// The contrary.
     pub(in crate::convert) fn negated(self) -> Condition {
@@ -89,6 +91,11 @@ impl Condition {
             Condition::Never => false,
             Condition::When(config) => holds(config, dscp) != Some(false),
         }
+    }
+    fn holds_always(&self) -> bool {
+        let Condition::When(config) = self else { return *self == Condition::Always };
+        looks_at_codepoint(config)
+            && (0..64).filter_map(Dscp::new).all(|dscp| holds(config, dscp) == Some(true))
     }
     fn may_hold_at_all(&self) -> bool {
         let Condition::When(config) = self else { return true };
