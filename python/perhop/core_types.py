@@ -50,6 +50,159 @@ class Wire(TypedDict):
     ring: Any
 
 
+class ResolvedGuarantee(TypedDict):
+    """`bandwidth` of a class: as written, and what it amounts to."""
+
+    kind: Literal["kbps", "percent", "remaining-percent", "remaining-ratio"]
+    value: int
+    rate_bps: int
+
+
+class ResolvedPriority(TypedDict):
+    """`priority` of a class; `None` where nothing bounds it."""
+
+    level: int
+    #: Whether the level is written.
+    has_level: NotRequired[bool]
+    kind: Literal["strict", "kbps", "percent"]
+    value: int
+    rate_bps: int | None
+    burst_bytes: int | None
+
+
+class ResolvedPolice(TypedDict):
+    """`police` of a class, its actions as the router prints them."""
+
+    kind: Literal["bps", "percent", "pps"]
+    value: int
+    #: Bits per second, or packets per second where written so.
+    cir_bps: int
+    #: Bytes, or packets.
+    bc_bytes: int
+    pir_bps: int | None
+    be_bytes: int | None
+    colors: Literal[2, 3]
+    conform: list[str]
+    exceed: list[str]
+    violate: list[str]
+
+
+class ResolvedShape(TypedDict):
+    """`shape` of a class."""
+
+    kind: Literal["average", "peak"]
+    cir_bps: int
+    bc_bits: int
+    be_bits: int
+    target_bps: int
+    value_percent: int | None
+
+
+class ResolvedLimit(TypedDict):
+    """A limit of a queue; `bytes` is what one of bytes or time amounts to."""
+
+    unit: Literal["packets", "bytes", "us", "ms"]
+    value: int
+    bytes: NotRequired[int | None]
+
+
+class ResolvedPriorityLimit(ResolvedLimit):
+    """The limit of the queue that the priority classes of a level share."""
+
+    level: int
+
+
+class ResolvedFairQueue(TypedDict):
+    """`fair-queue` of a class."""
+
+    flow_limit_packets: int
+    queues: int
+
+
+class RandomDetectRow(TypedDict):
+    """WRED's thresholds of a precedence (by its number) or a codepoint (by its name)."""
+
+    value: str
+    #: Whether the thresholds are written.
+    is_written: NotRequired[bool]
+    min: int
+    max: int
+    unit: str
+    mark_denominator: int
+
+
+class ResolvedRandomDetect(TypedDict):
+    """`random-detect` of a class."""
+
+    basis: Literal["precedence", "dscp", "discard-class", "cos"]
+    exponent: int
+    ecn: bool
+    rows: list[RandomDetectRow]
+
+
+class ResolvedClass(TypedDict):
+    """A class of a policy as a port carries it out."""
+
+    name: str
+    line: int
+    combination: Literal["match-all", "match-any"]
+    #: Its match lines as the router prints them.
+    matches: list[str]
+    #: Its queue in results; `None` where its packets wait in another class's queue.
+    queue: str | None
+    #: Its conditioner in results, if it polices or marks.
+    conditioner: str | None
+    bandwidth: ResolvedGuarantee | None
+    priority: ResolvedPriority | None
+    police: ResolvedPolice | None
+    shape: ResolvedShape | None
+    queue_limit: ResolvedLimit | None
+    fair_queue: ResolvedFairQueue | None
+    random_detect: ResolvedRandomDetect | None
+    #: What it writes into every packet, as the router prints it.
+    marks: list[str]
+    #: Whether it drops every packet.
+    drop: NotRequired[bool]
+    policy: ResolvedPolicy | None
+
+
+class ResolvedPolicy(TypedDict):
+    """A policy-map as a port carries it out: every percentage a rate, every default a number."""
+
+    name: str
+    line: int
+    #: What percentages refer to.
+    rate_bps: int
+    classes: list[ResolvedClass]
+    priority_limits: list[ResolvedPriorityLimit]
+
+
+class PortPolicies(TypedDict):
+    """The policy-maps attached to a port."""
+
+    input: ResolvedPolicy | None
+    output: ResolvedPolicy | None
+
+
+class PlatformSign(TypedDict):
+    """A line of a configuration that tells what the router is."""
+
+    line: int
+    text: str
+    says: str
+
+
+class RouterPlatform(TypedDict):
+    """Which router a configuration belongs to, and why."""
+
+    profile: str
+    dialect: str
+    #: Whether the user named it.
+    chosen: bool
+    certain: bool
+    because: list[PlatformSign]
+
+
 class RouterPort(TypedDict):
     """An interface of a router, or a part or circuit of one."""
 
@@ -60,6 +213,7 @@ class RouterPort(TypedDict):
     wire: Wire
     input: PolicyConfig
     output: PolicyConfig
+    policies: NotRequired[PortPolicies]
 
 
 class Router(TypedDict):
@@ -76,6 +230,7 @@ class RouterReport(TypedDict):
     counts: dict[str, int]
     diagnostics: list[RouterDiagnostic]
     router: Router
+    platform: NotRequired[RouterPlatform]
 
 
 class Value(TypedDict):

@@ -44,6 +44,20 @@ design = App(
     help_epilogue=examples.DESIGN,
     default_parameter=_SHOWN,
 )
+show = App(
+    name="show",
+    help="Show the end of a run as the routers of the scenario would.",
+    help_format="plaintext",
+    help_epilogue=examples.SHOW,
+    default_parameter=_SHOWN,
+)
+policy_map = App(
+    name="policy-map",
+    help="Policies and their counters.",
+    help_format="plaintext",
+    help_epilogue=examples.SHOW,
+    default_parameter=_SHOWN,
+)
 live = App(
     name="live",
     help="Run on real packets: a scenario's network in namespaces, or a policy between two interfaces.",
@@ -95,6 +109,15 @@ _add(
     "Compare a live run with its simulation, or two results.",
     examples.COMPARE,
 )
+_add(
+    policy_map,
+    "interface",
+    "show:policy_map_interface",
+    "Show what routers would print for `show policy-map interface` at the end of a run.",
+    examples.SHOW,
+)
+show.command(policy_map)
+app.command(show)
 _add(app, "export", "export:export", "Export results to the formats of other programs.", examples.EXPORT)
 _add(app, "schema", "schema:schema", "Print the JSON Schema of scenario files.", examples.SCHEMA)
 _add(app, "init", "init:init", "Write a starter scenario and its schema for the editor.", examples.INIT)

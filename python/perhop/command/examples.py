@@ -72,6 +72,14 @@ Examples:
   perhop compare edge.perhop.yaml --json | jq '.rows[] | select(.verdict == "differs")'
 """
 
+SHOW = """\
+Examples:
+  perhop show policy-map interface router.cfg
+  perhop show policy-map interface edge.perhop.yaml Gi0/0 --style ios-xe
+  perhop show policy-map interface results/edge
+  perhop show policy-map interface router.cfg --json | jq '.routers[]'
+"""
+
 EXPORT = """\
 Examples:
   perhop export csv results/edge

@@ -1,0 +1,100 @@
+"""`perhop show`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from perhop._core import quantity
+from perhop.command.options import Json, Overrides, Quiet, Seed, changes
+from perhop.command.showing import results_of
+from perhop.command.terminal import print_json
+from perhop.errors import Exit, InvalidInputError
+from perhop.show.document import interface_document
+from perhop.show.printing import StyleName, interface_text, style_of
+from perhop.show.simulated import RouterState, shown
+
+
+def policy_map_interface(
+    source: Path,
+    interface: str | None = None,
+    /,
+    *,
+    style: StyleName | None = None,
+    after: str | None = None,
+    replication: int = 0,
+    set_: Overrides = None,
+    seed: Seed = None,
+    duration: str | None = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> Exit:
+    """Show what routers would print for `show policy-map interface` at the end of a run.
+
+    Parameters
+    ----------
+    source
+        A router configuration or a scenario, which is run first, or a folder with results.
+    interface
+        The interface, also abbreviated as in Gi0/0; by default all that have a policy.
+    style
+        Write it as IOS 15 (ios15) or IOS-XE (ios-xe) does; by default as the router's release.
+    after
+        How long the traffic has lasted when the rates are read, as in 2min: they rise slowly, over the load
+        interval. By default long enough.
+    replication
+        Which replication of the results; the first is 0.
+    set_
+        Replace a value of the scenario, as path=value; may be given several times.
+    seed
+        Seed for all random streams; by default the scenario's own.
+    duration
+        Simulated time with its unit, as in 60s.
+    json
+        Print the policies with their counters as one JSON document.
+    quiet
+        Do not show progress.
+
+    """
+    after_s = _seconds(after)
+    results = results_of(source, changes(set_, duration), seed=seed, quiet=quiet)
+    found = shown(results, interface, replication=replication, after_s=after_s)
+    for router in found:
+        _tell_what_is_apart(router)
+    if json:
+        print_json({"schema_version": 1, "routers": [_document(router) for router in found]})
+        return Exit.OK
+    for router in found:
+        if len(found) > 1:
+            print(f"{router.router.hostname}#show policy-map interface")
+        for one in router.interfaces:
+            print(interface_text(one, style or style_of(router.router.profile)))
+    return Exit.OK
+
+
+def _seconds(text: str | None) -> float | None:
+    if text is None:
+        return None
+    found = quantity(text)
+    if found is None or found[1] != "s" or found[0] < 0:
+        raise InvalidInputError(f"--after: `{text}` is no time", "for example --after 2min")
+    return found[0]
+
+
+def _tell_what_is_apart(router: RouterState) -> None:
+    apart = [one.interface.name for one in router.interfaces if one.interface.neighbor is None]
+    if apart:
+        names = ", ".join(apart)
+        print(
+            f"{router.router.hostname}: no packets passed {names}: the scenario has no link there",
+            file=sys.stderr,
+        )
+
+
+def _document(found: RouterState) -> dict[str, object]:
+    return {
+        "node": found.router.node,
+        "hostname": found.router.hostname,
+        "profile": found.router.profile,
+        "interfaces": [interface_document(one) for one in found.interfaces],
+    }

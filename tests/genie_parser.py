@@ -1,0 +1,122 @@
+"""Cisco's own parser of `show policy-map interface`: the one in genie.libs.parser, without the rest of pyATS.
+
+Its parsers inherit from a class of pyATS, which holds a device and checks what a parser returns against the
+parser's schema. pyATS comes with ninety other packages in half a gigabyte, compiled for few platforms; so
+that class and its schemas are written here again, and the module with the parsers is loaded from its file.
+With pyATS itself the results are the same.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any as Anything
+
+
+class Any:
+    """Any key."""
+
+
+class Optional:
+    """A key that may be missing."""
+
+    def __init__(self, key: object) -> None:
+        self.key = key
+
+
+class Or:
+    """A value of one of several types."""
+
+    def __init__(self, *types: Anything) -> None:
+        self.types = types
+
+
+class ListOf:
+    """A list of values of one type."""
+
+    def __init__(self, of: Anything) -> None:
+        self.of = of
+
+
+# Imported by the module, but of no use to the parser in question.
+And = Default = Schema = Use = Common = None
+
+
+class MetaParser:
+    """The base of every parser."""
+
+    schema: Anything = None
+
+    def parse(self, output: str) -> dict[str, Anything]:
+        found = self.cli(output=output)  # type: ignore[attr-defined]
+        check(self.schema, found, "output")
+        return dict(found)
+
+
+def check(schema: Anything, value: object, path: str) -> None:
+    """Assert that a value has the form that a schema says."""
+    if isinstance(schema, dict):
+        assert isinstance(value, dict), path
+        plain = {key for key in schema if not isinstance(key, Optional | Any)}
+        assert plain <= set(value), f"{path} lacks {plain - set(value)}"
+        optional = {key.key: inner for key, inner in schema.items() if isinstance(key, Optional)}
+        any_key = next((inner for key, inner in schema.items() if isinstance(key, Any)), None)
+        for key, inner in value.items():
+            allowed = schema[key] if key in plain else optional.get(key, any_key)
+            assert allowed is not None, f"{path} does not allow {key!r}"
+            check(allowed, inner, f"{path}.{key}")
+    elif isinstance(schema, Or):
+        assert isinstance(value, schema.types), f"{path}: {value!r}"
+    elif isinstance(schema, ListOf):
+        assert isinstance(value, list), path
+        for one in value:
+            check(schema.of, one, path)
+    else:
+        assert isinstance(value, schema), f"{path}: {value!r}"
+
+
+@contextmanager
+def _in_place_of_pyats() -> Iterator[None]:
+    """Let the module import this one as the parts of pyATS that it uses."""
+    before = dict(sys.modules)
+    here = sys.modules[__name__]
+    for name in ("genie.metaparser", "genie.metaparser.util.schemaengine", "genie.libs.parser.utils.common"):
+        parts = name.split(".")
+        for length in range(1, len(parts)):
+            sys.modules.setdefault(".".join(parts[:length]), ModuleType(parts[length - 1]))
+        sys.modules[name] = here
+    try:
+        yield
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "genie"]:
+            if name in before:
+                sys.modules[name] = before[name]
+            else:
+                del sys.modules[name]
+
+
+@cache
+def _parsers() -> ModuleType:
+    package = importlib.util.find_spec("genie.libs")
+    assert package and package.submodule_search_locations, "genie.libs.parser is not installed"
+    folder = Path(next(iter(package.submodule_search_locations))) / "parser"
+    spec = importlib.util.spec_from_file_location("show_policy_map", folder / "iosxe" / "show_policy_map.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    with _in_place_of_pyats(), warnings.catch_warnings():
+        # Its expressions have escapes that Python warns about.
+        warnings.simplefilter("ignore")
+        spec.loader.exec_module(module)
+    return module
+
+
+def parse(text: str) -> dict[str, Anything]:
+    """Return what Cisco's parser reads in the output of `show policy-map interface`."""
+    parser: MetaParser = _parsers().ShowPolicyMapInterface()
+    return parser.parse(text)

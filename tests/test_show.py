@@ -1,0 +1,390 @@
+"""`perhop show policy-map interface`: Cisco's parser reads it, and the numbers are those of the run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import genie_parser
+from conftest import ROOT, Command
+from routers import ROUTERS, Router
+
+BY_NAME = {router.name: router for router in ROUTERS}
+# Actions of policers that Cisco's parser knows; it passes over others.
+KNOWN_ACTIONS = {"transmit", "drop", "set-dscp-transmit", "set-qos-transmit"}
+
+
+@pytest.fixture
+def run(perhop: Command, tmp_path: Path) -> Any:
+    """Show a router's scenario as text and as a document."""
+
+    def show(router: Router, *options: str) -> tuple[str, dict[str, Any]]:
+        file = router.scenario(tmp_path)
+        text = perhop("show", "policy-map", "interface", file, *options)
+        assert text.code == 0, text.err
+        document = perhop("show", "policy-map", "interface", file, "--json", *options)
+        [found] = document.json()["routers"]
+        return text.out, found
+
+    return show
+
+
+def thousands(bps: float) -> int:
+    return round(bps / 1000) * 1000
+
+
+class Expected:
+    """What Cisco's parser must return for our document, line by line; and nothing else."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        self.is_xe = document["profile"] == "ios-xe"
+        self.document = document
+
+    def interfaces(self) -> dict[str, Any]:
+        return {
+            one["name"]: {
+                "service_policy": {
+                    side: {"policy_name": {policy["name"]: self.policy(policy, one)}}
+                    for side, policy in one["policies"].items()
+                }
+            }
+            for one in self.document["interfaces"]
+        }
+
+    def policy(
+        self, policy: dict[str, Any], at: dict[str, Any], top: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        # It puts the queues of priority classes into the outermost policy, however deep they are.
+        outermost = found if top is None else top
+        if policy["priority_limits"]:
+            levels = outermost.setdefault("queue_stats_for_all_priority_classes", {})
+            has_levels = any((one["priority"] or {}).get("has_level") for one in policy["classes"])
+            for limit in policy["priority_limits"]:
+                level = str(limit["level"]) if has_levels else "default"
+                levels.setdefault("priority_level", {})[level] = {
+                    "queueing": True,
+                    "queue_limit_packets": str(limit["value"]),
+                    **self.queue(limit["counters"]),
+                }
+        found["class_map"] = {one["name"]: self.one(one, at, outermost) for one in policy["classes"]}
+        return found
+
+    def queue(self, counters: dict[str, Any]) -> dict[str, Any]:
+        # Its expression for the first of the two lines does not know flowdrops.
+        depth = {
+            "queue_depth": counters["depth_packets"],
+            "total_drops": counters["dropped_packets"],
+            "no_buffer_drops": 0,
+        }
+        return (depth if counters["flow_dropped_packets"] is None else {}) | {
+            "pkts_output": counters["output"]["packets"],
+            "bytes_output": counters["output"]["bytes"],
+        }
+
+    def one(self, config: dict[str, Any], at: dict[str, Any], top: dict[str, Any]) -> dict[str, Any]:
+        counters = config["counters"]
+        found: dict[str, Any] = {"match_evaluation": config["combination"], "match": self.matches(config)}
+        if counters["classified"] is not None:
+            found |= counters["classified"]
+            found["rate"] = {
+                "interval": at["load_interval_s"],
+                "offered_rate_bps": thousands(counters["offered_bps"]),
+                "drop_rate_bps": thousands(counters["drop_bps"]),
+            }
+            found |= self.match_counters(config, at)
+        if counters["queue"] and not config["priority"]:
+            if any(config[key] for key in ("bandwidth", "shape", "fair_queue", "policy")):
+                found["queueing"] = True
+            if config["queue_limit"]:
+                found["queue_limit_packets"] = str(config["queue_limit"]["value"])
+            found |= self.queue(counters["queue"])
+        found |= self.configured(config)
+        if config["police"]:
+            found["police"] = self.police(config["police"], counters["police"])
+        if config["random_detect"]:
+            found["random_detect"] = self.early_drops(config["random_detect"], counters["random_detect"])
+        if config["policy"]:
+            inside = self.policy(config["policy"], at, top)
+            found["child_policy_name"] = {config["policy"]["name"]: inside}
+        return found
+
+    def matches(self, config: dict[str, Any]) -> list[str]:
+        return [match.strip() for match in config["matches"]]
+
+    def match_counters(self, config: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
+        """IOS counts the lines of match-any; a run knows them for one line, or where there is nothing."""
+        counted, lines = config["counters"]["classified"], config["matches"]
+        if self.is_xe or config["combination"] != "match-any" or lines == ["any"]:
+            return {}
+        if len(lines) > 1 and counted["packets"]:
+            return {}
+        stats: dict[str, Any] = dict(counted)
+        if at["load_interval_s"] % 60 == 0:  # it does not know the rate of a line over seconds
+            offered = thousands(config["counters"]["offered_bps"])
+            stats["rate"] = {"interval": at["load_interval_s"], "offered_rate_bps": offered}
+        return {"match_stats": dict.fromkeys(self.matches(config), stats)}
+
+    def configured(self, config: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        if shape := config["shape"]:
+            found |= {
+                "shape_type": shape["kind"],
+                "shape_cir_bps": shape["cir_bps"],
+                "shape_bc_bps": shape["bc_bits"],
+                "shape_be_bps": shape["be_bits"],
+                "target_shape_rate": shape["target_bps"],
+            }
+        if bandwidth := config["bandwidth"]:
+            kind, value, kbps = bandwidth["kind"], bandwidth["value"], bandwidth["rate_bps"] // 1000
+            found |= {
+                "kbps": {"bandwidth_kbps": value},
+                "percent": {"bandwidth_percent": value, "bandwidth_kbps": kbps},
+                "remaining-percent": {"bandwidth_remaining_percent": value},
+                "remaining-ratio": {"bandwidth_remaining_ratio": value},
+            }[kind]
+        if priority := config["priority"]:
+            exceed = config["counters"]["exceed_drops"]
+            if priority["kind"] == "percent":
+                found["priority"] = {
+                    "percent": priority["value"],
+                    "kbps": priority["rate_bps"] // 1000,
+                    "burst_bytes": priority["burst_bytes"],
+                    "exceed_drops": exceed,
+                }
+            elif priority["kind"] == "strict":
+                found["priority"] = {"type": "Strict", "exceed_drops": exceed}
+            # It does not know a priority in kb/s.
+            if priority["has_level"]:
+                found["priority_level"] = priority["level"]
+        if fair := config["fair_queue"]:
+            found["fair_queue_limit_per_flow"] = fair["flow_limit_packets"]
+        if config["marks"]:
+            found["qos_set"] = {}
+        for mark in config["marks"]:
+            key, _, value = mark.rpartition(" ")
+            counted = config["counters"]["classified"]["packets"]
+            said = {"marker_statistics": "Disabled"} if self.is_xe else {"packets_marked": counted}
+            found["qos_set"].setdefault(key, {})[value] = said
+        return found
+
+    def police(self, config: dict[str, Any], counters: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {"cir_bps": config["cir_bps"]}
+        if config["pir_bps"] is not None:
+            found |= {"cir_bc_bytes": config["bc_bytes"]}
+            found |= {"pir_bps": config["pir_bps"], "pir_be_bytes": config["be_bytes"]}
+        elif config["colors"] == 3:
+            # Its name for the committed burst where both are on a line.
+            found |= {"pir_bc_bytes": config["bc_bytes"], "cir_be_bytes": config["be_bytes"]}
+        else:
+            found |= {"cir_bc_bytes": config["bc_bytes"]}
+        for color, actions in (("conformed", "conform"), ("exceeded", "exceed"), ("violated", "violate")):
+            if color in counters:
+                words = [action.partition(" ") for action in config[actions]]
+                found[color] = {
+                    "packets": counters[color]["packets"],
+                    "bytes": counters[color]["bytes"],
+                    "bps": thousands(counters[color]["bps"]),
+                    "actions": {
+                        word.replace("-", "_"): value or True
+                        for word, _, value in words
+                        if word in KNOWN_ACTIONS
+                    },
+                }
+        return found
+
+    def early_drops(self, config: dict[str, Any], counters: dict[str, Any]) -> dict[str, Any]:
+        exponent = config["exponent"]
+        limits = {row["value"]: row for row in config["rows"]}
+        found: dict[str, Any] = {
+            "exp_weight_constant": f"{exponent} (1/{2**exponent})",
+            "mean_queue_depth": int(counters["mean_depth"]),
+        }
+        rows = {}
+        for row in counters["rows"]:
+            limit = limits[row["value"]]
+            rows[row["value"]] = {
+                f"{name}_{unit}": str(row[key][unit])
+                for name, key in (
+                    ("transmitted", "transmitted"),
+                    ("random_drop", "random"),
+                    ("tail_drop", "tail"),
+                )
+                for unit in ("packets", "bytes")
+            } | {
+                "minimum_thresh": str(limit["min"]),
+                "maximum_thresh": str(limit["max"]),
+                "mark_prob": f"1/{limit['mark_denominator']}",
+            }
+        return found | ({"class": rows} if rows else {})
+
+
+@pytest.mark.parametrize("router", ROUTERS, ids=lambda router: router.name)
+def test_ciscos_parser_reads_what_is_shown_without_loss(router: Router, run: Any) -> None:
+    text, document = run(router)
+    found = genie_parser.parse(text)
+    expected = Expected(document).interfaces()
+    assert found == expected
+    assert sum(len(one["policies"]) for one in document["interfaces"]) == bool(router.wan) + bool(router.lan)
+
+
+def test_the_parser_notices_a_line_that_is_wrong(run: Any) -> None:
+    text, document = run(BY_NAME["llq"])
+    wrong = text.replace("queue limit 30 packets", "queue limit is 30 packets")
+    assert wrong != text
+    assert genie_parser.parse(wrong) != Expected(document).interfaces()
+
+
+def test_the_counters_are_those_of_the_run(run: Any) -> None:
+    """Voice is a class, a queue and a source: three tables and the text say the same of it."""
+    router = BY_NAME["llq"]
+    _, document = run(router, "--seed", "7")
+    [interface] = document["interfaces"]
+    policy = interface["policies"]["output"]
+    classes = {one["name"]: one["counters"] for one in policy["classes"]}
+    for name, counters in classes.items():
+        queue, dropped = counters["queue"], counters["dropped"]["packets"]
+        assert dropped == queue["dropped_packets"] + counters["exceed_drops"], name
+        # What came in during the warm-up and left after it is the difference.
+        balance = counters["classified"]["packets"] - queue["output"]["packets"] - dropped
+        assert abs(queue["depth_packets"] - balance) <= 64, name
+        assert counters["classified"]["bytes"] == 500 * counters["classified"]["packets"], name
+        # Three seconds are measured of four.
+        assert counters["offered_bps"] == pytest.approx(counters["classified"]["bytes"] * 8 / 3), name
+    voice = classes["VOICE"]
+    assert voice["exceed_drops"] > 50, "600 kb/s for 400 kb/s of priority, beside more than the line takes"
+    [shared] = policy["priority_limits"]
+    assert shared["counters"] == voice["queue"]
+    assert classes["class-default"]["queue"]["flow_dropped_packets"] > 0
+    sent = sum(one["queue"]["output"]["bytes"] for one in classes.values())
+    assert sent * 8 / 3 == pytest.approx(2e6, rel=0.02)
+
+
+def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> None:
+    """As routers do; of what came in it has what no other class has."""
+    _, document = run(BY_NAME["two-rates"])
+    [interface] = document["interfaces"]
+    data, voice, default = interface["policies"]["input"]["classes"]
+    assert default["name"] == "class-default"
+    packets = [one["counters"]["classified"]["packets"] for one in (data, voice, default)]
+    # 500-byte packets for three seconds: 1400, 600 and 900 kb/s.
+    assert packets == pytest.approx([1050, 450, 675], rel=0.1)
+    assert default["counters"]["drop_bps"] == 0
+
+
+def test_saved_results_are_shown_as_they_are(perhop: Command, tmp_path: Path) -> None:
+    file = BY_NAME["nested"].scenario(tmp_path)
+    assert perhop("run", file, "-o", "results", "-q").code == 0
+    shown = perhop("show", "policy-map", "interface", "results", "--json")
+    assert shown.code == 0, shown.err
+    run_again = perhop("show", "policy-map", "interface", file, "--json")
+    of_saved, of_run = shown.json(), run_again.json()
+    [saved], [ran] = of_saved["routers"][0]["interfaces"], of_run["routers"][0]["interfaces"]
+    top = [one["policies"]["output"]["classes"][0]["counters"] for one in (saved, ran)]
+    assert top[0]["classified"] == top[1]["classified"]
+    changed = perhop("show", "policy-map", "interface", "results", "--seed", "3")
+    assert changed.code == 2
+    assert "saved results are shown as they are" in changed.err
+    missing = perhop("show", "policy-map", "interface", "results", "--replication", "1")
+    assert missing.code == 2
+    assert "there is no replication 1" in missing.err
+
+
+def test_an_interface_may_be_abbreviated(perhop: Command, tmp_path: Path) -> None:
+    file = BY_NAME["both-sides"].scenario(tmp_path)
+    every = perhop("show", "policy-map", "interface", file).out
+    assert [line for line in every.splitlines() if line and line[0] == " " and line[1] != " "] == [
+        " FastEthernet0/0",
+        " Serial0/1/0",
+    ]
+    serial = perhop("show", "policy-map", "interface", file, "se0/1/0").out
+    assert every.endswith(serial)
+    assert "FastEthernet" not in serial
+    other = perhop("show", "policy-map", "interface", file, "Serial0/1/1")
+    assert other.code == 2
+    assert "did you mean `Serial0/1/0`?" in other.err
+
+
+def test_a_router_configuration_is_run_and_shown(perhop: Command, tmp_path: Path) -> None:
+    router = BY_NAME["nested"]
+    (tmp_path / "branch.cfg").write_text(router.configuration())
+    shown = perhop("show", "policy-map", "interface", "branch.cfg")
+    assert shown.code == 0, shown.err
+    assert "inferred:" in shown.err
+    [(name, found)] = genie_parser.parse(shown.out).items()
+    assert name == "Serial0/1/0"
+    top = found["service_policy"]["output"]["policy_name"]["WAN"]["class_map"]["class-default"]
+    assert top["shape_bc_bps"] == 6000, "4 ms of 1.5 Mb/s"
+    assert top["rate"]["interval"] == 30
+    assert top["packets"] > 0
+
+
+def test_ios_and_ios_xe_write_differently(perhop: Command, tmp_path: Path) -> None:
+    file = BY_NAME["both-sides"].scenario(tmp_path)
+    ios = perhop("show", "policy-map", "interface", file).out
+    assert ios == perhop("show", "policy-map", "interface", file, "--style", "ios15").out
+    xe = perhop("show", "policy-map", "interface", file, "--style", "ios-xe").out
+    assert "Packets marked" in ios
+    assert "Packets marked" not in xe
+    assert xe.count("Marker statistics: Disabled") == 1
+    assert "5 minute rate" in ios
+    assert "5 minute rate" not in xe
+
+
+def test_rates_rise_over_the_load_interval(run: Any) -> None:
+    def offered(*options: str) -> tuple[int, int]:
+        text, document = run(BY_NAME["nested"], *options)
+        [interface] = document["interfaces"]
+        assert interface["load_interval_s"] == 30
+        assert "30 second offered rate" in text
+        [top] = interface["policies"]["output"]["classes"]
+        return top["counters"]["offered_bps"], top["counters"]["classified"]["packets"]
+
+    settled, packets = offered()
+    started, same_packets = offered("--after", "30s")
+    assert packets == same_packets
+    # One time constant after the start, 1 - 1/e of it.
+    assert started == pytest.approx(settled * 0.6321, rel=1e-3)
+    # The router looks every five seconds.
+    assert offered("--after", "4s")[0] == 0
+
+
+@pytest.mark.parametrize("after", ["soon", "3kb/s", "-1s"])
+def test_a_time_that_is_none_is_refused(perhop: Command, tmp_path: Path, after: str) -> None:
+    file = BY_NAME["llq"].scenario(tmp_path)
+    ended = perhop("show", "policy-map", "interface", file, f"--after={after}")
+    assert ended.code == 2
+    assert f"`{after}` is no time" in ended.err
+
+
+def test_a_scenario_without_routers_of_its_own_is_refused(perhop: Command, scenario: Path) -> None:
+    ended = perhop("show", "policy-map", "interface", scenario)
+    assert ended.code == 2
+    assert "no router of the scenario has a policy-map at an interface" in ended.err
+
+
+def test_an_interface_without_a_link_says_so(perhop: Command, tmp_path: Path) -> None:
+    router = BY_NAME["llq"]
+    file = router.scenario(tmp_path)
+    with (tmp_path / "llq.cfg").open("a") as configuration:
+        configuration.write("interface Serial0/2/0\n bandwidth 512\n service-policy output WAN\n")
+    ended = perhop("show", "policy-map", "interface", file)
+    assert ended.code == 0, ended.err
+    assert "branch: no packets passed Serial0/2/0: the scenario has no link there" in ended.err
+    classes = genie_parser.parse(ended.out)["Serial0/2/0"]["service_policy"]["output"]["policy_name"]["WAN"]
+    voice = classes["class_map"]["VOICE"]
+    assert voice["packets"] == 0
+    assert voice["priority"]["kbps"] == 102
+
+
+def test_the_page_quotes_what_is_shown() -> None:
+    sys.path.insert(0, str(ROOT / "docs"))
+    try:
+        import quote_show
+    finally:
+        sys.path.pop(0)
+    page = quote_show.PAGE.read_text()
+    assert quote_show.quoted(page) == page, "run python docs/quote_show.py"
