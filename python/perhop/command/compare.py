@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
-from perhop.command.comparing import compared_bar
+from perhop.command.comparing import compared_bar, compared_with_router
 from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
 from perhop.command.terminal import print_json, say_written, show_warnings
 from perhop.compare import Comparison
@@ -18,9 +20,11 @@ from perhop.live.comparing import live_beside_simulated
 from perhop.results import Results
 from perhop.saving import check_target
 from perhop.scenario import Scenario
+from perhop.show.beside import Tolerances
 
 # Number of simulations where the scenario has one replication: random variation needs several.
 _REPLICATIONS = 10
+Tolerated = Annotated[float | None, Parameter(validator=Number(gte=0))]
 
 
 def compare(
@@ -32,21 +36,26 @@ def compare(
     replications: Replications = None,
     live_replications: Replications = None,
     duration: str | None = None,
+    router: Path | None = None,
+    percent: Tolerated = None,
+    points: Tolerated = None,
     output: Output = None,
     strict: bool = False,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
 ) -> Exit:
-    """Compare a live run of a scenario with its simulation, or two saved results.
+    """Compare a live run of a scenario with its simulation, two saved results, or a router with a run.
 
     For each class: throughput, shares, drops by cause, delay and delay variation, and whether a difference is
-    within random variation or the tolerance.
+    within random variation or the tolerance. With --router: what a real router prints for `show policy-map
+    interface`, beside the same of a run.
 
     Parameters
     ----------
     what
-        A scenario file, or two folders with results of one scenario.
+        A scenario file, or two folders with results of one scenario. With --router: a scenario, a router
+        configuration, or a folder with results.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     seed
@@ -57,10 +66,17 @@ def compare(
         Number of live runs; default 1.
     duration
         Duration with its unit, as in 10s; by default the scenario's own.
+    router
+        File with the output of `show policy-map interface` of a real router.
+    percent
+        With --router: differences between rates that do not count, percent; by default 5.
+    points
+        With --router: differences between shares that do not count, percentage points; by default 2.
     output
         Folder for the comparison and both results, for `perhop report`.
     strict
-        Exit with code 4 if a figure exceeds its tolerance or the live run is not trustworthy.
+        Exit with code 4 if a figure exceeds its tolerance, the live run is not trustworthy, or a router and
+        its run differ.
     json
         Print the comparison as one JSON document.
     quiet
@@ -69,34 +85,28 @@ def compare(
         Number of replications simulated at the same time.
 
     """
+    runs = _Runs(changes(set_, duration), seed, replications, live_replications, threads)
+    if router is not None:
+        if output is not None or replications or live_replications or threads:
+            raise InvalidInputError(
+                "a router is compared with one simulated run",
+                "leave out --output and the options for several",
+            )
+        tolerances = Tolerances(
+            Tolerances.percent if percent is None else percent,
+            Tolerances.points if points is None else points,
+        )
+        agrees = compared_with_router(
+            router, what, tolerances, changed=runs.changed, seed=seed, quiet=quiet, json=json
+        )
+        return Exit.CLAIMS_NOT_MET if strict and not agrees else Exit.OK
+    if percent is not None or points is not None:
+        raise InvalidInputError(
+            "--percent and --points are the tolerances of a comparison with a router", "add --router FILE"
+        )
     if output is not None:
         check_target(output)
-    if len(what) == 2:
-        if set_ or seed is not None or replications or live_replications or duration:
-            raise InvalidInputError(
-                "two saved results are compared as they are", "leave out the options that change runs"
-            )
-        found = _saved(*what)
-    elif len(what) == 1:
-        scenario = Scenario.load(what[0], changes(set_, duration))
-        show_warnings(scenario.warnings)
-        # Before any thread starts: only a process with one thread can enter a user namespace.
-        rights.obtain()
-        asked = int(scenario["replications"])
-        times = replications or (asked if asked > 1 else _REPLICATIONS)
-        with compared_bar(scenario["name"], quiet=quiet) as watched:
-            found = live_beside_simulated(
-                scenario,
-                seed=seed,
-                replications=times,
-                live_replications=live_replications or 1,
-                threads=threads,
-                watched=watched,
-            )
-    else:
-        raise InvalidInputError(
-            f"{len(what)} arguments to compare", "give one scenario or two folders of results"
-        )
+    found = _saved(what, runs) if len(what) == 2 else _live(what, runs, quiet=quiet)
     if output is not None:
         found.save(output)
         if not quiet:
@@ -110,5 +120,43 @@ def compare(
     return Exit.CLAIMS_NOT_MET if strict and not found.agrees else Exit.OK
 
 
-def _saved(first: Path, second: Path) -> Comparison:
+@dataclass(frozen=True)
+class _Runs:
+    """What the options say about the runs."""
+
+    changed: dict[str, str]
+    seed: int | None
+    replications: int | None
+    live_replications: int | None
+    threads: int | None
+
+
+def _saved(folders: list[Path], runs: _Runs) -> Comparison:
+    if runs.changed or runs.seed is not None or runs.replications or runs.live_replications:
+        raise InvalidInputError(
+            "two saved results are compared as they are", "leave out the options that change runs"
+        )
+    first, second = folders
     return compare_results(Results.load(first), Results.load(second))
+
+
+def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
+    if len(what) != 1:
+        raise InvalidInputError(
+            f"{len(what)} arguments to compare", "give one scenario or two folders of results"
+        )
+    scenario = Scenario.load(what[0], runs.changed)
+    show_warnings(scenario.warnings)
+    # Before any thread starts: only a process with one thread can enter a user namespace.
+    rights.obtain()
+    asked = int(scenario["replications"])
+    times = runs.replications or (asked if asked > 1 else _REPLICATIONS)
+    with compared_bar(scenario["name"], quiet=quiet) as watched:
+        return live_beside_simulated(
+            scenario,
+            seed=runs.seed,
+            replications=times,
+            live_replications=runs.live_replications or 1,
+            threads=runs.threads,
+            watched=watched,
+        )

@@ -1,12 +1,20 @@
-"""Progress of a simulation and of the live run that is compared with it."""
+"""Runs that are compared: the progress of a live one and its simulation, and a real router beside a run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from perhop.command.terminal import share_bar
+from perhop.command.showing import results_of
+from perhop.command.terminal import print_json, share_bar
+from perhop.configuration import read
+from perhop.errors import InvalidInputError
 from perhop.live.comparing import Watched
+from perhop.show.beside import Tolerances, beside
+from perhop.show.printing import interface_text, style_of
+from perhop.show.reading import read_policies
+from perhop.show.simulated import shown
 
 
 @contextmanager
@@ -17,3 +25,35 @@ def compared_bar(title: str, *, quiet: bool) -> Iterator[Watched]:
             yield Watched()
         else:
             yield Watched(lambda now: tell(now.fraction / 2), lambda share: tell((1 + share) / 2))
+
+
+def compared_with_router(
+    output: Path,
+    what: list[Path],
+    tolerances: Tolerances,
+    *,
+    changed: dict[str, str],
+    seed: int | None,
+    quiet: bool,
+    json: bool,
+) -> bool:
+    """Show a router's output beside a run; return whether the two agree."""
+    router = read_policies(read(output))
+    if len(what) != 1:
+        raise InvalidInputError(
+            f"{len(what)} arguments to compare with a router",
+            "give a scenario, a router configuration or a folder of results",
+        )
+    states = shown(results_of(what[0], changed, seed=seed, quiet=quiet))
+    texts = [
+        interface_text(one, style_of(state.router.profile)) for state in states for one in state.interfaces
+    ]
+    # Read back from what is printed: both sides are then rounded alike and mean the same.
+    found = beside(router, read_policies("\n".join(texts)), tolerances)
+    if json:
+        print_json(found.to_json())
+    elif not quiet:
+        from perhop.command.router_table import show  # lazy: rich, which --json does not need
+
+        show(found)
+    return found.agrees

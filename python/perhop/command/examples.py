@@ -69,6 +69,7 @@ Examples:
   perhop compare edge.perhop.yaml --duration 30s
   perhop compare edge.perhop.yaml --live-replications 5 -o results/edge
   perhop compare results/before results/after
+  perhop compare --router show.txt router.cfg
   perhop compare edge.perhop.yaml --json | jq '.rows[] | select(.verdict == "differs")'
 """
 

@@ -1,0 +1,303 @@
+"""`perhop compare --router`: what real routers print, read and laid beside a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+from perhop.errors import InvalidInputError
+from perhop.show.beside import Tolerances, beside
+from perhop.show.reading import PolicyReading, read_policies
+from routers import ROUTERS
+
+BY_NAME = {router.name: router for router in ROUTERS}
+
+OLD = """\
+rtr#show policy-map interface serial 0/1/0
+ Serial0/1/0
+
+  Service-policy output: EDGE (1177)
+
+    Class-map: VOICE (match-all) (1178/10)
+      1200 packets, 76800 bytes
+      30 second offered rate 20000 bps, drop rate 300 bps
+      Match: ip dscp ef (46)
+      Queueing
+        Strict Priority
+        Output Queue: Conversation 264
+        Bandwidth 128 (kbps) Burst 3200 (Bytes)
+        (pkts matched/bytes matched) 30/1920
+        (total drops/bytes drops) 12/768
+
+    Class-map: DATA (match-any)
+      900 packets, 540000 bytes
+      30 second offered rate 144000 bps, drop rate 0 bps
+      Match: ip precedence 3
+        400 packets, 240000 bytes
+        30 second rate 64000 bps
+      Match: ip precedence 4
+        500 packets, 300000 bytes
+        30 second rate 80000 bps
+      Queueing
+        Output Queue: Conversation 265
+        Bandwidth 25 (%)
+        Bandwidth 64 (kbps)Max Threshold 64 (packets)
+        (pkts matched/bytes matched) 890/534000
+        (depth/total drops/no-buffer drops) 4/7/0
+        exponential weight: 9
+        mean queue depth: 3
+
+     class     Transmitted       Random drop      Tail drop     Minimum Maximum Mark
+               pkts/bytes        pkts/bytes       pkts/bytes    thresh  thresh  prob
+       3         395/237000          5/3000             0/0          26      40  1/10
+       4         498/298800          2/1200             0/0          28      40  1/10
+
+    Class-map: class-default (match-any)
+      10 packets, 1000 bytes
+      30 second offered rate 0 bps, drop rate 0 bps
+      Match: any
+      Traffic Shaping
+           Target/Average   Byte   Sustain   Excess    Interval  Increment
+             Rate           Limit  bits/int  bits/int  (ms)      (bytes)
+           256000/128000    1984   7936      7936      62        992
+"""
+
+NESTED = """\
+ GigabitEthernet0/0/1.100 \r
+\r
+  Service-policy input: MARK\r
+\r
+    Class-map: class-default (match-any)  \r
+      70 packets, 7000 bytes\r
+      5 minute offered rate 0000 bps\r
+      Match: any \r
+      police:\r
+          cir 20 %\r
+          cir 2000000 bps, bc 62500 bytes, be 125000 bytes\r
+        conformed 60 packets, 6000 bytes; actions:\r
+          set-prec-transmit 3\r
+          set-qos-transmit 2\r
+        exceeded 6 packets, 600 bytes; action:transmit\r
+        violated 4 packets, 400 bytes; actions:\r
+          drop \r
+        conformed 2000 bps, exceed 0 bps, violate 0 bps\r
+\r
+  Service-policy output: TOP\r
+\r
+    Class-map: class-default (match-any)  \r
+      1000 packets, 500000 bytes\r
+      5 minute offered rate 90000 bps, drop rate 0000 bps\r
+      Match: any \r
+      Queueing\r
+      queue limit 64 packets\r
+      (queue depth/total drops/no-buffer drops) 0/100/0\r
+      (pkts output/bytes output) 900/450000\r
+      shape (average) cir 10000000, bc 40000, be 40000\r
+      target shape rate 10000000\r
+\r
+      Service-policy : INNER \r
+\r
+        queue stats for all priority classes:\r
+          Queueing\r
+          priority level 1\r
+          queue limit 3932 us/ 49152 bytes\r
+          (queue depth/total drops/no-buffer drops) 3/0/0\r
+          (pkts output/bytes output) 50/5000\r
+\r
+        queue stats for all priority classes:\r
+          Queueing\r
+          priority level 2\r
+          queue limit 512 packets\r
+          (queue depth/total drops/no-buffer drops) 0/1/0\r
+          (pkts output/bytes output) 40/4000\r
+\r
+        Class-map: RT (match-any)  \r
+          50 packets, 5000 bytes\r
+          5 minute offered rate 1000 bps, drop rate 0000 bps\r
+          Match:  dscp ef (46)\r
+          Priority: 10% (1000 kbps), burst bytes 25000, b/w exceed drops: \r
+0\r
+\r
+          Priority Level: 1\r
+%SYS-5-CONFIG_I: Configured from console by vty0\r
+\r
+        Class-map: class-default (match-any)  \r
+          910 packets, 491000 bytes\r
+          5 minute offered rate 80000 bps, drop rate 9000 bps\r
+          Match: any \r
+          Queueing\r
+          queue limit 64 packets\r
+          (queue depth/total drops/no-buffer drops/flowdrops) 5/99/0/40\r
+          (pkts output/bytes output) 811/437594\r
+          bandwidth remaining ratio 7 \r
+          Fair-queue: per-flow queue limit 16\r
+"""
+
+
+def test_before_hqf_the_lines_are_others() -> None:
+    [policy] = read_policies(OLD)
+    assert (policy.interface, policy.side, policy.name) == ("Serial0/1/0", "output", "EDGE")
+    voice, data, default = policy.classes
+    assert voice.numbers == {
+        "packets": 1200,
+        "bytes": 76_800,
+        "offered_bps": 20_000,
+        "drop_bps": 300,
+        "priority_kbps": 128,
+        "priority_burst_bytes": 3200,
+        "output_packets": 30,
+        "output_bytes": 1920,
+        "exceed_drops": 12,
+    }
+    assert data.numbers["packets"] == 900, "not those of a match line"
+    assert (data.numbers["bandwidth_percent"], data.numbers["bandwidth_kbps"]) == (25, 64)
+    assert (data.numbers["limit_packets"], data.numbers["depth"], data.numbers["queue_drops"]) == (64, 4, 7)
+    assert (data.early_drops["4"].min, data.early_drops["4"].random_packets) == (28, 2)
+    assert default.numbers["shape_target_bps"] == 256_000
+    assert (default.numbers["shape_cir_bps"], default.numbers["shape_bc_bits"]) == (128_000, 7936)
+
+
+def test_policies_nest_and_noise_is_passed_over() -> None:
+    mark, top = read_policies(NESTED)
+    assert [mark.interface, top.interface] == ["GigabitEthernet0/0/1.100"] * 2
+    [marked] = mark.classes
+    assert marked.actions == {
+        "conformed": ["set-prec-transmit 3", "set-qos-transmit 2"],
+        "exceeded": ["transmit"],
+        "violated": ["drop"],
+    }
+    assert marked.numbers["police_percent"] == 20
+    assert marked.numbers["police_be_bytes"] == 125_000
+    assert marked.numbers["conformed_bps"] == 2000
+    assert [one.name for one in top.classes] == [
+        "class-default",
+        "class-default/(priority level 1)",
+        "class-default/(priority level 2)",
+        "class-default/RT",
+        "class-default/class-default",
+    ]
+    outer, first, second, rt, inner = (one.numbers for one in top.classes)
+    assert outer["queue_drops"] == 100
+    assert (first["limit_us"], first["limit_bytes"]) == (3932, 49_152)
+    assert (second["limit_packets"], second["queue_drops"]) == (512, 1)
+    assert (rt["priority_kbps"], rt["priority_level"]) == (1000, 1)
+    assert (inner["flow_drops"], inner["flow_limit_packets"], inner["remaining_ratio"]) == (40, 16, 7)
+
+
+def test_something_else_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="no output of `show policy-map interface`"):
+        read_policies("Building configuration...\ninterface Serial0/0\n service-policy output WAN\n")
+
+
+def test_what_perhop_shows_it_reads(perhop: Command, tmp_path: Path) -> None:
+    for name, classes in (("levels", 5), ("nested", 5), ("both-sides", 6)):
+        text = perhop("show", "policy-map", "interface", BY_NAME[name].scenario(tmp_path)).out
+        assert sum(len(policy.classes) for policy in read_policies(text)) == classes, name
+
+
+def verdicts(one: list[PolicyReading], other: list[PolicyReading]) -> dict[tuple[str, str], str]:
+    found = beside(one, other, Tolerances())
+    return {(row.class_name, row.quantity): row.verdict for policy in found.policies for row in policy.rows}
+
+
+def test_a_router_agrees_with_itself() -> None:
+    for text in (OLD, NESTED):
+        found = beside(read_policies(text), read_policies(text), Tolerances())
+        assert found.agrees
+        assert found.counted()["agrees"] > 20
+
+
+def test_configured_numbers_must_be_equal_and_measured_ones_near() -> None:
+    router = read_policies(NESTED)
+    other = NESTED.replace("bc 40000", "bc 100000").replace("offered rate 80000", "offered rate 83000")
+    found = verdicts(router, read_policies(other))
+    assert found["class-default", "shape bc"] == "differs"
+    assert found["class-default", "shape be"] == "agrees"
+    assert found["class-default/class-default", "offered rate"] == "agrees", "within 5 %"
+    faster = read_policies(NESTED.replace("offered rate 80000", "offered rate 90000"))
+    assert verdicts(router, faster)["class-default/class-default", "offered rate"] == "differs"
+    more_drops = read_policies(NESTED.replace("5/99/0/40", "5/130/0/40"))
+    assert verdicts(router, more_drops)["class-default/class-default", "dropped packets"] == "differs"
+    colors = read_policies(NESTED.replace("exceeded 6 packets, 600", "exceeded 9 packets, 900"))
+    assert verdicts(router, colors)["class-default", "exceeded"] == "differs"
+
+
+def test_a_feature_on_one_side_only_is_a_difference() -> None:
+    router = read_policies(NESTED)
+    without = read_policies(NESTED.replace("          bandwidth remaining ratio 7 \r\n", ""))
+    found = verdicts(router, without)
+    assert found["class-default/class-default", "bandwidth remaining ratio"] == "differs"
+    # Routers do not always print a limit.
+    silent = read_policies(NESTED.replace("      queue limit 64 packets\r\n      (queue", "      (queue"))
+    assert verdicts(router, silent)["class-default", "queue limit"] == "not-comparable"
+
+
+def test_classes_and_policies_on_one_side_are_named() -> None:
+    router = read_policies(NESTED)
+    renamed = read_policies(NESTED.replace("Class-map: RT", "Class-map: VOICE"))
+    found = beside(router, renamed, Tolerances())
+    assert not found.agrees
+    assert found.policies[1].only_router == ["class-default/RT"]
+    assert found.policies[1].only_simulated == ["class-default/VOICE"]
+    assert beside(router, read_policies(OLD), Tolerances()).missing == [
+        "GigabitEthernet0/0/1.100 input MARK",
+        "GigabitEthernet0/0/1.100 output TOP",
+    ]
+
+
+@pytest.fixture
+def saved(perhop: Command, tmp_path: Path) -> Path:
+    """The output of a router that is configured and loaded as the scenario `nested` says."""
+    shown = perhop("show", "policy-map", "interface", BY_NAME["nested"].scenario(tmp_path))
+    file = tmp_path / "show.txt"
+    file.write_text(shown.out)
+    return file
+
+
+def test_a_run_is_compared_with_a_router(perhop: Command, tmp_path: Path, saved: Path) -> None:
+    scenario = tmp_path / "nested.perhop.yaml"
+    same = perhop("compare", "--router", saved, scenario, "--strict")
+    assert same.code == 0, same.err
+    assert "Serial0/1/0, output: WAN" in same.out
+    assert "0 differ" in same.out
+    # The same router with another share for DATA.
+    text = BY_NAME["nested"].configuration().replace("bandwidth percent 30", "bandwidth percent 50")
+    (tmp_path / "nested.cfg").write_text(text)
+    other = perhop("compare", "--router", saved, scenario, "--strict")
+    assert other.code == 4
+    assert "DIFFERS" in other.out
+    assert perhop("compare", "--router", saved, scenario).code == 0, "differences are not a failure"
+    rows = perhop("compare", "--router", saved, scenario, "--json").json()
+    assert not rows["agrees"]
+    [policy] = rows["policies"]
+    apart = {(row["class"], row["quantity"]): row for row in policy["rows"] if row["verdict"] == "differs"}
+    assert apart["class-default/DATA", "bandwidth"]["simulated"] == 750
+    assert ("class-default/DATA", "share of what is sent") in apart
+    assert ("class-default/VOICE", "priority") not in apart
+
+
+def test_tolerances_may_be_wider(perhop: Command, tmp_path: Path, saved: Path) -> None:
+    scenario = tmp_path / "nested.perhop.yaml"
+    options = ("--set", "traffic.default.source.poisson.rate=1100kb/s", "--strict", "-q")
+    assert perhop("compare", "--router", saved, scenario, *options).code == 4
+    assert (
+        perhop("compare", "--router", saved, scenario, *options, "--percent", "60", "--points", "20").code
+        == 0
+    )
+
+
+def test_options_of_other_comparisons_are_refused(perhop: Command, tmp_path: Path, saved: Path) -> None:
+    scenario = tmp_path / "nested.perhop.yaml"
+    for options, message in (
+        (["--router", saved, scenario, "--live-replications", "2"], "one simulated run"),
+        (["--router", saved, scenario, "-o", "out"], "one simulated run"),
+        (["--router", saved, scenario, scenario], "2 arguments to compare with a router"),
+        ([scenario, "--points", "3"], "add --router FILE"),
+        (["--router", scenario, scenario], "no output of `show policy-map interface`"),
+        (["--router", "nowhere.txt", scenario], "there is no such file"),
+    ):
+        ended = perhop("compare", *options)
+        assert ended.code == 2, options
+        assert message in ended.err
