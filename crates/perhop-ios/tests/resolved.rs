@@ -73,7 +73,8 @@ fn classes_may_be_promised_99_percent_with_hqf_and_75_before() {
 }
 
 /// Cisco, "Percentage-Based Policing and Shaping": 30 % below a shaper of 512 kb/s are 153 600 b/s. The
-/// parent's policer counts where there is no shaper (an ISR's output: 50 % of 1 Mb/s), its bandwidth does not.
+/// parent's policer counts where there is no shaper (an ISR's output: 50 % of 1 Mb/s), its bandwidth does
+/// not.
 #[test]
 fn a_nested_percentage_of_a_policer_is_one_of_the_rate_above() {
     let police = "policy-map child\n class a\n  police rate percent 50\n";
@@ -134,7 +135,8 @@ fn classes_with_only_a_shaper_share_equally() {
     }
 }
 
-/// An ASR 1000 at 10 Gb/s: 41 666 packets in every class, 512 in the priority queue; a shaper of 500 kb/s: 64.
+/// An ASR 1000 at 10 Gb/s: 41 666 packets in every class, 512 in the priority queue; a shaper of 500
+/// kb/s: 64.
 #[test]
 fn queues_of_the_qfp_are_as_long_as_50_ms_of_the_rate_above() {
     let text = on(

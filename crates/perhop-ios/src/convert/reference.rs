@@ -13,8 +13,9 @@ pub(super) struct Reference {
     /// Percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the class
     /// around the policy, or the interface.
     pub(super) queueing: Rate,
-    /// Percentages of `police`: the rate of the next shaper above, or of the next policer, or the interface's.
-    /// Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth` does not count.
+    /// Percentages of `police`: the rate of the next shaper above, or of the next policer, or the
+    /// interface's. Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth`
+    /// does not count.
     pub(super) police: Rate,
     /// The next shaper above, or the interface: what queues of the QFP are as long as.
     pub(super) line: Rate,

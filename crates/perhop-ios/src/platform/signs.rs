@@ -127,7 +127,8 @@ fn switch(product: &str) -> (Sign, &'static str) {
     if uadp { (Sign::Uadp, "a Catalyst switch with UADP hardware") } else { (Sign::Mls, "a Catalyst switch") }
 }
 
-/// `c2800nm-adventerprisek9-mz.124-24.T4.bin` is 12.4(24)T4; `c2900-universalk9-mz.SPA.157-3.M8.bin` 15.7(3)M8.
+/// `c2800nm-adventerprisek9-mz.124-24.T4.bin` is 12.4(24)T4; `c2900-universalk9-mz.SPA.157-3.M8.bin`
+/// 15.7(3)M8.
 fn image(file: &str) -> Option<(Sign, &'static str)> {
     const XE: &[&str] = &["isr4", "asr1", "asr9", "csr1000v", "c8000", "c1100", "packages.conf"];
     let name = file.rsplit([':', '/']).next()?;

@@ -31,8 +31,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     }),
     recorded("ip nhrp group", GROUP, |interface, reader| text(&mut interface.nhrp_group, reader)),
     recorded("nhrp group", GROUP, |interface, reader| text(&mut interface.nhrp_group, reader)),
-    recorded("ip nhrp map group", PEERS, peer_policy),
-    recorded("nhrp map group", PEERS, peer_policy),
+    modelled("ip nhrp map group", peer_policy),
+    modelled("nhrp map group", peer_policy),
     recorded(
         "ip tcp adjust-mss",
         "TCP segments are shorter than the end systems' own",
@@ -72,7 +72,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
 
 const FILTER: &str = "packets that the list denies are dropped here";
 const GROUP: &str = "the hub applies the policy of the group to what it sends here";
-const PEERS: &str = "what goes to each spoke of the group has a policy of its own";
 
 fn flag(reader: &mut Reader) -> Option<At<()>> {
     while reader.next().is_some() {}
@@ -114,19 +113,19 @@ fn filter(interface: &mut Interface, family: Family, reader: &mut Reader) -> Res
 }
 
 /// `nhrp map group GROUP service-policy output POLICY`
-fn peer_policy(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+fn peer_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let group = reader.word("a group")?.to_owned();
     let line = reader.line;
     interface.peer_policies.retain(|policy| policy.group != group);
     if reader.negated() {
-        return Ok(());
+        return Ok(Finding::MODELLED);
     }
     reader.one_of(&["service-policy"])?;
     reader.one_of(&["output"])?;
     let policy = reader.word("a policy-map")?.to_owned();
     reader.end()?;
     interface.peer_policies.push(PeerPolicy { line, group, policy });
-    Ok(())
+    Ok(Finding::MODELLED)
 }
 
 fn multilink(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {

@@ -64,12 +64,9 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
 }
 
 /// What perhop's packets do not carry, and what it does not compute yet.
-fn finding(basis: Basis, unit: ThresholdUnit) -> Finding {
+fn finding(basis: Basis) -> Finding {
     match basis {
-        Basis::Precedence | Basis::Dscp if unit == ThresholdUnit::Packets => Finding::MODELLED,
-        Basis::Precedence | Basis::Dscp => {
-            Finding::not_modelled(format!("thresholds in {}: the default ones apply", name(unit)))
-        }
+        Basis::Precedence | Basis::Dscp => Finding::MODELLED,
         Basis::DiscardClass => Finding::not_modelled("WRED by discard class is not modelled"),
         Basis::Cos => Finding::not_modelled("WRED by class of service is not modelled"),
     }
@@ -85,7 +82,7 @@ fn basis(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Re
         return Ok(Finding::not_modelled("values without thresholds of their own share these"));
     }
     reader.end()?;
-    Ok(finding(basis, ThresholdUnit::Packets))
+    Ok(finding(basis))
 }
 
 /// `dscp af11 32 40 10`, `dscp values 8 10 minimum-thresh 32 maximum-thresh 40`
@@ -117,7 +114,7 @@ fn of_values(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -
             None => all.remove(&value),
         };
     }
-    Ok(finding(basis, parameters.unit))
+    Ok(finding(basis))
 }
 
 /// Minimum, maximum and mark probability denominator; `None` where the router refuses them or the line

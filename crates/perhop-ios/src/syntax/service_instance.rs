@@ -1,6 +1,6 @@
 //! What stands under `service instance`: frames of some VLANs on a port.
 
-use super::command::{Command, irrelevant, not_modelled, recorded};
+use super::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use super::queueing::service_policy;
 use crate::ast::{At, Interface, ServiceInstance};
 use crate::mode::Mode;
@@ -17,9 +17,7 @@ pub(super) const COMMANDS: &[Command<ServiceInstance>] = &[
             number.filter(|_| !reader.negated()).map(|number| At::new(reader.line, number));
         Ok(())
     }),
-    recorded("service-policy", "the policy of a part of a port's frames", |instance, reader| {
-        service_policy(&mut instance.service_policies, reader).map(|_| ())
-    }),
+    modelled("service-policy", |instance, reader| service_policy(&mut instance.service_policies, reader)),
     not_modelled("xconnect", FRAMES),
     not_modelled("ip access-group", "packets that the list denies are dropped here"),
     not_modelled("mac access-group", "frames that the list denies are dropped here"),
