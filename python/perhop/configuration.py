@@ -7,14 +7,17 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict, cast
 
 from perhop import _core
-from perhop.core_types import RouterReport
+from perhop.core_types import RecognizedPlatform, RouterReport
+from perhop.errors import InvalidInputError
 from perhop.loading import is_file, read_json, unreadable
+from perhop.schema_types import RouterConfiguration
 from perhop.tables import Cell, Column, Table, notebook
 
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
@@ -55,6 +58,87 @@ def read(file: Path) -> str:
         raise unreadable(file, error) from error
 
 
+def checked(text: str, platform: str | None = None, assume: Mapping[str, str] | None = None) -> RouterReport:
+    """Return what a router configuration says, read as that of `platform` and with assumed class-maps."""
+    found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items())))
+    return found
+
+
+def configured(
+    source: RouterConfiguration, platform: str | None, assume: Mapping[str, str] | None
+) -> RouterConfiguration:
+    """Return a router's `configuration` in a scenario, read as that of a platform and with assumptions."""
+    made: dict[str, Any] = {**source}
+    if platform is not None:
+        made["platform"] = {"profile": platform}
+    if assume:
+        made["assume"] = dict(assume)
+    return cast(RouterConfiguration, made)
+
+
+def checked_as(text: str, configuration: RouterConfiguration) -> RouterReport:
+    """Return what the text of a configuration says, read as a scenario has it."""
+    keys: Mapping[str, Any] = configuration
+    return checked(text, (keys.get("platform") or {}).get("profile"), keys.get("assume"))
+
+
+@lru_cache(maxsize=4)
+def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...]) -> str:
+    options: dict[str, Any] = {}
+    if platform is not None:
+        options["platform"] = platform
+    if assume:
+        options["assume"] = dict(assume)
+    return _core.check_router(text, **options)
+
+
+#: What the dialects are called, and those not modelled: their commands look alike and mean other things.
+DIALECTS = {
+    "ios": "IOS",
+    "ios-xe": "IOS-XE",
+    "ios-xr": "IOS XR",
+    "nx-os": "NX-OS",
+    "catalyst-mls": "Catalyst (mls qos)",
+    "catalyst-uadp": "Catalyst (UADP)",
+}
+_NOT_MODELLED = ("ios-xr", "nx-os", "catalyst-mls")
+
+
+def platform_words(platform: RecognizedPlatform | None) -> str | None:
+    """Return the platform and why it was taken: `platform: hqf (line 3: version 15.1)`."""
+    if platform is None:
+        return None
+    dialect = unsupported(platform)
+    name = f"{DIALECTS[dialect]}, not supported" if dialect else platform["profile"]
+    because = "; ".join(f"line {one['line']}: {one['text'].strip()}" for one in platform["because"])
+    if platform["chosen"]:
+        reason = "--platform"
+    elif not because:
+        reason = "assumed: no version line; --platform"
+    elif platform["certain"]:
+        reason = because
+    else:
+        reason = f"probably: {because}; --platform"
+    return f"platform: {name} ({reason})"
+
+
+def unsupported(platform: RecognizedPlatform | None) -> str | None:
+    """Return the dialect of a configuration that perhop recognizes but does not model."""
+    dialect = platform["dialect"] if platform else None
+    return dialect if dialect in _NOT_MODELLED else None
+
+
+def refuse_unsupported(platform: RecognizedPlatform | None) -> None:
+    """Raise `InvalidInputError` for a configuration in a dialect that is not modelled."""
+    dialect = unsupported(platform)
+    if platform and dialect:
+        because = "; ".join(f"line {one['line']}: {one['text'].strip()}" for one in platform["because"])
+        raise InvalidInputError(
+            f"this is a configuration of {DIALECTS[dialect]}, which perhop does not simulate ({because})",
+            "`perhop check` shows what is recognized; --platform reads it as that of another platform",
+        )
+
+
 def _peeked() -> bytes:
     """Return the content of standard input and leave it there for the next reader."""
     descriptor = sys.__stdin__.fileno() if sys.__stdin__ else 0
@@ -87,9 +171,9 @@ class Configuration:
     def read(cls, file: str | os.PathLike[str]) -> Configuration:
         """Read a router configuration and classify each line; raises `UnreadableFileError`."""
         path = Path(file)
-        checked: RouterReport = json.loads(_core.check_router(read(path)))
+        found = checked(read(path))
         wrong: dict[int, list[str]] = {}
-        for one in checked["diagnostics"]:
+        for one in found["diagnostics"]:
             wrong.setdefault(one["line"], []).append(f"{one['severity']}: {one['message']}; {one['router']}")
         lines: list[Line] = [
             {
@@ -99,7 +183,7 @@ class Configuration:
                 "message": "; ".join([*wrong.get(line["number"], []), *filter(None, [line.get("note")])])
                 or None,
             }
-            for line in checked["lines"]
+            for line in found["lines"]
         ]
         return cls(path.name, lines)
 

@@ -31,6 +31,8 @@ class RouterLine(TypedDict):
     text: str
     state: str
     note: NotRequired[str | None]
+    #: The line of the command that it stands under, if any.
+    block: NotRequired[int]
 
 
 class RouterDiagnostic(TypedDict):
@@ -192,21 +194,12 @@ class PlatformSign(TypedDict):
     says: str
 
 
-class RouterPlatform(TypedDict):
-    """Which router a configuration belongs to, and why."""
-
-    profile: str
-    dialect: str
-    #: Whether the user named it.
-    chosen: bool
-    certain: bool
-    because: list[PlatformSign]
-
-
 class RouterPort(TypedDict):
     """An interface of a router, or a part or circuit of one."""
 
     name: str
+    #: Where it is defined.
+    line: int
     shutdown: bool
     addresses: list[tuple[str, int]]
     bandwidth: str | None
@@ -223,6 +216,25 @@ class Router(TypedDict):
     ports: list[RouterPort]
 
 
+class PlatformSign(TypedDict):
+    """A line by which a platform is recognized, and what it says."""
+
+    line: int
+    text: str
+    says: str
+
+
+class RecognizedPlatform(TypedDict):
+    """The platform whose rules a configuration is read by."""
+
+    profile: str
+    dialect: str
+    #: Whether the user chose it.
+    chosen: bool
+    certain: bool
+    because: list[PlatformSign]
+
+
 class RouterReport(TypedDict):
     """The result of checking a router configuration."""
 
@@ -230,7 +242,7 @@ class RouterReport(TypedDict):
     counts: dict[str, int]
     diagnostics: list[RouterDiagnostic]
     router: Router
-    platform: NotRequired[RouterPlatform]
+    platform: NotRequired[RecognizedPlatform]
 
 
 class Value(TypedDict):

@@ -85,6 +85,12 @@ def quantity(text: str) -> tuple[float, str] | None:
         return _core.quantity(text)
 
 
+def bits_per_second(rate: str) -> float:
+    """Return a rate of a scenario, as `2Mb/s`, in bits per second."""
+    found = _core.quantity(rate)
+    return found[0] if found else float("inf")
+
+
 def told_apart(values: Sequence[str]) -> list[str]:
     """Return values truncated where they still differ: a whole part of a policy can be one."""
     different = set(values)
