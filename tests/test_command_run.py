@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import HANGS_AFTER_S, Command, Ended, command_line, leftovers
+from conftest import HANGS_AFTER_S, ROOT, Command, Ended, command_line, leftovers
 
 
 def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
@@ -18,12 +18,35 @@ def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
     assert lines[0].startswith("Overload: 5 s simulated, 1 replication, seed 1")
-    for word in ("class", "offered", "delivered", "dropped", "queue full", "throughput", "delay p99"):
-        assert word in lines[2] + lines[3]
-    assert lines[3].split() == ["class", "packets", "packets", "%", "%", "Mb/s", "ms", "ms"]
+    heads = [word for line in lines[1:5] for word in line.split()]
+    for word in ("class", "offered", "delivered", "queue", "full", "network", "throughput", "delay", "p99"):
+        assert word in heads
+    assert lines[4].split() == ["class", "offered", "delivered", "full", "network", "Mb/s", "ms", "ms"]
     assert any(line.split()[:2] == ["steady", "401"] for line in lines), ended.out
     assert "\x1b" not in ended.out + ended.err, "no escape codes in a pipe"
     assert ended.err == "", "no progress bar in a pipe"
+
+
+def test_what_was_offered_adds_up_on_screen(perhop: Command, scenario: Path) -> None:
+    rows = [line.split() for line in perhop("run", scenario).out.splitlines()]
+    for name in ("steady", "random"):
+        (row,) = (row for row in rows if row[:1] == [name])
+        offered, delivered, full, inside = (int(cell.replace(",", "")) for cell in row[1:5])
+        assert offered == delivered + full + inside
+
+
+def test_queues_have_their_configured_rate_beside_the_obtained_one(perhop: Command, tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "drr.perhop.yaml").read_text()
+    (tmp_path / "drr.perhop.yaml").write_text(text)
+    ended = perhop("run", "drr.perhop.yaml")
+    assert ended.code == 0, ended.err
+    table = ended.out.partition("queues of router->sink")[2]
+    rows = {row[0]: row[1:] for line in table.splitlines() if (row := line.split())}
+    assert rows["gold"] == ["≥", "5,000", "5,000"], "its part of 10 Mb/s, of which all are greedy"
+    document = perhop("run", "drr.perhop.yaml", "--json").json()
+    gold = next(row for row in document["rates"] if row["queue"] == "gold")
+    assert (gold["port"], gold["priority"], gold["limit_bps"]) == ("router->sink", False, None)
+    assert gold["guaranteed_bps"] == pytest.approx(gold["obtained_bps"]["mean"], rel=0.01)
 
 
 def test_replications_bring_confidence_intervals(perhop: Command, scenario: Path) -> None:

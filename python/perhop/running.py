@@ -13,6 +13,7 @@ from perhop import _core
 from perhop.capturing import LARGEST_FRAME, Captures
 from perhop.document import Document, typed
 from perhop.errors import InvalidInputError
+from perhop.rates import platforms, rates
 from perhop.results import Results
 from perhop.saving import MANIFEST, whole_folder
 
@@ -101,8 +102,12 @@ def simulate(
         captured = json.loads(files)
         if captures and folder:
             (folder / MANIFEST).write_text(captures.manifest(resolved, captured), encoding="utf-8")
+    counted = json.loads(summary)
+    counted["rates"] = rates(resolved, counted)
+    if known := platforms(resolved):
+        counted["platforms"] = known
     return Results(
-        summary=json.loads(summary),
+        summary=counted,
         scenario=typed(dict(resolved)),
         seed=resolved["seed"],
         replications=resolved["replications"],

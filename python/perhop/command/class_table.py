@@ -1,24 +1,21 @@
-"""The tables of a run: results of each class, and of its TCP connections."""
+"""The tables of a run: what became of each class's packets, rates and delays, TCP connections."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from perhop.command.columns import Column, show
-from perhop.quantity import NOTHING, column, number
+from perhop.configuration import platform_words
+from perhop.quantity import NOTHING, column, interval, number, scale
 from perhop.results import Results
 from perhop.tables import described
 
 _CAUSE = "dropped_"
 _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
-_METRICS = [
-    ("offered\npackets", "offered_packets"),
-    ("delivered\npackets", "delivered_packets"),
-    ("dropped\n%", "dropped_percent"),
-    ("throughput", "throughput_bps"),
-    ("delay mean", "delay_mean_s"),
-    ("delay p99", "delay_p99_s"),
-]
+# The replies of TCP, as results call them.
+_BACK = " (back)"
+_DELAYS = [("delay\nmean", "delay_mean_s"), ("delay\np99", "delay_p99_s")]
 _TCP = [
     ("goodput", "goodput_bps"),
     ("segments", "segments"),
@@ -32,31 +29,106 @@ _TRANSACTIONS = [
     ("completion\np95", "completion_p95_s"),
     ("completion\np99", "completion_p99_s"),
 ]
-_FAIRNESS = ("fairness", "fairness")
+# Longer tables of queues are in the JSON document only.
+_MOST_QUEUES = 40
 
 
-def show_classes(results: Results) -> None:
-    """Print the results of each class, one row each."""
-    classes: list[dict[str, Any]] = results.summary["classes"]
+def show_classes(results: Results, queues: Mapping[str, str] | None = None) -> None:
+    """Print the results of each class, one row each.
+
+    With `queues`, the queue of the router under test that each class waits in, its configured rate stands
+    beside the obtained one; else queues have a table of their own.
+    """
+    summary = results.summary
+    for name, platform in summary.get("platforms", {}).items():
+        print(
+            f"{name}: {platform_words(platform)}"
+            if len(summary["platforms"]) > 1
+            else platform_words(platform)
+        )
+    classes = [one for one in summary["classes"] if not (queues and _is_quiet_reply(one))]
+    columns = [*_packets(classes), *_rates(classes, summary, queues)]
+    columns += [_column(name, key, classes) for name, key in _DELAYS]
     # Fairness of a single flow is always 1.
-    several = any(_mean(group["flows"]) > 1 for group in classes)
+    if not queues and any(_mean(group["flows"]) > 1 for group in classes):
+        columns.append(_column("fairness", "fairness", classes))
+    show(described(summary), [_names(classes)], columns)
+    if not queues:
+        _show_queues(summary.get("rates", []))
+    if summary["tcp"] and not queues:
+        _show_tcp(summary["tcp"])
+
+
+def _is_quiet_reply(group: Mapping[str, Any]) -> bool:
+    """Whether a class holds the replies of inferred traffic, all of which arrived."""
+    return str(group["class"]).endswith(_BACK) and not _mean(group["dropped_packets"])
+
+
+def _packets(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
+    """Return what became of the packets: what was offered is the sum of all that follows."""
+    yield _column("offered", "offered_packets", classes)
+    yield _column("delivered", "delivered_packets", classes)
     causes = [
         name
         for name in (classes[0] if classes else {})
-        if name.startswith(_CAUSE)
-        and name not in _NOT_CAUSES
-        and any(_mean(group[name]) for group in classes)
+        if name.startswith(_CAUSE) and name not in _NOT_CAUSES and any(_mean(one[name]) for one in classes)
     ]
-    columns = []
-    for name, key in [*_METRICS, *([_FAIRNESS] if several else [])]:
-        columns.append(_column(name, key, classes))
-        if key == "dropped_percent":
-            for cause in causes:
-                shares = [_share(group[cause], group["offered_packets"]) for group in classes]
-                columns.append(Column(f"{_words(cause)}\n%", shares))
-    show(described(results.summary), [_names(classes)], columns)
-    if results.summary["tcp"]:
-        _show_tcp(results.summary["tcp"])
+    for cause in causes:
+        yield _column(_stacked(cause.removeprefix(_CAUSE)), cause, classes)
+    if classes and "queued_packets" in classes[0]:
+        yield _column("queued", "queued_packets", classes)
+        flying = [{"rest": _difference(one["in_network_packets"], one["queued_packets"])} for one in classes]
+        yield _column("in\nflight", "rest", flying)
+    else:
+        yield _column("in the\nnetwork", "in_network_packets", classes)
+
+
+def _difference(whole: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
+    return {"mean": _mean(whole) - _mean(part), "ci95": None, "unit": whole["unit"]}
+
+
+def _rates(
+    classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Mapping[str, str] | None
+) -> Iterator[Column]:
+    if not queues:
+        yield _column("throughput", "throughput_bps", classes)
+        return
+    rows = {row["queue"]: row for row in summary.get("rates", [])}
+    said = [rows.get(queues.get(str(one["class"]), "")) for one in classes]
+    yield from _beside(said, [one["throughput_bps"] for one in classes])
+
+
+def _beside(
+    rows: Sequence[Mapping[str, Any] | None], obtained: Sequence[Mapping[str, Any]]
+) -> Iterator[Column]:
+    """Return the configured rates, and beside them those obtained, in one unit."""
+    largest = max((_mean(one) for one in obtained), default=0.0)
+    # In the unit in which a class's load is said.
+    divisor, unit = (1e3, "kb/s") if largest < 1e8 else scale("b/s", largest)
+    yield Column(f"configured\n{unit}", [configured(row, divisor) for row in rows], with_next=True)
+    texts = [interval(one["mean"], one["ci95"], divisor) for one in obtained]
+    yield Column(f"obtained\n{unit}", texts)
+
+
+def configured(row: Mapping[str, Any] | None, divisor: float) -> str:
+    """Return what a policy says about the rate of a queue: at least, at most, or strict priority."""
+    if row is None:
+        return NOTHING
+    least, most = row["guaranteed_bps"], row["limit_bps"]
+    words = [f"≥ {number(least / divisor)}"] if least is not None else []
+    words += [f"≤ {number(most / divisor)}"] if most is not None else []
+    return " ".join(words) or ("priority" if row["priority"] else NOTHING)
+
+
+def _show_queues(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the configured rate of each queue beside the rate that it obtained."""
+    if not 0 < len(rows) <= _MOST_QUEUES:
+        return
+    several = len({row["port"] for row in rows}) > 1
+    keys = [Column("port", [row["port"] for row in rows], numeric=False)] if several else []
+    keys.append(Column("queue", [row["queue"] for row in rows], numeric=False))
+    title = "queues" if several else f"queues of {rows[0]['port']}"
+    show(title, keys, list(_beside(rows, [row["obtained_bps"] for row in rows])))
 
 
 def _show_tcp(groups: list[dict[str, Any]]) -> None:
@@ -65,22 +137,19 @@ def _show_tcp(groups: list[dict[str, Any]]) -> None:
     show("TCP", [_names(groups)], [_column(name, key, groups) for name, key in metrics])
 
 
-def _names(groups: list[dict[str, Any]]) -> Column:
+def _names(groups: Sequence[Mapping[str, Any]]) -> Column:
     return Column("class", [group["class"] for group in groups], numeric=False)
 
 
-def _column(name: str, key: str, groups: list[dict[str, Any]]) -> Column:
-    unit, texts = column(groups, key)
+def _column(name: str, key: str, groups: Sequence[Mapping[str, Any]]) -> Column:
+    unit, texts = column([dict(group) for group in groups], key)
     return Column(f"{name}\n{unit}" if unit else name, texts)
 
 
-def _mean(value: dict[str, Any]) -> float:
-    return value["mean"] or 0.0
+def _mean(value: Mapping[str, Any]) -> float:
+    return float(value["mean"] or 0.0)
 
 
-def _share(part: dict[str, Any], whole: dict[str, Any]) -> str:
-    return number(100.0 * _mean(part) / _mean(whole), 3) if _mean(whole) else NOTHING
-
-
-def _words(cause: str) -> str:
-    return cause.removeprefix(_CAUSE).replace("_", " ")
+def _stacked(cause: str) -> str:
+    """Return a cause of drops in two lines, as a narrow heading."""
+    return cause.replace("_", "\n", 1).replace("_", " ")

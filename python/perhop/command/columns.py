@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rich import box
@@ -22,6 +22,8 @@ class Column:
     name: str
     cells: Sequence[str]
     numeric: bool = True
+    #: Whether it stands beside the next column also where a table is split.
+    with_next: bool = False
 
     @property
     def width(self) -> int:
@@ -47,8 +49,20 @@ def _parts(keys: Sequence[Column], columns: Sequence[Column], width: int) -> lis
     """Return the columns in order, in as few parts as fit."""
     room = width - sum(key.width for key in keys)
     parts: list[list[Column]] = [[]]
-    for column in columns:
-        if parts[-1] and sum(one.width for one in (*parts[-1], column)) > room:
+    for group in _groups(columns):
+        if parts[-1] and sum(one.width for one in (*parts[-1], *group)) > room:
             parts.append([])
-        parts[-1].append(column)
+        parts[-1] += group
     return parts
+
+
+def _groups(columns: Sequence[Column]) -> Iterator[list[Column]]:
+    """Return the columns that stay beside each other."""
+    group: list[Column] = []
+    for column in columns:
+        group.append(column)
+        if not column.with_next:
+            yield group
+            group = []
+    if group:
+        yield group

@@ -1,0 +1,61 @@
+"""The rates that a policy promises its classes: guarantees and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from perhop.quantity import bits_per_second, quantity
+from perhop.schema_types import ClassConfig, ConditionerConfig, QueueingConfig
+
+
+def guarantee_of(config: ClassConfig) -> float | None:
+    """Return the rate that a class is guaranteed, in bits per second, if a rate is written."""
+    share: Mapping[str, Any] = config.get("share") or {}
+    written = share.get("minimum") or share.get("bandwidth")
+    return bits_per_second(written) if written else None
+
+
+def minimum_of(config: ClassConfig) -> float:
+    """Return a guarantee apart from the share of the excess, as three-parameter schedulers have it, or 0."""
+    share: Mapping[str, Any] = config.get("share") or {}
+    return bits_per_second(share["minimum"]) if share.get("minimum") else 0.0
+
+
+def weight_of(config: ClassConfig) -> float:
+    """Return the weight of a class among its siblings: its bandwidth, quantum or plain weight."""
+    share: Mapping[str, Any] = config.get("share") or {}
+    if share.get("minimum"):
+        return float(share.get("weight") or 1.0)
+    written = share.get("bandwidth") or share.get("quantum") or share.get("weight")
+    found = quantity(str(written)) if written else None
+    return found[0] if found else 1.0
+
+
+def limit_of(config: ClassConfig) -> float | None:
+    """Return the lowest of the rates that a class is policed, capped or shaped to, in bits per second."""
+    police, shape = config.get("police"), config.get("shape")
+    cap = (config.get("share") or {}).get("cap")
+    return min((bits_per_second(one["rate"]) for one in (police, cap, shape) if one), default=None)
+
+
+def conditioner_limit(stage: ConditionerConfig) -> float | None:
+    """Return the rate above which a conditioner drops, in bits per second, if it does."""
+    meters: Mapping[str, Any] = stage.get("meter") or {}
+    if not meters:
+        return None
+    meter = next(iter(meters.values()))
+    if "drop" in (stage.get("yellow") or []):
+        lowest = meter.get("cir") or meter.get("rate") or meter.get("ctr")
+    elif "drop" in (stage.get("red") or []):
+        lowest = (
+            meter.get("pir") or meter.get("ptr") or meter.get("rate") or meter.get("cir") or meter.get("ctr")
+        )
+    else:
+        return None
+    return bits_per_second(lowest) if lowest else None
+
+
+def has_priority(queueing: QueueingConfig, config: ClassConfig) -> bool:
+    """Whether a class has strict priority; the last class of that scheduler holds those without."""
+    return queueing.get("scheduler") == "priority" and config is not queueing["classes"][-1]

@@ -1,0 +1,171 @@
+"""The configured rate of each queue beside the rate that it obtained in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from perhop.configuration import checked_as
+from perhop.core_types import RecognizedPlatform, RouterReport
+from perhop.policy_rates import conditioner_limit, guarantee_of, has_priority, limit_of, weight_of
+from perhop.ports import ports
+from perhop.quantity import bits_per_second
+from perhop.schema_types import PolicyConfig, QueueingConfig, ScenarioConfig
+
+# Schedulers whose weights share bytes; WRR's share packets.
+_BY_WEIGHT = ("drr", "scfq", "wfq", "wf2q-plus")
+
+
+@dataclass(frozen=True)
+class Configured:
+    """What a policy says about the rate of a queue, in bits per second."""
+
+    at_least: float | None = None
+    at_most: float | None = None
+    #: Whether it has strict priority.
+    priority: bool = False
+
+
+def rates(scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each queue of each port whose policy has several queues, or limits the only one.
+
+    Obtained is what the queue sent, in IP bits per second.
+    """
+    seconds = summary["duration_s"] - summary["warmup_s"]
+    resolved = _resolved(scenario)
+    rows = []
+    for port in ports(scenario):
+        rate = bits_per_second(port.rate)
+        written = dict(_written(port.queueing, "", rate, first=False)) if port.queueing else {}
+        limits = _conditioned(port.policy)
+        written = {
+            queue: _limited(one, limits.get(queue.rpartition("/")[2])) for queue, one in written.items()
+        }
+        said = resolved.get((port.sender, port.interface.get("name")), {})
+        found = {queue: said.get(queue, one) for queue, one in written.items()}
+        if len(found) > 1 or any(one.at_most is not None for one in found.values()):
+            sent = _sent(port.name, summary, seconds)
+            rows += [_row(port.name, queue, one, sent.get(queue)) for queue, one in found.items()]
+    return rows
+
+
+def platforms(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, RecognizedPlatform]:
+    """Return the platforms of the routers that have a configuration, as far as they are known."""
+    found = {name: report.get("platform") for name, report in _reports(scenario)}
+    return {name: platform for name, platform in found.items() if platform is not None}
+
+
+def _row(port: str, queue: str, one: Configured, obtained: dict[str, Any] | None) -> dict[str, Any]:
+    return {
+        "port": port,
+        "queue": queue,
+        "priority": one.priority,
+        "guaranteed_bps": one.at_least,
+        "limit_bps": one.at_most,
+        "obtained_bps": obtained or {"mean": None, "ci95": None, "unit": "b/s"},
+    }
+
+
+def _written(
+    queueing: QueueingConfig, prefix: str, rate: float | None, *, first: bool
+) -> Iterator[tuple[str, Configured]]:
+    """Return what the policy of a scenario says about its queues, of `rate` bits per second, if known."""
+    for config, least in zip(queueing["classes"], _guarantees(queueing, rate), strict=True):
+        path = f"{prefix}{config['name']}"
+        is_first = first or has_priority(queueing, config)
+        if inner := config.get("queueing"):
+            most = limit_of(config)
+            known = [one for one in (least, most) if one is not None]
+            yield from _written(inner, f"{path}/", min(known, default=None), first=is_first)
+        else:
+            most = limit_of(config)
+            sure = None if is_first or (least and most and most <= least) else least
+            yield path, Configured(sure, most, is_first)
+
+
+def _conditioned(policy: PolicyConfig | None) -> dict[str, float]:
+    """Return the rates above which the conditioners of an output policy drop, by class."""
+    limits: dict[str, float] = {}
+    for stage in (policy or {}).get("conditioners", []):
+        limit = conditioner_limit(stage)
+        if limit is not None:
+            limits[(stage.get("name") or "").rpartition(".")[2]] = limit
+    return limits
+
+
+def _limited(one: Configured, limit: float | None) -> Configured:
+    if limit is None or (one.at_most is not None and one.at_most <= limit):
+        return one
+    return replace(one, at_most=limit)
+
+
+def _guarantees(queueing: QueueingConfig, rate: float | None) -> list[float | None]:
+    """Return the rate that each class is sure of: written, or its weight's part of `rate`."""
+    classes = queueing["classes"]
+    if queueing.get("scheduler") in _BY_WEIGHT:
+        total = sum(weight_of(one) for one in classes)
+        parts = [None if rate is None else rate * weight_of(one) / total for one in classes]
+        return [guarantee_of(one) or part for one, part in zip(classes, parts, strict=True)]
+    if queueing.get("scheduler") == "priority":
+        limits = [limit_of(one) for one in classes[:-1]]
+        known = rate is not None and None not in limits
+        rest = max((rate or 0.0) - sum(limit or 0.0 for limit in limits), 0.0)
+        return [*limits, rest if known else None]
+    return [guarantee_of(one) or (rate if len(classes) == 1 else None) for one in classes]
+
+
+def _sent(port: str, summary: Mapping[str, Any], seconds: float) -> dict[str, dict[str, Any]]:
+    """Return what each queue of a port sent; of several drop precedences, the sum without interval."""
+    found: dict[str, dict[str, Any]] = {}
+    for row in summary["ports"]:
+        if row["port"] == port:
+            mean, ends = row["sent_bytes"]["mean"], row["sent_bytes"]["ci95"]
+            before = found.get(row["queue"])
+            found[row["queue"]] = {
+                "mean": 8 * mean / seconds + (before["mean"] if before else 0.0),
+                "ci95": None if before or ends is None else [8 * end / seconds for end in ends],
+                "unit": "b/s",
+            }
+    return found
+
+
+def _reports(scenario: ScenarioConfig | Mapping[str, Any]) -> Iterator[tuple[str, RouterReport]]:
+    """Return what the configurations say whose text the scenario holds."""
+    for name, router in scenario.get("routers", {}).items():
+        configuration = router.get("configuration")
+        if configuration and configuration.get("text"):
+            text = "\n".join([str(configuration["text"]).rstrip("\n"), *configuration.get("add", []), ""])
+            try:
+                yield name, checked_as(text, configuration)
+            except TypeError:
+                # The extension module reads configurations in one way only: it knows no platforms.
+                continue
+
+
+def _resolved(
+    scenario: ScenarioConfig | Mapping[str, Any],
+) -> dict[tuple[str, str | None], dict[str, Configured]]:
+    """Return what routers themselves say about their queues, by node and interface."""
+    return {
+        (name, port["name"]): dict(_of_classes(policy["classes"]))
+        for name, report in _reports(scenario)
+        for port in report["router"]["ports"]
+        if (policy := (port.get("policies") or {}).get("output"))
+    }
+
+
+def _of_classes(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Configured]]:
+    for one in classes:
+        bandwidth, priority = one.get("bandwidth") or {}, one.get("priority")
+        shape, police = one.get("shape") or {}, one.get("police") or {}
+        limits = (
+            (priority or {}).get("rate_bps"),
+            shape.get("target_bps"),
+            police.get("pir_bps") or police.get("cir_bps"),
+        )
+        if one.get("queue"):
+            most = min((limit for limit in limits if limit), default=None)
+            yield str(one["queue"]), Configured(bandwidth.get("rate_bps"), most, priority is not None)
+        if inner := one.get("policy"):
+            yield from _of_classes(inner["classes"])
