@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::ast::{ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
+use crate::ast::{AclAction, ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::application::ip_protocol;
 
@@ -50,7 +50,7 @@ fn text(configuration: &Configuration, line: usize) -> &str {
 
 /// What to say of criteria that perhop's packets do not show, and how to do without them.
 fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
-    let mut unseen = map.statements.iter().filter_map(|one| Some((one, one.criterion.unseen()?)));
+    let mut unseen = map.statements.iter().filter_map(|one| Some((one, is_unseen(configuration, one)?)));
     let (first, what) = unseen.next()?;
     let others = match unseen.count() {
         0 => String::new(),
@@ -70,6 +70,19 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
             likely_codepoint(name)
         ),
     ))
+}
+
+/// What a criterion looks at where perhop's packets do not show it.
+fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> Option<&'a str> {
+    if let Criterion::AccessGroup(name) = &statement.criterion {
+        let entries = configuration.access_lists.get(name)?.entries.iter();
+        let mut permits = entries.filter(|entry| entry.action == AclAction::Permit).peekable();
+        permits.peek()?;
+        return permits
+            .all(|entry| entry.unseen.is_some())
+            .then_some("what the entries of this list look at");
+    }
+    statement.criterion.unseen()
 }
 
 /// Codepoints of RFC 4594 for the names that people give to classes of its kinds.

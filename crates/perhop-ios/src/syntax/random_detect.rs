@@ -63,7 +63,7 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
     Ok(Finding::MODELLED)
 }
 
-/// What perhop's packets do not carry, and what it does not compute yet.
+/// What perhop's packets do not carry.
 fn finding(basis: Basis) -> Finding {
     match basis {
         Basis::Precedence | Basis::Dscp => Finding::MODELLED,
