@@ -9,7 +9,8 @@ use crate::syntax::application::ip_protocol;
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let used = used(configuration);
     for map in configuration.class_maps.iter() {
-        if map.statements.is_empty() {
+        // A switch names its own kinds of packets by class-maps that hold nothing.
+        if map.statements.is_empty() && !map.name.starts_with("system-cpp-") {
             found.push(Diagnostic::warning(
                 map.line,
                 format!("class-map {} has no criterion", map.name),
@@ -48,23 +49,24 @@ fn text(configuration: &Configuration, line: usize) -> &str {
     configuration.lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
 }
 
-/// What to say of criteria that perhop's packets do not show, and how to do without them.
+/// What to say of a class that takes no packet, or fewer than the router's, because perhop's packets do not
+/// show what it looks at, and how to run it all the same.
 fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
-    let mut unseen = map.statements.iter().filter_map(|one| Some((one, is_unseen(configuration, one)?)));
-    let (first, what) = unseen.next()?;
+    let never = |one: &&Statement| one.polarity == Polarity::Is && is_unseen(configuration, one).is_some();
+    let mut unseen = map.statements.iter().filter(never);
+    let first = unseen.next()?;
+    let what = is_unseen(configuration, first)?;
+    let partly = map.combination == Combination::MatchAny && !map.statements.iter().all(|one| never(&one));
+    let effect = if partly { "takes fewer packets than the router's" } else { "takes no packet" };
     let others = match unseen.count() {
         0 => String::new(),
         1 => " (and another line)".to_owned(),
         count => format!(" (and {count} other lines)"),
     };
-    let packets = match first.polarity {
-        Polarity::Is => "no packet meets",
-        Polarity::Not => "every packet meets",
-    };
     let (name, text) = (&map.name, text(configuration, first.line));
     Some(Diagnostic::warning(
         map.line,
-        format!("class-map {name}: {packets} `{text}`{others}: perhop does not model {what}"),
+        format!("class-map {name} {effect}: none meets `{text}`{others}, perhop does not model {what}"),
         format!(
             "the router matches by it; to run the class by another criterion: --assume '{name} = dscp {}'",
             likely_codepoint(name)
