@@ -5,17 +5,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypedDict
 
 from perhop import _core
 from perhop.capturing import Captures
-from perhop.configuration import STANDARD_INPUT, read, router_text
+from perhop.configuration import STANDARD_INPUT, configured, read, router_text
 from perhop.document import Document, overrides
 from perhop.draw import draw
+from perhop.errors import InvalidInputError
 from perhop.inference import infer
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
-from perhop.schema_types import ScenarioConfig
+from perhop.schema_types import RouterConfiguration, ScenarioConfig
+
+
+class RouterOptions(TypedDict):
+    """How a router configuration is read and run; `Scenario.infer` describes each."""
+
+    interface: str | None
+    platform: str | None
+    assume: Mapping[str, str] | None
+    rate: str | None
+    policy: str | None
+    traffic: str | PathLike[str] | None
 
 
 class Scenario(Document):
@@ -35,53 +47,109 @@ class Scenario(Document):
         super().__init__(data, base)
         #: What was inferred, where the scenario was inferred from a router configuration.
         self.inferred: str | None = None
+        #: The queue of the router that each class of inferred traffic waits in, as in results.
+        self.queues: dict[str, str] = {}
 
     @classmethod
-    def load(cls, path: str | PathLike[str], set: Mapping[str, object] | None = None) -> Self:
+    def load(
+        cls,
+        path: str | PathLike[str],
+        set: Mapping[str, object] | None = None,
+        *,
+        interface: str | None = None,
+        platform: str | None = None,
+        assume: Mapping[str, str] | None = None,
+        rate: str | None = None,
+        policy: str | None = None,
+        traffic: str | PathLike[str] | None = None,
+    ) -> Self:
         """Read a scenario file, or infer a scenario from a router configuration as `infer` does.
 
         Args:
             path: the file; `-` is standard input.
             set: values to replace, by their path.
+            interface: as all that follow, only for router configurations: `infer` describes them.
+            platform: the platform whose rules apply.
+            assume: match criteria of class-maps.
+            rate: the rate of an interface made for a policy.
+            policy: the policy.
+            traffic: traffic of your own.
 
         Raises:
             ScenarioError: the file is not valid; the diagnostics say what is wrong and where.
-            InvalidInputError: the router has no interface that is up.
+            InvalidInputError: an argument is wrong, or the router has no interface that is up.
 
         """
         text = router_text(Path(path))
+        options: RouterOptions = {
+            "interface": interface,
+            "platform": platform,
+            "assume": assume,
+            "rate": rate,
+            "policy": policy,
+            "traffic": traffic,
+        }
         if text is None:
+            given = [name for name, value in options.items() if value]
+            if given:
+                raise InvalidInputError(
+                    f"`{given[0]}` is for router configurations, and `{path}` is none",
+                    "a scenario says all of it itself",
+                )
             return super().load(path, set)
-        inferred = cls._infer(Path(path), text, None)
+        inferred = cls.infer(path, **options)
         loaded = cls._from(_core.load_json(inferred.to_json(), inferred.base, overrides(set or {})))
-        loaded.inferred = inferred.inferred
+        loaded.inferred, loaded.queues = inferred.inferred, inferred.queues
         return loaded
 
     @classmethod
-    def infer(cls, path: str | PathLike[str], interface: str | None = None) -> Self:
+    def infer(
+        cls,
+        path: str | PathLike[str],
+        interface: str | None = None,
+        *,
+        platform: str | None = None,
+        assume: Mapping[str, str] | None = None,
+        rate: str | None = None,
+        policy: str | None = None,
+        traffic: str | PathLike[str] | None = None,
+    ) -> Self:
         """Infer a scenario from a router configuration: hosts, links, and traffic for each class.
 
-        Packets leave by `interface`; by default the one whose policy has most classes. `inferred` reports
-        what was assumed. Change the scenario where the real network differs.
+        `inferred` reports what was assumed. Change the scenario where the real network differs.
+
+        Args:
+            path: the running configuration, or a part of it.
+            interface: where packets leave, also a sub-interface or tunnel; by default the interface whose
+                policy has most classes.
+            platform: the platform whose rules apply, as `hqf`; by default recognized.
+            assume: what class-maps match, as `{"VOICE": "dscp ef"}`, in place of their own criteria.
+            rate: the rate of an interface to make for a policy that is attached nowhere, as `"50Mb/s"`.
+            policy: that policy; by default the one that no other uses.
+            traffic: a file that replaces the guess: CSV with `class,rate,packet_bytes,kind`, flow records as
+                CSV, or a pcap or pcapng capture.
 
         Raises:
-            ScenarioError: the router itself would refuse the configuration.
-            InvalidInputError: `interface` does not exist or is down.
-            UnreadableFileError: the file cannot be read.
+            ScenarioError: the router itself would refuse what the interface uses.
+            InvalidInputError: an argument is wrong, or `interface` does not exist or is down.
+            UnreadableFileError: a file cannot be read.
 
         """
         file = Path(path)
         text = router_text(file)
-        return cls._infer(file, read(file) if text is None else text, interface)
-
-    @classmethod
-    def _infer(cls, file: Path, text: str, interface: str | None) -> Self:
-        if file == STANDARD_INPUT:
-            made = infer(text, {"text": text}, file.parent, interface=interface)
-        else:
-            made = infer(text, {"file": file.name}, file.parent, interface=interface)
+        text = read(file) if text is None else text
+        source: RouterConfiguration = {"text": text} if file == STANDARD_INPUT else {"file": file.name}
+        made = infer(
+            text,
+            configured(source, platform, assume),
+            file.parent,
+            interface=interface,
+            rate=rate,
+            policy=policy,
+            traffic=None if traffic is None else Path(traffic),
+        )
         scenario = cls(made.data, file.parent).check()
-        scenario.inferred = made.summary
+        scenario.inferred, scenario.queues = made.summary, made.queues
         return scenario
 
     def run(

@@ -23,6 +23,8 @@ Examples:
   perhop run edge.perhop.yaml --json | jq '.classes[].throughput_bps'
   generate-scenario | perhop run -
   perhop run router.cfg              infer and report hosts and traffic
+  perhop run router.cfg --interface gi0/1 --traffic flows.csv
+  perhop run policy.txt --rate 50Mb/s --assume 'VOICE = dscp ef'
 """
 
 SWEEP = """\

@@ -11,11 +11,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import _core
-from perhop.configuration import read
+from perhop.command.options import Assume, Interface, Platform, Traffic, assumptions
+from perhop.configuration import configured, read
 from perhop.errors import Exit, InvalidInputError
 from perhop.inference import infer
 from perhop.inference.text import as_yaml
 from perhop.saving import replace_file, write_new
+from perhop.scenario import RouterOptions
 
 _SUFFIX = ".perhop.yaml"
 _SCHEMA = "perhop.schema.json"
@@ -26,7 +28,12 @@ def init(
     /,
     *,
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
-    interface: str | None = None,
+    interface: Interface = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    rate: str | None = None,
+    policy: str | None = None,
+    traffic: Traffic = None,
 ) -> Exit:
     """Write a starter scenario, and the schema for completion and checks in an editor.
 
@@ -39,16 +46,34 @@ def init(
         A router configuration: infer the scenario from it, with one entry of traffic for each class.
     interface
         The interface by which packets leave the router; by default the one with most classes.
+    platform
+        The platform whose rules apply to the configuration; by default recognized.
+    assume
+        What a class-map matches, as in 'VOICE = dscp ef'; may be given several times.
+    rate
+        The rate of an interface made for a policy that is attached nowhere.
+    policy
+        With --rate: the policy, where several are attached nowhere.
+    traffic
+        Traffic in place of a guess, as `perhop run --help` describes it.
 
     """
-    if interface is not None and from_ is None:
-        raise InvalidInputError("--interface needs --from", "give the router configuration")
+    options: RouterOptions = {
+        "interface": interface,
+        "platform": platform,
+        "assume": assumptions(assume),
+        "rate": rate,
+        "policy": policy,
+        "traffic": traffic,
+    }
+    if from_ is None and (given := [name for name, value in options.items() if value]):
+        raise InvalidInputError(f"--{given[0]} needs --from", "give the router configuration")
     name = name or (Path("first") if from_ is None else Path(from_.name.partition(".")[0]))
     stem = name.name.removesuffix(_SUFFIX)
     scenario, schema = name.with_name(stem + _SUFFIX), name.with_name(_SCHEMA)
     if not scenario.parent.is_dir():
         raise InvalidInputError(f"`{scenario.parent}` is not a folder", "create it first")
-    write_new(scenario, _starter() if from_ is None else _inferred(from_, scenario, interface))
+    write_new(scenario, _starter() if from_ is None else _inferred(from_, scenario, options))
     # The schema is always replaced, so that it matches the installed version.
     replace_file(schema, _core.schema() + "\n")
     print(f"written: {scenario}, {schema}", file=sys.stderr)
@@ -60,10 +85,18 @@ def _starter() -> str:
     return files("perhop").joinpath("starter.perhop.yaml").read_text(encoding="utf-8")
 
 
-def _inferred(router: Path, scenario: Path, interface: str | None) -> str:
+def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
     """Return the scenario inferred from a router configuration, with the path relative to the scenario."""
-    text = read(router)
     file = os.path.relpath(router, scenario.parent)
-    made = infer(text, {"file": file}, scenario.parent, interface=interface)
+    traffic = options["traffic"]
+    made = infer(
+        read(router),
+        configured({"file": file}, options["platform"], options["assume"]),
+        scenario.parent,
+        interface=options["interface"],
+        rate=options["rate"],
+        policy=options["policy"],
+        traffic=None if traffic is None else Path(traffic),
+    )
     print(made.summary, file=sys.stderr)
-    return as_yaml(made.data, made.missing, file)
+    return as_yaml(made.data, [*made.offers, *made.missing], file)

@@ -22,6 +22,26 @@ Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]
 Overrides = Annotated[list[str] | None, Parameter(name="--set")]
 
 
+Interface = Annotated[str | None, Parameter(name="--interface")]
+Platform = Annotated[str | None, Parameter(name="--platform")]
+Assume = Annotated[list[str] | None, Parameter(name="--assume", negative=())]
+Traffic = Annotated[Path | None, Parameter(name="--traffic")]
+
+
+def assumptions(given: list[str] | None) -> dict[str, str]:
+    """Return `CLASS = CRITERIA` arguments as a mapping."""
+    found = {}
+    for argument in given or []:
+        name, equals, criteria = (part.strip() for part in argument.partition("="))
+        if not (name and equals and criteria):
+            raise InvalidInputError(
+                f"--assume: expected CLASS = CRITERIA, got `{argument}`",
+                "for example --assume 'VOICE = dscp ef'",
+            )
+        found[name] = criteria
+    return found
+
+
 def pairs(overrides: list[str] | None) -> dict[str, str]:
     """Return `path=value` arguments as a mapping."""
     changes = {}

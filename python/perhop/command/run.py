@@ -13,14 +13,19 @@ from cyclopts import Parameter
 
 from perhop.capturing import Captures
 from perhop.command.options import (
+    Assume,
+    Interface,
     Json,
     Output,
     Overrides,
+    Platform,
     Quiet,
     Replications,
     Seed,
     SnapLength,
     Threads,
+    Traffic,
+    assumptions,
     changes,
 )
 from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
@@ -28,7 +33,7 @@ from perhop.errors import Exit, InvalidInputError
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
 from perhop.saving import check_target, whole_folder
-from perhop.scenario import Scenario
+from perhop.scenario import RouterOptions, Scenario
 
 _Callbacks = tuple[Callable[[Progress], None] | None, Callable[[Snapshot], None] | None]
 
@@ -41,6 +46,12 @@ def run(
     seed: Seed = None,
     replications: Replications = None,
     duration: str | None = None,
+    interface: Interface = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    rate: str | None = None,
+    policy: str | None = None,
+    traffic: Traffic = None,
     output: Output = None,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     watch: Annotated[bool, Parameter(negative=())] = False,
@@ -67,6 +78,22 @@ def run(
         Number of runs with other random draws; two or more give confidence intervals.
     duration
         Simulated time with its unit, as in 60s.
+    interface
+        Of a router configuration: the interface that packets leave by, also a sub-interface or a tunnel; by
+        default the one whose policy has most classes.
+    platform
+        Of a router configuration: the platform whose rules apply; by default recognized.
+    assume
+        Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef', in place of its own
+        criteria; may be given several times.
+    rate
+        Of class-maps and policy-maps alone: the rate of an interface made for the outermost policy, as in
+        50Mb/s.
+    policy
+        With --rate: the policy, where several are attached nowhere.
+    traffic
+        Traffic in place of a guess: CSV with class,rate,packet_bytes,kind, flow records as CSV (NetFlow,
+        IPFIX), or a pcap or pcapng capture.
     output
         Folder for summary.json and the tables as Parquet; it appears complete or not at all.
     plot
@@ -99,9 +126,17 @@ def run(
     for target in (output, pcap):
         if target is not None:
             check_target(target)
-    loaded = Scenario.load(scenario, changes(set_, duration))
+    of_router: RouterOptions = {
+        "interface": interface,
+        "platform": platform,
+        "assume": assumptions(assume),
+        "rate": rate,
+        "policy": policy,
+        "traffic": traffic,
+    }
+    loaded = Scenario.load(scenario, changes(set_, duration), **of_router)
     _check_samples(loaded, wanted)
-    show_inferred(loaded, scenario)
+    show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
     with _shown(loaded, watch=watch, quiet=quiet) as (progress, see):
         options: _Options = {
@@ -120,7 +155,7 @@ def run(
     elif not quiet:
         from perhop.command.class_table import show_classes  # lazy: rich, which --json does not need
 
-        show_classes(results)
+        show_classes(results, loaded.queues)
     # Last, so that an error in a plot does not lose the results.
     if wanted:
         _write_plots(results, wanted, quiet=quiet)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 from perhop._core import Warnings
 from perhop.configuration import STANDARD_INPUT
 from perhop.running import Progress
-from perhop.scenario import Scenario
+from perhop.scenario import RouterOptions, Scenario
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -55,12 +56,25 @@ def show_warnings(warnings: Warnings | None) -> None:
         print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
 
 
-def show_inferred(scenario: Scenario, file: Path) -> None:
+def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:
     """Report on stderr what was inferred from a router configuration, and how to change it."""
     if scenario.inferred:
         print(scenario.inferred, file=sys.stderr)
         if file != STANDARD_INPUT:
-            print(f"to edit it: perhop init --from {file}", file=sys.stderr)
+            words = " ".join(
+                map(shlex.quote, ["perhop", "init", "--from", str(file), *_as_arguments(options)])
+            )
+            print(f"to edit it: {words}", file=sys.stderr)
+
+
+def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
+    """Return the options of a router configuration as arguments."""
+    for name, value in (options or {}).items():
+        if isinstance(value, Mapping):
+            for one, criteria in value.items():
+                yield from (f"--{name}", f"{one} = {criteria}")
+        elif value is not None:
+            yield from (f"--{name}", str(value))
 
 
 @contextmanager

@@ -1,25 +1,44 @@
 """Inferring a scenario from a router configuration.
 
 The configuration defines the interfaces and the policies at them, but no hosts, links or traffic. These are
-inferred for one interface and the fastest path through the router to it: one entry of traffic for each class,
-with headers that match the class. A trial simulation decides which class a packet matches. Everything
-inferred is reported.
+inferred for one interface and a path through the router to it: one entry of traffic for each class, with
+headers that match the class. A trial simulation decides which class a packet matches. Everything inferred is
+reported.
 """
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from perhop import _core
-from perhop.core_types import RouterPort, RouterReport
-from perhop.inference.network import Network, select_network
-from perhop.inference.traffic import Flow, flows
+from perhop.configuration import checked_as, platform_words, refuse_unsupported
+from perhop.core_types import RouterReport
+from perhop.document import Document
+from perhop.errors import InvalidInputError, ScenarioError
+from perhop.inference.faults import Faults
+from perhop.inference.fragment import MADE, made_for, unattached
+from perhop.inference.given import read_traffic
+from perhop.inference.headers import Header
+from perhop.inference.network import FAR, Network
+from perhop.inference.selection import depends_on_entrance, other_entrances, select_network
+from perhop.inference.sources import in_words, sending
+from perhop.inference.targets import Hit, Miss, found, unmatched
+from perhop.inference.traffic import Traffic, entry, guessed
 from perhop.schema_types import RouterConfiguration, ScenarioConfig
 
-# Simulated seconds by the highest rate in Mb/s that they apply to, so that a run takes seconds.
-_DURATIONS = ((20.0, 20), (200.0, 5), (float("inf"), 1))
+# Simulated milliseconds by the highest load in Mb/s that they apply to, so that a run takes seconds.
+_DURATIONS = (
+    (2.5, 100_000),
+    (25.0, 20_000),
+    (250.0, 5_000),
+    (2_500.0, 1_000),
+    (25_000.0, 400),
+    (float("inf"), 100),
+)
+# The part of a run that is not counted; more of a short one, in which TCP is still starting.
+_WARMUP, _SHORT, _SHORT_WARMUP = 0.1, 1_000, 0.4
+# Samples of queues in a run, and of throughput and delays.
+_QUEUE_SAMPLES, _SAMPLES = 200, 40
 
 
 @dataclass(frozen=True)
@@ -28,23 +47,43 @@ class InferredScenario:
 
     #: The keys of a scenario file.
     data: ScenarioConfig
-    #: The interfaces by which packets leave and enter the router; `None` where the router lacks one.
+    #: The interfaces by which packets leave and enter the router; `None` for one that is added to it.
     leaving: str | None
     entering: str | None
-    #: What could not be inferred, one line each.
+    #: The rate at which packets can leave, in words.
+    rate: str
+    #: What is offered: the class, the rate, the kind of traffic.
+    offered: list[tuple[str, str, str]]
+    #: What could not be inferred, and what else is to be known, one line each.
     missing: list[str]
+    #: The router's platform and why it was taken, if known.
+    platform: str | None
+    #: The queue of the leaving interface that each class of traffic waits in, as in results.
+    queues: dict[str, str] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
         """What was inferred, and what could not be."""
-        classes = ", ".join(one["name"] for one in self.data["traffic"])
         path = f"{self.entering or 'an added interface'} to {self.leaving or 'an added interface'}"
-        line = f"inferred: traffic from {path}, one entry for each class: {classes}"
-        return "\n".join([line, *self.missing])
+        lines = [f"inferred: traffic from {path}, {self.rate}:", *self.offers, *self.missing]
+        return "\n".join([self.platform, *lines] if self.platform else lines)
+
+    @property
+    def offers(self) -> list[str]:
+        """What is offered to each class, one line each."""
+        wide = [max((len(row[place]) for row in self.offered), default=0) for place in (0, 1)]
+        return [f"  {name:<{wide[0]}}  {rate:>{wide[1]}}  {kind}" for name, rate, kind in self.offered]
 
 
 def infer(
-    text: str, configuration: RouterConfiguration, base: Path, *, interface: str | None = None
+    text: str,
+    configuration: RouterConfiguration,
+    base: Path,
+    *,
+    interface: str | None = None,
+    rate: str | None = None,
+    policy: str | None = None,
+    traffic: Path | None = None,
 ) -> InferredScenario:
     """Infer a scenario from the router configuration `text`.
 
@@ -53,44 +92,128 @@ def infer(
         configuration: the scenario's `configuration` of the router, which names the file or holds the text.
         base: the folder that relative paths in the scenario start from.
         interface: the interface that packets leave by; by default the one whose policy has most classes.
+        rate: the rate of an interface to make for a policy that is attached nowhere.
+        policy: that policy, where several are attached nowhere.
+        traffic: rates by class, flow records or a capture, in place of a guess.
 
     Raises:
-        ScenarioError: the router itself would refuse the configuration.
-        InvalidInputError: there is no such interface, or none that is up.
+        ScenarioError: the router itself would refuse what the interface uses.
+        InvalidInputError: there is no such interface, none that is up, or the traffic cannot be read.
 
     """
-    report: RouterReport = json.loads(_core.check_router(text))
+    report = checked_as(text, configuration)
+    refuse_unsupported(report.get("platform"))
+    if rate is not None:
+        made = made_for(report, rate, policy)
+        commands = [*configuration.get("add", []), *made]
+        configuration = {**configuration, "add": commands}
+        report = checked_as("\n".join([text, *commands, ""]), configuration)
+        interface = interface or MADE
+    elif policy is not None:
+        raise InvalidInputError(
+            "--policy needs --rate", "give the rate of an interface for it: --rate 50Mb/s"
+        )
     network = select_network(report["router"], configuration, base, interface)
-    found, missing = flows(network)
+    network = _without_faults(network, report)
+    if traffic is None:
+        network, hits, misses = _reachable(network, report)
+        offered = guessed(network, hits)
+        offered.remarks.extend(str(miss) for miss in misses)
+        never = "no header reaches it: its conditions exclude each other"
+        offered.remarks.extend(f"class `{name}`: {never}" for name in unmatched(network))
+    else:
+        offered = read_traffic(network, traffic)
+    remarks = [*network.remarks, *offered.remarks]
+    if rate is not None:
+        remarks.insert(0, f"{MADE} is made for {made[-1].rpartition(' ')[2]}")
+    if interface is None and not network.leaves[1:]:
+        remarks += _unattached(report)
+    return _inferred(network, offered, remarks, platform_words(report.get("platform")))
+
+
+def _inferred(
+    network: Network, traffic: Traffic, remarks: list[str], platform: str | None
+) -> InferredScenario:
+    classes = [flow.entry.get("class") or flow.entry["name"] for flow in traffic.flows]
+    queues = [flow.queue for flow in traffic.flows]
     return InferredScenario(
-        _scenario(network, found),
-        _name(network.leaving),
-        _name(network.entering),
-        missing,
+        data=_scenario(network, traffic),
+        leaving=network.leaving.name if network.leaving.port else None,
+        entering=network.entering.name if network.entering.port else None,
+        rate=in_words(network.bottleneck),
+        offered=[(name, *flow.offered) for name, flow in zip(classes, traffic.flows, strict=True)],
+        missing=remarks,
+        platform=platform,
+        queues={name: queue for name, queue in zip(classes, queues, strict=True) if queue},
     )
 
 
-def _scenario(network: Network, found: list[Flow]) -> ScenarioConfig:
-    megabits = network.bottleneck / 1e6
-    seconds = next(seconds for most, seconds in _DURATIONS if megabits <= most)
-    milliseconds = seconds * 1000
-    scenario = network.scenario([one.entry for one in found], [one.header for one in found], f"{seconds}s")
+def _without_faults(network: Network, report: RouterReport) -> Network:
+    """Return the network without the errors that do not matter to the path; raises those that do."""
+    trial = entry("trial", Header(), sending("constant", 8000, 100))
+    try:
+        Document(network.scenario([trial], [Header()], "1s"), network.base).check()
+    except ScenarioError as error:
+        ports = [one.port for one in (network.entering, network.leaving) if one.port is not None]
+        faults = Faults(report, ports)
+        if faults.on_path or not faults.elsewhere:
+            raise faults.explained(error) from error
+        commands = [*network.configuration.get("add", []), *faults.left_out()]
+        network = replace(
+            network,
+            configuration={**network.configuration, "add": commands},
+            remarks=[*network.remarks, *faults.remarks()],
+        )
+        Document(network.scenario([trial], [Header()], "1s"), network.base).check()
+    return network
+
+
+def _reachable(network: Network, report: RouterReport) -> tuple[Network, list[Hit], list[Miss]]:
+    """Return headers for each class, entering where most classes can be reached."""
+    hits, misses = found(network)
+    if misses and depends_on_entrance(network):
+        for other in other_entrances(network, report["router"]):
+            other_hits, other_misses = found(other)
+            if _queues(other_misses) < _queues(misses):
+                network, hits, misses = other, other_hits, other_misses
+    return network, hits, misses
+
+
+def _queues(misses: list[Miss]) -> tuple[int, int]:
+    """Return how many queues lack packets: first those of configured classes."""
+    names = [miss.target.name for miss in misses if miss.target.place[0] == "queue"]
+    return sum(name != "class-default" for name in names), len(names)
+
+
+def _unattached(report: RouterReport) -> list[str]:
+    names = unattached(report)
+    if not names:
+        return []
+    shown = ", ".join(f"`{name}`" for name in names)
+    return [
+        f"attached nowhere: {shown}; --rate 50Mb/s --policy {names[0]} runs it at an interface made for it"
+    ]
+
+
+def _scenario(network: Network, traffic: Traffic) -> ScenarioConfig:
+    megabits = sum(flow.rate for flow in traffic.flows) / 1e6
+    usual = next(milliseconds for most, milliseconds in _DURATIONS if megabits <= most)
+    milliseconds = traffic.milliseconds or usual
+    warmup = _SHORT_WARMUP if milliseconds <= _SHORT else _WARMUP
+    entries = [flow.entry for flow in traffic.flows]
+    scenario = network.scenario(entries, [flow.header for flow in traffic.flows], _time(milliseconds))
     return {
         **scenario,
         "measure": {
-            "warmup": _time(milliseconds // 10),
-            "queues": [
-                {"from": network.router, "to": network.after_router, "every": _time(milliseconds // 200)}
-            ],
-            "throughput-every": _time(milliseconds // 40),
-            "delay-every": _time(milliseconds // 40),
+            "warmup": _time(0 if traffic.milliseconds else warmup * milliseconds),
+            "queues": [{"from": network.router, "to": FAR, "every": _time(milliseconds / _QUEUE_SAMPLES)}],
+            "throughput-every": _time(milliseconds / _SAMPLES),
+            "delay-every": _time(milliseconds / _SAMPLES),
         },
     }
 
 
-def _name(port: RouterPort | None) -> str | None:
-    return None if port is None else str(port["name"])
-
-
-def _time(milliseconds: int) -> str:
-    return f"{milliseconds}ms" if milliseconds % 1000 else f"{milliseconds // 1000}s"
+def _time(milliseconds: float) -> str:
+    if milliseconds < 1 or milliseconds % 1:
+        return f"{round(milliseconds * 1000)}us"
+    return f"{round(milliseconds)}ms" if milliseconds % 1000 else f"{round(milliseconds // 1000)}s"

@@ -22,6 +22,8 @@ _PRECEDENCES = (
     "network",
 )
 _PROTOCOLS = {"6": "tcp", "17": "udp"}
+# An address of IPv6, of the prefix for documentation (RFC 3849), where any will do.
+_ANY_SIX = "2001:db8:ffff::1"
 # Number of alternatives tried for one class.
 _MOST = 64
 # Codepoints tried where the condition leaves the codepoint open.
@@ -39,6 +41,11 @@ class Header:
     protocol: str | None = None
     source_port: int | None = None
     destination_port: int | None = None
+
+    @property
+    def is_six(self) -> bool:
+        """Whether an address of it is one of IPv6."""
+        return any(one is not None and ":" in one for one in (self.source, self.destination))
 
     def joined(self, other: Header) -> Header:
         """Return the union of both headers; fields of `other` take precedence."""
@@ -103,6 +110,17 @@ def _field(key: str, value: Any, taken: Sequence[str]) -> list[Header]:  # noqa:
             return [Header()]
 
 
+def codepoint(name: str) -> int:
+    """Return the number of a codepoint, which may be written as one."""
+    if name.isdecimal():
+        return int(name)
+    if name.startswith("cs"):
+        return 8 * int(name[2:])
+    if name.startswith("af"):
+        return 8 * int(name[2]) + 2 * int(name[3])
+    return {"ef": 46, "voice-admit": 44, "le": 1}.get(name, 0)
+
+
 def _first_port(value: Any) -> int:  # noqa: ANN401 - text or number
     return max(int(str(value).partition("-")[0]), 1)
 
@@ -111,7 +129,8 @@ def address(prefix: str, taken: Sequence[str]) -> str | None:
     """Return a free address of a prefix; `None` for the prefix of all addresses, where any will do."""
     network = ipaddress.ip_network(prefix, strict=False)
     if network.prefixlen == 0:
-        return None
+        # Any address of IPv4 is any address; of IPv6, it says which protocol.
+        return None if network.version == 4 else _ANY_SIX
     if network.num_addresses == 1:
         return str(network.network_address)
     free = (str(one) for one in islice(network.hosts(), len(taken) + 1))

@@ -1,57 +1,72 @@
-"""The network inferred for a router: senders and receivers at the interfaces with the largest policies."""
+"""The network inferred for a router: senders on one side, receivers on the other, one path between them.
+
+Everything around the router is wide enough and has queues long enough, so that whatever is lost is lost in
+the router.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
-from typing import Any
 
-from perhop import _core
-from perhop.core_types import Router, RouterPort
-from perhop.errors import InvalidInputError
+from perhop.core_types import RouterPort
 from perhop.inference.headers import Header, address
+from perhop.inference.shares import Leaf, capacity, leaves
+from perhop.inference.sources import as_rate
+from perhop.quantity import bits_per_second
 from perhop.schema_types import (
-    ClassConfig,
+    InterfaceConfig,
     LinkConfig,
-    MatchConfig,
-    QueueingConfig,
+    PolicyConfig,
     RouterConfiguration,
     ScenarioConfig,
     TrafficConfig,
 )
 
-# Rates of the links that must not be the bottleneck.
-_PLAIN_RATES = ("1Gb/s", "100Gb/s")
+# Links between hosts and the routers next to them are this much faster than the path through the router.
+_WIDER = 10
+_LEAST_PLAIN = 1e9
 # Subnets of senders and receivers where the interface has no address: the first that the router is not in.
 _SENDERS = ("10.0.0.0/24", "172.16.0.0/24", "192.168.0.0/24", "198.18.0.0/24")
 _RECEIVERS = ("10.255.0.0/24", "172.31.255.0/24", "192.168.255.0/24", "198.19.255.0/24")
-# The interface added to a router that has no other, or no faster one.
-_ADDED = "TenGigabitEthernet99/0"
-_ADDED_RATE = "10Gb/s"
-# Prefixes of interfaces without a wire.
-_VIRTUAL = ("Loopback", "Null", "BVI")
-# Delay of the line behind the router: some hundred kilometers and another router.
-_DELAY = "5ms"
+# Their IPv6 subnets, of the prefix for documentation (RFC 3849).
+_SENDERS_6, _RECEIVERS_6 = "2001:db8:0:1::/64", "2001:db8:0:2::/64"
+# Delay of the line behind the router: some hundred kilometers and another router; that of a metropolitan line
+# where it is fast, since a few connections cannot fill a long and fast one.
+_DELAY, _SHORT_DELAY, _FAST = "5ms", "1ms", 100e6
+# The queues outside the router: more than all windows of all connections and a second of any datagrams.
+_AMPLE = "10000000 packets"
+_AMPLE_POLICY: PolicyConfig = {
+    "queueing": {"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": _AMPLE}}}]}
+}
+#: The name of the policy of those queues, and of the routers on both sides.
+AMPLE, NEAR, FAR = "ample", "near-side", "far-side"
 
 
 @dataclass(frozen=True)
-class Leaf:
-    """A queue of an output policy: a class without child classes."""
+class Interface:
+    """An interface on the path: one of the router's, or one that is added to it."""
 
-    #: The names of its classes from the outermost in, as in results.
-    path: str
     name: str
-    #: The match conditions of the class and its parents, which must all hold.
-    matches: list[MatchConfig]
-    config: ClassConfig
-    #: The lowest shaping rate of the class and its parents, in bits per second.
-    shaped: float
-    #: Whether it has strict priority.
-    priority: bool
+    #: The rate of its wire, as written.
+    rate: str
+    #: The router's own; `None` for one that is added.
+    port: RouterPort | None = None
+
+    @property
+    def bits_per_second(self) -> float:
+        """The rate of its wire."""
+        return bits_per_second(self.rate)
+
+    def side(self, direction: str) -> PolicyConfig:
+        """Return its policy for packets in one direction, `input` or `output`."""
+        if self.port is None:
+            return {}
+        return self.port["input"] if direction == "input" else self.port["output"]
 
 
 @dataclass(frozen=True)
@@ -61,51 +76,45 @@ class Network:
     router: str
     configuration: RouterConfiguration
     base: Path
-    #: The interfaces by which packets enter and leave; `None` for one that is added to the router.
-    entering: RouterPort | None
-    leaving: RouterPort | None
+    entering: Interface
+    leaving: Interface
     #: The router's own addresses, and their subnets.
     own: list[str]
     subnets: list[IPv4Network]
+    #: Further interfaces that classes match as the one that packets entered by.
+    beside: list[Interface] = field(default_factory=list)
+    #: What was chosen and why, where it is not the obvious: a line each.
+    remarks: list[str] = field(default_factory=list)
 
-    @property
+    @cached_property
     def leaves(self) -> list[Leaf]:
         """The queues of the leaving interface."""
-        queueing = self.leaving["output"].get("queueing") if self.leaving else None
-        return list(_leaves(queueing, "", [], float("inf"))) if queueing else []
-
-    def policed(self, leaf: Leaf) -> float | None:
-        """Return the rate that a priority class is policed to, in bits per second, if it is policed.
-
-        The class is policed while the port is congested (`priority 512`), or always, by a conditioner before
-        the queues (`priority` with `police`).
-        """
-        if police := leaf.config.get("police"):
-            return _number(police["rate"])
-        stages = self.leaving["output"].get("conditioners", []) if self.leaving else []
-        for stage in stages:
-            named = (stage.get("name") or "").rpartition(".")[2] == leaf.name
-            meters: Mapping[str, Any] = stage.get("meter") or {}
-            if leaf.priority and named and meters and "drop" in stage.get("red", []):
-                meter = next(iter(meters.values()))
-                return _number(meter.get("rate") or meter["cir"])
-        return None
+        queueing = self.leaving.side("output").get("queueing")
+        return leaves(queueing, self.leaving.bits_per_second) if queueing else []
 
     @property
-    def leaving_rate(self) -> float:
-        """The rate of the leaving interface's wire, in bits per second."""
-        return _bits(self.leaving)
+    def has_queues(self) -> bool:
+        """Whether the path is under test for its queues, and not for its input policy alone."""
+        return bool(self.leaves) and self.leaving.bits_per_second <= self.entering.bits_per_second / 2
 
-    @property
+    @cached_property
     def bottleneck(self) -> float:
-        """The rate at which packets can leave, in bits per second: the wire's, or that of shaping."""
-        shaped = max((leaf.shaped for leaf in self.leaves), default=float("inf"))
-        return min(self.leaving_rate, shaped)
+        """The rate at which packets can pass, in bits per second: the slower wire's, or that of shaping."""
+        queueing = self.leaving.side("output").get("queueing")
+        rate = min(self.leaving.bits_per_second, self.entering.bits_per_second)
+        return capacity(queueing, rate) if queueing else rate
 
     @property
-    def after_router(self) -> str:
-        """The node at the far end of the leaving interface: a router, as there may be several receivers."""
-        return "far-side"
+    def other_subnets(self) -> list[str]:
+        """The router's subnets at other interfaces: packets to them do not leave by the leaving one."""
+        port = self.leaving.port
+        there = [IPv4Interface(tuple(one)).network for one in (port["addresses"] if port else [])]
+        return [str(one) for one in dict.fromkeys(self.subnets) if one not in there]
+
+    @property
+    def port(self) -> str:
+        """The name in results of the port by which packets leave the router."""
+        return f"{self.router}->{FAR}"
 
     def scenario(
         self, entries: Sequence[TrafficConfig], headers: Sequence[Header], duration: str
@@ -113,87 +122,105 @@ class Network:
         """Return a scenario with this traffic; `headers` give its source and destination addresses."""
         senders, receivers = self._hosts()
         traffic: list[TrafficConfig] = [
-            {**entry, "from": senders.named(header.source), "to": receivers.named(header.destination)}
+            {
+                **entry,
+                "from": senders.named(header.source, six=header.is_six),
+                "to": receivers.named(header.destination, six=header.is_six),
+            }
             for entry, header in zip(entries, headers, strict=True)
         ]
         hosts = senders.addresses | receivers.addresses
-        fastest = max(_bits(port) for port in (self.entering, self.leaving))
-        plain = next((rate for rate in _PLAIN_RATES if _number(rate) > fastest), _PLAIN_RATES[-1])
-        before: list[LinkConfig] = [
-            {"between": [one, "near-side"], "rate": plain} for one in senders.addresses
-        ]
-        behind: list[LinkConfig] = [
-            {"between": ["far-side", one], "rate": plain} for one in receivers.addresses
-        ]
         return {
             "perhop": 1,
             "name": f"Inferred from {self.router}",
             "duration": duration,
             "hosts": {name: {"address": one} for name, one in hosts.items()},
             "routers": {
-                self.router: {"configuration": self._completed()},
-                "near-side": {},
-                "far-side": {},
+                self.router: {"configuration": self.configuration},
+                NEAR: {},
+                FAR: {},
+                **{_beside(number): {} for number in range(len(self.beside))},
             },
-            "links": [
-                *before,
-                self._link("near-side", self.router, self.entering),
-                self._link(self.router, "far-side", self.leaving) | {"delay": _DELAY},
-                *behind,
-            ],
+            "links": self._links(list(senders.addresses), list(receivers.addresses)),
+            "policies": {AMPLE: _AMPLE_POLICY},
             "traffic": traffic,
         }
 
     def has_hosts_for(self, headers: Sequence[Header]) -> bool:
         """Whether no address would be a sender's and a receiver's at once."""
         senders, receivers = self._hosts()
-        sources = {senders.wanted(header.source) for header in headers}
-        return sources.isdisjoint(receivers.wanted(header.destination) for header in headers)
+        sources = {senders.wanted(header.source, six=header.is_six) for header in headers}
+        return sources.isdisjoint(
+            receivers.wanted(header.destination, six=header.is_six) for header in headers
+        )
+
+    def ends(self, header: Header) -> tuple[str, str]:
+        """Return the addresses of a packet with this header."""
+        senders, receivers = self._hosts()
+        return (
+            senders.wanted(header.source, six=header.is_six),
+            receivers.wanted(header.destination, six=header.is_six),
+        )
 
     def _hosts(self) -> tuple[_Hosts, _Hosts]:
         """Return the senders and the receivers, without hosts yet."""
-        senders = _Hosts("sender", self._subnet(self.entering, _SENDERS), self.own)
+        senders = _Hosts("sender", (self._subnet(self.entering, _SENDERS), _SENDERS_6), self.own)
         # Interfaces in different VRFs may have the same subnet.
         taken = [*self.own, senders.wanted(None)]
-        return senders, _Hosts("receiver", self._subnet(self.leaving, _RECEIVERS), taken)
+        return senders, _Hosts("receiver", (self._subnet(self.leaving, _RECEIVERS), _RECEIVERS_6), taken)
 
-    def _subnet(self, port: RouterPort | None, otherwise: Sequence[str]) -> str:
+    def _subnet(self, interface: Interface, otherwise: Sequence[str]) -> str:
         """Return the subnet of an interface, or the first of `otherwise` that the router is not in."""
-        if port is not None and port["addresses"]:
-            return "{}/{}".format(*port["addresses"][0])
+        if interface.port is not None and interface.port["addresses"]:
+            return "{}/{}".format(*interface.port["addresses"][0])
         free = (one for one in otherwise if not any(map(IPv4Network(one).overlaps, self.subnets)))
         return next(free, otherwise[-1])
 
-    def _link(self, first: str, second: str, port: RouterPort | None) -> LinkConfig:
-        name = port["name"] if port else _ADDED
-        return {
-            "between": [first, second],
-            "rate": _rate(port),
-            "interfaces": {self.router: {"name": name}},
-        }
+    def _links(self, senders: Sequence[str], receivers: Sequence[str]) -> list[LinkConfig]:
+        rates = [self.entering.bits_per_second, self.leaving.bits_per_second, _LEAST_PLAIN / _WIDER]
+        plain = as_rate(_WIDER * max(rates))
+        delay = _SHORT_DELAY if self.bottleneck > _FAST else _DELAY
+        through: list[LinkConfig] = [
+            {
+                "between": [NEAR, self.router],
+                "rate": self.entering.rate,
+                "interfaces": {NEAR: _ample(), self.router: {"name": self.entering.name}},
+            },
+            {
+                "between": [self.router, FAR],
+                "rate": self.leaving.rate,
+                "delay": delay,
+                "interfaces": {self.router: {"name": self.leaving.name}, FAR: _ample()},
+            },
+        ]
+        return [
+            *(_plain_link(one, NEAR, plain) for one in senders),
+            *through,
+            *(self._aside(number, one) for number, one in enumerate(self.beside)),
+            *(_plain_link(FAR, one, plain) for one in receivers),
+        ]
 
-    def _completed(self) -> RouterConfiguration:
-        """Return the router's configuration, with an added interface where it lacks one."""
-        if self.entering is not None and self.leaving is not None:
-            return self.configuration
-        return {**self.configuration, "add": [f"interface {_ADDED}"]}
+    def _aside(self, number: int, interface: Interface) -> LinkConfig:
+        """Return the link of an interface that no packets take, and that classes mention."""
+        ends: dict[str, InterfaceConfig] = {self.router: {"name": interface.name}}
+        return {"between": [self.router, _beside(number)], "rate": interface.rate, "interfaces": ends}
 
 
 class _Hosts:
     """The hosts at one side of the router: one for each address that traffic uses."""
 
-    def __init__(self, name: str, subnet: str, taken: Sequence[str]) -> None:
+    def __init__(self, name: str, subnets: tuple[str, str], taken: Sequence[str]) -> None:
         self.addresses: dict[str, str] = {}
         self._name = name
-        self._usual = address(subnet, taken) or subnet.partition("/")[0]
+        self._usual = [address(one, taken) or one.partition("/")[0] for one in subnets]
 
-    def wanted(self, address: str | None) -> str:
-        """Return an address, by default the side's usual one."""
-        return address or self._usual
+    def wanted(self, address: str | None, *, six: bool = False) -> str:
+        """Return an address, by default the side's usual one, of IPv6 with `six`."""
+        return address or self._usual[six]
 
-    def named(self, address: str | None) -> str:
+    def named(self, address: str | None, *, six: bool) -> str:
         """Return the name of the host with an address, by default the usual one; adds it if needed."""
-        wanted = self.wanted(address)
+        wanted = self.wanted(address, six=six)
         for name, one in self.addresses.items():
             if one == wanted:
                 return name
@@ -202,110 +229,19 @@ class _Hosts:
         return name
 
 
-def select_network(
-    router: Router, configuration: RouterConfiguration, base: Path, interface: str | None
-) -> Network:
-    """Return the path through the router with the largest policies, or the one that uses `interface`."""
-    up = [port for port in router["ports"] if not port["shutdown"] and not port["name"].startswith(_VIRTUAL)]
-    if not up:
-        raise InvalidInputError(
-            "the configuration has no interface that is up",
-            "a simulation needs one to send packets by",
-        )
-    chosen = max(up, key=_output_rank) if interface is None else _named(interface, up)
-    other = max((port for port in up if not _same(port, chosen)), key=_input_rank, default=None)
-    path: tuple[RouterPort | None, RouterPort | None]
-    if chosen["input"].get("conditioners") and not _output_rank(chosen)[0]:
-        path = (chosen, other)
-    else:
-        # If packets entered no faster than they leave, no queue would ever fill.
-        narrow = other is not None and not _input_rank(other)[0] and _bits(other) <= _bits(chosen)
-        path = (None if narrow else other, chosen)
-    return Network(
-        router=_node(router["hostname"]),
-        configuration=configuration,
-        base=base,
-        entering=path[0],
-        leaving=path[1],
-        own=[one for port in router["ports"] for one, _ in port["addresses"]],
-        subnets=[IPv4Interface(tuple(one)).network for port in router["ports"] for one in port["addresses"]],
-    )
+def _beside(number: int) -> str:
+    return f"beside-{number + 1}"
+
+
+def _ample() -> InterfaceConfig:
+    return {"output": AMPLE}
 
 
 def _plain_link(first: str, second: str, rate: str) -> LinkConfig:
-    return {"between": [first, second], "rate": rate}
+    return {"between": [first, second], "rate": rate, "interfaces": {first: _ample(), second: _ample()}}
 
 
-def _same(one: RouterPort, other: RouterPort) -> bool:
-    """Whether two ports are one interface, or one is a sub-interface or circuit of the other."""
-    names = sorted((str(one["name"]), str(other["name"])), key=len)
-    return names[1] == names[0] or names[1].startswith((f"{names[0]}.", f"{names[0]} "))
-
-
-def _named(interface: str, up: list[RouterPort]) -> RouterPort:
-    wanted = interface.lower().replace(" ", "")
-    for port in up:
-        if port["name"].lower().replace(" ", "") == wanted:
-            return port
-    names = [port["name"] for port in up]
-    near = get_close_matches(interface, names, n=1)
-    raise InvalidInputError(
-        f"the configuration has no interface `{interface}` that is up",
-        f"did you mean `{near[0]}`?" if near else f"interfaces: {', '.join(names)}",
-    )
-
-
-def _output_rank(port: RouterPort) -> tuple[int, int, bool, float]:
-    """Return the rank of an interface to leave by: classes and conditioners, an address, a low rate."""
-    queueing = port["output"].get("queueing")
-    leaves = list(_leaves(queueing, "", [], float("inf"))) if queueing else []
-    plain = len(leaves) == 1 and leaves[0].name == "fifo"
-    conditioners = len(port["output"].get("conditioners", []))
-    return (
-        0 if plain and not conditioners else len(leaves) + conditioners,
-        len(port["input"].get("conditioners", [])),
-        bool(port["addresses"]),
-        -_bits(port),
-    )
-
-
-def _input_rank(port: RouterPort) -> tuple[int, bool, float]:
-    """Return the rank of an interface to enter by: conditioners, an address, a high rate."""
-    return len(port["input"].get("conditioners", [])), bool(port["addresses"]), _bits(port)
-
-
-def _leaves(
-    queueing: QueueingConfig, prefix: str, matches: list[MatchConfig], shaped: float
-) -> Iterator[Leaf]:
-    for config in queueing["classes"]:
-        path = f"{prefix}{config['name']}"
-        match, inner = config.get("match"), config.get("queueing")
-        here = [*matches, match] if match else matches
-        shape = config.get("shape")
-        rate = min(shaped, _number(shape["rate"])) if shape else shaped
-        if inner:
-            yield from _leaves(inner, f"{path}/", here, rate)
-        else:
-            # The last class of the priority scheduler holds the classes without priority.
-            first = queueing["scheduler"] == "priority" and config is not queueing["classes"][-1]
-            yield Leaf(path, config["name"], here, config, rate, first)
-
-
-def _rate(port: RouterPort | None) -> str:
-    """Return the rate of an interface: the wire's, else the configured bandwidth."""
-    return _ADDED_RATE if port is None else str(port["wire"]["rate"] or port["bandwidth"] or _ADDED_RATE)
-
-
-def _bits(port: RouterPort | None) -> float:
-    return _number(_rate(port))
-
-
-def _number(rate: str) -> float:
-    found = _core.quantity(rate)
-    return found[0] if found else float("inf")
-
-
-def _node(hostname: str | None) -> str:
-    """Return a name for the router's node that differs from those of the hosts."""
+def node_name(hostname: str | None) -> str:
+    """Return a name for the router's node that differs from those of the other nodes."""
     name = re.sub(r"[^a-z0-9-]+", "-", (hostname or "router").lower()).strip("-") or "router"
-    return f"{name}-router" if re.fullmatch(r"(sender|receiver)(-\d+)?|near-side|far-side", name) else name
+    return f"{name}-router" if re.fullmatch(rf"(sender|receiver|beside)(-\d+)?|{NEAR}|{FAR}", name) else name

@@ -14,13 +14,13 @@ _HEAD = """\
 # reports the state of every line. Inferred: {inferred}.
 # Change these where the real network differs.
 """
-_ORDER = ("perhop", "name", "duration", "hosts", "routers", "links", "traffic", "measure")
+_ORDER = ("perhop", "name", "duration", "hosts", "routers", "links", "policies", "traffic", "measure")
 # Comments above keys.
 _ABOVE = {
     "hosts": "Addresses are taken from the router's access lists and subnets.",
     "links": "The router's own interfaces keep their rates and framing; rates here are of the far ends.",
-    "traffic": "One entry for each class of the router. TCP takes the available bandwidth; policed classes"
-    "\n# such as voice are offered half of their rate.",
+    "policies": "The queues around the router are long enough: whatever is lost is lost in the router.",
+    "traffic": "One entry for each class of the router, somewhat above its share: see the head.",
 }
 # Text that needs no quotes in YAML, also within braces and between commas.
 _PLAIN = re.compile(r"[A-Za-z0-9/_.][A-Za-z0-9/_. %+-]*")

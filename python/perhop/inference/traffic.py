@@ -1,32 +1,27 @@
-"""Traffic for every class of a router: headers found by trial, rates from what the class is guaranteed."""
+"""Traffic for every class of a router: headers that reach it, and a load somewhat above its share."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import NotRequired, TypedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from perhop import _core
 from perhop.document import Document
-from perhop.errors import ScenarioError
-from perhop.inference.headers import Header, candidates
-from perhop.inference.network import Leaf, Network
+from perhop.inference.headers import Header
+from perhop.inference.network import Network
+from perhop.inference.roles import Kind
+from perhop.inference.shares import FILLED, Leaf
+from perhop.inference.sources import Sending, in_words, sending
+from perhop.inference.targets import Hit, stages
+from perhop.policy_rates import conditioner_limit, guarantee_of, limit_of
 from perhop.running import simulate
-from perhop.schema_types import MatchConfig, SourceConfig, TcpConfig, TrafficConfig
+from perhop.schema_types import TcpConfig, TrafficConfig
 
-# Number of headers tried for one class.
-_TRIALS = 48
-# A trial is long enough for its first packet to be classified.
-_TRIAL_DURATION = "30ms"
-_TCP: TcpConfig = {"profile": "linux-modern", "window": "64KiB"}
-_TRANSFERS = 4
-# Above this rate, four windows of the default size no longer fill the line over its round trip.
-_FAST = 100e6
-_WIDE: TcpConfig = {**_TCP, "window": "1MiB"}
-# Voice: the share of the class's rate that is offered, and the packet (G.711 every 20 ms).
-_FILLED = 0.5
-_VOICE_PACKET = "200B"
+#: What a class is offered of its share, so that its queue fills.
+ABOVE = 1.2
+# Datagrams where TCP cannot be used.
+_DATAGRAM = 1000
+# A window that keeps a trial of TCP short.
+_SMALL: TcpConfig = {"profile": "linux-modern", "window": "4KiB"}
 
 
 @dataclass(frozen=True)
@@ -35,153 +30,131 @@ class Flow:
 
     header: Header
     entry: TrafficConfig
+    #: The queue of the leaving interface that it waits in, as in results.
+    queue: str | None
+    #: What is offered to which class, in words: rate, kind of traffic.
+    offered: tuple[str, str]
+    #: The rate offered, in bits per second; of greedy TCP, what it is sure to take.
+    rate: float
 
 
 @dataclass(frozen=True)
-class _Target:
-    """A class of the router: a conditioning stage or a queue."""
+class Traffic:
+    """What is sent through the router."""
 
-    #: Its name in results: `(side, stage)` or `("queue", path)`.
-    place: tuple[str, str]
-    name: str
-    matches: list[MatchConfig]
+    flows: list[Flow]
+    #: What is to be known about it, one line each.
+    remarks: list[str] = field(default_factory=list)
+    #: How long it lasts; `None` for as long as the run.
+    milliseconds: int | None = None
 
 
-def flows(network: Network) -> tuple[list[Flow], list[str]]:
-    """Return traffic for each class on the path through the router, and a line for each class without any.
+def guessed(network: Network, hits: Sequence[Hit]) -> Traffic:
+    """Return traffic for each class that headers reach."""
+    silent = without_replies(network, [hit.header for hit in hits])
+    flows: list[Flow] = []
+    for number, hit in enumerate(hits):
+        name = _unlike(_class_of(network, hit), [one.entry["name"] for one in flows])
+        flows.append(_flow(network, hits, hit, name, has_replies=number not in silent))
+    return Traffic(flows)
 
-    Raises:
-        ScenarioError: the router itself would refuse the configuration.
 
-    """
-    # An error in the configuration must not look like a class without packets.
-    _scenario(network, Header()).check()
-    found: list[Flow] = []
-    missing: list[str] = []
-    reached: set[tuple[str, str]] = set()
-    leaves = {leaf.path: leaf for leaf in network.leaves}
-    for target in _targets(network):
-        if target.place in reached:
-            continue
-        hit = _try(network, target, [one.header for one in found])
-        if hit is None:
-            missing.append(f"class `{target.name}`: found no packets that match it")
-            continue
-        header, places = hit
-        reached |= places
-        leaf = next(
-            (leaves[path] for kind, path in sorted(places) if kind == "queue" and path in leaves), None
+def _class_of(network: Network, hit: Hit) -> str:
+    """Return the class that a hit's packets leave by: also of those that an input policy marks for it."""
+    leaf = hit.leaf(network)
+    is_marked = hit.target.place[0] == "input" and leaf is not None and len(network.leaves) > 1
+    return leaf.name if leaf and is_marked else hit.target.name
+
+
+def _flow(network: Network, hits: Sequence[Hit], hit: Hit, name: str, *, has_replies: bool) -> Flow:
+    leaf = hit.leaf(network)
+    rate, basis = _load(network, hits, hit)
+    kind = suited(hit.kind, hit.header, has_replies=has_replies)
+    sent = sending(kind, rate, hit.role.packet_bytes if kind == hit.role.kind else _DATAGRAM)
+    words = f"{hit.role.name} ({basis}): {sent.words}"
+    if hit.header.protocol == "tcp" and not has_replies:
+        words += ", as TCP gets no replies"
+    shown = f"> {in_words(rate)}" if kind == "greedy" else in_words(rate)
+    return Flow(hit.header, entry(name, hit.header, sent), leaf.path if leaf else None, (shown, words), rate)
+
+
+def suited(kind: Kind, header: Header, *, has_replies: bool = True) -> Kind:
+    """Return the kind of traffic that the protocol of a header allows, the nearest to `kind`."""
+    if kind in ("transfers", "greedy"):
+        return kind if header.protocol == "tcp" and has_replies else "datagrams"
+    return "transfers" if header.protocol == "tcp" else kind
+
+
+def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
+    """Return what is offered to a class, in bits per second, and how it was chosen."""
+    leaf = hit.leaf(network)
+    limit = _limit(network, hit, leaf)
+    if leaf is not None and leaf.priority:
+        # The share of a priority class is what it may use of its limit.
+        return (
+            (FILLED * limit, f"{_percent(FILLED)} of limit") if limit else (leaf.share, "a third of the line")
         )
-        name = _unlike(target.name, [one.entry["name"] for one in found])
-        found.append(Flow(header, _entry(name, header, _offered(network, leaf, header))))
-    return found, missing
+    sharing = sum(one.leaf(network) is leaf for one in hits)
+    guaranteed = guarantee_of(leaf.config) if leaf else None
+    if hit.role.kind == "datagrams" and leaf and guaranteed and guaranteed < leaf.share:
+        # Signalling and routing need little, however much is left over for them.
+        return ABOVE * guaranteed / sharing, f"{_percent(ABOVE)} of guarantee"
+    above = _percent(ABOVE)
+    if not network.has_queues:
+        # Nothing is shared: a class needs no more than its policer lets pass, all no more than can enter.
+        share = FILLED * network.bottleneck / len(hits)
+        is_limited = limit is not None and limit < share
+        return (ABOVE * (limit or 0.0), f"{above} of limit") if is_limited else (share, "what fits")
+    share = leaf.share / sharing if leaf else network.bottleneck / len(hits)
+    if limit is not None and limit < share:
+        return ABOVE * limit, f"{above} of limit"
+    return ABOVE * share, f"{above} of share"
 
 
-def _targets(network: Network) -> Iterable[_Target]:
-    for policy, side in (
-        (network.entering["input"] if network.entering else None, "input"),
-        (network.leaving["output"] if network.leaving else None, "output"),
-    ):
-        for stage in (policy or {}).get("conditioners") or []:
-            match, name = stage.get("match"), stage.get("name") or ""
-            yield _Target(
-                (side, name), name.rpartition(".")[2] if "." in name else name, [match] if match else []
-            )
-    for leaf in network.leaves:
-        yield _Target(("queue", leaf.path), leaf.name, leaf.matches)
+def _limit(network: Network, hit: Hit, leaf: Leaf | None) -> float | None:
+    """Return the lowest rate above which a class's packets are dropped, in bits per second."""
+    limits = [limit_of(leaf.config)] if leaf else []
+    limits += [
+        conditioner_limit(stage)
+        for side, stage in stages(network)
+        if (side, stage.get("name") or "") in hit.places
+    ]
+    return min((one for one in limits if one), default=None)
 
 
-def _try(
-    network: Network, target: _Target, others: list[Header]
-) -> tuple[Header, set[tuple[str, str]]] | None:
-    """Return headers that reach a class along with `others`, and all the classes that they reach."""
-    for header in islice(candidates(target.matches, network.own), _TRIALS):
-        if not network.has_hosts_for([*others, header]):
-            continue
-        places = _reached(network, header)
-        if target.place in places:
-            return header, places
-    return None
-
-
-def _reached(network: Network, header: Header) -> set[tuple[str, str]]:
-    """Return the stages and queues of the router that packets with this header reach, by a simulation."""
-    try:
-        summary = simulate(_scenario(network, header), threads=1).summary
-    except ScenarioError:
-        return set()
-    port = f"{network.router}->{network.after_router}"
-    queues = {
-        ("queue", row["queue"])
-        for row in summary["ports"]
-        if row["port"] == port and row["arrived_packets"]["mean"]
-    }
-    sides = {"input": "near-side", "output": network.after_router}
-    stages = {
-        (row["side"], row["stage"])
-        for row in summary["conditioners"]
-        if row["node"] == network.router and row["neighbor"] == sides[row["side"]] and row["packets"]["mean"]
-    }
-    return queues | stages
-
-
-def _scenario(network: Network, header: Header) -> Document:
-    """Return the network with a trial flow that has these headers."""
-    trial = _entry("trial", header, {"source": _trial_source(header)})
-    scenario = network.scenario([trial], [header], _TRIAL_DURATION)
-    return Document({**scenario, "seed": 1, "replications": 1}, network.base)
-
-
-def _trial_source(header: Header) -> SourceConfig:
-    if header.protocol == "tcp":
-        return {"bulk": {"tcp": _TCP}}
-    return {"cbr": {"rate": "8kb/s", "packet": {"ip": "100B"}}}
-
-
-class _Offered(TypedDict):
-    """The keys of an entry of traffic that determine how much is sent."""
-
-    source: SourceConfig
-    count: NotRequired[int]
-
-
-def _entry(name: str, header: Header, offered: _Offered) -> TrafficConfig:
+def entry(name: str, header: Header, sent: Sending) -> TrafficConfig:
     """Return an entry of traffic with the headers; the network adds its ends."""
-    entry: TrafficConfig = {"name": name, "from": "", "to": "", "source": offered["source"]}
+    made: TrafficConfig = {"name": name, "from": "", "to": "", "source": sent.source}
     if header.dscp is not None:
-        entry["dscp"] = header.dscp
+        made["dscp"] = header.dscp
     if header.source_port is not None:
-        entry["source-port"] = header.source_port
+        made["source-port"] = header.source_port
     if header.destination_port is not None:
-        entry["destination-port"] = header.destination_port
-    if "count" in offered:
-        entry["count"] = offered["count"]
-        entry["start-within"] = "100ms"
-    return entry
+        made["destination-port"] = header.destination_port
+    if sent.count > 1:
+        made["count"] = sent.count
+        made["start-within"] = "100ms"
+    return made
 
 
-def _offered(network: Network, leaf: Leaf | None, header: Header) -> _Offered:
-    """Return the source: policed UDP at half its rate, other UDP at its guaranteed rate, else TCP."""
-    policed = network.policed(leaf) if leaf else None
-    if policed and header.protocol != "tcp":
-        return {"source": {"cbr": {"rate": _rate(_FILLED * policed), "packet": {"ip": _VOICE_PACKET}}}}
-    if header.protocol == "udp":
-        bandwidth = leaf.config.get("share", {}).get("bandwidth") if leaf else None
-        guaranteed = _bits(bandwidth or "0b/s") or network.bottleneck / 4
-        return {"source": {"poisson": {"rate": _rate(guaranteed), "packet": {"ip": "1000B"}}}}
-    tcp = _WIDE if network.bottleneck > _FAST else _TCP
-    return {"source": {"bulk": {"tcp": tcp}}, "count": _TRANSFERS}
-
-
-def _bits(rate: str) -> float:
-    found = _core.quantity(rate)
-    return found[0] if found else 0.0
-
-
-def _rate(bits_per_second: float) -> str:
-    """Return a rate in whole kb/s, or b/s where it is less than one."""
-    kilobits = round(bits_per_second / 1000)
-    return f"{kilobits}kb/s" if kilobits else f"{max(round(bits_per_second), 1)}b/s"
+def without_replies(network: Network, headers: Sequence[Header]) -> set[int]:
+    """Return the numbers of those headers with which TCP cannot work: a policy drops the replies."""
+    numbers = [number for number, header in enumerate(headers) if header.protocol == "tcp"]
+    if not numbers:
+        return set()
+    source = Sending({"bulk": {"tcp": _SMALL}}, 1, "")
+    entries = [entry(str(number), headers[number], source) for number in numbers]
+    # Time for some packets of each to pass the slowest part.
+    seconds = 0.5 + len(numbers) * 10 * 8 * 1500 / network.bottleneck
+    chosen = [headers[number] for number in numbers]
+    scenario = network.scenario(entries, chosen, f"{round(seconds * 1000)}ms")
+    summary = simulate(Document({**scenario, "seed": 1}, network.base), threads=1).summary
+    answered = {
+        row["class"].removesuffix(" (back)")
+        for row in summary["classes"]
+        if row["class"].endswith(" (back)") and row["delivered_packets"]["mean"]
+    }
+    return {number for number in numbers if str(number) not in answered}
 
 
 def _unlike(name: str, others: Sequence[str]) -> str:
@@ -190,3 +163,7 @@ def _unlike(name: str, others: Sequence[str]) -> str:
     while wanted in others:
         wanted, number = f"{name}-{number}", number + 1
     return wanted
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.0f} %"

@@ -1,0 +1,103 @@
+"""The queues of an output policy, and what each gets while all of them are busy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from perhop.policy_rates import has_priority, limit_of, minimum_of, weight_of
+from perhop.quantity import bits_per_second
+from perhop.schema_types import ClassConfig, MatchConfig, QueueingConfig
+
+# The part of a rate taken for priority classes without a limit: Cisco's advice for low-latency queueing
+# (Enterprise QoS Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
+_UNLIMITED_PRIORITY = 1 / 3
+#: The part of a priority class's limit that is offered to it, so that its policer stays idle.
+FILLED = 0.8
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A queue of an output policy: a class without child classes."""
+
+    #: The names of its classes from the outermost in, as in results.
+    path: str
+    name: str
+    #: The match conditions of the class and its parents, which must all hold.
+    matches: list[MatchConfig]
+    config: ClassConfig
+    #: Whether it has strict priority.
+    priority: bool
+    #: What it gets while all classes are busy, in bits per second.
+    share: float
+
+
+def leaves(queueing: QueueingConfig, rate: float) -> list[Leaf]:
+    """Return the queues of a policy at a wire of `rate` bits per second, in the order of results."""
+    return list(_leaves(queueing, "", [], rate, first=False))
+
+
+def _leaves(
+    queueing: QueueingConfig, prefix: str, matches: list[MatchConfig], rate: float, *, first: bool
+) -> Iterator[Leaf]:
+    for config, share in zip(queueing["classes"], _shares(queueing, rate, first=first), strict=True):
+        path = f"{prefix}{config['name']}"
+        match, inner = config.get("match"), config.get("queueing")
+        here = [*matches, match] if match else matches
+        is_first = first or has_priority(queueing, config)
+        if inner:
+            yield from _leaves(inner, f"{path}/", here, share, first=is_first)
+        else:
+            yield Leaf(path, config["name"], here, config, is_first, share)
+
+
+def capacity(queueing: QueueingConfig, rate: float) -> float:
+    """Return how much of `rate` bits per second all classes together may use: shapers limit it."""
+    used = 0.0
+    for config in queueing["classes"]:
+        inner, shape = config.get("queueing"), config.get("shape")
+        most = min(rate, bits_per_second(shape["rate"])) if shape else rate
+        used += capacity(inner, most) if inner else most
+    return min(rate, used)
+
+
+def _shares(queueing: QueueingConfig, rate: float, *, first: bool) -> list[float]:
+    """Return what each class gets of `rate` while all are busy, those with priority at 0.8 of their limit.
+
+    With `first`, all classes have priority: they share a queue that does.
+    """
+    classes = queueing["classes"]
+    ahead = [one for one in classes if first or has_priority(queueing, one)]
+    unlimited = sum(_limit(one) is None for one in ahead)
+    shares: list[float] = []
+    for config in ahead:
+        limit = _limit(config)
+        wanted = _UNLIMITED_PRIORITY * rate / unlimited if limit is None else FILLED * limit
+        shares.append(min(wanted, rate - sum(shares)))
+    return shares + _filled(classes[len(ahead) :], rate - sum(shares))
+
+
+def _limit(config: ClassConfig) -> float | None:
+    """Return the limit of a class, or the sum of those of its child classes, if each has one."""
+    own, inner = limit_of(config), config.get("queueing")
+    if own is not None or not inner:
+        return own
+    limits = [_limit(one) for one in inner["classes"]]
+    return None if None in limits else sum(limit or 0.0 for limit in limits)
+
+
+def _filled(classes: Sequence[ClassConfig], rate: float) -> list[float]:
+    """Share `rate`: guarantees first, then the rest by weight, no class beyond its limit."""
+    minima = [minimum_of(one) for one in classes]
+    scale = min(1.0, rate / sum(minima)) if sum(minima) else 1.0
+    limits = [min(limit_of(one) or rate, rate) for one in classes]
+    shares = [min(scale * least, most) for least, most in zip(minima, limits, strict=True)]
+    weights = [weight_of(one) for one in classes]
+    # Each round fills a class at least, or gives everything away.
+    for _ in classes:
+        rest = rate - sum(shares)
+        hungry = [place for place, most in enumerate(limits) if shares[place] < most]
+        total = sum(weights[place] for place in hungry)
+        for place in hungry:
+            shares[place] = min(shares[place] + rest * weights[place] / total, limits[place])
+    return shares

@@ -1,0 +1,59 @@
+"""Tables in files: lines of cells between commas, with the place of each for errors."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from perhop.errors import InvalidInputError
+
+# Between the cells, the first that the header has.
+_DELIMITERS = (",", ";", "\t", "|")
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of a table."""
+
+    file: Path
+    line: int
+    cells: list[str]
+
+    def wrong(self, message: str, help: str) -> InvalidInputError:
+        """Return the error that something in this line is wrong."""
+        return InvalidInputError(f"`{self.file}`, line {self.line}: {message}", help)
+
+    def by_name(self, header: Sequence[str]) -> dict[str, str]:
+        """Return the cells by the names in the header; raises `InvalidInputError`."""
+        if len(self.cells) != len(header):
+            raise self.wrong(
+                f"{len(self.cells)} cells, and {len(header)} in the header",
+                f"the columns are {','.join(header)}",
+            )
+        return dict(zip(header, self.cells, strict=True))
+
+
+def rows_of(file: Path, content: bytes) -> Iterator[Row]:
+    """Return the lines of a table that are not empty, its header first, in lower case.
+
+    A `#` begins a comment, but for the header of flow-tools, which begins with `#:`.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"`{file}` is neither text in UTF-8 nor a capture", "save it as CSV"
+        ) from error
+    header = True
+    delimiter = ","
+    for number, line in enumerate(text.splitlines(), 1):
+        shown = line.removeprefix("#:") if header else line
+        if not shown.strip() or shown.lstrip().startswith("#"):
+            continue
+        if header:
+            delimiter = next((one for one in _DELIMITERS if one in shown), ",")
+        cells = [cell.strip() for cell in next(csv.reader([shown], delimiter=delimiter))]
+        yield Row(file, number, [cell.lower() for cell in cells] if header else cells)
+        header = False

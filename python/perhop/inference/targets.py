@@ -1,0 +1,180 @@
+"""The classes on a path through a router, and headers that reach them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from types import MappingProxyType
+from typing import Any
+
+from perhop.inference.headers import Header, candidates
+from perhop.inference.network import Network
+from perhop.inference.roles import Kind, Role, role_of
+from perhop.inference.shares import Leaf
+from perhop.inference.trial import Place, places_of
+from perhop.schema_types import ConditionerConfig, MatchConfig
+
+# Number of headers tried for one class.
+_TRIALS = 48
+# Number of headers tried in one simulation, after the first.
+_AT_ONCE = 10
+# Protocols that sources have.
+_TCP, _UDP = "tcp", "udp"
+_ANY: Mapping[str, Kind] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Target:
+    """A class of the router: a conditioning stage or a queue."""
+
+    place: Place
+    name: str
+    matches: list[MatchConfig]
+    #: Whether its queue has strict priority; of a stage, that of the queue that is called like it.
+    priority: bool
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Headers that reach a class."""
+
+    target: Target
+    header: Header
+    role: Role
+    #: The kind of traffic that was wanted: that of the role, or the user's.
+    kind: Kind
+    #: All classes that they reach.
+    places: set[Place]
+
+    def leaf(self, network: Network) -> Leaf | None:
+        """Return the queue that they wait in."""
+        return next((leaf for leaf in network.leaves if ("queue", leaf.path) in self.places), None)
+
+
+@dataclass(frozen=True)
+class Miss:
+    """A class that no header reaches."""
+
+    target: Target
+    why: str
+    #: Whether headers reach the class's conditioner, but then not its queue.
+    is_queue_only: bool = False
+
+    def __str__(self) -> str:
+        """Say it in one line."""
+        what = "the queue of class" if self.is_queue_only else "class"
+        return f"{what} `{self.target.name}`: no header reaches it{self.why}"
+
+
+def targets(network: Network) -> Iterator[Target]:
+    """Return the classes on the path, from where packets enter to where they leave."""
+    first = {leaf.name for leaf in network.leaves if leaf.priority}
+    for side, stage in stages(network):
+        name = stage.get("name") or ""
+        last = name.rpartition(".")[2] if "." in name else name
+        match = stage.get("match")
+        yield Target((side, name), last, [match] if match else [], last in first)
+    for leaf in network.leaves:
+        yield Target(("queue", leaf.path), leaf.name, leaf.matches, leaf.priority)
+
+
+def stages(network: Network) -> Iterator[tuple[str, ConditionerConfig]]:
+    """Return the conditioners that packets pass, each with its side."""
+    for interface, side in ((network.entering, "input"), (network.leaving, "output")):
+        for stage in interface.side(side).get("conditioners") or []:
+            yield side, stage
+
+
+def found(network: Network, kinds: Mapping[str, Kind] = _ANY) -> tuple[list[Hit], list[Miss]]:
+    """Return headers for each class of the path, and the classes that none reaches.
+
+    Headers have the protocol that suits the class's role, or the kind in `kinds` for its name, if possible.
+    """
+    hits: list[Hit] = []
+    misses: list[Miss] = []
+    for target in targets(network):
+        if any(_covers(hit, target) for hit in hits):
+            continue
+        hit = _try(network, target, [one.header for one in hits], kinds)
+        if isinstance(hit, Hit):
+            hits.append(hit)
+        elif not any(target.place in one.places or _is_child(one.target, target) for one in hits):
+            conditioned = any(one.target.name == target.name for one in hits)
+            misses.append(replace(hit, is_queue_only=conditioned))
+    return hits, misses
+
+
+def _covers(hit: Hit, target: Target) -> bool:
+    """Whether a hit is also one of a class: of a stage, or of the queue of the hit's own class."""
+    # Several classes without a queue of their own, on the way out, may share that of class-default.
+    is_shared = (
+        hit.target.place[0] == "output" and target.place[0] == "queue" and hit.target.name != target.name
+    )
+    return target.place in hit.places and not is_shared
+
+
+def _is_child(one: Target, other: Target) -> bool:
+    """Whether a stage is that of a child class of the other's."""
+    return one.place[0] == other.place[0] != "queue" and one.place[1].startswith(f"{other.place[1]}.")
+
+
+def _try(network: Network, target: Target, others: Sequence[Header], kinds: Mapping[str, Kind]) -> Hit | Miss:
+    """Return headers that reach a class along with `others`, and all the classes that they reach."""
+    variants = islice(_variants(network, target, others, kinds), _TRIALS)
+    elsewhere: Counter[str] = Counter()
+    # The first mostly reaches it.
+    size = 1
+    tried = 0
+    while several := list(islice(variants, size)):
+        found = places_of(network, [header for header, _, _ in several])
+        for (header, role, kind), places in zip(several, found, strict=True):
+            if target.place in places:
+                return Hit(target, header, role, kind, places)
+            elsewhere.update(path for of, path in places if of == "queue")
+        size, tried = _AT_ONCE, tried + len(several)
+    if not tried and any(True for _ in candidates(target.matches, network.own)):
+        return Miss(target, ": its packets enter by another interface")
+    if not tried:
+        return Miss(target, ": it matches a protocol other than TCP and UDP, which no source sends")
+    return Miss(target, _shadowed(network, target, elsewhere))
+
+
+def _variants(
+    network: Network, target: Target, others: Sequence[Header], kinds: Mapping[str, Kind]
+) -> Iterator[tuple[Header, Role, Kind]]:
+    """Generate headers that may reach a class, each with the protocol of its role first."""
+    for header in candidates(target.matches, network.own):
+        role = role_of(target.name, header, priority=target.priority)
+        kind = kinds.get(target.name, role.kind)
+        usual = (_TCP, _UDP) if kind in ("transfers", "greedy") else (_UDP, _TCP)
+        for protocol in (header.protocol,) if header.protocol else usual:
+            one = replace(header, protocol=protocol)
+            if network.has_hosts_for([*others, one]):
+                yield one, role, kind
+
+
+def unmatched(network: Network) -> list[str]:
+    """Return the classes of the output policy that are configured, and have neither queue nor conditioner.
+
+    Whatever their conditions are, they exclude each other.
+    """
+    port = network.leaving.port
+    policies = (port.get("policies") if port else None) or {}
+    known = {target.name for target in targets(network)}
+    return [name for name in _configured(policies.get("output")) if name not in known]
+
+
+def _configured(policy: Mapping[str, Any] | None) -> Iterator[str]:
+    for one in (policy or {}).get("classes", []):
+        if any(one.get(key) for key in ("bandwidth", "priority", "police", "shape", "marks")):
+            yield one["name"]
+        yield from _configured(one.get("policy"))
+
+
+def _shadowed(network: Network, target: Target, elsewhere: Counter[str]) -> str:
+    """Say where the packets that should reach a class go instead."""
+    names = {leaf.path: leaf.name for leaf in network.leaves}
+    usual = [names[path] for path, _ in elsewhere.most_common(1) if path in names]
+    return f": packets for it reach `{usual[0]}`" if usual and usual[0] != target.name else ""

@@ -1,0 +1,285 @@
+"""`perhop run` of router configurations of many kinds: what is sent, lost, said and refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import perhop as library
+from conftest import ROOT, Command
+from perhop import Scenario
+from perhop.inference.network import FAR, NEAR
+from perhop.inference.roles import role_named
+
+CONFIGURATIONS = ROOT / "tests" / "configurations"
+# Class-maps and policy-maps alone need an interface; of two policies, one is named.
+FRAGMENTS = {"fragment-wan": {"rate": "50Mb/s"}, "fragment-two": {"rate": "50Mb/s", "policy": "UPLINK"}}
+FILES = sorted(CONFIGURATIONS.glob("*.cfg"))
+
+# A line of what is inferred: class, rate, kind of traffic.
+OFFER = re.compile(r"^  (?P<name>\S.*?) +(?P<above>> )?(?P<rate>[\d.,]+) (?P<unit>[kMG]b/s)  (?P<kind>.+)$")
+UNITS = {"kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
+
+
+def offers(said: str) -> dict[str, tuple[float, bool, str]]:
+    """The rate offered to each class, whether it may be more, and the kind, as they are said."""
+    found = {}
+    for line in said.splitlines():
+        if one := OFFER.match(line):
+            rate = float(one["rate"].replace(",", "")) * UNITS[one["unit"]]
+            found[one["name"]] = (rate, bool(one["above"]), one["kind"])
+    return found
+
+
+@pytest.fixture(scope="module", params=FILES, ids=lambda file: file.stem)
+def ran(request: pytest.FixtureRequest) -> tuple[Scenario, library.Results]:
+    file: Path = request.param
+    scenario = Scenario.infer(file, **FRAGMENTS.get(file.stem, {}))
+    return scenario, scenario.run(threads=1)
+
+
+def test_nothing_is_lost_outside_the_router(ran: tuple[Scenario, library.Results]) -> None:
+    scenario, results = ran
+    (router,) = (name for name, one in scenario["routers"].items() if one.get("configuration"))
+    port, before = f"{router}->{FAR}", f"{NEAR}->{router}"
+    for row in results.ports.iter_rows(named=True):
+        if row["port"] == port:
+            continue
+        # The input conditioners of the router count with the link that leads to it; so do those for replies.
+        is_conditioned = row["queue"] == "(beyond)" and row["port"] in (before, f"{FAR}->{router}")
+        assert row["dropped_packets"] == 0 or is_conditioned, row
+        assert row["dropped_policed"] == row["dropped_packets"], row
+
+
+def test_what_is_said_to_be_offered_is_offered(ran: tuple[Scenario, library.Results]) -> None:
+    scenario, results = ran
+    said = offers(scenario.inferred or "")
+    seconds = results.summary["duration_s"] - results.summary["warmup_s"]
+    classes = {one["class"]: one for one in results.summary["classes"]}
+    assert list(said) == [one["name"] for one in scenario["traffic"]]
+    for name, (rate, may_be_more, kind) in said.items():
+        sent = 8 * classes[name]["offered_bytes"]["mean"] / seconds
+        if "TCP transfers" in kind:
+            # Retransmissions add to it; the windows of a congested class take some away.
+            assert 0.4 * rate < sent < 2 * rate, (name, rate, sent)
+        elif not may_be_more:
+            assert sent == pytest.approx(rate, rel=0.25 if "bursts" in kind else 0.1), name
+
+
+def test_a_role_has_its_own_kind_of_traffic(ran: tuple[Scenario, library.Results]) -> None:
+    """No greedy TCP in signalling, routing and management; voice at a constant rate."""
+    scenario, _ = ran
+    for one in scenario["traffic"]:
+        role = role_named(one["name"])
+        kind = next(iter(one["source"]))
+        if role and role.kind == "datagrams":
+            assert kind == "poisson", one
+        if role and role.kind == "constant":
+            assert kind == "cbr", one
+        if role and role.kind == "bursts":
+            assert kind == "on-off", one
+
+
+def test_what_was_offered_adds_up(ran: tuple[Scenario, library.Results]) -> None:
+    _, results = ran
+    for one in results.summary["classes"]:
+        causes = sum(
+            value["mean"]
+            for key, value in one.items()
+            if key.startswith("dropped_") and key not in ("dropped_packets", "dropped_percent")
+        )
+        inside = one["in_network_packets"]["mean"]
+        assert one["offered_packets"]["mean"] == one["delivered_packets"]["mean"] + causes + inside
+
+
+def test_every_queue_has_its_configured_rate_beside_the_obtained_one(
+    ran: tuple[Scenario, library.Results],
+) -> None:
+    scenario, results = ran
+    rows = {row["queue"]: row for row in results.summary["rates"] if row["port"].endswith(f"->{FAR}")}
+    if len(set(scenario.queues.values())) > 1:
+        assert set(scenario.queues.values()) <= set(rows)
+    for row in rows.values():
+        assert row["obtained_bps"]["unit"] == "b/s"
+        if row["limit_bps"]:
+            assert row["obtained_bps"]["mean"] < 1.1 * row["limit_bps"], row
+
+
+@pytest.mark.parametrize(
+    ("name", "class_", "said"),
+    [
+        ("unreachable", "WEB", "packets for it reach `ALL-TCP`"),
+        ("unreachable", "PING", "it matches a protocol other than TCP and UDP, which no source sends"),
+        ("input-interface", "class-default", "packets for it reach `FROM-GUESTS`"),
+    ],
+)
+def test_a_class_that_no_header_reaches_is_said(name: str, class_: str, said: str) -> None:
+    told = Scenario.infer(CONFIGURATIONS / f"{name}.cfg").inferred or ""
+    assert f"class `{class_}`: no header reaches it: {said}\n" in f"{told}\n"
+    assert class_ not in offers(told)
+
+
+def test_classes_that_an_input_policy_marks_are_entered_by_it() -> None:
+    scenario = Scenario.infer(CONFIGURATIONS / "qos-group.cfg")
+    assert set(offers(scenario.inferred or "")) == {"OUT-VOICE", "OUT-REST"}
+    assert "packets enter by GigabitEthernet0/0 and its input policy, which a class depends on" in str(
+        scenario.inferred
+    )
+
+
+def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:
+    scenario = Scenario.infer(CONFIGURATIONS / "branch-2900-marking.cfg")
+    assert set(offers(scenario.inferred or "")) == {"VOICE", "BUSINESS", "class-default"}
+    assert "packets enter by an added interface: GigabitEthernet0/0 would change or drop some" in str(
+        scenario.inferred
+    )
+
+
+def test_an_entrance_slower_than_the_line_is_not_taken() -> None:
+    """Ethernet of 10 Mb/s cannot fill FastEthernet."""
+    scenario = Scenario.infer(CONFIGURATIONS / "hub-slow-lan.cfg")
+    assert str(scenario.inferred).startswith("inferred: traffic from an added interface to FastEthernet1/0")
+
+
+def test_datagrams_stand_for_tcp_that_gets_no_replies() -> None:
+    scenario = Scenario.infer(CONFIGURATIONS / "replies-dropped.cfg")
+    assert {next(iter(one["source"])) for one in scenario["traffic"]} == {"poisson"}
+    assert "1000-byte datagrams, as TCP gets no replies" in str(scenario.inferred)
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("GigabitEthernet0/1.101", "GigabitEthernet0/1.101"),
+        ("gi0/1.102", "GigabitEthernet0/1.102"),
+        ("gigabitethernet 0/1.102", "GigabitEthernet0/1.102"),
+    ],
+)
+def test_an_interface_is_chosen_by_its_name(perhop: Command, given: str, name: str) -> None:
+    ended = perhop("run", CONFIGURATIONS / "subinterfaces-shaper.cfg", "--interface", given, "--quiet")
+    assert ended.code == 0, ended.err
+    rate = {"101": "20,000", "102": "50,000"}[name[-3:]]
+    assert f"inferred: traffic from GigabitEthernet0/0 to {name}, {rate} kb/s:\n" in ended.err
+    assert f"--interface '{given}'" in ended.err or f"--interface {given}\n" in ended.err
+
+
+def test_a_tunnel_is_an_interface(perhop: Command) -> None:
+    ended = perhop("run", CONFIGURATIONS / "dmvpn-hub.cfg", "--interface", "Tunnel100", "--json")
+    assert ended.code == 0, ended.err
+    queues = [row["queue"].rpartition("/")[2] for row in ended.json()["rates"]]
+    assert queues == ["VOICE", "CALL-SIGNALING", "BULK", "class-default"]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (
+            "GigabitEthernet0/1.103",
+            "did you mean `GigabitEthernet0/1.102`, `GigabitEthernet0/1.101`, `GigabitEthernet0/1`?",
+        ),
+        ("Dialer1", "interfaces: GigabitEthernet0/0, GigabitEthernet0/1, GigabitEthernet0/1.101"),
+        ("Gi0", "did you mean `GigabitEthernet0/0`, `GigabitEthernet0/1`"),
+    ],
+)
+def test_an_unknown_interface_is_one_error(perhop: Command, given: str, said: str) -> None:
+    ended = perhop("run", CONFIGURATIONS / "subinterfaces-shaper.cfg", "--interface", given)
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith(f"error: the configuration has no interface `{given}`\nhelp: ")
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 2
+
+
+def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path) -> None:
+    file = CONFIGURATIONS / "fragment-wan.cfg"
+    without = perhop("run", file)
+    assert (without.code, without.out) == (2, "")
+    assert "no interface that is up" in without.err
+    assert "--rate 50Mb/s" in without.err
+    ended = perhop("run", file, "--rate", "50Mb/s")
+    assert ended.code == 0, ended.err
+    # The outermost policy shapes to 20 Mb/s, whatever the line.
+    assert "to Serial99/0, 20,000 kb/s:\n" in ended.err
+    assert "Serial99/0 is made for WAN\n" in ended.err
+    slow = perhop("run", file, "--rate", "5Mb/s", "--json")
+    obtained = sum(
+        one["throughput_bps"]["mean"] for one in slow.json()["classes"] if "(back)" not in one["class"]
+    )
+    assert 4.6e6 < obtained < 5e6
+    made = perhop("init", "made", "--from", file, "--rate", "5Mb/s")
+    assert made.code == 0, made.err
+    assert perhop("run", "made.perhop.yaml", "--json").json()["classes"] == slow.json()["classes"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            ["--rate", "50Mb/s"],
+            "2 policies that no other uses\nhelp: choose one with --policy: UPLINK, DOWNLINK",
+        ),
+        (["--rate", "50Mb/s", "--policy", "UPLNK"], "no policy-map `UPLNK`\nhelp: did you mean `UPLINK`?"),
+        (["--rate", "fast"], "--rate: `fast` is not a rate\nhelp: for example --rate 50Mb/s"),
+        (["--policy", "UPLINK"], "--policy needs --rate\nhelp: "),
+        (["--assume", "GOLD"], "--assume: expected CLASS = CRITERIA, got `GOLD`\nhelp: "),
+    ],
+)
+def test_an_option_that_is_not_clear_is_one_error(perhop: Command, options: list[str], said: str) -> None:
+    ended = perhop("run", CONFIGURATIONS / "fragment-two.cfg", *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert said in ended.err
+    assert len(ended.err.splitlines()) == 2
+
+
+def test_a_policy_that_is_attached_nowhere_is_mentioned(perhop: Command) -> None:
+    ended = perhop("run", CONFIGURATIONS / "no-policy.cfg", "--quiet")
+    assert "attached nowhere: `SOME-DAY`; --rate 50Mb/s --policy SOME-DAY runs it" in ended.err
+    made = perhop(
+        "run", CONFIGURATIONS / "no-policy.cfg", "--rate", "5Mb/s", "--policy", "SOME-DAY", "--quiet"
+    )
+    assert "to Serial99/0, 1,000 kb/s:\n" in made.err, "what it shapes to"
+
+
+def test_options_of_configurations_are_refused_with_scenarios(perhop: Command, scenario: Path) -> None:
+    ended = perhop("run", scenario, "--interface", "Serial0/0")
+    assert ended.code == 2
+    assert f"error: `interface` is for router configurations, and `{scenario}` is none" in ended.err
+
+
+def test_an_undefined_name_refuses_only_what_uses_it(perhop: Command) -> None:
+    file = CONFIGURATIONS / "undefined-elsewhere.cfg"
+    ended = perhop("run", file, "--interface", "Serial0/0")
+    assert ended.code == 0, ended.err
+    assert (
+        "left out, as the path does not use it: line 6: access list PARTNER-NETS is not defined" in ended.err
+    )
+    refused = perhop("run", file, "--interface", "FastEthernet0/1")
+    assert (refused.code, refused.out) == (2, "")
+    assert "access list PARTNER-NETS is not defined" in refused.err
+    assert "class-map REMOVED is not defined" in refused.err
+    assert (
+        "help: say what the class matches, for example --assume 'PARTNERS = dscp af21' "
+        "--assume 'REMOVED = dscp af21'\n"
+    ) in refused.err
+
+
+def columns(out: str) -> list[list[str]]:
+    """The rows of the tables, by cells."""
+    return [line.split() for line in out.splitlines() if line.startswith(" ")]
+
+
+def test_the_table_adds_up_on_screen_and_fits_80_columns(perhop: Command) -> None:
+    ended = perhop("run", CONFIGURATIONS / "branch-15-subrate.cfg", COLUMNS="80")
+    assert ended.code == 0, ended.err
+    rows = [
+        row for row in columns(ended.out) if row and row[0] in ("VOICE", "CRITICAL-DATA", "class-default")
+    ]
+    heads = next(line for line in ended.out.splitlines() if "offered" in line)
+    assert "configured" in ended.out
+    assert "obtained" in ended.out
+    for row in rows:
+        # Offered, then delivered, the causes of drops, and what is in the network, up to the configured rate.
+        end = next(place for place, cell in enumerate(row) if cell in ("≤", "≥"))
+        offered, *rest = (int(cell.replace(",", "")) for cell in row[1:end])
+        assert offered == sum(rest), (heads, row)
