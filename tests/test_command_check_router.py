@@ -37,16 +37,58 @@ def router(tmp_path: Path) -> Path:
 
 def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: Path) -> None:
     ended = perhop("check", router)
-    assert ended.code == 0, "a report on a configuration is no failure"
+    assert ended.code == 2, "an error in a policy of an interface"
     counts = "10 modelled, 1 irrelevant, 1 not modelled, 1 suspicious, 1 not recognized"
-    assert ended.out.startswith(f"{router}: router, ok: 14 lines: {counts}\n")
-    sections = [line.partition(":")[0] for line in ended.out.splitlines()[1:-1] if line and line[0] != " "]
+    assert f"{router}: router, not ok: 14 lines: {counts}\n" in ended.out
+    heads = [line.partition(":")[0] for line in ended.out.splitlines()[:-1] if line and line[0] != " "]
+    sections = [head for head in heads if head != str(router)]
     assert sections == ["suspicious", "not recognized", "not modelled"]
     assert "     7  class nobody\n        error: class-map nobody is not defined\n" in ended.out
     assert "    12  ip nat outside\n        addresses are translated" in ended.out
     assert "priority 128" not in ended.out
-    assert ended.out.endswith("\n1 error; perhop runs only configurations without errors\n")
+    assert ended.out.endswith("\n1 error; perhop does not run what has one: Serial0/0\n")
     assert perhop("run", router).code == 2
+
+
+def test_errors_in_unused_parts_are_no_failure(perhop: Command, router: Path) -> None:
+    """They are errors all the same: `ok` stands beside none."""
+    unused = CONFIGURATION.replace(" class nobody\n  bandwidth 64\n", "")
+    router.write_text(f"{unused}!\npolicy-map other\n class nobody\n  bandwidth 64\n")
+    ended = perhop("check", router)
+    assert ended.code == 0
+    assert f"{router}: router, errors in unused parts: 15 lines: " in ended.out
+    assert ended.out.endswith("\n1 error, none in a policy of an interface: perhop runs the others\n")
+    found = perhop("check", router, "--json").json()["files"][0]
+    assert (found["valid"], found["attached_errors"]) == (True, [])
+    ended = perhop("run", router, "--quiet")
+    assert ended.code == 0
+    assert "left out, as the path does not use it: line 15: class-map nobody is not defined" in ended.err
+
+
+def test_an_error_deep_below_an_interface_is_its_own(perhop: Command, router: Path) -> None:
+    """The interface attaches a policy, whose child has a class, which matches a list that is not there."""
+    router.write_text(NESTED)
+    found = perhop("check", router, "--json").json()["files"][0]
+    assert not found["valid"]
+    assert found["attached_errors"] == [{"line": 2, "interfaces": ["GigabitEthernet0/1.7"]}]
+
+
+NESTED = """\
+class-map match-any partners
+ match access-group name gone
+policy-map child
+ class partners
+  bandwidth 500
+policy-map parent
+ class class-default
+  shape average 2000000
+  service-policy child
+interface GigabitEthernet0/1.7
+ encapsulation dot1Q 7
+ service-policy output parent
+interface GigabitEthernet0/2
+ ip address 10.1.1.1 255.255.255.0
+"""
 
 
 @pytest.mark.parametrize("option", ["--lines", "--all"])
@@ -113,7 +155,8 @@ def test_strict_refuses_what_may_change_the_result(perhop: Command, router: Path
 def test_json_has_lines_and_policies(perhop: Command, router: Path) -> None:
     ended = perhop("check", router, "--json")
     (found,) = ended.json()["files"]
-    assert (ended.code, found["holds"], found["valid"]) == (0, "router", True)
+    assert (ended.code, found["holds"], found["valid"]) == (2, "router", False)
+    assert found["attached_errors"] == [{"line": 7, "interfaces": ["Serial0/0"]}]
     assert [line["number"] for line in found["lines"]] == list(range(1, 15))
     assert found["lines"][12] == {
         "number": 13, "state": "not-recognized", "text": " frobnicate", "block": 9,

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from perhop import _core
 from perhop.command import router_report
-from perhop.command.options import Json
+from perhop.command.options import Assume, Json, Platform, assumptions
 from perhop.command.terminal import colors, print_json, show_warnings
 from perhop.configuration import router_text
 from perhop.errors import Exit, ScenarioError
@@ -25,6 +25,8 @@ def check(
     json: Json = False,
     strict: bool = False,
     lines: Lines = False,
+    platform: Platform = None,
+    assume: Assume = None,
 ) -> Exit:
     """Check scenarios and router configurations without running them.
 
@@ -39,15 +41,23 @@ def check(
         recognized or not modelled.
     lines
         List every line of a router configuration, including modelled and irrelevant ones.
+    platform
+        The platform whose rules apply to router configurations; by default recognized.
+    assume
+        What a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria; may be given several
+        times.
 
     """
+    assumed = assumptions(assume)
     findings: list[dict[str, Any]] = []
     for file in files:
         text = router_text(file)
         if text is None:
             findings.append(_check_scenario(file, json=json, strict=strict))
         else:
-            findings.append(router_report.findings(file, text, strict=strict))
+            findings.append(
+                router_report.findings(file, text, strict=strict, platform=platform, assume=assumed)
+            )
             if not json:
                 print(router_report.report(findings[-1], lines=lines))
     if json:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from perhop import _core
+from perhop.configuration import checked, platform_words, unsupported
+from perhop.core_types import RouterReport
 from perhop.quantity import counted
+from perhop.references import References
 
 # The states in the order of the report, and their meanings.
 MEANINGS = {
@@ -26,15 +28,44 @@ _EMPTY = {
     "message": "nothing to check: the file has no commands",
     "router": "a router without commands has no interface that is up",
 }
+# Lines of an interface that say nothing about its policies.
+_NOT_OF_POLICIES = ("ip address", "ipv6 address")
 
 
-def findings(file: Path, text: str, *, strict: bool) -> dict[str, Any]:
-    """Return the findings about the configuration `text` of `file`."""
-    found: dict[str, Any] = json.loads(_core.check_router(text))
+def findings(
+    file: Path,
+    text: str,
+    *,
+    strict: bool,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Return the findings about the configuration `text` of `file`.
+
+    It is not valid if an error affects a policy of an interface, or if perhop does not model its dialect.
+    """
+    report = checked(text, platform, assume)
+    found: dict[str, Any] = {**report}
     changing = sum(found["counts"][state] for state in _CHANGING) or _is_empty(found)
     if _is_empty(found):
         found["diagnostics"] = [{"line": 1, **_EMPTY}]
-    return {"file": str(file), "valid": not (strict and changing), "holds": "router", **found}
+    policies = _of_policies(report)
+    valid = not (policies or unsupported(report.get("platform")) or (strict and changing))
+    return {"file": str(file), "valid": valid, "holds": "router", "attached_errors": policies, **found}
+
+
+def _of_policies(report: RouterReport) -> list[dict[str, Any]]:
+    """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
+    errors = [one["line"] for one in report["diagnostics"] if one["severity"] == "error"]
+    if not errors:
+        return []
+    references = References(report["lines"])
+    found = []
+    for line in dict.fromkeys(errors):
+        interfaces = sorted(references.interfaces(line))
+        if interfaces and not references.text(line).startswith(_NOT_OF_POLICIES):
+            found.append({"line": line, "interfaces": interfaces})
+    return found
 
 
 def report(found: dict[str, Any], *, lines: bool) -> str:
@@ -45,7 +76,9 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
     counts = ", ".join(f"{count} {_word(state)}" for state, count in found["counts"].items())
     total = sum(found["counts"].values())
     summary = _EMPTY["message"] if _is_empty(found) else f"{counted(total, 'line')}: {counts}"
-    text = [f"{found['file']}: router, {'ok' if found['valid'] else 'not ok'}: {summary}"]
+    platform = platform_words(found.get("platform"))
+    text = [f"{found['file']}: {platform}"] if platform else []
+    text.append(f"{found['file']}: router, {_verdict(found)}: {summary}")
     for state in MEANINGS if lines else _CHANGING:
         of_state = [line for line in found["lines"] if line["state"] == state]
         if of_state:
@@ -53,13 +86,35 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
             for note, several in groupby(of_state, key=lambda line: line.get("note")):
                 text += [row for line in several for row in _line(line, wrong)]
                 text += [f"        {note}"] if note else []
-    errors = sum(diagnostic["severity"] == "error" for diagnostic in found["diagnostics"])
-    if errors:
-        text += ["", f"{counted(errors, 'error')}; perhop runs only configurations without errors"]
-    return "\n".join(text)
+    return "\n".join([*text, *_last(found)])
 
 
-def _is_empty(found: dict[str, Any]) -> bool:
+def _verdict(found: Mapping[str, Any]) -> str:
+    """Return the verdict: no `ok` stands beside an error."""
+    if unsupported(found.get("platform")):
+        return "not supported"
+    if not found["valid"]:
+        return "not ok"
+    return "errors in unused parts" if _errors(found) else "ok"
+
+
+def _last(found: Mapping[str, Any]) -> list[str]:
+    """Return what the errors mean for a run."""
+    errors, policies = _errors(found), found["attached_errors"]
+    if not errors:
+        return []
+    if not policies:
+        return ["", f"{counted(errors, 'error')}, none in a policy of an interface: perhop runs the others"]
+    interfaces = sorted({name for one in policies for name in one["interfaces"]})
+    shown = ", ".join(interfaces[:4]) + (", …" if len(interfaces) > 4 else "")
+    return ["", f"{counted(errors, 'error')}; perhop does not run what has one: {shown}"]
+
+
+def _errors(found: Mapping[str, Any]) -> int:
+    return sum(diagnostic["severity"] == "error" for diagnostic in found["diagnostics"])
+
+
+def _is_empty(found: Mapping[str, Any]) -> bool:
     return not any(found["counts"].values())
 
 
