@@ -123,7 +123,12 @@ def resolve(json: str, base: str | PathLike[str]) -> str:
 def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
     """Check a file with a scenario or only policies; return its kind and the warnings."""
 
-def check_router(text: str) -> str:
+def check_router(
+    text: str,
+    platform: str | None = None,
+    assume: dict[str, str] | None = None,
+    policies: bool = True,
+) -> str:
     """Read a router's configuration.
 
     JSON with `lines` (number, state, text, note, block), `counts` by state, `diagnostics`, and `router`, the

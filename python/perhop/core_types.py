@@ -42,6 +42,8 @@ class RouterDiagnostic(TypedDict):
     severity: Literal["error", "warning"]
     message: str
     router: str
+    #: The interfaces whose policies it concerns.
+    interfaces: list[str]
 
 
 class Wire(TypedDict):

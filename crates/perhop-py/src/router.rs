@@ -2,20 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use perhop_ios::{Assumptions, LineState, Platform, Recognition};
+use perhop_ios::platform::Evidence;
+use perhop_ios::{Assumptions, Diagnostic, Dialect, Line, LineState, Platform, Profile, Recognition, Router};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde::Serialize;
 
 /// Checks a router's configuration, on the platform that it tells of itself or on `platform`, with the
 /// classes of `assume` defined by match criteria. Returns JSON with `platform`, `lines` (state of each line),
-/// `counts`, `diagnostics` and `router` (the resulting policies). Raises a `ValueError` of message and help.
+/// `counts`, `diagnostics` and, with `policies`, `router` (the resulting policies). Raises a `ValueError` of
+/// message and help.
 #[pyfunction]
-#[pyo3(signature = (text, platform=None, assume=None))]
+#[pyo3(signature = (text, platform=None, assume=None, policies=true))]
 pub(crate) fn check_router(
     py: Python<'_>,
     text: &str,
     platform: Option<&str>,
     assume: Option<BTreeMap<String, String>>,
+    policies: bool,
 ) -> PyResult<String> {
     let chosen =
         platform.map(|name| Platform::named(name).ok_or_else(|| unknown_platform(name))).transpose()?;
@@ -27,29 +31,65 @@ pub(crate) fn check_router(
         let is_chosen = chosen.is_some();
         let platform = chosen.unwrap_or_else(|| Platform::of(recognition.profile));
         let router = perhop_ios::convert(&mut configuration, &platform);
+        let dependencies = configuration.dependencies();
         let lines = || configuration.lines.iter().filter(|line| !line.is_blank());
         let count = |state| lines().filter(|line| line.state == state).count();
-        let counts: serde_json::Map<_, _> = LineState::ALL
-            .into_iter()
-            .map(|state| (state.to_string().replace(' ', "-"), count(state).into()))
-            .collect();
-        let lines: Vec<_> = lines().collect();
-        let report = serde_json::json!({
-            "platform": {
-                "profile": platform.profile,
-                "dialect": recognition.dialect,
-                "supported": recognition.dialect.is_supported(),
-                "chosen": is_chosen,
-                "certain": is_chosen || recognition.certain,
-                "because": recognition.because,
+        let report = Report {
+            platform: PlatformReport {
+                profile: platform.profile,
+                dialect: recognition.dialect,
+                supported: recognition.dialect.is_supported(),
+                chosen: is_chosen,
+                certain: is_chosen || recognition.certain,
+                because: &recognition.because,
             },
-            "lines": lines,
-            "counts": counts,
-            "diagnostics": configuration.diagnostics,
-            "router": router,
-        });
-        Ok(report.to_string())
+            lines: lines().collect(),
+            counts: LineState::ALL
+                .map(|state| (state.to_string().replace(' ', "-"), count(state)))
+                .into_iter()
+                .collect(),
+            diagnostics: configuration
+                .diagnostics
+                .iter()
+                .map(|diagnostic| Concerning {
+                    diagnostic,
+                    interfaces: dependencies.used_by(diagnostic.line),
+                })
+                .collect(),
+            router: policies.then_some(&router),
+        };
+        serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
     })
+}
+
+/// What becomes of a configuration.
+#[derive(Serialize)]
+struct Report<'a> {
+    platform: PlatformReport<'a>,
+    lines: Vec<&'a Line>,
+    counts: BTreeMap<String, usize>,
+    diagnostics: Vec<Concerning<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    router: Option<&'a Router>,
+}
+
+/// A diagnostic, and the interfaces that it concerns.
+#[derive(Serialize)]
+struct Concerning<'a> {
+    #[serde(flatten)]
+    diagnostic: &'a Diagnostic,
+    interfaces: Vec<&'a str>,
+}
+
+/// The platform whose rules it is read by.
+#[derive(Serialize)]
+struct PlatformReport<'a> {
+    profile: Profile,
+    dialect: Dialect,
+    supported: bool,
+    chosen: bool,
+    certain: bool,
+    because: &'a [Evidence],
 }
 
 fn unknown_platform(name: &str) -> PyErr {
