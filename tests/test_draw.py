@@ -57,6 +57,14 @@ def test_a_port_with_its_numbers() -> None:
     assert "token-bucket rate 6 Mb/s, burst 30 kB, excess yellow" in words
 
 
+def test_a_title_says_what_is_counted() -> None:
+    loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
+    for overhead, expected in ((18, "+ 18 B"), (-20, "- 20 B")):
+        counting = loaded.set("policies.campus.overhead", overhead)
+        title = f"Port router → sink, policy campus, counts IP {expected}"
+        assert title in said(ElementTree.fromstring(draw(counting)))
+
+
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))

@@ -89,6 +89,7 @@ class RingConfig(TypedDict):
 class PolicyConfig(TypedDict):
     conditioners: NotRequired[list[ConditionerConfig]]
     queueing: NotRequired[QueueingConfig | None]
+    overhead: NotRequired[int]
 
 
 class ConditionerConfig(TypedDict):

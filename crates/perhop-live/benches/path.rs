@@ -76,6 +76,7 @@ fn main() {
                     name: host.name,
                     device: "host".to_owned(),
                     input: host.input.unwrap_or_default(),
+                    input_overhead: host.input_overhead,
                     input_interfaces: host.input_interfaces,
                     far_interface: host.far_interface,
                     leads_to: None,

@@ -64,6 +64,12 @@ pub struct BridgeDirectionConfig {
     pub input: Vec<ConditionerConfig>,
     /// Conditioners of the output policy at the interface on which packets leave.
     pub output: Vec<ConditionerConfig>,
+    /// Bytes that the output policy counts for each packet beyond its IP bytes.
+    #[serde(default)]
+    pub overhead: i32,
+    /// Bytes that the input policy counts for each packet beyond its IP bytes.
+    #[serde(default)]
+    pub input_overhead: i32,
     /// Queues and scheduler; without it, one FIFO with tail drop.
     pub queueing: Option<QueueingConfig>,
     /// One-way propagation delay.
@@ -111,6 +117,7 @@ impl BridgeDirectionConfig {
             name: format!("{from}->{to}"),
             device: from.to_owned(),
             input: self.input.clone(),
+            input_overhead: self.input_overhead,
             input_interfaces: vec![from.to_owned()],
             far_interface: 0,
             leads_to: Some(format!("{from}->{to}")),
@@ -122,6 +129,7 @@ impl BridgeDirectionConfig {
             ring: self.ring,
             queueing: self.queueing.clone(),
             output: self.output.clone(),
+            overhead: self.overhead,
             output_interfaces: vec![from.to_owned()],
             delay: self.delay,
             loss: self.loss,
@@ -153,13 +161,15 @@ mod tests {
     }
     #[test]
     fn an_input_policy_stands_before_the_output_policy_and_apart_from_it() {
-        let forwarder =
-            bridge(r#"{"input": [{"actions": [{"mark": "ef"}]}], "output": [{"actions": ["drop"]}]}"#);
+        let forwarder = bridge(
+            r#"{"input": [{"actions": [{"mark": "ef"}]}], "input-overhead": 14, "output": [{"actions": ["drop"]}], "overhead": 18}"#,
+        );
         assert_eq!(forwarder.devices(), ["b", "a"]);
         let [input] = forwarder.inputs.as_slice() else { panic!("{:?}", forwarder.inputs) };
         assert_eq!((input.device.as_str(), input.leads_to.as_deref()), ("a", Some("a->b")));
         assert_eq!((input.input.len(), forwarder.directions[0].output.len()), (1, 1));
         assert_eq!(forwarder.directions[0].receives_on, None);
+        assert_eq!((input.input_overhead, forwarder.directions[0].overhead), (14, 18));
     }
     #[test]
     fn one_interface_is_no_bridge() {

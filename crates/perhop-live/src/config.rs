@@ -87,6 +87,9 @@ pub struct DirectionConfig {
     /// Conditioners of the output policy.
     #[serde(default)]
     pub output: Vec<ConditionerConfig>,
+    /// Bytes that the output policy counts for each packet beyond its IP bytes.
+    #[serde(default)]
+    pub overhead: i32,
     /// Names of the sending node's interfaces, by number.
     #[serde(default)]
     pub output_interfaces: Vec<String>,
@@ -98,6 +101,9 @@ pub struct DirectionConfig {
     pub loss: f64,
     /// Conditioners of the far end's input policy; `None` if another process applies them.
     pub input: Option<Vec<ConditionerConfig>>,
+    /// Bytes that the far end's input policy counts for each packet beyond its IP bytes.
+    #[serde(default)]
+    pub input_overhead: i32,
     /// Names of the receiving node's interfaces, by number.
     #[serde(default)]
     pub input_interfaces: Vec<String>,
@@ -136,6 +142,9 @@ pub struct InputConfig {
     /// Conditioners of the input policy.
     #[serde(default)]
     pub input: Vec<ConditionerConfig>,
+    /// Bytes that the input policy counts for each packet beyond its IP bytes.
+    #[serde(default)]
+    pub input_overhead: i32,
     /// Names of the node's interfaces, by number.
     #[serde(default)]
     pub input_interfaces: Vec<String>,

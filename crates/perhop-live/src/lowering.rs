@@ -203,7 +203,7 @@ impl<'a> Lowering<'a> {
         }
         for (from, to) in [(a, b), (b, a)] {
             let config = self.direction(link, from, to)?;
-            let input = self.input(link, to)?;
+            let (input, input_overhead) = self.input(link, to)?;
             let input_interfaces = self.topology.interfaces(to).to_vec();
             let far_interface = self.topology.interface(to, from).0;
             let owner = match (self.topology.is_host(from), self.topology.is_host(to)) {
@@ -217,6 +217,7 @@ impl<'a> Lowering<'a> {
                     name: config.name.clone(),
                     device: from.clone(),
                     input: input.clone(),
+                    input_overhead,
                     input_interfaces: input_interfaces.clone(),
                     far_interface,
                     leads_to: None,
@@ -224,6 +225,7 @@ impl<'a> Lowering<'a> {
             }
             forwarder(forwarders, &owner).directions.push(DirectionConfig {
                 input: (!conditions_elsewhere).then_some(input),
+                input_overhead,
                 input_interfaces,
                 far_interface,
                 receives_on: self.topology.is_host(from).then(|| from.clone()),
@@ -247,6 +249,7 @@ impl<'a> Lowering<'a> {
             ring: near.ring,
             queueing: policy.queueing,
             output: policy.conditioners,
+            overhead: policy.overhead,
             output_interfaces: self.topology.interfaces(from).to_vec(),
             delay: link.delay,
             loss: link.loss,
@@ -254,16 +257,17 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Conditioners of the input policy at the `to` end of `link`.
+    /// Conditioners and overhead of the input policy at the `to` end of `link`.
     fn input(
         &self,
         link: &LinkConfig,
         to: &str,
-    ) -> Result<Vec<perhop_qos::conditioner::ConditionerConfig>, ConfigError> {
-        match link.interfaces.get(to).and_then(|far| far.input.as_ref()) {
-            Some(policy) => Ok(self.policy(policy, to, "input")?.conditioners.clone()),
-            None => Ok(Vec::new()),
-        }
+    ) -> Result<(Vec<perhop_qos::conditioner::ConditionerConfig>, i32), ConfigError> {
+        let Some(policy) = link.interfaces.get(to).and_then(|far| far.input.as_ref()) else {
+            return Ok((Vec::new(), 0));
+        };
+        let policy = self.policy(policy, to, "input")?;
+        Ok((policy.conditioners.clone(), policy.overhead))
     }
 
     /// Routes from `router` to each reachable host.

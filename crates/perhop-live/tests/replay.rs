@@ -321,7 +321,7 @@ fn every_example_is_decided_alike() {
 }
 
 /// What the examples leave out: IPv6 beside IPv4, congestion marks, wires that lose, links between hosts,
-/// hosts with two interfaces, and policies at both ends of a trunk.
+/// hosts with two interfaces, and policies at both ends of a trunk, which count more than IP bytes.
 fn everything_else() -> Value {
     let ramp = json!({"min": "5 packets", "max": "25 packets", "max-probability": 0.2});
     json!({
@@ -340,18 +340,18 @@ fn everything_else() -> Value {
             {"between": ["carol", "dave"], "rate": "1.1Mb/s", "delay": "1ms", "loss": 0.1, "cost": 50},
         ],
         "policies": {
-            "profile": {"conditioners": [
+            "profile": {"overhead": 18, "conditioners": [
                 {"name": "police", "match": {"dscp": "ef"}, "meter": {"token-bucket": {"rate": "200kb/s", "burst": "3kB"}}, "red": ["drop"]},
                 {"name": "mark", "match": {"protocol": "udp"}, "meter": {"two-rate-tcm": {"cir": "300kb/s", "cbs": "5kB", "pir": "600kb/s", "pbs": "5kB"}},
                  "green": [{"mark": "af11"}], "yellow": [{"mark": "af12"}], "red": [{"mark": "af13"}]},
             ]},
-            "classes": {"queueing": {"scheduler": "scfq", "classes": [
+            "classes": {"overhead": -20, "queueing": {"scheduler": "scfq", "classes": [
                 {"name": "assured", "match": {"dscp": ["af11", "af12", "af13"]}, "share": {"weight": 1},
                  "buffer": {"rio-c": {"precedences": [ramp, ramp, ramp], "averaging": {"weight": 0.02}, "mean-packet-size": "700B", "limit": "40 packets"}}},
                 {"name": "rest", "share": {"weight": 3},
                  "buffer": {"red": {"precedences": [ramp], "averaging": {"weight": 0.02}, "mean-packet-size": "1000B", "limit": "40 packets", "ecn": "mark"}}},
             ]}},
-            "shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "1.7Mb/s", "burst": "4kB"}}]}},
+            "shaped": {"overhead": 14, "queueing": {"classes": [{"name": "all", "shape": {"rate": "1.7Mb/s", "burst": "4kB"}}]}},
         },
         "traffic": [
             {"name": "v6", "from": "alice", "to": "bob", "count": 2, "start-within": "100ms",

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::accounting::Accounting;
 use crate::action::{Action, Outcome, Treatment, check};
 use crate::classifier::{Match, MatchConfig};
 use crate::meter::{AnyMeter, FlowMeters, Meter, MeterConfig, MeterScope};
@@ -59,9 +60,18 @@ struct Stage {
     name: String,
 }
 
-/// The meter of a stage, or its meters.
+/// How a stage meters.
 #[derive(Clone, Debug)]
 enum StageMeter {
+    /// By IP bytes.
+    Plain(Metering),
+    /// By what is counted of a packet.
+    Counting(Box<(Accounting, Metering)>),
+}
+
+/// The meter of a stage, or its meters.
+#[derive(Clone, Debug)]
+enum Metering {
     Aggregate(AnyMeter),
     Flow(FlowMeters),
 }
@@ -110,6 +120,13 @@ impl TrafficConditioner {
         }
         Ok(TrafficConditioner { stages: stages.into_boxed_slice(), counts_from: Time::ZERO })
     }
+    /// These stages, whose meters count as `accounting` says.
+    pub fn counting(mut self, accounting: Accounting) -> TrafficConditioner {
+        for stage in &mut self.stages {
+            stage.meter = stage.meter.take().map(|meter| meter.counting(accounting));
+        }
+        self
+    }
     /// Whether it does anything at all.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
@@ -121,7 +138,7 @@ impl TrafficConditioner {
     /// Tells the stages that meter per flow that packets of `flow` will come by here.
     pub fn announce(&mut self, flow: &FlowKey) {
         for stage in &mut self.stages {
-            if let Some(StageMeter::Flow(meters)) = &mut stage.meter {
+            if let Some(Metering::Flow(meters)) = stage.meter.as_mut().map(StageMeter::metering) {
                 meters.announce(flow);
             }
         }
@@ -191,8 +208,11 @@ impl Stage {
         }
         match &mut self.meter {
             None => {}
-            Some(StageMeter::Aggregate(meter)) => packet.color = meter.measure_here(now, packet),
-            Some(StageMeter::Flow(meters)) => packet.color = meters.measure(now, packet),
+            Some(StageMeter::Plain(Metering::Aggregate(meter))) => {
+                packet.color = meter.measure_here(now, packet);
+            }
+            Some(StageMeter::Plain(Metering::Flow(meters))) => packet.color = meters.measure(now, packet),
+            Some(StageMeter::Counting(counting)) => packet.color = measure_counted(counting, now, packet),
         }
         let color = packet.color.index();
         if now >= counts_from {
@@ -212,10 +232,38 @@ impl StageMeter {
             };
         };
         let built = match config.per {
-            MeterScope::Aggregate => meter.build(streams).map(StageMeter::Aggregate),
-            MeterScope::Flow => FlowMeters::new(meter, streams).map(StageMeter::Flow),
+            MeterScope::Aggregate => meter.build(streams).map(Metering::Aggregate),
+            MeterScope::Flow => FlowMeters::new(meter, streams).map(Metering::Flow),
         };
-        built.map(Some).map_err(|error| error.within("meter"))
+        built.map(|metering| Some(StageMeter::Plain(metering))).map_err(|error| error.within("meter"))
+    }
+    fn metering(&mut self) -> &mut Metering {
+        match self {
+            StageMeter::Plain(metering) => metering,
+            StageMeter::Counting(counting) => &mut counting.1,
+        }
+    }
+    /// The same, counting as `accounting` says.
+    fn counting(self, accounting: Accounting) -> StageMeter {
+        let metering = match self {
+            StageMeter::Plain(metering) => metering,
+            StageMeter::Counting(counting) => counting.1,
+        };
+        if accounting.is_ip() {
+            StageMeter::Plain(metering)
+        } else {
+            StageMeter::Counting(Box::new((accounting, metering)))
+        }
+    }
+}
+
+/// Measures a packet as long as the accounting says.
+#[inline(never)]
+fn measure_counted((accounting, metering): &mut (Accounting, Metering), now: Time, packet: &Packet) -> Color {
+    let counted = Packet { length: accounting.counted(packet.length), ..*packet };
+    match metering {
+        Metering::Aggregate(meter) => meter.measure(now, &counted),
+        Metering::Flow(meters) => meters.measure(now, &counted),
     }
 }
 

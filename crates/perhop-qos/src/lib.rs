@@ -13,6 +13,7 @@
 //! and [`scheduler`], one file per algorithm beside each; then [`conditioner`] and [`port`], which
 //! put them together, and [`policy`], the configuration that builds them.
 
+pub mod accounting;
 pub mod action;
 pub mod buffer;
 pub mod classifier;

@@ -4,6 +4,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::accounting::Accounting;
 use crate::meter::bucket::RatedBucket;
 use crate::{ByteSize, ConfigError, Rate, Time};
 
@@ -46,7 +47,8 @@ impl PoliceConfig {
             return Err(ConfigError::new("burst", "a burst of 0 lets no packet through")
                 .help("at least the longest packet; 200 ms of the rate is common"));
         }
-        Ok(Policer { bucket: RatedBucket::full(self.rate, self.burst), when: self.when })
+        let bucket = RatedBucket::full(self.rate, self.burst);
+        Ok(Policer { bucket, when: self.when, accounting: Accounting::IP })
     }
 }
 
@@ -55,12 +57,18 @@ impl PoliceConfig {
 pub struct Policer {
     bucket: RatedBucket,
     when: PoliceWhen,
+    accounting: Accounting,
 }
 
 impl Policer {
+    /// Counts as `accounting` says from now on.
+    pub fn count(&mut self, accounting: Accounting) {
+        self.accounting = accounting;
+    }
     /// Whether a packet of `length` IP bytes may join its queue; `is_congested` is asked only where that
     /// decides.
     pub fn admits(&mut self, now: Time, length: u32, is_congested: impl FnOnce() -> bool) -> bool {
-        self.bucket.take(now, length) || (self.when == PoliceWhen::Congested && !is_congested())
+        self.bucket.take(now, self.accounting.counted(length))
+            || (self.when == PoliceWhen::Congested && !is_congested())
     }
 }

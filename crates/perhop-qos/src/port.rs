@@ -9,6 +9,7 @@ mod pace;
 mod pending;
 mod precomputed;
 
+use crate::accounting::Accounting;
 use crate::buffer::{AnyBuffer, BufferManager};
 
 use crate::observer::Place;
@@ -106,6 +107,14 @@ impl Port {
             policers,
             classifier,
         })
+    }
+
+    /// This port, which is empty, counting as `accounting` says wherever a rate or a share is kept.
+    pub fn counting(mut self, accounting: Accounting) -> Port {
+        self.scheduler = self.scheduler.counting(accounting);
+        self.queues.iter_mut().for_each(|queue| queue.count(accounting));
+        self.policers.iter_mut().flatten().for_each(|policer| policer.count(accounting));
+        self
     }
 
     /// `packet` arrives at the port: it is queued, marked and queued, or dropped.

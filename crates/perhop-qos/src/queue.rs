@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use fair_queueing::{FairQueueingConfig, FlowIdentity, FlowQueues, FlowWeights, Room};
 pub use growing_ring::GrowingRing;
 
+use crate::accounting::Accounting;
 use crate::classifier::OneOrMany;
 use crate::{Color, ConfigError, Dscp, Packet};
 
@@ -162,6 +163,12 @@ impl Queue {
     /// An empty queue that serves `flows` fairly and counts by `precedence`.
     pub fn fair(precedence: &PrecedenceSource, flows: FlowQueues) -> Queue {
         Queue { flows: Some(Box::new(flows)), ..Queue::new(precedence) }
+    }
+    /// Serves flows by what `accounting` counts from now on.
+    pub(crate) fn count(&mut self, accounting: Accounting) {
+        if let Some(flows) = &mut self.flows {
+            flows.count(accounting);
+        }
     }
     /// How full it is.
     #[inline]

@@ -58,7 +58,7 @@ def port_picture(port: Port, curves: Sequence[DropCurves], title: str | None = N
     bottom = top - _QUEUE_GAP
     named = f", policy {port.policy_name}" if port.policy_name else ""
     name = title or f"port {port.sender} to {port.receiver}"
-    title = title or f"Port {port.sender} → {port.receiver}{named}"
+    title = (title or f"Port {port.sender} → {port.receiver}{named}") + words.overhead(port.policy)
     parts = [svg.text(0, 16, title, size=13, kind="head")]
     middle = (_TOP + bottom) / 2
     x, before = _conditioners(port, middle, parts)

@@ -14,6 +14,7 @@ from perhop.schema_types import (
     ClassConfig,
     ConditionerConfig,
     FairQueueingConfig,
+    PolicyConfig,
     RingConfig,
     SourceConfig,
 )
@@ -48,6 +49,12 @@ def share(config: ClassConfig) -> str:
     if config.get("shape"):
         said.append(f"shaped {values(config['shape'])}")
     return ", ".join(filter(None, said))
+
+
+def overhead(config: PolicyConfig | None) -> str:
+    """Return the addition to a title for a policy that counts more or less than IP bytes."""
+    count = (config or {}).get("overhead")
+    return f", counts IP {'+' if count > 0 else '-'} {abs(count)} B" if count else ""
 
 
 def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str) -> list[tuple[str, str]]:

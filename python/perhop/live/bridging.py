@@ -23,7 +23,7 @@ from perhop.live.planning import plan
 
 _INSIDE, _BRIDGE, _OUTSIDE = "inside", "bridge", "outside"
 # The keys of a link direction that a bridge uses.
-_OF_A_DIRECTION = ("framing", "ring", "queueing", "output", "delay", "loss")
+_OF_A_DIRECTION = ("framing", "ring", "queueing", "output", "overhead", "delay", "loss")
 # Rate of a link without a configured rate; the bridge is then not paced.
 _ANY_RATE = "100Gb/s"
 _NO_SOURCE = {"cbr": {"rate": "1kb/s", "packet": {"ip": "100B"}}}
@@ -199,4 +199,5 @@ def _directions(scenario: Document) -> dict[tuple[str, str], dict[str, Any]]:
 def _taken_over(leaving: Mapping[str, Any], arriving: Mapping[str, Any], *, paced: bool) -> dict[str, Any]:
     taken = {key: leaving[key] for key in _OF_A_DIRECTION if leaving.get(key) is not None}
     rate = {"rate": leaving["rate"]} if paced else {}
-    return taken | rate | {"input": arriving.get("input") or []}
+    conditioned = {"input": arriving.get("input") or [], "input-overhead": arriving["input-overhead"]}
+    return taken | rate | conditioned

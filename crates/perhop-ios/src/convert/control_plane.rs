@@ -47,7 +47,11 @@ impl Context<'_> {
             addresses: Vec::<(Ipv4Addr, u8)>::new(),
             bandwidth,
             input: PolicyConfig::default(),
-            output: PolicyConfig { conditioners: of_policy(&mut resolved), queueing: Some(queueing) },
+            output: PolicyConfig {
+                conditioners: of_policy(&mut resolved),
+                queueing: Some(queueing),
+                ..PolicyConfig::default()
+            },
             policies: Policies { input: Some(resolved), output: None },
             counted_bytes: CountedBytes::default(),
             wire: Wire { rate: Some(bandwidth), framing: Some(Framing::Raw), ring: None },

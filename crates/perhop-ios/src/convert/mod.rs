@@ -181,6 +181,6 @@ impl<'a> Context<'a> {
             None => self.without_classes(interface, circuit),
         };
         let conditioners = self.output(interface, policy, &queueing);
-        PolicyConfig { conditioners, queueing: Some(queueing) }
+        PolicyConfig { conditioners, queueing: Some(queueing), ..PolicyConfig::default() }
     }
 }

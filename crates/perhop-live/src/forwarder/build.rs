@@ -6,6 +6,7 @@ use hdrhistogram::Histogram;
 use perhop_measure::counters::PortTally;
 use perhop_net::agenda::Agenda;
 use perhop_net::{Direction, Edge, Event, Loss, Network};
+use perhop_qos::accounting::Accounting;
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::PortObservers;
@@ -108,16 +109,19 @@ fn build_direction(
     let streams = streams_of(run, &config.name);
     let wire = WireConfig { rate: config.rate, framing: config.framing, ring: config.ring };
     let interfaces = &config.output_interfaces;
+    let accounting = Accounting::new(config.overhead).map_err(|error| error.within("overhead"))?;
     let output = conditioner(&config.output, interfaces, &streams.child("output"))
-        .map_err(|error| error.within("output"))?;
-    let port = Port::build(config.queueing.as_ref(), &wire, interfaces, &streams)?;
+        .map_err(|error| error.within("output"))?
+        .counting(accounting);
+    let port = Port::build(config.queueing.as_ref(), &wire, interfaces, &streams)?.counting(accounting);
     // Where another process conditions, nobody does here.
     let input = conditioner(
         config.input.as_deref().unwrap_or_default(),
         &config.input_interfaces,
         &streams.child("input"),
     )
-    .map_err(|error| error.within("input"))?;
+    .map_err(|error| error.within("input"))?
+    .counting(input_accounting(config.input_overhead)?);
     if !(0.0..=1.0).contains(&config.loss) {
         return Err(ConfigError::new("loss", format!("{} is not a probability", config.loss))
             .help("a number from 0 to 1"));
@@ -157,7 +161,8 @@ fn inputs(config: &ForwarderConfig, run: &Streams) -> Result<Vec<Input>, ConfigE
     let build = |config: &InputConfig| {
         let streams = streams_of(run, &config.name).child("input");
         let conditioner = conditioner(&config.input, &config.input_interfaces, &streams)
-            .map_err(|error| error.within("input"))?;
+            .map_err(|error| error.within("input"))?
+            .counting(input_accounting(config.input_overhead)?);
         Ok(Input {
             name: config.name.clone(),
             conditioner,
@@ -183,6 +188,10 @@ fn conditioner(
     side: &Streams,
 ) -> Result<TrafficConditioner, ConfigError> {
     TrafficConditioner::build(stages, interfaces, &side.child("conditioners"))
+}
+
+fn input_accounting(overhead: i32) -> Result<Accounting, ConfigError> {
+    Accounting::new(overhead).map_err(|error| error.within("input-overhead"))
 }
 
 /// What becomes of the frames that arrive by each of `devices`.

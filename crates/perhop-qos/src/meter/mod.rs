@@ -1,6 +1,7 @@
 //! Meters: how well a packet stream keeps to a profile, as a color per packet (RFC 3290 §5).
 //!
-//! Every meter counts IP bytes (header included, link layer not) and starts with its buckets full.
+//! Every meter counts IP bytes (header included, link layer not), or what its policy's
+//! [accounting](crate::accounting) makes of them, and starts with its buckets full.
 
 mod any_meter;
 pub(crate) mod bucket;

@@ -9,13 +9,14 @@ impl PolicyConfig {
     /// in the order of their numbers.
     ///
     /// # Errors
-    /// The first class, buffer manager, scheduler or ring that cannot be built.
+    /// The first class, buffer manager, scheduler or ring that cannot be built, or an overhead out of range.
     pub fn build_port(
         &self,
         wire: &WireConfig,
         interfaces: &[String],
         streams: &Streams,
     ) -> Result<Port, ConfigError> {
-        Port::build(self.queueing.as_ref(), wire, interfaces, streams)
+        let port = Port::build(self.queueing.as_ref(), wire, interfaces, streams)?;
+        Ok(port.counting(self.accounting()?))
     }
 }

@@ -8,6 +8,7 @@ mod build_port;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::accounting::Accounting;
 use crate::buffer::BufferConfig;
 use crate::classifier::MatchConfig;
 use crate::conditioner::{ConditionerConfig, TrafficConditioner};
@@ -29,6 +30,15 @@ pub struct PolicyConfig {
     /// The queues and their scheduler; only for an interface that sends. Without it, one FIFO with tail drop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queueing: Option<QueueingConfig>,
+    /// Bytes that meters, class policers, shapers and schedulers count for each packet beyond its IP bytes,
+    /// -64 to 255: 14 for an Ethernet header, 18 with an 802.1Q tag. Results count IP bytes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overhead: i32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+fn is_zero(overhead: &i32) -> bool {
+    *overhead == 0
 }
 
 /// Classes and the scheduler that serves them.
@@ -117,13 +127,19 @@ impl PolicyConfig {
     /// called `interfaces`, in the order of their numbers.
     ///
     /// # Errors
-    /// The first conditioner that cannot be built.
+    /// The first conditioner that cannot be built, or an overhead out of range.
     pub fn build_conditioner(
         &self,
         interfaces: &[String],
         streams: &Streams,
     ) -> Result<TrafficConditioner, ConfigError> {
+        let accounting = self.accounting()?;
         TrafficConditioner::build(&self.conditioners, interfaces, &streams.child("conditioners"))
+            .map(|conditioner| conditioner.counting(accounting))
             .map_err(|e| e.within("conditioners"))
+    }
+    /// Which bytes it counts.
+    fn accounting(&self) -> Result<Accounting, ConfigError> {
+        Accounting::new(self.overhead).map_err(|error| error.within("overhead"))
     }
 }

@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::accounting::Accounting;
 use crate::packet::{Address, IpPrecedence};
 use crate::random::mix;
 use crate::{ConfigError, FlowKey, Packet, QueueSize};
@@ -99,6 +100,7 @@ impl FairQueueingConfig {
             held: 0,
             arrivals: 0,
             served: 0,
+            accounting: Accounting::IP,
         })
     }
 }
@@ -143,6 +145,7 @@ pub struct FlowQueues {
     arrivals: u64,
     /// Serial number of the packet that was served last.
     served: Serial,
+    accounting: Accounting,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -177,6 +180,11 @@ impl Waiting {
 }
 
 impl FlowQueues {
+    /// Counts as `accounting` says from now on.
+    pub(super) fn count(&mut self, accounting: Accounting) {
+        self.accounting = accounting;
+    }
+
     /// The packet that leaves next: the one with the lowest serial number.
     #[inline(never)]
     pub(super) fn head(&self) -> Option<&Packet> {
@@ -252,7 +260,7 @@ impl FlowQueues {
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);
-        before.max(self.served) + self.weight(packet) * Serial::from(packet.length)
+        before.max(self.served) + self.weight(packet) * Serial::from(self.accounting.counted(packet.length))
     }
     /// Cisco, same place: weight = 32384 / (IP precedence + 1), a whole number.
     fn weight(&self, packet: &Packet) -> Serial {

@@ -2,7 +2,7 @@
 //!
 //! A [`Scheduler`] orders its *children*, numbered from 0; a child is a queue or another scheduler.
 //! [`SchedulerTree`] holds the schedulers and shapers of one port and speaks of queues only.
-//! Every scheduler counts IP bytes.
+//! Every scheduler counts IP bytes, or what its policy's [accounting](crate::accounting) makes of them.
 
 mod any_scheduler;
 mod config;

@@ -10,6 +10,7 @@ use super::any_scheduler::AnyScheduler;
 use super::contract::{Scheduler, Selection};
 use super::shaper::Shaper;
 
+use crate::accounting::Accounting;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{Queue, QueueId};
 use crate::{ConfigError, Rate, Time};
@@ -32,6 +33,8 @@ pub struct SchedulerTree {
     /// Whether a choice may have changed since the last one; not kept where all is looked at before every
     /// choice.
     is_stale: bool,
+    /// What it counts for a packet; IP bytes where the layout does not say that it is asked.
+    accounting: Accounting,
 }
 
 /// How much there is to decide.
@@ -39,8 +42,10 @@ pub struct SchedulerTree {
 enum Layout {
     /// One queue, nothing to decide.
     Single,
-    /// One scheduler over queues, no shaper: heads are known when packets join and leave.
+    /// One scheduler over queues, no shaper: heads are known when packets join and leave. It counts IP bytes.
     Flat,
+    /// As `Flat`; it counts as the accounting says.
+    Counting,
     /// Schedulers inside schedulers, or shapers.
     Deep,
 }
@@ -94,6 +99,7 @@ impl SchedulerTree {
             leaves: Vec::new(),
             heeds_time: false,
             is_stale: false,
+            accounting: Accounting::IP,
         }
     }
 
@@ -164,6 +170,22 @@ impl SchedulerTree {
         Ok((below, shaper))
     }
 
+    /// These schedulers and shapers, which hold nothing, counting as `accounting` says.
+    ///
+    /// Whoever counts IP bytes is not asked what it counts: only those whose choices depend on time have to
+    /// look anyway.
+    #[must_use]
+    pub fn counting(mut self, accounting: Accounting) -> SchedulerTree {
+        if !accounting.is_ip() {
+            self.accounting = accounting;
+            self.heeds_time = true;
+            if let Layout::Flat = self.layout {
+                self.layout = Layout::Counting;
+            }
+        }
+        self
+    }
+
     /// Whether there is one queue and nothing to decide: then this tree keeps no state at all.
     pub fn is_single(&self) -> bool {
         matches!(self.layout, Layout::Single)
@@ -174,11 +196,8 @@ impl SchedulerTree {
     pub fn enqueued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
             Layout::Single => {}
-            Layout::Flat => {
-                let node = &mut self.nodes[0];
-                node.scheduler.enqueued(now, id.index(), length);
-                node.note_tail(id.index(), length, queue);
-            }
+            Layout::Flat => self.enqueued_flat(now, id, length, queue),
+            Layout::Counting => self.enqueued_counting(now, id, length, queue),
             Layout::Deep if self.heeds_time => self.enqueued_timed(now, id, length, queue),
             Layout::Deep => self.enqueued_nested(now, id, length, queue),
         }
@@ -188,10 +207,10 @@ impl SchedulerTree {
     /// before, and that is all that schedulers count.
     #[inline(never)]
     pub fn replaced(&mut self, id: QueueId, queue: &Queue) {
-        let head = head_of(queue);
+        let head = head_of(queue, self.accounting);
         match self.layout {
             Layout::Single => {}
-            Layout::Flat => {
+            Layout::Flat | Layout::Counting => {
                 self.nodes[0].set_head(id.index(), head);
             }
             Layout::Deep => {
@@ -210,7 +229,7 @@ impl SchedulerTree {
         match self.layout {
             Layout::Single if queues[0].occupancy().packets > 0 => Selection::Serve(QueueId(0)),
             Layout::Single => Selection::Idle,
-            Layout::Flat => {
+            Layout::Flat | Layout::Counting => {
                 let node = &mut self.nodes[0];
                 let choice = node.scheduler.select(now, &node.heads);
                 choice.map_or(Selection::Idle, |child| Selection::Serve(QueueId(child as u16)))
@@ -226,15 +245,34 @@ impl SchedulerTree {
     pub fn dequeued(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         match self.layout {
             Layout::Single => {}
-            Layout::Flat => {
-                let head = head_of(queue);
-                let node = &mut self.nodes[0];
-                node.heads[id.index()] = head;
-                node.scheduler.dequeued(now, id.index(), length, head);
-            }
+            Layout::Flat => self.dequeued_flat(now, id, length, head_of(queue, Accounting::IP)),
+            Layout::Counting => self.dequeued_counting(now, id, length, queue),
             Layout::Deep if self.heeds_time => self.dequeued_timed(now, id, length, queue),
             Layout::Deep => self.dequeued_nested(now, id, length, queue),
         }
+    }
+
+    #[inline]
+    fn enqueued_flat(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let node = &mut self.nodes[0];
+        node.scheduler.enqueued(now, id.index(), length);
+        node.note_tail(id.index(), length, queue, Accounting::IP);
+    }
+    #[inline(never)]
+    fn enqueued_counting(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let node = &mut self.nodes[0];
+        node.scheduler.enqueued(now, id.index(), self.accounting.counted(length));
+        node.note_tail(id.index(), length, queue, self.accounting);
+    }
+    #[inline]
+    fn dequeued_flat(&mut self, now: Time, id: QueueId, length: u32, head: u32) {
+        let node = &mut self.nodes[0];
+        node.heads[id.index()] = head;
+        node.scheduler.dequeued(now, id.index(), length, head);
+    }
+    #[inline(never)]
+    fn dequeued_counting(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        self.dequeued_flat(now, id, self.accounting.counted(length), head_of(queue, self.accounting));
     }
 
     /// The queue that the choices lead to.
@@ -269,14 +307,14 @@ impl Node {
         }
         is_another
     }
-    /// A packet of `length` bytes joined `queue`, which is `child`: behind its head, unless it serves flows
-    /// fairly. Says whether the head is another one.
+    /// A packet of `length` IP bytes joined `queue`, which is `child`: behind its head, unless it serves
+    /// flows fairly. Says whether the head is another one.
     #[inline]
-    fn note_tail(&mut self, child: usize, length: u32, queue: &Queue) -> bool {
+    fn note_tail(&mut self, child: usize, length: u32, queue: &Queue, accounting: Accounting) -> bool {
         match (queue.occupancy().packets, queue.is_fifo()) {
-            (1, _) => self.set_head(child, counted(length)),
+            (1, _) => self.set_head(child, accounting.counted(length)),
             (_, true) => false,
-            (_, false) => self.set_head(child, head_of(queue)),
+            (_, false) => self.set_head(child, head_of(queue, accounting)),
         }
     }
     /// `child` has sent a packet of `length` bytes, and its next head has `next`, 0 for none; chooses again.
@@ -292,14 +330,8 @@ impl Node {
     }
 }
 
-/// The length of the packet at the head of `queue`, 0 for none.
+/// What the packet at the head of `queue` counts, 0 for none.
 #[inline]
-fn head_of(queue: &Queue) -> u32 {
-    queue.head().map_or(0, |packet| counted(packet.length))
-}
-
-/// A packet without a byte counts as one, or it would never be seen.
-#[inline]
-fn counted(length: u32) -> u32 {
-    length.max(1)
+fn head_of(queue: &Queue, accounting: Accounting) -> u32 {
+    queue.head().map_or(0, |packet| accounting.counted(packet.length))
 }

@@ -1,8 +1,10 @@
 //! Schedulers inside schedulers whose choices change only when packets join and leave.
 //!
-//! A choice stands until a head changes: what joins behind a head changes no choice of such a scheduler.
+//! They count IP bytes. A choice stands until a head changes: what joins behind a head changes no choice of
+//! such a scheduler.
 
 use super::{Below, Place, SchedulerTree, head_of};
+use crate::accounting::Accounting;
 use crate::queue::{Queue, QueueId};
 use crate::scheduler::Scheduler;
 use crate::units::Time;
@@ -14,7 +16,7 @@ impl SchedulerTree {
         let place = self.leaves[id.index()];
         let node = &mut self.nodes[place.node];
         node.scheduler.enqueued(now, place.child, length);
-        if node.note_tail(place.child, length, queue) {
+        if node.note_tail(place.child, length, queue, Accounting::IP) {
             self.mark_stale(place);
         }
         let mut next = self.nodes[place.node].parent;
@@ -66,7 +68,7 @@ impl SchedulerTree {
     #[inline(never)]
     pub(super) fn dequeued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let mut next = Some(self.leaves[id.index()]);
-        let mut head = head_of(queue);
+        let mut head = head_of(queue, Accounting::IP);
         while let Some(place) = next {
             let node = &mut self.nodes[place.node];
             node.sent(now, place.child, length, head);

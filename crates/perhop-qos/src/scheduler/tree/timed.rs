@@ -1,4 +1,5 @@
-//! Schedulers and shapers whose choices depend on time: all of them choose afresh before every packet.
+//! Schedulers and shapers whose choices depend on time: all of them choose afresh before every packet. They
+//! count as the accounting says.
 
 use super::{Below, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};
@@ -11,8 +12,8 @@ impl SchedulerTree {
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
         if self.shaping(place).shaper.is_none() {
-            self.nodes[place.node].note_tail(place.child, length, queue);
-            self.announce(now, place, length);
+            self.nodes[place.node].note_tail(place.child, length, queue, self.accounting);
+            self.announce(now, place, self.accounting.counted(length));
         }
     }
 
@@ -38,7 +39,7 @@ impl SchedulerTree {
     /// Notes the head of the child at `place`; where its shaper holds it back, returns until when.
     fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
         let length = match self.nodes[place.node].children[place.child] {
-            Below::Queue(queue) => head_of(&queues[queue.index()]),
+            Below::Queue(queue) => head_of(&queues[queue.index()], self.accounting),
             Below::Node(node) => self.nodes[usize::from(node)].head(),
         };
         let shaping = self.shaping(place);
@@ -68,9 +69,10 @@ impl SchedulerTree {
 
     #[inline(never)]
     pub(super) fn dequeued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
+        let length = self.accounting.counted(length);
         let mut next = Some(self.leaves[id.index()]);
         // What the child at `place` would send next, were there no shaper.
-        let mut head = head_of(queue);
+        let mut head = head_of(queue, self.accounting);
         while let Some(place) = next {
             if self.shaping(place).shaper.is_some() {
                 head = self.spend(now, place, length, head);
@@ -82,7 +84,8 @@ impl SchedulerTree {
         }
     }
 
-    /// The shaped child at `place` has sent `length` bytes; returns its head if that may follow at once.
+    /// The shaped child at `place` has sent a packet that counts `length` bytes; returns its head if that may
+    /// follow at once.
     ///
     /// A head that may is announced before its predecessor is gone: the scheduler above sees no gap,
     /// and the child keeps its place there.

@@ -1,0 +1,65 @@
+//! [`Accounting`]: which bytes a policy counts for a packet.
+
+use crate::ConfigError;
+
+/// Which bytes a policy's meters, class policers, shapers and schedulers count for a packet: its IP bytes and
+/// a number more, or fewer, for what surrounds it.
+///
+/// Routers count headers of the link layer, how many depends on platform and feature; Cisco, "Ethernet
+/// Overhead Accounting" (IOS XE), lets users say how many bytes that is. Counters and results keep counting
+/// IP bytes, buffer managers too; what the wire sends is said by its [framing](crate::framing).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Accounting {
+    overhead: i32,
+}
+
+impl Accounting {
+    /// IP bytes and nothing else.
+    pub const IP: Accounting = Accounting { overhead: 0 };
+    /// The least and the most that a packet may count beyond its IP bytes.
+    const RANGE: std::ops::RangeInclusive<i32> = -64..=255;
+
+    /// IP bytes and `overhead`.
+    ///
+    /// # Errors
+    /// Where that is out of range.
+    pub fn new(overhead: i32) -> Result<Accounting, ConfigError> {
+        if !Accounting::RANGE.contains(&overhead) {
+            let (least, most) = (Accounting::RANGE.start(), Accounting::RANGE.end());
+            return Err(ConfigError::new("", format!("an overhead of {overhead} bytes per packet")).help(
+                format!("{least} to {most}; 14 for an Ethernet header, 18 for one with an 802.1Q tag"),
+            ));
+        }
+        Ok(Accounting { overhead })
+    }
+    /// Whether it counts IP bytes and nothing else.
+    pub fn is_ip(self) -> bool {
+        self == Accounting::IP
+    }
+    /// What a packet of `length` IP bytes counts; at least 1, or it would never be seen.
+    #[inline]
+    pub fn counted(self, length: u32) -> u32 {
+        length.saturating_add_signed(self.overhead).max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_counts_more_or_less_and_at_least_one() {
+        let counted = |overhead, length| Accounting::new(overhead).unwrap().counted(length);
+        assert_eq!([counted(18, 100), counted(0, 100), counted(-20, 100)], [118, 100, 80]);
+        assert_eq!([counted(-64, 40), counted(0, 0), counted(255, u32::MAX)], [1, 1, u32::MAX]);
+        assert!(Accounting::new(0).unwrap().is_ip() && !Accounting::new(-4).unwrap().is_ip());
+    }
+
+    #[test]
+    fn an_overhead_out_of_range_is_refused() {
+        for overhead in [-65, 256, i32::MIN] {
+            let error = Accounting::new(overhead).unwrap_err();
+            assert!(error.message.contains(&overhead.to_string()) && error.help.is_some(), "{error}");
+        }
+    }
+}
