@@ -83,8 +83,9 @@ impl Child {
     }
 }
 
+#[allow(clippy::inline_always)] // as if there were no second scheduler that calls it
 impl Scheduler for Scfq {
-    #[inline]
+    #[inline(always)]
     fn enqueued(&mut self, _: Time, index: usize, _: u32) {
         let child = &mut self.children[index];
         child.waiting += 1;
@@ -96,17 +97,17 @@ impl Scheduler for Scfq {
             }
         }
     }
-    #[inline]
+    #[inline(always)]
     fn head_changed(&mut self, index: usize, head: u32) {
         let child = &mut self.children[index];
         child.head = head;
         self.heads.set(index, child.tag());
     }
-    #[inline]
+    #[inline(always)]
     fn select(&mut self, _: Time, _: &[u32]) -> Option<usize> {
         self.heads.winner()
     }
-    #[inline]
+    #[inline(always)]
     fn dequeued(&mut self, _: Time, index: usize, length: u32, next: u32) {
         let child = &mut self.children[index];
         child.start = child.finish(length);
