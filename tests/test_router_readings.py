@@ -234,13 +234,7 @@ def test_every_reading_that_departs_has_a_reason() -> None:
         assert str(one.values["value"]) in reasons[CASES[one.case]["source"]]["quote"], str(one)
 
 
-def parameter(reading: Reading) -> Any:
-    waits = reading.values.get("pending")
-    marks = [pytest.mark.xfail(reason=f"{waits}: not converted yet", strict=True)] if waits else []
-    return pytest.param(reading, id=str(reading), marks=marks)
-
-
-@pytest.mark.parametrize("reading", [parameter(one) for one in READINGS])
+@pytest.mark.parametrize("reading", READINGS, ids=str)
 def test_a_router_was_seen_to_do_the_same(reading: Reading) -> None:
     found = [configured(reading)] if reading.values["kind"] == "configured" else measured(reading)
     assert found

@@ -66,11 +66,13 @@ def shown(
     counters: Counters,
     *,
     style: StyleName = "ios-xe",
-    overhead: int = 0,
+    counted: tuple[int, int] = (0, 0),
     sources: dict[str, Any] | None = None,
     seen: frozenset[str] = frozenset(),
 ) -> tuple[str, dict[str, Any]]:
-    place = Place("r", "next", "output", overhead, 300, None, seen, sources or {})
+    classes, queues = counted
+    bytes_of = {"classes": classes, "queues": queues}
+    place = Place("r", "next", "output", bytes_of, 300, None, seen, sources or {})
     port = cast(RouterPort, {"name": "GigabitEthernet0/0/0"})
     state = InterfaceState(Interface(port, "next", 300), {"output": policy_state(what, place, counters)})
     return interface_text(state, style), interface_document(state)["policies"]["output"]
@@ -103,13 +105,13 @@ def test_limits_have_their_units(limit: Any, words: str) -> None:
 
 
 def test_layer_two_is_counted_where_the_platform_does() -> None:
-    """14 bytes on each packet: of what came, of what left, and in the rates."""
+    """14 bytes on each packet of what came and in the rates; on a tunnel more where packets wait."""
     _, plain = shown(policy(one_class(queue="q")), Counted(QUEUE))
-    _, whole = shown(policy(one_class(queue="q")), Counted(QUEUE), overhead=14)
+    _, whole = shown(policy(one_class(queue="q")), Counted(QUEUE), counted=(14, 28))
     [before], [after] = ([one["counters"] for one in found["classes"]] for found in (plain, whole))
     assert before["classified"] == {"packets": 1000, "bytes": 500_000}
     assert after["classified"] == {"packets": 1000, "bytes": 514_000}
-    assert after["queue"]["output"] == {"packets": 800, "bytes": 411_200}
+    assert after["queue"]["output"] == {"packets": 800, "bytes": 422_400}
     assert after["offered_bps"] == pytest.approx(514_000 * 8 / 10)
     assert after["drop_bps"] == pytest.approx(190 * 514 * 8 / 10)
 

@@ -181,6 +181,15 @@ class ResolvedPolicy(TypedDict):
     priority_limits: list[ResolvedPriorityLimit]
 
 
+class CountedBytes(TypedDict):
+    """Bytes that a router counts on each packet besides those of IP."""
+
+    #: In counters of classes, and in policers.
+    classes: int
+    #: In queues and shapers.
+    queues: int
+
+
 class PortPolicies(TypedDict):
     """The policy-maps attached to a port."""
 
@@ -209,6 +218,7 @@ class RouterPort(TypedDict):
     input: PolicyConfig
     output: PolicyConfig
     policies: NotRequired[PortPolicies]
+    counted_bytes: NotRequired[CountedBytes]
 
 
 class Router(TypedDict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from perhop import _core
@@ -18,6 +18,7 @@ POLICED = "policed"
 TAIL = ("queue_full",)
 RANDOM = ("early_random",)
 FORCED = ("early_forced",)
+BY_QUEUE = (*TAIL, *RANDOM, *FORCED)
 LOST = ("lost",)
 # The row of packets that were dropped after their queue had sent them.
 _BEYOND = "(beyond)"
@@ -38,7 +39,7 @@ class Traffic:
         return Traffic(max(self.packets - other.packets, 0), max(self.bytes - other.bytes, 0.0))
 
     def with_overhead(self, overhead: int) -> Traffic:
-        """Return it with `overhead` bytes of layer 2 counted on each packet."""
+        """Return it with `overhead` bytes counted on each packet besides those of IP."""
         return Traffic(self.packets, self.bytes + overhead * self.packets)
 
 
@@ -59,6 +60,11 @@ class PrecedenceCounts:
     marked_packets: int = 0
     #: Packets by cause.
     dropped: dict[str, int] = field(default_factory=dict)
+
+    def with_overhead(self, overhead: int) -> PrecedenceCounts:
+        """Return them with `overhead` bytes counted on each packet besides those of IP."""
+        arrived, sent = self.arrived.with_overhead(overhead), self.sent.with_overhead(overhead)
+        return replace(self, arrived=arrived, sent=sent)
 
     def drops(self, causes: Iterable[str]) -> Traffic:
         """Return what was dropped for one of `causes`.

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from perhop import _core
 from perhop.configuration import read
-from perhop.core_types import PortPolicies, RouterPort, RouterReport
+from perhop.core_types import CountedBytes, PortPolicies, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.schema_types import PrecedenceSource, QueueingConfig, RouterConfiguration, ScenarioConfig
 from perhop.show.counters import Counters
@@ -19,6 +19,7 @@ from perhop.show.rates import LOAD_INTERVAL_S
 from perhop.show.state import Place, PolicyState, Side, policy_state
 
 SIDES: tuple[Side, ...] = ("input", "output")
+_IP_BYTES: CountedBytes = {"classes": 0, "queues": 0}
 _NO_POLICIES: PortPolicies = {"input": None, "output": None}
 _SECTION = re.compile(r"interface\s+(\S+(?:\s+\d\S*)?)", re.IGNORECASE)
 _LOAD_INTERVAL = re.compile(r"\s+load-interval\s+(\d+)", re.IGNORECASE)
@@ -106,7 +107,7 @@ def state(
                 node=router.node,
                 neighbor=interface.neighbor,
                 side=side,
-                overhead=int(cast(dict[str, Any], interface.port[side]).get("overhead", 0)),
+                counted=interface.port.get("counted_bytes", _IP_BYTES),
                 load_interval_s=interface.load_interval_s,
                 after_s=after_s,
                 seen=seen,

@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from perhop.core_types import ResolvedClass, ResolvedPolicy, ResolvedPriorityLimit
+from perhop.core_types import CountedBytes, ResolvedClass, ResolvedPolicy, ResolvedPriorityLimit
 from perhop.schema_types import PrecedenceSource
 from perhop.show.counters import (
-    FORCED,
+    BY_QUEUE,
     NOTHING,
     POLICED,
-    RANDOM,
     TAIL,
     Counters,
     PrecedenceCounts,
@@ -121,8 +120,8 @@ class Place:
     #: The other end of the link; `None` for an interface that the run has no link for.
     neighbor: str | None
     side: Side
-    #: Bytes of layer 2 that the platform counts on each packet.
-    overhead: int
+    #: Bytes that the platform counts on each packet besides those of IP.
+    counted: CountedBytes
     load_interval_s: int
     #: How long the traffic has lasted; `None` for long enough.
     after_s: float | None
@@ -162,7 +161,7 @@ class _Counting:
             # Its packets were counted in class-default's queue.
             return classes
         count = self.counters.arrived if place.side == "input" else self.counters.handed
-        whole = count(place.node, place.neighbor).with_overhead(place.overhead)
+        whole = self._in_class(count(place.node, place.neighbor))
         rest = whole - total(one.classified for one in classes if one.classified)
         return [
             self._with_rates(replace(one, classified=rest)) if one is uncounted[0] else one for one in classes
@@ -171,17 +170,17 @@ class _Counting:
     def one(self, config: ResolvedClass) -> ClassState:
         inside = self.policy(config["policy"]) if config["policy"] else None
         stage = self._stage(config["conditioner"])
-        counts = self._queue_counts(config["queue"])
+        counts = self._counts(config["queue"], "classes")
         police = self._police(config, stage) if config["police"] else None
         policed = Traffic() if police is None else _dropped_by(police, config)
         exceed = _sum(counts, lambda one: one.drops([POLICED]))
-        queue = self._queue(config, counts)
+        queue = self._queue(config)
         if queue is None and inside:
             queue = _sum_of_queues(inside.classes)
         classified = _classified(config, stage, counts, inside)
         if config.get("drop"):
             policed = classified or Traffic()
-        own = Traffic() if inside and queue and not config["queue"] else (queue.drops if queue else Traffic())
+        own = _sum(counts, lambda one: one.drops(BY_QUEUE))
         inner = total(one.dropped for one in inside.classes) if inside else Traffic()
         return self._with_rates(
             ClassState(
@@ -193,7 +192,7 @@ class _Counting:
                 queue=queue,
                 exceed_drops=exceed.packets,
                 police=police,
-                early_drops=self._early_drops(config, counts),
+                early_drops=self._early_drops(config),
                 policy=inside,
             )
         )
@@ -212,34 +211,34 @@ class _Counting:
         if name is None or place.neighbor is None:
             return {}
         found = self.counters.stage(place.node, place.neighbor, place.side, name)
-        return {color: traffic.with_overhead(place.overhead) for color, traffic in found.items()}
+        return {color: self._in_class(traffic) for color, traffic in found.items()}
 
-    def _queue_counts(self, name: str | None) -> dict[int, PrecedenceCounts]:
-        place = self.place
-        if name is None or place.neighbor is None:
+    def _in_class(self, traffic: Traffic) -> Traffic:
+        return traffic.with_overhead(self.place.counted["classes"])
+
+    def _counts(
+        self, name: str | None, counted_as: Literal["classes", "queues"]
+    ) -> dict[int, PrecedenceCounts]:
+        """Return what a queue counted by drop precedence, with the bytes that classes or queues count."""
+        if name is None or self.place.neighbor is None:
             return {}
+        overhead = self.place.counted[counted_as]
         found = self.counters.queue(self._port, name)
-        return {
-            precedence: replace(
-                counts,
-                arrived=counts.arrived.with_overhead(place.overhead),
-                sent=counts.sent.with_overhead(place.overhead),
-            )
-            for precedence, counts in found.items()
-        }
+        return {precedence: counts.with_overhead(overhead) for precedence, counts in found.items()}
 
     @property
     def _port(self) -> str:
         return f"{self.place.node}->{self.place.neighbor}"
 
-    def _queue(self, config: ResolvedClass, counts: dict[int, PrecedenceCounts]) -> QueueState | None:
+    def _queue(self, config: ResolvedClass) -> QueueState | None:
         name = config["queue"]
         if name is None:
             return None
+        counts = self._counts(name, "queues")
         arrived = _sum(counts, lambda one: one.arrived)
         output = _sum(counts, lambda one: one.sent)
         tail = _sum(counts, lambda one: one.drops(TAIL))
-        drops = tail + _sum(counts, lambda one: one.drops([*RANDOM, *FORCED]))
+        drops = _sum(counts, lambda one: one.drops(BY_QUEUE))
         policed = _sum(counts, lambda one: one.drops([POLICED]))
         sample = self.counters.occupancy(self._port, name)
         balance = (arrived - output - drops - policed).packets
@@ -259,12 +258,13 @@ class _Counting:
             return PoliceState(policed("green"), policed("yellow", "red"), None)
         return PoliceState(policed("green"), policed("yellow"), policed("red"))
 
-    def _early_drops(self, config: ResolvedClass, counts: dict[int, PrecedenceCounts]) -> EarlyDrops | None:
+    def _early_drops(self, config: ResolvedClass) -> EarlyDrops | None:
         detect = config["random_detect"]
         if detect is None:
             return None
         sample = self.counters.occupancy(self._port, config["queue"]) if config["queue"] else None
         source = self.place.sources.get(config["queue"] or "")
+        counts = self._counts(config["queue"], "queues")
         return early_drops(detect, counts, sample, source=source, seen=self.place.seen)
 
     def _without_guests(self, classes: list[ClassState]) -> list[ClassState]:
