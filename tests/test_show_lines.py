@@ -167,7 +167,8 @@ def test_thresholds_in_bytes_say_so_below_the_heads() -> None:
     in_bytes = [{**row, "unit": "bytes", "min": 15_625, "max": 31_250} for row in detect()["rows"]]
     config = one_class(queue="q", random_detect=detect(rows=in_bytes))
     text, _ = shown(policy(config), Counted(QUEUE))
-    assert "bytes     bytes" in text
+    [units] = [line.split() for line in lines_of(text) if line.startswith("bytes")]
+    assert units == ["bytes", "bytes"]
     [row] = [line for line in lines_of(text) if line.startswith("3 ")]
     assert row.split()[4:] == ["15625", "31250", "1/10"]
 
@@ -225,6 +226,28 @@ def test_packets_a_second_and_classes_that_drop() -> None:
     assert "rate 100 pps, burst 24 packets" in lines_of(text)
     assert "drop" in lines_of(text)
     assert found["classes"][1]["counters"]["drop_bps"] == 3000 * 8 / 10
+
+
+def test_the_limit_of_a_flow_is_shown_beside_wred() -> None:
+    """WRED counts all flows together and lifts the limit of each; routers print a quarter of the class's."""
+    features: dict[str, Any] = {
+        "queue": "q",
+        "queue_limit": {"unit": "packets", "value": 64},
+        "fair_queue": {"flow_limit_packets": 1_000_000, "queues": 256},
+    }
+    text, _ = shown(policy(one_class(**features, random_detect=detect())), Counted(QUEUE))
+    assert "Fair-queue: per-flow queue limit 16 packets" in lines_of(text)
+    assert "Tail/Flow drop" in text
+
+
+def test_an_inner_class_default_has_what_its_siblings_leave() -> None:
+    inside = policy(one_class("MARKED", conditioner="outer.MARKED", marks=["dscp cs6"]))
+    stages = {"outer.MARKED": {"green": Traffic(400, 200_000)}}
+    _, found = shown(policy(one_class("outer", queue="q", policy=inside)), Counted(QUEUE, stages))
+    [outer, _] = found["classes"]
+    packets = {one["name"]: one["counters"]["classified"]["packets"] for one in outer["policy"]["classes"]}
+    assert packets == {"MARKED": 400, "class-default": 600}
+    assert outer["counters"]["classified"]["packets"] == 1000
 
 
 def test_queues_of_a_level_of_priority_add_up() -> None:

@@ -77,8 +77,7 @@ class _Printer:
             yield from _early_drops(state.early_drops, indent + 2, has_flows=bool(config["fair_queue"]))
         yield from self.marks(state, space)
         if config["fair_queue"]:
-            flow_limit = config["fair_queue"]["flow_limit_packets"]
-            yield f"{space}Fair-queue: per-flow queue limit {flow_limit} packets"
+            yield f"{space}Fair-queue: per-flow queue limit {_flow_limit(config)} packets"
         if config["police"] and state.police:
             yield from _police(config["police"], state.police, indent)
         if state.policy is not None:
@@ -112,6 +111,15 @@ class _Printer:
                 yield f"{space}    Marker statistics: Disabled"
             elif state.classified is not None:
                 yield f"{space}    Packets marked {state.classified.packets}"
+
+
+def _flow_limit(config: ResolvedClass) -> int:
+    """Return the limit of a flow as printed: a quarter of the class's also beside WRED, which lifts it."""
+    fair, limit = config["fair_queue"], config["queue_limit"]
+    assert fair, "only a class with flows prints it"
+    if config["random_detect"] and limit and limit["unit"] == "packets":
+        return min(fair["flow_limit_packets"], limit["value"] // 4)
+    return fair["flow_limit_packets"]
 
 
 def _has_level(config: ResolvedClass) -> bool:
@@ -196,11 +204,10 @@ def _early_drops(state: EarlyDrops, indent: int, *, has_flows: bool) -> Iterator
         yield f"{space}Mean queue depth: {int(state.mean_depth)} {unit}"
     key = "class" if config["basis"] == "precedence" else config["basis"]
     tail = "Tail/Flow drop" if has_flows else "Tail drop"
-    heads = ("Transmitted", "Random drop", tail, "Minimum", "Maximum", "Mark")
-    yield space + _row(key, heads)
-    yield space + _row("", ("pkts/bytes", "pkts/bytes", "pkts/bytes", "thresh", "thresh", "prob"))
+    yield space + _head(key, ("Transmitted", "Random drop", tail, "Minimum", "Maximum", "Mark"))
+    yield space + _head("", (" pkts/bytes", "pkts/bytes", "pkts/bytes", " thresh", " thresh", "prob"))
     if unit != "packets":
-        yield space + _row("", ("", "", "", unit, unit, ""))
+        yield space + _head("", ("", "", "", f" {unit}", f" {unit}", ""))
     yield ""
     for row in state.rows:
         limits, least = row.config, f"1/{row.config['mark_denominator']}"
@@ -213,9 +220,14 @@ def _early_drops(state: EarlyDrops, indent: int, *, has_flows: bool) -> Iterator
             yield f"{space}{row.config['value']:<10}{_pair(row.marked):^20}"
 
 
+def _head(key: str, cells: tuple[str, ...]) -> str:
+    widths = (20, 17, 19, 15, 12, 4)
+    return f"{key:<12}" + "".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+
+
 def _row(key: str, cells: tuple[str, ...]) -> str:
-    widths = (20, 20, 20, 10, 10, 8)
-    return f"{key:<10}" + "".join(f"{cell:^{width}}" for cell, width in zip(cells, widths, strict=True))
+    widths = (17, 19, 17, 19, 12, 10)
+    return f"{key:<10}" + " ".join(f"{cell:^{width}}" for cell, width in zip(cells, widths, strict=True))
 
 
 def _police(config: ResolvedPolice, state: PoliceState, indent: int) -> Iterator[str]:

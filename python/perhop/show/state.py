@@ -134,8 +134,7 @@ class Place:
 def policy_state(policy: ResolvedPolicy, place: Place, counters: Counters) -> PolicyState:
     """Return the policy with what was counted at `place`."""
     counting = _Counting(place, counters)
-    state = counting.policy(policy)
-    return replace(state, classes=counting.with_the_rest(state.classes))
+    return counting.policy(policy, counting.all())
 
 
 @dataclass(frozen=True)
@@ -143,34 +142,44 @@ class _Counting:
     place: Place
     counters: Counters
 
-    def policy(self, policy: ResolvedPolicy) -> PolicyState:
+    def all(self) -> Traffic | None:
+        """Return all packets at the place, dropped or not."""
+        place = self.place
+        if place.neighbor is None:
+            return None
+        count = self.counters.arrived if place.side == "input" else self.counters.handed
+        return self._in_class(count(place.node, place.neighbor))
+
+    def policy(self, policy: ResolvedPolicy, whole: Traffic | None) -> PolicyState:
+        """Return a policy that was given `whole`; `None` where that is not known."""
         configs = policy["classes"]
         if not any(config["name"] == CLASS_DEFAULT for config in configs):
             # Every policy has it, and routers show it, whether it is written or not.
             configs = [*configs, _DEFAULT]
         classes = [self.one(config) for config in configs]
-        return PolicyState(policy, _priorities(policy, classes), self._without_guests(classes))
+        classes = self._with_the_rest(self._without_guests(classes), whole)
+        return PolicyState(policy, _priorities(policy, classes), classes)
 
-    def with_the_rest(self, classes: list[ClassState]) -> list[ClassState]:
+    def _with_the_rest(self, classes: list[ClassState], whole: Traffic | None) -> list[ClassState]:
         """Give the one class that nothing counts, if there is one, the packets that no other class has."""
-        place = self.place
         uncounted = [one for one in classes if one.classified is None]
-        if len(uncounted) != 1 or place.neighbor is None:
+        if len(uncounted) != 1 or whole is None:
             return classes
-        if place.side == "output" and uncounted[0].config["name"] != CLASS_DEFAULT:
+        if self.place.side == "output" and uncounted[0].config["name"] != CLASS_DEFAULT:
             # Its packets were counted in class-default's queue.
             return classes
-        count = self.counters.arrived if place.side == "input" else self.counters.handed
-        whole = self._in_class(count(place.node, place.neighbor))
         rest = whole - total(one.classified for one in classes if one.classified)
         return [
             self._with_rates(replace(one, classified=rest)) if one is uncounted[0] else one for one in classes
         ]
 
     def one(self, config: ResolvedClass) -> ClassState:
-        inside = self.policy(config["policy"]) if config["policy"] else None
         stage = self._stage(config["conditioner"])
         counts = self._counts(config["queue"], "classes")
+        inside = None
+        if config["policy"]:
+            whole = _sum(counts, lambda one: one.arrived) if counts else None
+            inside = self.policy(config["policy"], whole)
         police = self._police(config, stage) if config["police"] else None
         policed = Traffic() if police is None else _dropped_by(police, config)
         exceed = _sum(counts, lambda one: one.drops([POLICED]))
