@@ -103,6 +103,9 @@ fn write_port(text: &mut String, port: &Port) {
     writeln!(text, "  addresses {}", addresses.join(", ")).unwrap();
     writeln!(text, "  wire {}", json(&port.wire)).unwrap();
     for (side, policy) in [("input", &port.input), ("output", &port.output)] {
+        if policy.overhead != 0 {
+            writeln!(text, "  {side} counts {} bytes more than IP's", policy.overhead).unwrap();
+        }
         for stage in &policy.conditioners {
             writeln!(text, "  {side} {}", json(stage)).unwrap();
         }

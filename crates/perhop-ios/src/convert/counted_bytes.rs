@@ -76,5 +76,5 @@ fn user_defined(circuit: &Circuit, interface: &Interface, configuration: &Config
             Account::Encapsulation(_) => None,
         }
     });
-    bytes.unwrap_or(0)
+    bytes.unwrap_or(0).clamp(-64, 63)
 }

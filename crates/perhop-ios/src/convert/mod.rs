@@ -143,11 +143,15 @@ impl<'a> Context<'a> {
             input: self.input_policy(interface, circuit),
             output: self.output_policy(interface, circuit),
         };
+        let counted_bytes = CountedBytes::of(interface, circuit, self.configuration, self.platform.profile);
         let input = PolicyConfig {
+            overhead: policies.input.as_ref().map_or(0, |_| counted_bytes.classes),
             conditioners: self.input(interface, policies.input.as_mut()),
             ..PolicyConfig::default()
         };
-        let output = self.output_side(interface, circuit, policies.output.as_mut());
+        let overhead = policies.output.as_ref().map_or(0, |_| counted_bytes.queues);
+        let output =
+            PolicyConfig { overhead, ..self.output_side(interface, circuit, policies.output.as_mut()) };
         Port {
             name: circuit.name.clone(),
             interface: interface.name.clone(),
@@ -159,7 +163,7 @@ impl<'a> Context<'a> {
             output,
             policies,
             wire: Wire::of(interface, self.configuration, circuit, self.platform),
-            counted_bytes: CountedBytes::of(interface, circuit, self.configuration, self.platform.profile),
+            counted_bytes,
             shutdown: interface.shutdown.is_some(),
         }
     }
