@@ -122,6 +122,7 @@ MatchConfig = TypedDict("MatchConfig", {
 
 MeterConfig = TypedDict("MeterConfig", {
     "token-bucket": 'NotRequired[TokenBucketConfig]',
+    "packet-rate": 'NotRequired[PacketRateConfig]',
     "token-bucket-with-debt": 'NotRequired[TokenBucketWithDebtConfig]',
     "single-rate-tcm": 'NotRequired[SingleRateTcmConfig]',
     "two-rate-tcm": 'NotRequired[TwoRateTcmConfig]',
@@ -136,6 +137,12 @@ MeterConfig = TypedDict("MeterConfig", {
 class TokenBucketConfig(TypedDict):
     rate: Rate
     burst: ByteSize
+    excess: NotRequired[Color]
+
+
+class PacketRateConfig(TypedDict):
+    rate: PacketRate
+    burst: QueueSize
     excess: NotRequired[Color]
 
 
@@ -557,13 +564,14 @@ Prefix = str
 Protocol = str | int
 PortRange = int | str
 OneOrManystring = str | list[str]
+PacketRate = str
+QueueSize = str
 ColorMode = Literal["color-blind", "color-aware"]
 MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
 SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
-QueueSize = str
 Averages = Literal["single", "coupled", "coupled-sampled", "decoupled"]
 UpdateConfig = Literal["arrivals", "arrivals-and-departures"]
 IdleConfig = Literal["decay", "decay-and-sample", "decay-whole-and-sample", "none"]

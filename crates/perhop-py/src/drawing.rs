@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use perhop_measure::downsample;
-use perhop_qos::units::{QueueSize, Rate, Time};
+use perhop_qos::units::{PacketRate, QueueSize, Rate, Time};
 use perhop_scenario::Scenario;
 use perhop_scenario::drop_curves as curves;
 use pyo3::exceptions::PyValueError;
@@ -40,6 +40,9 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, &'static str)> {
     }
     if let Ok(rate) = text.parse::<Rate>() {
         return Some((rate.as_bits_per_second() as f64, "b/s"));
+    }
+    if let Ok(rate) = text.parse::<PacketRate>() {
+        return Some((rate.as_packets_per_second() as f64, "packets/s"));
     }
     match text.parse::<QueueSize>() {
         Ok(QueueSize::Packets(count)) => Some((count as f64, "packets")),

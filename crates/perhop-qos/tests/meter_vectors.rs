@@ -40,7 +40,7 @@ struct Refused {
 #[test]
 fn every_vector_holds() {
     let markers = ["single-rate-tcm", "two-rate-tcm", "rfc4115", "tsw", "rate-based", "early-tcm"];
-    for file in ["token-bucket", "token-bucket-with-debt"].into_iter().chain(markers) {
+    for file in ["token-bucket", "packet-rate", "token-bucket-with-debt"].into_iter().chain(markers) {
         cases(format!("meter/{file}.toml")).iter().for_each(run);
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contract::Meter;
 use super::early_tcm::{EarlyTcm, EarlyTcmConfig};
+use super::packet_rate::{PacketRateConfig, PacketRateMeter};
 use super::rate_based::{RateBasedMarker, RateBasedMarkerConfig};
 use super::single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};
 use super::token_bucket::{TokenBucket, TokenBucketConfig};
@@ -39,6 +40,9 @@ impl MeterScope {
 pub enum MeterConfig {
     /// One token bucket: green within the profile, red (or another color) beyond it.
     TokenBucket(TokenBucketConfig),
+    /// One token bucket that counts packets, not bytes: green within the profile, red (or another color)
+    /// beyond it.
+    PacketRate(PacketRateConfig),
     /// One token bucket that lends, up to a limit on the debts added up: the committed access rate of
     /// routers.
     TokenBucketWithDebt(TokenBucketWithDebtConfig),
@@ -65,6 +69,8 @@ pub enum MeterConfig {
 pub enum AnyMeter {
     /// See [`TokenBucket`].
     TokenBucket(TokenBucket),
+    /// See [`PacketRateMeter`].
+    PacketRate(PacketRateMeter),
     /// See [`TokenBucketWithDebt`].
     TokenBucketWithDebt(TokenBucketWithDebt),
     /// See [`SingleRateTcm`].
@@ -91,6 +97,7 @@ impl MeterConfig {
     pub fn build(&self, streams: &Streams) -> Result<AnyMeter, ConfigError> {
         let (kind, built) = match self {
             MeterConfig::TokenBucket(config) => ("token-bucket", config.build().map(AnyMeter::TokenBucket)),
+            MeterConfig::PacketRate(config) => ("packet-rate", config.build().map(AnyMeter::PacketRate)),
             MeterConfig::TokenBucketWithDebt(config) => {
                 ("token-bucket-with-debt", config.build().map(AnyMeter::TokenBucketWithDebt))
             }
@@ -126,6 +133,7 @@ impl AnyMeter {
     pub(crate) fn measure_here(&mut self, now: Time, packet: &Packet) -> Color {
         match self {
             AnyMeter::TokenBucket(meter) => meter.measure(now, packet),
+            AnyMeter::PacketRate(meter) => meter.measure(now, packet),
             AnyMeter::TokenBucketWithDebt(meter) => meter.measure(now, packet),
             AnyMeter::SingleRateTcm(meter) => meter.measure(now, packet),
             AnyMeter::TwoRateTcm(meter) => meter.measure(now, packet),

@@ -1,12 +1,13 @@
 //! Meters: how well a packet stream keeps to a profile, as a color per packet (RFC 3290 §5).
 //!
-//! Every meter counts IP bytes (header included, link layer not), or what its policy's
+//! Every meter but one of packets counts IP bytes (header included, link layer not), or what its policy's
 //! [accounting](crate::accounting) makes of them, and starts with its buckets full.
 
 mod any_meter;
 pub(crate) mod bucket;
 mod contract;
 mod early_tcm;
+mod packet_rate;
 mod per_flow;
 mod rate_based;
 mod single_rate_tcm;
@@ -20,6 +21,7 @@ mod two_rate_tcm_rfc4115;
 pub use any_meter::{AnyMeter, MeterConfig, MeterScope};
 pub use contract::{ColorMode, Meter};
 pub use early_tcm::{EarlyTcm, EarlyTcmConfig};
+pub use packet_rate::{PacketRateConfig, PacketRateMeter};
 pub use per_flow::FlowMeters;
 pub use rate_based::{MarkerBucketConfig, RateBasedMarker, RateBasedMarkerConfig};
 pub use single_rate_tcm::{SingleRateTcm, SingleRateTcmConfig};

@@ -67,20 +67,31 @@ impl<W: Word> SoleBucket<W> {
     }
 }
 
-impl Meter for TokenBucket {
+impl TokenBucket {
+    /// The color of a packet of `length` bytes.
     #[inline]
-    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        self.0.measure(now, packet)
+    pub(super) fn judge(&mut self, now: Time, length: u32) -> Color {
+        match &mut self.0 {
+            ByWidth::Narrow(bucket) => bucket.judge(now, length),
+            ByWidth::Wide(bucket) => bucket.judge(now, length),
+        }
     }
 }
 
-impl<W: Word> Meter for SoleBucket<W> {
+impl Meter for TokenBucket {
     #[inline]
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        self.judge(now, packet.length)
+    }
+}
+
+impl<W: Word> SoleBucket<W> {
+    #[inline]
+    fn judge(&mut self, now: Time, length: u32) -> Color {
         let Profile { bucket, longest, colors } = &*self.profile;
         self.level.top_up(bucket.earned(self.clock.elapsed(now, *longest)), bucket);
         // RFC 3290 A.3, strict conformance: enough tokens for the entire packet; an excess packet takes none.
-        let conforms = self.level.take(bucket.cost(packet.length));
+        let conforms = self.level.take(bucket.cost(length));
         colors[usize::from(conforms)]
     }
 }

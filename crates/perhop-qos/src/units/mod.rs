@@ -1,7 +1,7 @@
-//! Quantities with their units: [`Time`] (integer picoseconds), [`Rate`] (bits per second),
-//! [`ByteSize`] (bytes) and [`QueueSize`] (packets or bytes).
+//! Quantities with their units: [`Time`] (integer picoseconds), [`Rate`] (bits per second), [`PacketRate`]
+//! (packets per second), [`ByteSize`] (bytes) and [`QueueSize`] (packets or bytes).
 //!
-//! All four are written with their unit in configuration files (`30ms`, `1.7Mb/s`, `25KiB`,
+//! All are written with their unit in configuration files (`30ms`, `1.7Mb/s`, `25KiB`,
 //! `40 packets`) and refuse a bare number: `10` beside a delay is ten of what?
 
 mod notation;
@@ -115,6 +115,21 @@ impl Rate {
     /// Exact for every size up to 2.3 MB, beyond any packet. The rate must not be zero.
     pub const fn transmission_time(self, bytes: u64) -> Time {
         Time(bytes * (8 * PICOSECONDS_PER_SECOND) / self.0)
+    }
+}
+
+/// Packets per second, whatever their size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PacketRate(u64);
+
+impl PacketRate {
+    /// `packets` per second.
+    pub const fn from_packets_per_second(packets: u64) -> PacketRate {
+        PacketRate(packets)
+    }
+    /// The packets per second.
+    pub const fn as_packets_per_second(self) -> u64 {
+        self.0
     }
 }
 

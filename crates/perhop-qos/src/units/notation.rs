@@ -31,6 +31,7 @@ pub(super) const RATE_UNITS: &[Unit] = &[
     ("bit/s", 1),
     ("bps", 1),
 ];
+pub(super) const PACKET_RATE_UNITS: &[Unit] = &[("pps", 1), ("packets/s", 1)];
 pub(super) const SIZE_UNITS: &[Unit] = &[
     ("GiB", 1 << 30),
     ("MiB", 1 << 20),
@@ -55,6 +56,8 @@ pub(super) const TIME: Notation =
     Notation { what: "a time", units: TIME_UNITS, example: "30ms, 600s or 10min" };
 pub(super) const RATE: Notation =
     Notation { what: "a rate", units: RATE_UNITS, example: "1.7Mb/s or 64kb/s" };
+pub(super) const PACKET_RATE: Notation =
+    Notation { what: "a rate in packets", units: PACKET_RATE_UNITS, example: "500 packets/s" };
 pub(super) const SIZE: Notation =
     Notation { what: "a size in bytes", units: SIZE_UNITS, example: "1500B, 25KiB or 64kB" };
 pub(super) const QUEUE_SIZE: &str = "a queue length";

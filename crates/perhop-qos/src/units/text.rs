@@ -7,10 +7,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::notation::{
-    PACKET_UNITS, QUEUE_SIZE, QUEUE_SIZE_EXAMPLE, RATE, RATE_UNITS, SIZE, SIZE_UNITS, TIME, TIME_UNITS,
-    decimal, format_exact, no_number, split,
+    PACKET_RATE, PACKET_UNITS, QUEUE_SIZE, QUEUE_SIZE_EXAMPLE, RATE, RATE_UNITS, SIZE, SIZE_UNITS, TIME,
+    TIME_UNITS, decimal, format_exact, no_number, split,
 };
-use super::{ByteSize, QueueSize, Rate, Time};
+use super::{ByteSize, PacketRate, QueueSize, Rate, Time};
 
 impl FromStr for Time {
     type Err = String;
@@ -22,6 +22,12 @@ impl FromStr for Rate {
     type Err = String;
     fn from_str(text: &str) -> Result<Rate, String> {
         RATE.parse(text).map(Rate)
+    }
+}
+impl FromStr for PacketRate {
+    type Err = String;
+    fn from_str(text: &str) -> Result<PacketRate, String> {
+        PACKET_RATE.parse(text).map(PacketRate)
     }
 }
 impl FromStr for ByteSize {
@@ -60,6 +66,11 @@ impl fmt::Display for Time {
 impl fmt::Display for Rate {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         format_exact(self.0, &[RATE_UNITS[0], RATE_UNITS[3], RATE_UNITS[6], RATE_UNITS[9]], formatter)
+    }
+}
+impl fmt::Display for PacketRate {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "{} packets/s", self.0)
     }
 }
 impl fmt::Display for ByteSize {
@@ -110,6 +121,11 @@ macro_rules! quantity_as_text {
 
 quantity_as_text!(Time, TIME.example, "A time with its unit: 30ms, 600s, 10min (h, min, s, ms, us, ns, ps)");
 quantity_as_text!(Rate, RATE.example, "A rate in bits per second with its unit: 64kb/s, 1.7Mb/s, 10Gb/s");
+quantity_as_text!(
+    PacketRate,
+    PACKET_RATE.example,
+    "A rate in packets per second with its unit: 500 packets/s, 500pps"
+);
 quantity_as_text!(ByteSize, SIZE.example, "A size in bytes with its unit: 1500B, 64kB (1000), 25KiB (1024)");
 quantity_as_text!(QueueSize, QUEUE_SIZE_EXAMPLE, "A queue length in packets or IP bytes: 40 packets, 25KiB");
 
@@ -147,6 +163,8 @@ mod tests {
         assert_eq!("25KiB".parse(), Ok(ByteSize(25_600)));
         assert_eq!("40 packets".parse(), Ok(QueueSize::Packets(40)));
         assert_eq!("25kB".parse(), Ok(QueueSize::Bytes(25_000)));
+        assert_eq!("500 packets/s".parse(), Ok(PacketRate(500)));
+        assert_eq!("500pps".parse(), Ok(PacketRate(500)));
     }
 
     #[test]
@@ -160,6 +178,9 @@ mod tests {
         assert!("1.5 packets".parse::<QueueSize>().unwrap_err().contains("whole number"));
         assert!("0.5ps".parse::<Time>().unwrap_err().contains("too fine"));
         assert!("20000000s".parse::<Time>().unwrap_err().contains("at most 18446744s"));
+        assert!("500".parse::<PacketRate>().unwrap_err().contains("has no unit"));
+        assert!("0.5 packets/s".parse::<PacketRate>().unwrap_err().contains("whole number of packets/s"));
+        assert!("500 packets".parse::<PacketRate>().unwrap_err().contains("write it as in 500 packets/s"));
         assert!("-3s".parse::<Time>().unwrap_err().contains("is negative: write a time"));
     }
 
@@ -171,6 +192,7 @@ mod tests {
         for text in ["1700kb/s", "10Gb/s", "7b/s"] {
             assert_eq!(text.parse::<Rate>().unwrap().to_string(), text);
         }
+        assert_eq!("500pps".parse::<PacketRate>().unwrap().to_string(), "500 packets/s");
         assert_eq!("25600B".parse::<ByteSize>().unwrap().to_string(), "25KiB");
     }
 
