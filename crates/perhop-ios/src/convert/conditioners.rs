@@ -4,15 +4,16 @@ use perhop_qos::action;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::meter::{
-    ColorMode, MeterConfig, SingleRateTcmConfig, TokenBucketConfig, TokenBucketWithDebtConfig,
-    TwoRateTcmConfig,
+    ColorMode, MeterConfig, PacketRateConfig, SingleRateTcmConfig, TokenBucketConfig,
+    TokenBucketWithDebtConfig, TwoRateTcmConfig,
 };
 use perhop_qos::policy::QueueingConfig;
+use perhop_qos::units::{PacketRate, QueueSize};
 use perhop_qos::{ByteSize, Color, Rate};
 
 use super::Context;
 use super::condition::{Condition, looks_at_codepoint, of_rate_limit};
-use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy};
+use super::resolved::{PoliceKind, ResolvedClass, ResolvedPolice, ResolvedPolicy};
 use crate::ast::{Action, Direction, Interface, Marking, RateLimit, Then};
 use crate::diagnostic::Diagnostic;
 
@@ -222,6 +223,11 @@ fn stage(class: &ResolvedClass, name: String, condition: &Condition) -> Option<C
 }
 
 fn meter(police: &ResolvedPolice) -> MeterConfig {
+    if police.kind == PoliceKind::Pps {
+        let rate = PacketRate::from_packets_per_second(police.cir_bps);
+        let burst = QueueSize::Packets(police.bc_bytes);
+        return MeterConfig::PacketRate(PacketRateConfig { rate, burst, excess: Color::RED });
+    }
     let cir = Rate::from_bits_per_second(police.cir_bps);
     let cbs = ByteSize::from_bytes(police.bc_bytes);
     let excess = ByteSize::from_bytes(police.be_bytes.unwrap_or(police.bc_bytes));

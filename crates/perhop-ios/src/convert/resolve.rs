@@ -14,8 +14,8 @@ use super::resolved::{
     ResolvedShape, Share,
 };
 use crate::ast::{
-    CLASS_DEFAULT, ClassMap, Combination, Criterion, Polarity, Police, PolicyClass, PolicyMap, PriorityRate,
-    Shape, Statement, TrafficRate,
+    Action, CLASS_DEFAULT, ClassMap, Combination, Criterion, PacketPolice, Polarity, Police, PolicyClass,
+    PolicyMap, PriorityRate, Shape, Statement, TrafficRate,
 };
 
 impl<'a> Context<'a> {
@@ -98,7 +98,11 @@ impl<'a> Context<'a> {
             bandwidth,
             share,
             priority: class.priority.map(|priority| resolved_priority(priority.value, reference.queueing)),
-            police: class.police.as_ref().map(|police| resolved_police(&police.value, reference.police)),
+            police: match (&class.police, &class.police_packets) {
+                (Some(police), _) => Some(resolved_police(&police.value, reference.police)),
+                (None, Some(police)) => Some(resolved_packet_police(&police.value)),
+                (None, None) => None,
+            },
             shape: class.shape.map(|shape| self.resolved_shape(&shape.value, reference.queueing)),
             queue_limit: None,
             has_written_limit: false,
@@ -228,6 +232,23 @@ fn resolved_priority(priority: crate::ast::Priority, reference: Rate) -> Resolve
     }
 }
 
+/// A policer that counts packets; its burst is a quarter of a second as that of one that counts bytes.
+fn resolved_packet_police(police: &PacketPolice) -> ResolvedPolice {
+    let or = |own: &[Action], other: Action| if own.is_empty() { vec![other] } else { own.to_vec() };
+    ResolvedPolice {
+        kind: PoliceKind::Pps,
+        value: police.rate,
+        cir_bps: police.rate,
+        bc_bytes: police.burst.unwrap_or(police.rate / 4).max(1),
+        pir_bps: None,
+        be_bytes: None,
+        colors: 2,
+        conform: or(&police.conform, Action::TRANSMIT),
+        exceed: or(&police.exceed, Action::DROP),
+        violate: Vec::new(),
+    }
+}
+
 fn resolved_police(police: &Police, reference: Rate) -> ResolvedPolice {
     let cir = rate_of(police.rate, reference);
     let (committed, excess) = bursts_of_police(police, cir, reference);
@@ -235,11 +256,9 @@ fn resolved_police(police: &Police, reference: Rate) -> ResolvedPolice {
         TrafficRate::BitsPerSecond(bits) => (PoliceKind::Bps, bits),
         TrafficRate::Percent(percent) => (PoliceKind::Percent, percent),
     };
-    let or = |own: &[crate::ast::Action], other: crate::ast::Action| {
-        if own.is_empty() { vec![other] } else { own.to_vec() }
-    };
-    let conform = or(&police.conform, crate::ast::Action::TRANSMIT);
-    let exceed = or(&police.exceed, crate::ast::Action::DROP);
+    let or = |own: &[Action], other: Action| if own.is_empty() { vec![other] } else { own.to_vec() };
+    let conform = or(&police.conform, Action::TRANSMIT);
+    let exceed = or(&police.exceed, Action::DROP);
     let has_two_colors = police.peak.is_none() && police.violate.is_empty();
     // Without an action of its own what violates is treated as what exceeds.
     let violate = match (has_two_colors, police.violate.is_empty()) {

@@ -42,7 +42,6 @@ fn list(class: &mut PolicyClass, color: Color) -> Option<&mut Vec<Action>> {
 
 /// One action or more on a line of its own; further lines add to them.
 fn actions(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Reading {
-    let counts_packets = class.police.is_none();
     let Some(actions) = list(class, color) else { return Ok(Finding::IRRELEVANT) };
     if reader.negated() {
         actions.clear();
@@ -50,7 +49,7 @@ fn actions(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Readin
     }
     let finding = several(actions, reader)?;
     reader.end()?;
-    Ok(if counts_packets { Finding::not_modelled(PACKETS) } else { finding })
+    Ok(finding)
 }
 
 /// One action or more, as many as follow.
@@ -84,7 +83,7 @@ fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 }
 
 const COLORS: &str = "packets may arrive as exceeding: the policer takes all of them for conforming";
-const PACKETS: &str = "a policer that counts packets";
+const PEAK: &str = "a second rate of a policer that counts packets";
 
 /// The `police` line.
 pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
@@ -227,9 +226,10 @@ fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
             _ => drop(several(&mut police.violate, reader)?),
         }
     }
+    let finding = if police.peak.is_some() { Finding::not_modelled(PEAK) } else { Finding::MODELLED };
     (class.police, class.police_packets) = (None, Some(At::new(reader.line, police)));
     open(reader);
-    Ok(Finding::not_modelled(PACKETS))
+    Ok(finding)
 }
 
 /// What the numbers mean together.
