@@ -197,14 +197,6 @@ class PortPolicies(TypedDict):
     output: ResolvedPolicy | None
 
 
-class PlatformSign(TypedDict):
-    """A line of a configuration that tells what the router is."""
-
-    line: int
-    text: str
-    says: str
-
-
 class RouterPort(TypedDict):
     """An interface of a router, or a part or circuit of one."""
 

@@ -148,10 +148,10 @@ def _resolved(
 ) -> dict[tuple[str, str | None], dict[str, Configured]]:
     """Return what routers themselves say about their queues, by node and interface."""
     return {
-        (name, port["name"]): dict(_of_classes(policy["classes"]))
+        (name, port["name"]): dict(_of_classes(policies["output"]["classes"]))
         for name, report in _reports(scenario)
         for port in report["router"]["ports"]
-        if (policy := (port.get("policies") or {}).get("output"))
+        if (policies := port.get("policies")) and policies["output"]
     }
 
 

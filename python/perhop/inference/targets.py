@@ -161,9 +161,10 @@ def unmatched(network: Network) -> list[str]:
     Whatever their conditions are, they exclude each other.
     """
     port = network.leaving.port
-    policies = (port.get("policies") if port else None) or {}
+    policies = port.get("policies") if port else None
     known = {target.name for target in targets(network)}
-    return [name for name in _configured(policies.get("output")) if name not in known]
+    configured = _configured(policies["output"]) if policies else []
+    return [name for name in configured if name not in known]
 
 
 def _configured(policy: Mapping[str, Any] | None) -> Iterator[str]:
