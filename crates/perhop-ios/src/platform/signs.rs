@@ -173,7 +173,8 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
             Some((Sign::XeInterface, "ISR 4000 and ASR 1000 number interfaces so"))
         }
         ("ethernet", 2) => Some((Sign::IolInterface, "IOL, which queues in software")),
-        ("serial" | "atm" | "fastethernet" | "pos" | "hssi", 3) => {
+        // Slot 0 with three numbers is an interface card of an ISR.
+        ("serial" | "atm" | "fastethernet" | "pos" | "hssi", 3) if !number.starts_with("0/") => {
             Some((Sign::VipInterface, "slots of a 7500"))
         }
         _ => None,
