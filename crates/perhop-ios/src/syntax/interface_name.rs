@@ -60,6 +60,8 @@ const KINDS: &[Kind] = &[
     Kind("Overlay", &["ov"], Hardware::Virtual, None),
     Kind("POS", &[], Hardware::PacketOverSonet, Some(155_000)),
     Kind("Port-channel", &["po"], Hardware::Ethernet, None),
+    Kind("ISM", &[], Hardware::Ethernet, Some(1_000_000)),
+    Kind("SM", &[], Hardware::Ethernet, Some(1_000_000)),
     Kind("Serial", &["s", "se"], Hardware::Serial, Some(1544)),
     Kind("Service-Engine", &[], Hardware::Ethernet, Some(100_000)),
     Kind("TenGigE", &[], Hardware::Ethernet, Some(10_000_000)),
@@ -104,12 +106,15 @@ fn kind(written: &str) -> Option<&'static Kind> {
     })
 }
 
+const RADIO: &str = "Dot11Radio";
+
 /// What `written` is in full, and what it says of the wire.
 pub(super) fn full_name(written: &str) -> Name {
     let letters = written.find(|character: char| character.is_ascii_digit()).unwrap_or(written.len());
-    let (letters, number) = match written.strip_prefix("Dot11Radio") {
-        Some(number) => ("Dot11Radio", number),
-        None => written.split_at(letters),
+    let (letters, number) = match written.get(..RADIO.len()) {
+        // The only name with digits in it.
+        Some(radio) if radio.eq_ignore_ascii_case(RADIO) => written.split_at(RADIO.len()),
+        _ => written.split_at(letters),
     };
     match kind(letters) {
         Some(Kind(name, _, hardware, kilobits)) => {
