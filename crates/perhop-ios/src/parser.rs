@@ -107,7 +107,8 @@ impl Parser {
             return Finding::irrelevant("text of a banner");
         }
         let indent = text.len() - text.trim_start().len();
-        let words: Vec<&str> = without_prompt(text).split_whitespace().collect();
+        let mut words: Vec<&str> = without_prompt(text).split_whitespace().collect();
+        without_remark(&mut words);
         let Some(first) = words.first() else { return Finding::IRRELEVANT };
         if first.starts_with('!') {
             self.comment();
@@ -239,6 +240,20 @@ fn without_prompt(text: &str) -> &str {
     match text.split_once(")#") {
         Some((prompt, command)) if prompt.contains("(config") && !prompt.contains(' ') => command,
         _ => text,
+    }
+}
+
+/// Takes away what follows an exclamation mark behind a command: people explain their commands so. Text that
+/// the router keeps as it is may have one.
+fn without_remark(words: &mut Vec<&str>) {
+    let keeps_text = ["description", "remark", "banner", "snmp-server", "username", "enable", "key"];
+    match words.as_slice() {
+        ["match", "protocol", ..] => return,
+        [first, ..] if keeps_text.contains(first) => return,
+        _ => {}
+    }
+    if let Some(place) = words.iter().skip(1).position(|word| word.starts_with('!')) {
+        words.truncate(place + 1);
     }
 }
 
