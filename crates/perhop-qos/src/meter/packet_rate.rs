@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::contract::require_excess;
 use super::contract::{Meter, is_red, red};
-use super::token_bucket::{TokenBucket, TokenBucketConfig};
+use super::token_bucket::{SoleBucket, TokenBucketConfig};
 use crate::units::PacketRate;
 use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Rate, Time};
 
@@ -25,35 +26,60 @@ impl PacketRateConfig {
     /// The meter, with its bucket full.
     ///
     /// # Errors
-    /// Where rate or burst is 0 or out of range, the burst does not count packets, or the excess is green.
+    /// Where rate or burst is out of range, the burst does not count packets, or the excess is green.
     pub fn build(&self) -> Result<PacketRateMeter, ConfigError> {
-        let rate = self.rate.as_packets_per_second();
-        let bits = rate.checked_mul(8).filter(|bits| *bits > 0).ok_or_else(|| {
-            ConfigError::new("rate", format!("a rate of {}", self.rate))
-                .help("above 0, for example 500 packets/s")
-        })?;
-        let packets = match self.burst {
-            QueueSize::Packets(packets) if packets > 0 => packets,
-            burst => {
-                return Err(ConfigError::new("burst", format!("a burst of {burst}"))
-                    .help("at least one packet, for example 50 packets"));
-            }
+        let (rate, QueueSize::Packets(burst @ 1..=MOST_BURST)) =
+            (self.rate.as_packets_per_second(), self.burst)
+        else {
+            return Err(ConfigError::new("burst", format!("a burst of {}", self.burst))
+                .help(format!("1 to {MOST_BURST} packets, for example 50 packets")));
         };
-        let (rate, burst) = (Rate::from_bits_per_second(bits), ByteSize::from_bytes(packets));
-        TokenBucketConfig { rate, burst, excess: self.excess }.build().map(PacketRateMeter)
+        if !(1..=MOST_RATE).contains(&rate) {
+            return Err(ConfigError::new("rate", format!("a rate of {}", self.rate))
+                .help(format!("1 to {MOST_RATE} packets/s, for example 500 packets/s")));
+        }
+        require_excess(self.excess)?;
+        let (rate, burst) = (Rate::from_bits_per_second(8 * rate), ByteSize::from_bytes(burst));
+        Ok(PacketRateMeter(SoleBucket::full(&TokenBucketConfig { rate, burst, excess: self.excess })))
     }
 }
+
+/// Ranges in which 64 bits are exact: a packet costs 10¹² tokens at most, and a second earns no more for each
+/// packet of the rate.
+const MOST_RATE: u64 = 1_000_000_000;
+const MOST_BURST: u64 = 1_000_000;
 
 /// The two-color meter that counts packets, color-blind.
 ///
 /// Cisco, control plane policing: `police rate 500 pps burst 50 packets`. A packet is to it what a byte is to
-/// the [`TokenBucket`] inside.
+/// a [token bucket](super::TokenBucket).
 #[derive(Clone, Debug)]
-pub struct PacketRateMeter(TokenBucket);
+pub struct PacketRateMeter(SoleBucket<u64>);
 
 impl Meter for PacketRateMeter {
     #[inline]
     fn measure(&mut self, now: Time, _: &Packet) -> Color {
         self.0.judge(now, 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FlowKey;
+
+    #[test]
+    fn the_largest_burst_is_exact_at_rates_that_share_no_divisor_with_a_second() {
+        // A prime, so that a packet costs 10¹² tokens.
+        for rate in [3, 999_999_937] {
+            let rate = PacketRate::from_packets_per_second(rate);
+            let burst = QueueSize::Packets(MOST_BURST);
+            let mut meter = PacketRateConfig { rate, burst, excess: Color::RED }.build().unwrap();
+            let packet = Packet::new(FlowKey::default(), 1500);
+            for at in [Time::ZERO, Time::from_seconds(18_000_000)] {
+                let green = (0..=MOST_BURST).filter(|_| meter.measure(at, &packet) == Color::GREEN);
+                assert_eq!(green.count() as u64, MOST_BURST);
+            }
+        }
     }
 }

@@ -43,7 +43,7 @@ pub struct TokenBucket(ByWidth<SoleBucket<u64>, SoleBucket<u128>>);
 
 /// What a meter has for itself, and what all of its configuration share.
 #[derive(Clone, Debug)]
-struct SoleBucket<W> {
+pub(super) struct SoleBucket<W> {
     profile: Arc<Profile<W>>,
     clock: Clock,
     level: Level<W>,
@@ -59,7 +59,7 @@ struct Profile<W> {
 }
 
 impl<W: Word> SoleBucket<W> {
-    fn full(config: &TokenBucketConfig) -> SoleBucket<W> {
+    pub(super) fn full(config: &TokenBucketConfig) -> SoleBucket<W> {
         let bucket = BucketProfile::new(config.rate, config.burst);
         let colors = [config.excess, Color::GREEN];
         let profile = Arc::new(Profile { bucket, longest: bucket.fills_in(), colors });
@@ -67,31 +67,28 @@ impl<W: Word> SoleBucket<W> {
     }
 }
 
-impl TokenBucket {
-    /// The color of a packet of `length` bytes.
-    #[inline]
-    pub(super) fn judge(&mut self, now: Time, length: u32) -> Color {
-        match &mut self.0 {
-            ByWidth::Narrow(bucket) => bucket.judge(now, length),
-            ByWidth::Wide(bucket) => bucket.judge(now, length),
-        }
-    }
-}
-
 impl Meter for TokenBucket {
     #[inline]
     fn measure(&mut self, now: Time, packet: &Packet) -> Color {
-        self.judge(now, packet.length)
+        self.0.measure(now, packet)
     }
 }
 
 impl<W: Word> SoleBucket<W> {
+    /// The color of a packet of `length` bytes.
     #[inline]
-    fn judge(&mut self, now: Time, length: u32) -> Color {
+    pub(super) fn judge(&mut self, now: Time, length: u32) -> Color {
         let Profile { bucket, longest, colors } = &*self.profile;
         self.level.top_up(bucket.earned(self.clock.elapsed(now, *longest)), bucket);
         // RFC 3290 A.3, strict conformance: enough tokens for the entire packet; an excess packet takes none.
         let conforms = self.level.take(bucket.cost(length));
         colors[usize::from(conforms)]
+    }
+}
+
+impl<W: Word> Meter for SoleBucket<W> {
+    #[inline]
+    fn measure(&mut self, now: Time, packet: &Packet) -> Color {
+        self.judge(now, packet.length)
     }
 }
