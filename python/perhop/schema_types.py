@@ -62,9 +62,68 @@ class LinkConfig(TypedDict):
     rate: Rate
     delay: NotRequired[Time]
     framing: NotRequired[Framing | None]
+    headers: NotRequired[HeaderStack]
     loss: NotRequired[float]
     cost: NotRequired[int]
     interfaces: NotRequired[dict[str, InterfaceConfig]]
+
+
+class HeaderParameters(TypedDict):
+    vlan: NotRequired[VlanTag]
+    mpls: NotRequired[MplsLabels]
+    gre: NotRequired[GreTunnel]
+    ipip: NotRequired[IpTunnel]
+    esp: NotRequired[Esp]
+    vxlan: NotRequired[VxlanTunnel]
+    l2tp: NotRequired[L2tpTunnel]
+    mlppp: NotRequired[Multilink]
+
+
+class VlanTag(TypedDict):
+    id: NotRequired[int]
+
+
+MplsLabels = TypedDict("MplsLabels", {
+    "labels": 'NotRequired[int]',
+    "control-word": 'NotRequired[bool]',
+})
+
+
+class GreTunnel(TypedDict):
+    key: NotRequired[bool]
+    checksum: NotRequired[bool]
+    sequence: NotRequired[bool]
+    over: NotRequired[IpVersion]
+
+
+class IpTunnel(TypedDict):
+    over: NotRequired[IpVersion]
+
+
+Esp = TypedDict("Esp", {
+    "cipher": 'EspCipher',
+    "integrity": 'NotRequired[EspIntegrity]',
+    "mode": 'NotRequired[EspMode]',
+    "nat-t": 'NotRequired[bool]',
+    "over": 'NotRequired[IpVersion]',
+})
+
+
+class VxlanTunnel(TypedDict):
+    id: NotRequired[int]
+    over: NotRequired[IpVersion]
+
+
+class L2tpTunnel(TypedDict):
+    version: NotRequired[L2tpVersion]
+    length: NotRequired[bool]
+    sequence: NotRequired[bool]
+    cookie: NotRequired[int]
+    over: NotRequired[IpVersion]
+
+
+class Multilink(TypedDict):
+    sequence: NotRequired[MultilinkSequence]
 
 
 class InterfaceConfig(TypedDict):
@@ -556,6 +615,13 @@ RingAdmission = Literal["strict", "overshoot"]
 Rate = str
 DropSpacing = Literal["uniform", "uniform-per-drop", "geometric", "wait"]
 Framing = Literal["raw", "ethernet-header", "ethernet-frame", "ethernet-wire", "ppp", "hdlc", "aal5-mux", "aal5-snap"]
+Header = Literal["pppoe", "ppp", "frame-relay", "ethernet", "bridged", "vlan", "mpls", "gre", "ipip", "vxlan", "l2tp", "mlppp"] | HeaderParameters
+IpVersion = Literal["ipv4", "ipv6"]
+EspCipher = Literal["3des", "aes-cbc", "aes-gcm", "aes-ctr", "none"]
+EspIntegrity = Literal["none", "md5", "sha1", "sha256", "sha384", "sha512"]
+EspMode = Literal["tunnel", "transport"]
+L2tpVersion = Literal["v2", "v3"]
+MultilinkSequence = Literal["long", "short"]
 Dscp = str | int
 IpPrecedence = str | int
 Color = str | int
@@ -606,6 +672,7 @@ Closing = Literal["server", "client"]
 FileConnection = Literal["persistent", "per-file"]
 ConnectionEnd = Literal["client", "server"]
 DelayScope = Literal["per-class", "per-flow"]
+HeaderStack = list[Header]
 OneOrManyDscp = Dscp | list[Dscp]
 OneOrManyIpPrecedence = IpPrecedence | list[IpPrecedence]
 OneOrManyColor = Color | list[Color]

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use perhop_ios::{Configuration, LineState, Platform, Port, Recognition, Router, convert, parse};
 use perhop_qos::Rate;
+use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
 
@@ -66,6 +67,7 @@ fn build(policy: &PolicyConfig, port: &Port, interfaces: &[String]) -> Result<()
     let wire = WireConfig {
         rate: port.wire.rate.unwrap_or(Rate::from_bits_per_second(1_000_000)),
         framing: port.wire.framing.unwrap_or_default(),
+        headers: HeaderStack::EMPTY,
         ring: port.wire.ring.unwrap_or_default(),
     };
     policy.build_port(&wire, interfaces, &streams).map(|_| ())

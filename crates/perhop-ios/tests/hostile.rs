@@ -5,6 +5,7 @@ use std::path::Path;
 
 use perhop_ios::{LineState, Platform, Profile, convert, is_configuration, parse};
 use perhop_qos::Rate;
+use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::WireConfig;
 use perhop_qos::random::Streams;
 use proptest::prelude::*;
@@ -27,6 +28,7 @@ fn check(text: &str) {
         let wire = WireConfig {
             rate: port.wire.rate.unwrap_or(Rate::from_bits_per_second(1_000_000)),
             framing: port.wire.framing.unwrap_or_default(),
+            headers: HeaderStack::EMPTY,
             ring: port.wire.ring.unwrap_or_default(),
         };
         for policy in [&port.input, &port.output] {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::error::ConfigError;
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{Rate, Time};
@@ -58,6 +58,9 @@ pub struct BridgeDirectionConfig {
     pub rate: Option<Rate>,
     /// Overhead of the emulated wire per IP packet.
     pub framing: Framing,
+    /// Headers between the IP packet and the framing of the emulated wire.
+    #[serde(default)]
+    pub headers: HeaderStack,
     /// Transmit ring, the FIFO between scheduler and wire.
     pub ring: RingConfig,
     /// Conditioners of the input policy at the interface on which packets arrive.
@@ -126,6 +129,7 @@ impl BridgeDirectionConfig {
     fn between(&self, from: &str, to: &str) -> DirectionConfig {
         DirectionConfig {
             framing: self.framing,
+            headers: self.headers,
             ring: self.ring,
             queueing: self.queueing.clone(),
             output: self.output.clone(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use perhop_qos::classifier::Prefix;
 use perhop_qos::conditioner::ConditionerConfig;
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{Rate, Time};
@@ -79,6 +79,9 @@ pub struct DirectionConfig {
     /// Overhead of the emulated wire per IP packet.
     #[serde(default)]
     pub framing: Framing,
+    /// Headers between the IP packet and the framing of the emulated wire.
+    #[serde(default)]
+    pub headers: HeaderStack,
     /// Transmit ring, the FIFO between scheduler and wire.
     #[serde(default)]
     pub ring: RingConfig,

@@ -246,6 +246,7 @@ impl<'a> Lowering<'a> {
         };
         Ok(DirectionConfig {
             framing: link.framing(),
+            headers: link.headers,
             ring: near.ring,
             queueing: policy.queueing,
             output: policy.conditioners,

@@ -1,7 +1,22 @@
-//! [`Framing`]: how many bytes of the wire an IP packet takes.
+//! How many bytes of the wire an IP packet takes: [`HeaderStack`], the headers between the packet and the
+//! framing, then [`Framing`].
+
+mod esp;
+mod header;
+mod nesting;
+mod stack;
+
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use esp::{Esp, EspCipher, EspIntegrity, EspMode};
+pub use header::{
+    GreTunnel, Header, IpTunnel, IpVersion, L2tpTunnel, L2tpVersion, MplsLabels, Multilink,
+    MultilinkSequence, VlanTag, VxlanTunnel,
+};
+pub use stack::HeaderStack;
 
 /// What a link puts around an IP packet, and hence what its rate counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,9 +75,6 @@ impl Framing {
             Framing::Aal5Snap => (ip + LLC_SNAP + AAL5_TRAILER).div_ceil(CELL_PAYLOAD) * CELL,
         }
     }
-}
-
-impl Framing {
     /// Where the wire bytes are the IP bytes and a constant, or a least frame: that constant, and the least.
     pub(crate) const fn added_and_least(self) -> Option<(u64, u64)> {
         match self {
@@ -74,6 +86,27 @@ impl Framing {
             Framing::Aal5Mux | Framing::Aal5Snap => None,
         }
     }
+}
+
+/// Its name in scenarios.
+impl fmt::Display for Framing {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.pad(match self {
+            Framing::Raw => "raw",
+            Framing::EthernetHeader => "ethernet-header",
+            Framing::EthernetFrame => "ethernet-frame",
+            Framing::EthernetWire => "ethernet-wire",
+            Framing::Ppp => "ppp",
+            Framing::Hdlc => "hdlc",
+            Framing::Aal5Mux => "aal5-mux",
+            Framing::Aal5Snap => "aal5-snap",
+        })
+    }
+}
+
+/// For serde: whether a key need not be written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 const fn ethernet_frame(ip: u64) -> u64 {

@@ -77,6 +77,7 @@ impl Port {
         if wire.rate.as_bits_per_second() == 0 {
             return Err(ConfigError::new("rate", "a rate of 0 sends nothing").help("for example 10Mb/s"));
         }
+        wire.headers.check(wire.framing).map_err(|error| error.within("headers"))?;
         let ring = wire.ring.build().map_err(|error| error.within("ring"))?;
         let mut leaves = Leaves::default();
         let (classifier, scheduler) = if let Some(config) = queueing {

@@ -4,7 +4,7 @@
 mod wire;
 
 use perhop_qos::accounting::Accounting;
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
@@ -21,7 +21,12 @@ fn policy(value: Value) -> PolicyConfig {
 }
 
 fn port(policy: &PolicyConfig) -> Port {
-    let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring: RingConfig::default() };
+    let wire = WireConfig {
+        rate: RATE,
+        framing: Framing::Raw,
+        headers: HeaderStack::EMPTY,
+        ring: RingConfig::default(),
+    };
     policy.build_port(&wire, &[], &Streams::new(1, 0)).unwrap()
 }
 
@@ -134,7 +139,12 @@ fn shares_are_those_of_counted_bytes() {
 #[test]
 fn an_overhead_out_of_range_is_refused_on_either_side() {
     let policy = policy(json!({"overhead": 300}));
-    let wire = WireConfig { rate: RATE, framing: Framing::Raw, ring: RingConfig::default() };
+    let wire = WireConfig {
+        rate: RATE,
+        framing: Framing::Raw,
+        headers: HeaderStack::EMPTY,
+        ring: RingConfig::default(),
+    };
     let streams = Streams::new(1, 0);
     for error in [
         policy.build_conditioner(&[], &streams).unwrap_err(),

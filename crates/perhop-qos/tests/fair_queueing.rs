@@ -3,7 +3,7 @@
 
 mod vectors;
 
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
 use perhop_qos::packet::IpPrecedence;
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
@@ -20,6 +20,7 @@ use vectors::cases;
 const WIRE: WireConfig = WireConfig {
     rate: Rate::from_bits_per_second(8_000_000),
     framing: Framing::Raw,
+    headers: HeaderStack::EMPTY,
     ring: RingConfig::Packets(1),
 };
 

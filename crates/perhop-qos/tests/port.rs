@@ -1,6 +1,6 @@
 //! The port as a driver sees it: conservation, the transmit ring, the pace of the wire, when to poll.
 
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::port::Departure;
@@ -37,7 +37,7 @@ const FIVE_PARTICLES: RingConfig =
     RingConfig::Particles { count: 5, size: ByteSize::from_bytes(576), admission: RingAdmission::Strict };
 
 fn wire(rate: u64, framing: Framing, ring: RingConfig) -> WireConfig {
-    WireConfig { rate: Rate::from_bits_per_second(rate), framing, ring }
+    WireConfig { rate: Rate::from_bits_per_second(rate), framing, headers: HeaderStack::EMPTY, ring }
 }
 
 fn port(queueing: &Value, wire: &WireConfig) -> Port {

@@ -4,7 +4,7 @@
 
 mod replay;
 
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
 use perhop_qos::policy::{QueueingConfig, WireConfig};
 use perhop_qos::port::Departure;
@@ -27,7 +27,7 @@ fn rings() -> impl Strategy<Value = RingConfig> {
 
 /// A wire that counts IP bytes.
 fn raw(ring: RingConfig) -> WireConfig {
-    WireConfig { rate: RATE, framing: Framing::Raw, ring }
+    WireConfig { rate: RATE, framing: Framing::Raw, headers: HeaderStack::EMPTY, ring }
 }
 
 fn port(queueing: Option<&Value>, wire: &WireConfig) -> Port {
@@ -138,7 +138,7 @@ proptest! {
         ring in rings(),
         arrivals in arrivals(),
     ) {
-        let wire = WireConfig { rate: RATE, framing, ring };
+        let wire = WireConfig { rate: RATE, framing, headers: HeaderStack::EMPTY, ring };
         let plain = replay(port(queueing.as_ref(), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
     }
@@ -250,7 +250,7 @@ proptest! {
         packets in prop::collection::vec((prop_oneof![Just(0u32), Just(40), 0..9000u32], 1..4usize), 1..40),
     ) {
         let rate = Rate::from_bits_per_second(rate);
-        let mut port = port(None, &WireConfig { rate, framing, ring: RingConfig::default() });
+        let mut port = port(None, &WireConfig { rate, framing, headers: HeaderStack::EMPTY, ring: RingConfig::default() });
         let (mut on_wire, mut now) = (OnWire::default(), Time::ZERO);
         let lengths: Vec<u32> =
             packets.iter().flat_map(|(length, times)| std::iter::repeat_n(*length, *times)).collect();

@@ -4,7 +4,7 @@
 use perhop_qos::buffer::{
     AboveMaxConfig, AveragingConfig, BufferConfig, BufferManager, DropSpacing, MredConfig, PrecedenceConfig,
 };
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
 use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
@@ -161,7 +161,8 @@ fn overload(config: MredConfig, load: f64) -> Overload {
         ..ClassConfig::default()
     };
     let queueing = QueueingConfig { classes: vec![class], ..QueueingConfig::default() };
-    let wire = WireConfig { rate, framing: Framing::Raw, ring: RingConfig::default() };
+    let wire =
+        WireConfig { rate, framing: Framing::Raw, headers: HeaderStack::EMPTY, ring: RingConfig::default() };
     let mut port = Port::build(Some(&queueing), &wire, &[], &Streams::new(3, 0)).unwrap();
     let mut packet = Packet { length: 1000, ..Packet::default() };
     let interval = Time::from_seconds_f64(rate.transmission_time(1000).as_seconds() / load);

@@ -108,7 +108,7 @@ fn candidates(document: &Value, problem: &Problem) -> Vec<Value> {
     }
     all.extend([json!({}), json!([]), json!(1), json!("1s"), json!("1Mb/s"), json!("1000B")]);
     all.extend([json!("1 packets"), json!("x"), json!("default"), json!(0.5), json!(["x", "y"])]);
-    all.extend([json!("10.0.0.1"), json!(true), Value::Null]);
+    all.extend([json!("10.0.0.1"), json!("gre"), json!(true), Value::Null]);
     all
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::policy::WireConfig;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{Rate, Time};
 use schemars::JsonSchema;
@@ -48,6 +49,9 @@ pub struct LinkConfig {
     /// none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub framing: Option<Framing>,
+    /// Headers between the IP packet and the framing, from the packet outwards: `[gre, {vlan: {id: 100}}]`.
+    #[serde(default, skip_serializing_if = "HeaderStack::is_empty")]
+    pub headers: HeaderStack,
     /// Probability that the wire loses a packet, in each direction: at least 0 and below 1.
     #[serde(default)]
     pub loss: f64,
@@ -63,6 +67,16 @@ impl LinkConfig {
     /// Overhead of the wire per IP packet.
     pub fn framing(&self) -> Framing {
         self.framing.unwrap_or_default()
+    }
+    /// The wire in the direction away from `node`.
+    pub fn wire_from(&self, node: &str) -> WireConfig {
+        let near = self.interfaces.get(node);
+        WireConfig {
+            rate: near.and_then(|near| near.rate).unwrap_or(self.rate),
+            framing: self.framing(),
+            headers: self.headers,
+            ring: near.map(|near| near.ring).unwrap_or_default(),
+        }
     }
 }
 

@@ -144,8 +144,7 @@ impl<'a> Builder<'a> {
         let far = config.interfaces.get(to).unwrap_or(&plain);
         let name = format!("{from}->{to}");
         let streams = self.streams.child("port").child(&name);
-        let wire =
-            WireConfig { rate: near.rate.unwrap_or(config.rate), framing: config.framing(), ring: near.ring };
+        let wire = config.wire_from(from);
         let output = self.conditioner(near.output.as_deref(), from, "output", &streams)?;
         let (port, queue_names) = self.port(near.output.as_deref(), from, &wire, &streams)?;
         let input = self.conditioner(far.input.as_deref(), to, "input", &streams)?;

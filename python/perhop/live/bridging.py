@@ -23,7 +23,7 @@ from perhop.live.planning import plan
 
 _INSIDE, _BRIDGE, _OUTSIDE = "inside", "bridge", "outside"
 # The keys of a link direction that a bridge uses.
-_OF_A_DIRECTION = ("framing", "ring", "queueing", "output", "overhead", "delay", "loss")
+_OF_A_DIRECTION = ("framing", "headers", "ring", "queueing", "output", "overhead", "delay", "loss")
 # Rate of a link without a configured rate; the bridge is then not paced.
 _ANY_RATE = "100Gb/s"
 _NO_SOURCE = {"cbr": {"rate": "1kb/s", "packet": {"ip": "100B"}}}

@@ -107,7 +107,8 @@ fn build_direction(
     agenda: &mut Agenda<Event<<Devices as Edge>::Event>>,
 ) -> Result<Direction, ConfigError> {
     let streams = streams_of(run, &config.name);
-    let wire = WireConfig { rate: config.rate, framing: config.framing, ring: config.ring };
+    let DirectionConfig { rate, framing, headers, ring, .. } = *config;
+    let wire = WireConfig { rate, framing, headers, ring };
     let interfaces = &config.output_interfaces;
     let accounting = Accounting::new(config.overhead).map_err(|error| error.within("overhead"))?;
     let output = conditioner(&config.output, interfaces, &streams.child("output"))

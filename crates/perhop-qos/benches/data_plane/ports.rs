@@ -2,7 +2,7 @@
 //! pace of a wire of 100 Gb/s. Packets come 32 at once and leave one by one; where the port is overloaded 40
 //! come for 32.
 
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
@@ -63,6 +63,7 @@ fn port(queueing: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     let wire = WireConfig {
         rate: Rate::from_bits_per_second(100_000_000_000),
         framing: Framing::default(),
+        headers: HeaderStack::EMPTY,
         ring: RingConfig::Packets(BURST as u32),
     };
     let mut port =

@@ -12,7 +12,7 @@ use crate::accounting::Accounting;
 use crate::buffer::BufferConfig;
 use crate::classifier::MatchConfig;
 use crate::conditioner::{ConditionerConfig, TrafficConditioner};
-use crate::framing::Framing;
+use crate::framing::{Framing, HeaderStack};
 use crate::policer::PoliceConfig;
 use crate::queue::{FairQueueingConfig, PrecedenceSource};
 use crate::random::Streams;
@@ -116,10 +116,19 @@ impl ClassConfig {
 pub struct WireConfig {
     /// Bits per second, counted in wire bytes.
     pub rate: Rate,
-    /// What surrounds an IP packet.
+    /// What surrounds an IP packet with its headers.
     pub framing: Framing,
+    /// Headers between an IP packet and the framing.
+    pub headers: HeaderStack,
     /// The FIFO between scheduler and wire.
     pub ring: RingConfig,
+}
+
+impl WireConfig {
+    /// Wire bytes of a packet of `ip` IP bytes.
+    pub fn bytes(&self, ip: u64) -> u64 {
+        self.framing.wire_bytes(self.headers.bytes(ip))
+    }
 }
 
 impl PolicyConfig {

@@ -1,20 +1,27 @@
 //! [`Pace`]: how long the wire takes for a packet.
 
-use crate::framing::Framing;
+use crate::framing::{Framing, HeaderStack};
 use crate::policy::WireConfig;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// How long the wire takes for a packet: framing and rate, without a division for most packets.
-#[derive(Clone, Copy, Debug)]
+/// How long the wire takes for a packet: headers, framing and rate, without a division for most packets.
+#[derive(Clone, Debug)]
 #[repr(C)] // what is asked for every packet comes last: beside what the port asks
 pub(super) struct Pace {
-    /// IP bytes of the last packet, and its time: most packets are as long as the one before.
-    last: (u32, Time),
+    /// Headers that add more to one packet than to another; `None` where there are none such.
+    headers: Option<Box<HeaderStack>>,
+    /// Time of a packet of `last_length`: most are as long as the one before.
+    last_time: Time,
     rate: Rate,
+    /// IP bytes of the last packet.
+    last_length: u32,
+    /// What the headers add to every packet, bytes.
+    constant: u16,
     framing: Framing,
-    /// Picoseconds of a wire byte where these are a whole number and the framing adds a constant, else 0.
+    /// Picoseconds of a wire byte where these are a whole number and headers and framing add a constant, else
+    /// 0.
     byte: u64,
-    /// What the framing adds, and what a frame has at least, in bytes.
+    /// What headers and framing add, and what a frame has at least, in bytes.
     added: u32,
     least: u32,
 }
@@ -24,17 +31,28 @@ impl Pace {
     pub(super) const ASKED: usize = std::mem::offset_of!(Pace, byte);
 
     pub(super) fn new(wire: &WireConfig) -> Pace {
-        let (rate, framing) = (wire.rate, wire.framing);
+        let WireConfig { rate, framing, headers, .. } = *wire;
         let per_second = 8 * PICOSECONDS_PER_SECOND;
         let is_whole = per_second.is_multiple_of(rate.as_bits_per_second());
-        let (byte, added, least) = match framing.added_and_least() {
-            Some((added, least)) if is_whole => {
-                (per_second / rate.as_bits_per_second(), added as u32, least as u32)
+        let (byte, added, least) = match (headers.added(), framing.added_and_least()) {
+            (Some(constant), Some((added, least))) if is_whole => {
+                (per_second / rate.as_bits_per_second(), (constant + added) as u32, least as u32)
             }
             _ => (0, 0, 0),
         };
-        let last = (0, rate.transmission_time(framing.wire_bytes(0)));
-        Pace { last, rate, framing, byte, added, least }
+        let mut pace = Pace {
+            headers: headers.added().is_none().then(|| Box::new(headers)),
+            last_time: Time::ZERO,
+            rate,
+            last_length: 0,
+            constant: headers.added().unwrap_or(0) as u16,
+            framing,
+            byte,
+            added,
+            least,
+        };
+        pace.measure(0);
+        pace
     }
     /// The time of a packet of `length` IP bytes.
     #[inline]
@@ -48,12 +66,15 @@ impl Pace {
             let bytes = (u64::from(length) + u64::from(self.added)).max(u64::from(self.least));
             return Some(Time::from_picoseconds(bytes * self.byte));
         }
-        (self.last.0 == length).then_some(self.last.1)
+        (self.last_length == length).then_some(self.last_time)
     }
     #[inline(never)]
     fn measure(&mut self, length: u32) -> Time {
-        self.last = (length, self.rate.transmission_time(self.framing.wire_bytes(u64::from(length))));
-        self.last.1
+        let ip = u64::from(length);
+        let bytes = self.headers.as_ref().map_or(ip + u64::from(self.constant), |headers| headers.bytes(ip));
+        self.last_length = length;
+        self.last_time = self.rate.transmission_time(self.framing.wire_bytes(bytes));
+        self.last_time
     }
 }
 
@@ -62,19 +83,35 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::framing::{Esp, EspCipher, EspIntegrity, EspMode, GreTunnel, Header, IpVersion, VlanTag};
     use crate::ring::RingConfig;
+
+    const HEADERS: [Header; 3] = [
+        Header::Gre(GreTunnel { key: true, checksum: false, sequence: false, over: IpVersion::Ipv4 }),
+        Header::Esp(Esp {
+            cipher: EspCipher::AesCbc,
+            integrity: EspIntegrity::Sha1,
+            mode: EspMode::Transport,
+            nat_t: false,
+            over: IpVersion::Ipv4,
+        }),
+        Header::Vlan(VlanTag { id: 7 }),
+    ];
 
     proptest! {
         #[test]
         fn the_short_way_is_the_division(
             framing in prop::sample::select(&Framing::ALL[..]),
+            headers in prop::sample::subsequence(HEADERS.to_vec(), 0..=HEADERS.len()),
             rate in prop_oneof![Just(100_000_000_000), Just(10_000_000), Just(2_000_000), Just(1_700_000), 1..400_000_000_000u64],
             lengths in prop::collection::vec(prop_oneof![0..200u32, 0..65_536u32], 1..20),
         ) {
             let rate = Rate::from_bits_per_second(rate);
-            let mut pace = Pace::new(&WireConfig { rate, framing, ring: RingConfig::default() });
+            let headers = HeaderStack::new(&headers).unwrap();
+            let mut pace = Pace::new(&WireConfig { rate, framing, headers, ring: RingConfig::default() });
             for length in lengths {
-                prop_assert_eq!(pace.time(length), rate.transmission_time(framing.wire_bytes(u64::from(length))));
+                let bytes = framing.wire_bytes(headers.bytes(u64::from(length)));
+                prop_assert_eq!(pace.time(length), rate.transmission_time(bytes));
             }
         }
     }

@@ -5,7 +5,6 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
-use perhop_qos::framing::Framing;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
 
@@ -269,8 +268,7 @@ impl Assembly<'_> {
             self.error(&end.path().join(key), message, help);
         }
         if let Some((written, read)) = framing {
-            let message =
-                format!("the framing is {} here and {} in {in_configuration}", word(written), word(read));
+            let message = format!("the framing is {written} here and {read} in {in_configuration}");
             let path = ValuePath::from("links").join(end.link).join("framing");
             self.error(&path, message, "both ends of a link have the same framing: remove it here");
         }
@@ -311,12 +309,6 @@ impl Assembly<'_> {
             }
         }
     }
-}
-
-/// The name of a framing in the scenario language.
-fn word(framing: Framing) -> String {
-    let value = serde_json::to_value(framing).unwrap_or_default();
-    value.as_str().unwrap_or_default().to_owned()
 }
 
 fn mask(length: u8) -> u32 {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use perhop_qos::ConfigError;
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
@@ -18,6 +18,7 @@ use crate::{InterfaceConfig, Scenario};
 const NOMINAL: WireConfig = WireConfig {
     rate: Rate::from_bits_per_second(1_000_000_000_000),
     framing: Framing::Raw,
+    headers: HeaderStack::EMPTY,
     ring: RingConfig::Packets(1),
 };
 
@@ -37,7 +38,9 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             // An interface is called by the neighbor at its other end.
             let interfaces: Vec<String> = network.neighbors(node).map(str::to_owned).collect();
             let rate = interface.rate.unwrap_or(link.rate);
-            let wire = WireConfig { rate, framing: link.framing(), ring: interface.ring };
+            // The link's headers have been checked, and make no difference to a policy.
+            let headers = HeaderStack::EMPTY;
+            let wire = WireConfig { rate, framing: link.framing(), headers, ring: interface.ring };
             at_interface(scenario, &path, interface, &Place { interfaces: &interfaces, wire }, findings);
         }
     }

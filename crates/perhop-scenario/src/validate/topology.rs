@@ -132,6 +132,9 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
     }
     let has_rate = link.rate.as_bits_per_second() > 0;
     findings.require(has_rate, path, "rate", "above 0", "for example 10Mb/s");
+    if let Err(error) = link.headers.check(link.framing()) {
+        findings.error(&path.join("headers").extend(&error.path), error.message).help = error.help;
+    }
     let (loses_some, found) = ((0.0..1.0).contains(&link.loss), format!("in [0, 1), got {}", link.loss));
     findings.require(loses_some, path, "loss", &found, "0.01 loses one packet in a hundred");
     findings.require(link.cost > 0, path, "cost", "above 0", "at least 1");

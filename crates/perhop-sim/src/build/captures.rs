@@ -14,8 +14,7 @@ impl Builder<'_> {
         for ((tap, ends), direction) in links.filter(|((_, ends), _)| captured.contains(ends)) {
             let is_between = |config: &&LinkConfig| ends.iter().all(|end| config.between.contains(end));
             let Some(config) = self.scenario.links.iter().find(is_between) else { continue };
-            let rate = config.interfaces.get(&ends[0]).and_then(|near| near.rate).unwrap_or(config.rate);
-            *tap = Some(Box::new(Tap::new(rate, config.framing(), direction.delay)));
+            *tap = Some(Box::new(Tap::new(config.wire_from(&ends[0]), direction.delay)));
             transport.ledger = Some(Ledger::default());
         }
     }

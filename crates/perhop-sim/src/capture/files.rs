@@ -48,7 +48,7 @@ impl<'a> Files<'a> {
                 .map(|(direction, tap)| {
                     let near = 2 * index as u32 + direction;
                     let stations = [near, near ^ 1];
-                    let (rate, framing) = (tap.rate, tap.framing);
+                    let (rate, framing) = (tap.wire.rate, tap.wire.framing);
                     let name = engine.direction(LinkId(near)).name.clone();
                     (LinkId(near), Interface { name, framing, rate, stations })
                 })

@@ -3,9 +3,9 @@
 use std::collections::VecDeque;
 
 use perhop_net::DropPoint;
-use perhop_qos::framing::Framing;
 use perhop_qos::packet::Packet;
-use perhop_qos::units::{Rate, Time};
+use perhop_qos::policy::WireConfig;
+use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use crate::session::Carried;
@@ -25,22 +25,21 @@ pub(crate) struct Record {
 /// shortcut the simulator took: packets keep their order on a wire, and arrive at a port in order.
 #[derive(Clone, Debug)]
 pub(crate) struct Tap {
-    pub(crate) rate: Rate,
-    pub(crate) framing: Framing,
+    pub(crate) wire: WireConfig,
     delay: Time,
     crossed: VecDeque<Record>,
     dropped: VecDeque<Record>,
 }
 
 impl Tap {
-    /// A tap on a wire of this `rate`, `framing` and propagation `delay`.
-    pub(crate) fn new(rate: Rate, framing: Framing, delay: Time) -> Tap {
-        Tap { rate, framing, delay, crossed: VecDeque::new(), dropped: VecDeque::new() }
+    /// A tap on a `wire` of this propagation `delay`.
+    pub(crate) fn new(wire: WireConfig, delay: Time) -> Tap {
+        Tap { wire, delay, crossed: VecDeque::new(), dropped: VecDeque::new() }
     }
     /// When the first bit of `packet` was sent on the wire, if its last bit arrived at `arrived`.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
-        let bytes = self.framing.wire_bytes(u64::from(packet.length));
-        arrived.saturating_sub(self.delay + self.rate.transmission_time(bytes))
+        let takes = self.wire.rate.transmission_time(self.wire.bytes(u64::from(packet.length)));
+        arrived.saturating_sub(self.delay + takes)
     }
 
     /// Records that `packet` arrived at the far end, before any processing there.

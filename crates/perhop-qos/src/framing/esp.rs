@@ -1,0 +1,142 @@
+//! [`Esp`]: the encapsulating security payload, whose padding depends on what it carries (RFC 4303).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::header::IpVersion;
+use super::is_default;
+use crate::error::ConfigError;
+
+/// IPsec ESP: security parameters index and sequence number, initialization vector, padding, trailer and
+/// integrity check value; in tunnel mode the outer IP header, too (RFC 4303 §2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Esp {
+    /// Cipher, which decides about the initialization vector and the padding.
+    pub cipher: EspCipher,
+    /// Integrity algorithm, which decides about the integrity check value; `none` with a cipher that has its
+    /// own.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub integrity: EspIntegrity,
+    /// What is encrypted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mode: EspMode,
+    /// Whether ESP is carried in UDP to pass address translation: 8 bytes more (RFC 3948).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub nat_t: bool,
+    /// Version of the outer IP header; in transport mode, of the IP header that ESP stands behind.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub over: IpVersion,
+}
+
+/// The cipher of ESP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum EspCipher {
+    /// Triple DES in CBC mode: initialization vector 8, blocks of 8 bytes (RFC 2451).
+    #[serde(rename = "3des")]
+    TripleDes,
+    /// AES in CBC mode: initialization vector 16, blocks of 16 bytes (RFC 3602).
+    #[serde(rename = "aes-cbc")]
+    AesCbc,
+    /// AES in Galois/counter mode: initialization vector 8, integrity check value 16 (RFC 4106).
+    #[serde(rename = "aes-gcm")]
+    AesGcm,
+    /// AES in counter mode: initialization vector 8 (RFC 3686).
+    #[serde(rename = "aes-ctr")]
+    AesCtr,
+    /// No encryption: no initialization vector (RFC 2410).
+    // YAML's own null is no word.
+    #[serde(rename = "none", alias = "null")]
+    Null,
+}
+
+/// The integrity algorithm of ESP.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum EspIntegrity {
+    /// None, or that of the cipher.
+    #[default]
+    None,
+    /// HMAC-MD5-96: 12 bytes (RFC 2403).
+    Md5,
+    /// HMAC-SHA1-96: 12 bytes (RFC 2404).
+    Sha1,
+    /// HMAC-SHA-256-128: 16 bytes (RFC 4868).
+    Sha256,
+    /// HMAC-SHA-384-192: 24 bytes (RFC 4868).
+    Sha384,
+    /// HMAC-SHA-512-256: 32 bytes (RFC 4868).
+    Sha512,
+}
+
+/// What ESP encrypts (RFC 4303 §3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EspMode {
+    /// The whole packet, behind a new IP header.
+    #[default]
+    Tunnel,
+    /// What the IP header carries.
+    Transport,
+}
+
+impl EspCipher {
+    /// Bytes of the initialization vector in every packet.
+    const fn vector(self) -> u64 {
+        match self {
+            EspCipher::AesCbc => 16,
+            EspCipher::TripleDes | EspCipher::AesGcm | EspCipher::AesCtr => 8,
+            EspCipher::Null => 0,
+        }
+    }
+    /// What is encrypted is padded to a multiple of so many bytes: the cipher's block, and at least 4 (RFC
+    /// 4303 §2.4).
+    const fn block(self) -> u64 {
+        match self {
+            EspCipher::TripleDes => 8,
+            EspCipher::AesCbc => 16,
+            EspCipher::AesGcm | EspCipher::AesCtr | EspCipher::Null => 4,
+        }
+    }
+}
+
+impl Esp {
+    /// Bytes of the integrity check value.
+    const fn check_value(self) -> u64 {
+        match (self.cipher, self.integrity) {
+            (EspCipher::AesGcm, _) | (_, EspIntegrity::Sha256) => 16,
+            (_, EspIntegrity::None) => 0,
+            (_, EspIntegrity::Md5 | EspIntegrity::Sha1) => 12,
+            (_, EspIntegrity::Sha384) => 24,
+            (_, EspIntegrity::Sha512) => 32,
+        }
+    }
+    /// The bytes of an IP packet of `carried` bytes once it is protected.
+    pub(super) const fn bytes(self, carried: u64) -> u64 {
+        let header = self.over.header_bytes();
+        let encrypted = match self.mode {
+            EspMode::Tunnel => carried,
+            EspMode::Transport => carried.saturating_sub(header),
+        };
+        // The length of the padding and the next header are encrypted, too (RFC 4303 §2.5 and §2.6).
+        let padded = (encrypted + 2).next_multiple_of(self.cipher.block());
+        let udp = if self.nat_t { 8 } else { 0 };
+        header + udp + 8 + self.cipher.vector() + padded + self.check_value()
+    }
+    /// Whether cipher and integrity algorithm go together.
+    pub(super) fn check(self) -> Result<(), ConfigError> {
+        match (self.cipher, self.integrity) {
+            // RFC 4106 §1: it provides both.
+            (EspCipher::AesGcm, integrity) if integrity != EspIntegrity::None => {
+                Err(ConfigError::new("integrity", "aes-gcm has an integrity check value of its own")
+                    .help("remove `integrity`"))
+            }
+            // RFC 4303 §5: not both may be absent.
+            (EspCipher::Null, EspIntegrity::None) => {
+                Err(ConfigError::new("", "neither a cipher nor an integrity algorithm")
+                    .help("for example `integrity: sha1`"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! [`check`]: which header may carry which, and which framing.
+
+use super::Framing;
+use super::esp::EspMode;
+use super::header::{Header, IpVersion, L2tpVersion};
+use crate::error::ConfigError;
+
+/// What a header looks like to what carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Unit {
+    /// An IP packet; its version, where a header says it.
+    Packet(Option<IpVersion>),
+    /// MPLS labels.
+    Labeled,
+    /// A VLAN tag, which only an Ethernet header can announce.
+    Tagged,
+    /// A session of PPPoE, likewise.
+    Session,
+    /// A multilink header, which only a PPP protocol number can announce.
+    Multilink,
+    /// A PPP protocol number.
+    PointToPoint,
+    /// An Ethernet frame.
+    Frame,
+    /// An Ethernet frame as AAL5 carries it.
+    BridgedFrame,
+    /// A frame of frame relay.
+    FrameRelay,
+}
+
+impl Unit {
+    fn of(header: Header) -> Unit {
+        match header {
+            Header::Vlan(_) => Unit::Tagged,
+            Header::Mpls(_) => Unit::Labeled,
+            Header::Gre(gre) => Unit::Packet(Some(gre.over)),
+            Header::IpIp(tunnel) => Unit::Packet(Some(tunnel.over)),
+            Header::Esp(esp) => Unit::Packet(Some(esp.over)),
+            Header::Vxlan(vxlan) => Unit::Packet(Some(vxlan.over)),
+            Header::L2tp(l2tp) => Unit::Packet(Some(l2tp.over)),
+            Header::Mlppp(_) => Unit::Multilink,
+            Header::Pppoe => Unit::Session,
+            Header::Ppp => Unit::PointToPoint,
+            Header::FrameRelay => Unit::FrameRelay,
+            Header::Ethernet => Unit::Frame,
+            Header::Bridged => Unit::BridgedFrame,
+        }
+    }
+    /// Whether an `EtherType` announces it.
+    fn has_ether_type(self) -> bool {
+        matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Tagged | Unit::Session)
+    }
+    /// Whether a PPP protocol number announces it.
+    fn has_ppp_number(self) -> bool {
+        matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Multilink)
+    }
+    fn is_carried_by(self, header: Header) -> bool {
+        match header {
+            Header::Vlan(_) | Header::Vxlan(_) | Header::Ethernet | Header::Bridged => self.has_ether_type(),
+            // RFC 4385: the control word belongs to pseudowires.
+            Header::Mpls(mpls) if mpls.control_word => self == Unit::Frame,
+            Header::Mpls(_) | Header::Gre(_) => {
+                matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Frame)
+            }
+            Header::IpIp(_) => matches!(self, Unit::Packet(_)),
+            Header::Esp(esp) => match self {
+                Unit::Packet(Some(version)) => esp.mode == EspMode::Tunnel || esp.over == version,
+                Unit::Packet(None) => true,
+                _ => false,
+            },
+            Header::L2tp(l2tp) => match l2tp.version {
+                L2tpVersion::V2 => self.has_ppp_number(),
+                L2tpVersion::V3 => matches!(self, Unit::Packet(_) | Unit::Frame | Unit::PointToPoint),
+            },
+            Header::Mlppp(_) | Header::FrameRelay => matches!(self, Unit::Packet(_) | Unit::Labeled),
+            Header::Pppoe | Header::Ppp => self.has_ppp_number(),
+        }
+    }
+    fn is_carried_on(self, framing: Framing) -> bool {
+        match framing {
+            Framing::Raw => {
+                matches!(self, Unit::Labeled | Unit::PointToPoint | Unit::Frame | Unit::FrameRelay)
+            }
+            Framing::EthernetHeader | Framing::EthernetFrame | Framing::EthernetWire => self.has_ether_type(),
+            Framing::Ppp => self.has_ppp_number(),
+            Framing::Hdlc => self == Unit::Labeled,
+            Framing::Aal5Mux => matches!(self, Unit::Labeled | Unit::PointToPoint | Unit::BridgedFrame),
+            Framing::Aal5Snap => matches!(self, Unit::Labeled | Unit::BridgedFrame),
+        }
+    }
+    /// Where it can stand.
+    fn help(self) -> &'static str {
+        match self {
+            Unit::Packet(_) | Unit::Labeled => "headers are listed from the IP packet outwards",
+            Unit::Tagged | Unit::Session => {
+                "it needs Ethernet around it: `framing: ethernet-frame`, or `ethernet` or `vxlan` after it"
+            }
+            Unit::Multilink => "it needs PPP around it: `framing: ppp`, or `pppoe`, `ppp` or `l2tp` after it",
+            Unit::PointToPoint => "it is for `framing: aal5-mux` or `raw`, or inside L2TPv3",
+            Unit::Frame => "it is for frames inside `mpls`, `gre` or L2TPv3, or for `framing: raw`",
+            Unit::BridgedFrame => "it is for `framing: aal5-snap` or `aal5-mux`",
+            Unit::FrameRelay => "it is for `framing: raw`, and the last of the headers",
+        }
+    }
+}
+
+/// Whether each of `headers` may carry the one before it, and `framing` the last.
+pub(super) fn check(headers: &[Header], framing: Framing) -> Result<(), ConfigError> {
+    let mut inside = Unit::Packet(None);
+    let mut name = "an IP packet";
+    for (index, header) in headers.iter().enumerate() {
+        if !inside.is_carried_by(*header) {
+            return Err(refused(inside, name, header.name(), *header).within(index));
+        }
+        (inside, name) = (Unit::of(*header), header.name());
+    }
+    if matches!(inside, Unit::Packet(_)) || inside.is_carried_on(framing) {
+        return Ok(());
+    }
+    let message = format!("`{name}` cannot stand directly on framing `{framing}`");
+    Err(ConfigError::new("", message).help(inside.help()).within(headers.len() - 1))
+}
+
+fn refused(inside: Unit, name: &str, around: &str, header: Header) -> ConfigError {
+    match (inside, header) {
+        (Unit::Packet(Some(_)), Header::Esp(_)) => {
+            let message = format!("`over` is not the version of the outer IP header of `{name}` before it");
+            ConfigError::new("esp.over", message).help("in transport mode ESP stands behind that header")
+        }
+        (_, Header::Mpls(mpls)) if mpls.control_word => {
+            ConfigError::new("mpls.control-word", "only a pseudowire has a control word")
+                .help("write `ethernet` before `mpls`, or remove it")
+        }
+        _ => ConfigError::new("", format!("`{around}` cannot carry `{name}`")).help(inside.help()),
+    }
+}

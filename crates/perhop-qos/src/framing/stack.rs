@@ -1,0 +1,105 @@
+//! [`HeaderStack`]: the headers between an IP packet and the framing of its wire.
+
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::header::Header;
+use super::{Framing, nesting};
+use crate::error::ConfigError;
+
+/// Headers between an IP packet and the framing of its wire, from the packet outwards: `[gre, {esp: …}]`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct HeaderStack {
+    /// As many as there are, then any.
+    headers: [Header; HeaderStack::MOST],
+    count: u8,
+}
+
+impl HeaderStack {
+    /// How many headers there can be.
+    pub const MOST: usize = 8;
+    /// No headers.
+    pub const EMPTY: HeaderStack = HeaderStack { headers: [Header::Ppp; HeaderStack::MOST], count: 0 };
+
+    /// These headers, from the packet outwards; `None` where there are too many.
+    pub fn new(headers: &[Header]) -> Option<HeaderStack> {
+        let mut stack = HeaderStack::EMPTY;
+        stack.headers.get_mut(..headers.len())?.copy_from_slice(headers);
+        stack.count = headers.len() as u8;
+        Some(stack)
+    }
+    /// The headers, from the packet outwards.
+    pub fn headers(&self) -> &[Header] {
+        &self.headers[..usize::from(self.count)]
+    }
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+    /// Bytes of a packet of `ip` IP bytes with these headers, without the framing.
+    pub fn bytes(&self, ip: u64) -> u64 {
+        self.headers().iter().fold(ip, |carried, header| header.bytes(carried))
+    }
+    /// What they add to every packet; `None` where that depends on its length.
+    pub fn added(&self) -> Option<u64> {
+        self.headers().iter().map(|header| header.added()).sum()
+    }
+    /// Whether a tag carries the class of service.
+    pub fn has_tag(&self) -> bool {
+        self.headers().iter().any(|header| matches!(header, Header::Vlan(_)))
+    }
+    /// Whether labels carry the traffic class.
+    pub fn has_labels(&self) -> bool {
+        self.headers().iter().any(|header| matches!(header, Header::Mpls(_)))
+    }
+    /// Whether these headers exist, and may stand in this order on a wire with this `framing`.
+    ///
+    /// # Errors
+    /// The first header that may not stand where it does; its index is the path.
+    pub fn check(&self, framing: Framing) -> Result<(), ConfigError> {
+        for (index, header) in self.headers().iter().enumerate() {
+            header.check().map_err(|error| error.within(header.name()).within(index))?;
+        }
+        nesting::check(self.headers(), framing)
+    }
+}
+
+impl Default for HeaderStack {
+    fn default() -> HeaderStack {
+        HeaderStack::EMPTY
+    }
+}
+impl fmt::Debug for HeaderStack {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        formatter.debug_list().entries(self.headers()).finish()
+    }
+}
+impl Serialize for HeaderStack {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.headers().serialize(serializer)
+    }
+}
+impl<'de> Deserialize<'de> for HeaderStack {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<HeaderStack, D::Error> {
+        let headers = Vec::<Header>::deserialize(deserializer)?;
+        HeaderStack::new(&headers).ok_or_else(|| {
+            let (found, most) = (headers.len(), HeaderStack::MOST);
+            de::Error::custom(format!("{found} headers, but there can be {most} at most"))
+        })
+    }
+}
+impl JsonSchema for HeaderStack {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "HeaderStack".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "headers between the IP packet and the framing of the wire, from the packet outwards: gre, then esp",
+            "type": "array",
+            "items": generator.subschema_for::<Header>(),
+            "maxItems": HeaderStack::MOST,
+        })
+    }
+}
