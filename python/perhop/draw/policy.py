@@ -199,8 +199,7 @@ def _schedulers(root: _Node, x: float, parts: list[str]) -> float:
 def _ring(port: Port, x: float, middle: float, parts: list[str]) -> float:
     """Draw transmit ring and wire; return the end of the picture."""
     lines: Lines = [("transmit ring", "head"), (words.ring(port.interface.get("ring")), "muted")]
-    framing = words.values(port.link.get("framing", "raw"))
-    wire: Lines = [(words.quantity(port.rate), "head"), (framing, "muted")]
+    wire: Lines = [(words.quantity(port.rate), "head"), (words.wire(port.link), "muted")]
     delay = _core.quantity(str(port.link.get("delay", "")))
     if delay and delay[0]:
         wire.append((f"delay {words.quantity(str(port.link['delay']))}", "muted"))

@@ -141,7 +141,7 @@ def _link(
     middle_x = _bezier(t, x1, x1 + bend, x2 - bend, x2)
     middle_y = _bezier(t, y1, y1, y2, y2)
     return svg.group(
-        f"link {first} to {second}: {label}, {words.values(link.get('framing', 'raw'))}",
+        f"link {first} to {second}: {label}, {words.wire(link)}",
         [
             svg.path(way, "wire slow" if slow else "wire"),
             svg.rectangle(

@@ -156,6 +156,12 @@ def values(said: object) -> str:
     return f"{said:g}" if isinstance(said, float) else quantity(str(said))
 
 
+def wire(link: Mapping[str, Any]) -> str:
+    """Return what surrounds a packet on a link, from outside in: `ethernet-wire, vlan, gre`."""
+    headers = [one if isinstance(one, str) else next(iter(one)) for one in link.get("headers", [])]
+    return ", ".join([values(link.get("framing") or "raw"), *reversed(headers)])
+
+
 def quantity(text: str) -> str:
     """Return a rate in a suitable unit, another quantity with a space before its unit, else the text."""
     found = _core.quantity(text)
