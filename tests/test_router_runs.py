@@ -10,8 +10,13 @@ import pytest
 import perhop as library
 from conftest import ROOT, Command
 from perhop import Scenario
+from perhop.configuration import checked
+from perhop.inference.headers import Header
 from perhop.inference.network import FAR, NEAR
 from perhop.inference.roles import role_named
+from perhop.inference.selection import select_network
+from perhop.inference.targets import unmatched
+from perhop.inference.trial import places_of
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
 # Class-maps and policy-maps alone need an interface; of two policies, one is named.
@@ -98,7 +103,7 @@ def test_every_queue_has_its_configured_rate_beside_the_obtained_one(
     ran: tuple[Scenario, library.Results],
 ) -> None:
     scenario, results = ran
-    rows = {row["queue"]: row for row in results.summary["rates"] if row["port"].endswith(f"->{FAR}")}
+    rows = {(row["port"], row["queue"]): row for row in results.summary["rates"]}
     if len(set(scenario.queues.values())) > 1:
         assert set(scenario.queues.values()) <= set(rows)
     for row in rows.values():
@@ -149,6 +154,53 @@ def test_datagrams_stand_for_tcp_that_gets_no_replies() -> None:
     assert "1000-byte datagrams, as TCP gets no replies" in str(scenario.inferred)
 
 
+GROUPS = """\
+class-map match-any MARKET
+ match access-group name FEED
+policy-map OUT
+ class MARKET
+  priority 500
+interface Serial0/0
+ bandwidth 2000
+ service-policy output OUT
+ip access-list extended FEED
+ permit udp host 192.0.2.10 host 232.10.10.10 eq 15000
+"""
+
+
+def test_addresses_that_no_host_has_are_said(tmp_path: Path) -> None:
+    (tmp_path / "feed.cfg").write_text(GROUPS)
+    told = Scenario.infer(tmp_path / "feed.cfg").inferred or ""
+    assert "class `MARKET`: no header reaches it: it matches addresses that no host has" in told
+
+
+def test_a_trial_tells_headers_of_both_protocols_apart() -> None:
+    """More than one simulation's worth of them, of IPv4 and IPv6, with and without the codepoint of voice."""
+    file = CONFIGURATIONS / "branch-15-subrate.cfg"
+    router = checked(file.read_text())["router"]
+    network = select_network(router, {"file": file.name}, file.parent, None)
+    six = {"source": "2001:db8:5::1", "destination": "2001:db8:6::1"}
+    headers = [
+        Header(dscp="ef" if number % 3 else "af21", protocol="udp", **(six if number % 2 else {}))
+        for number in range(24)
+    ]
+    for header, places in zip(headers, places_of(network, headers), strict=True):
+        (queue,) = (path for side, path in places if side == "queue")
+        assert queue.rpartition("/")[2] == ("VOICE" if header.dscp == "ef" else "CRITICAL-DATA"), header
+
+
+def test_a_configured_class_that_nothing_matches_is_found() -> None:
+    """The router's own resolved policy names it; it has neither queue nor conditioner."""
+    file = CONFIGURATIONS / "unreachable.cfg"
+    router = checked(file.read_text())["router"]
+    network = select_network(router, {"file": file.name}, file.parent, None)
+    assert network.leaving.port is not None
+    assert unmatched(network) == []
+    classes = [{"name": name, "bandwidth": {"rate_bps": 500_000}} for name in ("WEB", "TWICE")]
+    network.leaving.port["policies"] = {"output": {"classes": [*classes, {"name": "EMPTY"}]}}
+    assert unmatched(network) == ["TWICE"]
+
+
 @pytest.mark.parametrize(
     ("given", "name"),
     [
@@ -191,6 +243,14 @@ def test_an_unknown_interface_is_one_error(perhop: Command, given: str, said: st
     assert len(ended.err.splitlines()) == 2
 
 
+def test_packets_do_not_leave_by_a_loopback(perhop: Command, tmp_path: Path) -> None:
+    text = (CONFIGURATIONS / "branch-t1.cfg").read_text().replace("end\n", "interface Loopback0\n")
+    (tmp_path / "branch.cfg").write_text(text)
+    ended = perhop("run", "branch.cfg", "--interface", "lo0")
+    assert (ended.code, ended.out) == (2, "")
+    assert ended.err.startswith("error: no packets leave the router by `Loopback0`\nhelp: ")
+
+
 def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path) -> None:
     file = CONFIGURATIONS / "fragment-wan.cfg"
     without = perhop("run", file)
@@ -230,6 +290,14 @@ def test_an_option_that_is_not_clear_is_one_error(perhop: Command, options: list
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
     assert len(ended.err.splitlines()) == 2
+
+
+@pytest.mark.parametrize(("duration", "warmup"), [("30s", 2.0), ("1s", 0.02)])
+def test_a_shorter_run_has_a_shorter_warm_up(perhop: Command, duration: str, warmup: float) -> None:
+    """Of the usual 100 s, two are not counted."""
+    file = CONFIGURATIONS / "branch-t1.cfg"
+    document = perhop("run", file, "--duration", duration, "--json").json()
+    assert document["warmup_s"] == warmup
 
 
 def test_a_policy_that_is_attached_nowhere_is_mentioned(perhop: Command) -> None:
@@ -276,8 +344,7 @@ def test_the_table_adds_up_on_screen_and_fits_80_columns(perhop: Command) -> Non
         row for row in columns(ended.out) if row and row[0] in ("VOICE", "CRITICAL-DATA", "class-default")
     ]
     heads = next(line for line in ended.out.splitlines() if "offered" in line)
-    assert "configured" in ended.out
-    assert "obtained" in ended.out
+    assert {"queued", "flight", "configured", "obtained"} <= set(ended.out.split())
     for row in rows:
         # Offered, then delivered, the causes of drops, and what is in the network, up to the configured rate.
         end = next(place for place, cell in enumerate(row) if cell in ("≤", "≥"))

@@ -9,7 +9,7 @@ from typing import Any
 from perhop.configuration import checked_as
 from perhop.core_types import RecognizedPlatform, RouterReport
 from perhop.policy_rates import conditioner_limit, guarantee_of, has_priority, limit_of, weight_of
-from perhop.ports import ports
+from perhop.ports import ports, resolved
 from perhop.quantity import bits_per_second
 from perhop.schema_types import PolicyConfig, QueueingConfig, ScenarioConfig
 
@@ -27,13 +27,17 @@ class Configured:
     priority: bool = False
 
 
-def rates(scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rates(
+    scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any], samples: Mapping[str, Any]
+) -> list[dict[str, Any]]:
     """Return a row for each queue of each port whose policy has several queues, or limits the only one.
 
-    Obtained is what the queue sent, in IP bits per second.
+    Obtained is what the queue sent, in IP bits per second. What is still queued is known if the queue was
+    sampled at the end: `samples` are the columns of the table `queues`.
     """
     seconds = summary["duration_s"] - summary["warmup_s"]
-    resolved = _resolved(scenario)
+    said_by_routers = _said_by_routers(scenario)
+    queued = _queued(samples, summary["duration_s"])
     rows = []
     for port in ports(scenario):
         rate = bits_per_second(port.rate)
@@ -42,11 +46,42 @@ def rates(scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, An
         written = {
             queue: _limited(one, limits.get(queue.rpartition("/")[2])) for queue, one in written.items()
         }
-        said = resolved.get((port.sender, port.interface.get("name")), {})
+        said = said_by_routers.get((port.sender, port.interface.get("name")), {})
         found = {queue: said.get(queue, one) for queue, one in written.items()}
         if len(found) > 1 or any(one.at_most is not None for one in found.values()):
             sent = _sent(port.name, summary, seconds)
-            rows += [_row(port.name, queue, one, sent.get(queue)) for queue, one in found.items()]
+            rows += [
+                {
+                    "port": port.name,
+                    "queue": queue,
+                    "priority": one.priority,
+                    "guaranteed_bps": one.at_least,
+                    "limit_bps": one.at_most,
+                    "obtained_bps": sent.get(queue) or {"mean": None, "ci95": None, "unit": "b/s"},
+                    "queued_packets": queued.get((port.name, queue)),
+                }
+                for queue, one in found.items()
+            ]
+    return rows
+
+
+def policers(scenario: ScenarioConfig | Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a row for each conditioner that drops above a rate: where it is, and the rate."""
+    policies = resolved(scenario).get("policies", {})
+    rows = []
+    for port in ports(scenario):
+        for side in ("input", "output"):
+            policy = policies.get(str(port.interface.get(side)))
+            rows += [
+                {
+                    "node": port.sender,
+                    "neighbor": port.receiver,
+                    "side": side,
+                    "class": name,
+                    "limit_bps": limit,
+                }
+                for name, limit in _conditioned(policy).items()
+            ]
     return rows
 
 
@@ -56,15 +91,17 @@ def platforms(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, Recogni
     return {name: platform for name, platform in found.items() if platform is not None}
 
 
-def _row(port: str, queue: str, one: Configured, obtained: dict[str, Any] | None) -> dict[str, Any]:
-    return {
-        "port": port,
-        "queue": queue,
-        "priority": one.priority,
-        "guaranteed_bps": one.at_least,
-        "limit_bps": one.at_most,
-        "obtained_bps": obtained or {"mean": None, "ci95": None, "unit": "b/s"},
-    }
+def _queued(samples: Mapping[str, Any], end_s: float) -> dict[tuple[str, str], float]:
+    """Return the packets in each sampled queue at the end of the run, their mean over the replications."""
+    if not len(samples["time_s"]):
+        return {}
+    ports, queues = samples["port"], samples["queue"]
+    last = (samples["time_s"] == end_s) & (samples["precedence"] == 0)
+    found: dict[tuple[str, str], list[float]] = {}
+    rows = zip(ports[0][last], queues[0][last], samples["packets"][last], strict=True)
+    for port, queue, packets in rows:
+        found.setdefault((ports[1][port], queues[1][queue]), []).append(float(packets))
+    return {place: sum(values) / len(values) for place, values in found.items()}
 
 
 def _written(
@@ -85,7 +122,7 @@ def _written(
 
 
 def _conditioned(policy: PolicyConfig | None) -> dict[str, float]:
-    """Return the rates above which the conditioners of an output policy drop, by class."""
+    """Return the rates above which the conditioners of a policy drop, by class."""
     limits: dict[str, float] = {}
     for stage in (policy or {}).get("conditioners", []):
         limit = conditioner_limit(stage)
@@ -143,19 +180,20 @@ def _reports(scenario: ScenarioConfig | Mapping[str, Any]) -> Iterator[tuple[str
                 continue
 
 
-def _resolved(
+def _said_by_routers(
     scenario: ScenarioConfig | Mapping[str, Any],
 ) -> dict[tuple[str, str | None], dict[str, Configured]]:
     """Return what routers themselves say about their queues, by node and interface."""
     return {
-        (name, port["name"]): dict(_of_classes(policies["output"]["classes"]))
+        (name, port["name"]): dict(of_classes(policies["output"]["classes"]))
         for name, report in _reports(scenario)
         for port in report["router"]["ports"]
         if (policies := port.get("policies")) and policies["output"]
     }
 
 
-def _of_classes(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Configured]]:
+def of_classes(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Configured]]:
+    """Return what a router's resolved policy says about the queues of its classes, and of their children."""
     for one in classes:
         bandwidth, priority = one.get("bandwidth") or {}, one.get("priority")
         shape, police = one.get("shape") or {}, one.get("police") or {}
@@ -168,4 +206,4 @@ def _of_classes(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Con
             most = min((limit for limit in limits if limit), default=None)
             yield str(one["queue"]), Configured(bandwidth.get("rate_bps"), most, priority is not None)
         if inner := one.get("policy"):
-            yield from _of_classes(inner["classes"])
+            yield from of_classes(inner["classes"])

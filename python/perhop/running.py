@@ -13,7 +13,7 @@ from perhop import _core
 from perhop.capturing import LARGEST_FRAME, Captures
 from perhop.document import Document, typed
 from perhop.errors import InvalidInputError
-from perhop.rates import platforms, rates
+from perhop.rates import platforms, policers, rates
 from perhop.results import Results
 from perhop.saving import MANIFEST, whole_folder
 
@@ -103,7 +103,8 @@ def simulate(
         if captures and folder:
             (folder / MANIFEST).write_text(captures.manifest(resolved, captured), encoding="utf-8")
     counted = json.loads(summary)
-    counted["rates"] = rates(resolved, counted)
+    counted["rates"] = rates(resolved, counted, tables["queues"])
+    counted["policers"] = policers(resolved)
     if known := platforms(resolved):
         counted["platforms"] = known
     return Results(

@@ -14,6 +14,7 @@ from perhop.document import Document, overrides
 from perhop.draw import draw
 from perhop.errors import InvalidInputError
 from perhop.inference import infer
+from perhop.quantity import quantity
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
 from perhop.schema_types import RouterConfiguration, ScenarioConfig
@@ -47,8 +48,8 @@ class Scenario(Document):
         super().__init__(data, base)
         #: What was inferred, where the scenario was inferred from a router configuration.
         self.inferred: str | None = None
-        #: The queue of the router that each class of inferred traffic waits in, as in results.
-        self.queues: dict[str, str] = {}
+        #: The port and the queue of the router that each class of inferred traffic waits in, as in results.
+        self.queues: dict[str, tuple[str, str]] = {}
 
     @classmethod
     def load(
@@ -98,7 +99,8 @@ class Scenario(Document):
                 )
             return super().load(path, set)
         inferred = cls.infer(path, **options)
-        loaded = cls._from(_core.load_json(inferred.to_json(), inferred.base, overrides(set or {})))
+        changes = _with_shorter_warmup(inferred, set or {})
+        loaded = cls._from(_core.load_json(inferred.to_json(), inferred.base, overrides(changes)))
         loaded.inferred, loaded.queues = inferred.inferred, inferred.queues
         return loaded
 
@@ -179,6 +181,18 @@ class Scenario(Document):
         """Draw the network and the policies in a notebook."""
         # A wide policy scrolls instead of shrinking below a readable size.
         return f'<div style="overflow-x:auto">{draw(self)}</div>'
+
+
+def _with_shorter_warmup(inferred: Document, changes: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the changes of an inferred scenario, with its warm-up shortened where its duration is."""
+    duration = quantity(str(changes["duration"])) if "duration" in changes else None
+    usual, warmup = (quantity(one) for one in (inferred["duration"], inferred["measure"]["warmup"]))
+    if duration is None or usual is None or warmup is None or "measure.warmup" in changes:
+        return changes
+    if duration[0] > 2 * warmup[0]:
+        return changes
+    microseconds = round(1e6 * duration[0] * warmup[0] / usual[0])
+    return {**changes, "measure.warmup": f"{microseconds}us"}
 
 
 def run(

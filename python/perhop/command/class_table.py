@@ -13,6 +13,8 @@ from perhop.tables import described
 
 _CAUSE = "dropped_"
 _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
+#: The port and the queue of each class, by the class's name.
+Queues = Mapping[str, tuple[str, str]]
 # The replies of TCP, as results call them.
 _BACK = " (back)"
 _DELAYS = [("delay\nmean", "delay_mean_s"), ("delay\np99", "delay_p99_s")]
@@ -33,7 +35,7 @@ _TRANSACTIONS = [
 _MOST_QUEUES = 40
 
 
-def show_classes(results: Results, queues: Mapping[str, str] | None = None) -> None:
+def show_classes(results: Results, queues: Queues | None = None) -> None:
     """Print the results of each class, one row each.
 
     With `queues`, the queue of the router under test that each class waits in, its configured rate stands
@@ -47,7 +49,7 @@ def show_classes(results: Results, queues: Mapping[str, str] | None = None) -> N
             else platform_words(platform)
         )
     classes = [one for one in summary["classes"] if not (queues and _is_quiet_reply(one))]
-    columns = [*_packets(classes), *_rates(classes, summary, queues)]
+    columns = [*_packets(classes, summary, queues), *_rates(classes, summary, queues)]
     columns += [_column(name, key, classes) for name, key in _DELAYS]
     # Fairness of a single flow is always 1.
     if not queues and any(_mean(group["flows"]) > 1 for group in classes):
@@ -64,7 +66,9 @@ def _is_quiet_reply(group: Mapping[str, Any]) -> bool:
     return str(group["class"]).endswith(_BACK) and not _mean(group["dropped_packets"])
 
 
-def _packets(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
+def _packets(
+    classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
+) -> Iterator[Column]:
     """Return what became of the packets: what was offered is the sum of all that follows."""
     yield _column("offered", "offered_packets", classes)
     yield _column("delivered", "delivered_packets", classes)
@@ -75,27 +79,55 @@ def _packets(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
     ]
     for cause in causes:
         yield _column(_stacked(cause.removeprefix(_CAUSE)), cause, classes)
-    if classes and "queued_packets" in classes[0]:
-        yield _column("queued", "queued_packets", classes)
-        flying = [{"rest": _difference(one["in_network_packets"], one["queued_packets"])} for one in classes]
-        yield _column("in\nflight", "rest", flying)
-    else:
+    waiting = _waiting(classes, summary, queues)
+    if waiting is None:
         yield _column("in the\nnetwork", "in_network_packets", classes)
+    else:
+        yield Column("still\nqueued", [number(one) for one in waiting], with_next=True)
+        flying = [_mean(one["in_network_packets"]) - part for one, part in zip(classes, waiting, strict=True)]
+        yield Column("in\nflight", [number(one) for one in flying])
 
 
-def _difference(whole: Mapping[str, Any], part: Mapping[str, Any]) -> dict[str, Any]:
-    return {"mean": _mean(whole) - _mean(part), "ci95": None, "unit": whole["unit"]}
+def _waiting(
+    classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
+) -> list[float] | None:
+    """Return how many packets of each class are still queued; `None` where that is not known of all.
+
+    It is known of classes with a queue of their own in the router under test.
+    """
+    left = {(row["port"], row["queue"]): row["queued_packets"] for row in summary.get("rates", [])}
+    places = [(queues or {}).get(str(one["class"])) for one in classes]
+    found = [left.get(place) if place else None for place in places]
+    if len(set(places)) < len(places) or None in found:
+        return None
+    # The queue may hold packets that were sent during the warm-up, which no class counts.
+    inside = [_mean(one["in_network_packets"]) for one in classes]
+    return [min(part or 0.0, whole) for part, whole in zip(found, inside, strict=True)]
 
 
 def _rates(
-    classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Mapping[str, str] | None
+    classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
 ) -> Iterator[Column]:
     if not queues:
         yield _column("throughput", "throughput_bps", classes)
         return
-    rows = {row["queue"]: row for row in summary.get("rates", [])}
-    said = [rows.get(queues.get(str(one["class"]), "")) for one in classes]
+    said = [_said(str(one["class"]), summary, queues) for one in classes]
     yield from _beside(said, [one["throughput_bps"] for one in classes])
+
+
+def _said(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
+    """Return what the router's policies say about the rate of a class: its queue's and its policers'."""
+    place = queues.get(name)
+    # A class without a queue of its own has no part of the rate of the one that it shares.
+    own = place is not None and (list(queues.values()).count(place) == 1 or place[1].endswith(name))
+    rows = {(row["port"], row["queue"]): row for row in summary.get("rates", [])}
+    said = rows.get(place) if place is not None and own else None
+    limits = [row["limit_bps"] for row in summary.get("policers", []) if row["class"] == name]
+    limits += [said["limit_bps"]] if said and said["limit_bps"] is not None else []
+    if not limits:
+        return said
+    usual = said or {"guaranteed_bps": None, "priority": False}
+    return {**usual, "limit_bps": min(limits)}
 
 
 def _beside(

@@ -35,8 +35,8 @@ _DURATIONS = (
     (25_000.0, 400),
     (float("inf"), 100),
 )
-# The part of a run that is not counted; more of a short one, in which TCP is still starting.
-_WARMUP, _SHORT, _SHORT_WARMUP = 0.1, 1_000, 0.4
+# The part of a run that is not counted, 2 s at most; more of a short one, in which TCP is still starting.
+_WARMUP, _LONGEST_WARMUP, _SHORT, _SHORT_WARMUP = 0.1, 2_000, 1_000, 0.4
 # Samples of queues in a run, and of throughput and delays.
 _QUEUE_SAMPLES, _SAMPLES = 200, 40
 
@@ -58,8 +58,8 @@ class InferredScenario:
     missing: list[str]
     #: The router's platform and why it was taken, if known.
     platform: str | None
-    #: The queue of the leaving interface that each class of traffic waits in, as in results.
-    queues: dict[str, str] = field(default_factory=dict)
+    #: The port and the queue of the router that each class of traffic waits in, as in results.
+    queues: dict[str, tuple[str, str]] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
@@ -144,7 +144,7 @@ def _inferred(
         offered=[(name, *flow.offered) for name, flow in zip(classes, traffic.flows, strict=True)],
         missing=remarks,
         platform=platform,
-        queues={name: queue for name, queue in zip(classes, queues, strict=True) if queue},
+        queues={name: (network.port, queue) for name, queue in zip(classes, queues, strict=True) if queue},
     )
 
 
@@ -199,13 +199,13 @@ def _scenario(network: Network, traffic: Traffic) -> ScenarioConfig:
     megabits = sum(flow.rate for flow in traffic.flows) / 1e6
     usual = next(milliseconds for most, milliseconds in _DURATIONS if megabits <= most)
     milliseconds = traffic.milliseconds or usual
-    warmup = _SHORT_WARMUP if milliseconds <= _SHORT else _WARMUP
+    warmup = min((_SHORT_WARMUP if milliseconds <= _SHORT else _WARMUP) * milliseconds, _LONGEST_WARMUP)
     entries = [flow.entry for flow in traffic.flows]
     scenario = network.scenario(entries, [flow.header for flow in traffic.flows], _time(milliseconds))
     return {
         **scenario,
         "measure": {
-            "warmup": _time(0 if traffic.milliseconds else warmup * milliseconds),
+            "warmup": _time(0 if traffic.milliseconds else warmup),
             "queues": [{"from": network.router, "to": FAR, "every": _time(milliseconds / _QUEUE_SAMPLES)}],
             "throughput-every": _time(milliseconds / _SAMPLES),
             "delay-every": _time(milliseconds / _SAMPLES),

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Sequence
 from perhop.core_types import RouterDiagnostic, RouterPort, RouterReport
 from perhop.errors import ScenarioError
 from perhop.inference.roles import role_named
+from perhop.quantity import counted
 from perhop.references import Name, References
 
+# The number of errors that are named.
+_MOST_REMARKS = 5
 # Errors that say that a name has no definition; `--assume` can stand for both.
 _UNDEFINED = re.compile(r"(?P<kind>class-map|access list) (?P<name>\S+) is not defined")
 
@@ -50,10 +53,11 @@ class Faults:
 
     def remarks(self) -> list[str]:
         """Say what is left out."""
-        return [
-            f"left out, as the path does not use it: line {one['line']}: {one['message']}"
-            for one in self.elsewhere
-        ]
+        rest = len(self.elsewhere) - _MOST_REMARKS
+        more = [f"left out likewise: {counted(rest, 'further error')}"] if rest > 0 else []
+        why = "left out, as the path does not use it"
+        named = [f"{why}: line {one['line']}: {one['message']}" for one in self.elsewhere[:_MOST_REMARKS]]
+        return [*named, *more]
 
     def explained(self, error: ScenarioError) -> ScenarioError:
         """Return the error of the scenario, with the remedy for names that are not defined."""

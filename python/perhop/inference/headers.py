@@ -47,6 +47,14 @@ class Header:
         """Whether an address of it is one of IPv6."""
         return any(one is not None and ":" in one for one in (self.source, self.destination))
 
+    @property
+    def has_hosts(self) -> bool:
+        """Whether hosts can have its addresses: not those of groups, of nobody, of everybody."""
+        given = [ipaddress.ip_address(one) for one in (self.source, self.destination) if one is not None]
+        return not any(
+            one.is_multicast or one.is_unspecified or one.is_loopback or one.is_reserved for one in given
+        )
+
     def joined(self, other: Header) -> Header:
         """Return the union of both headers; fields of `other` take precedence."""
         given = {one.name: getattr(other, one.name) for one in fields(other)}

@@ -95,13 +95,18 @@ class Network:
     @property
     def has_queues(self) -> bool:
         """Whether the path is under test for its queues, and not for its input policy alone."""
-        return bool(self.leaves) and self.leaving.bits_per_second <= self.entering.bits_per_second / 2
+        return bool(self.leaves) and self._capacity <= self.entering.bits_per_second / 2
 
     @cached_property
     def bottleneck(self) -> float:
         """The rate at which packets can pass, in bits per second: the slower wire's, or that of shaping."""
+        return min(self._capacity, self.entering.bits_per_second)
+
+    @property
+    def _capacity(self) -> float:
+        """What the leaving interface can send, in bits per second."""
         queueing = self.leaving.side("output").get("queueing")
-        rate = min(self.leaving.bits_per_second, self.entering.bits_per_second)
+        rate = self.leaving.bits_per_second
         return capacity(queueing, rate) if queueing else rate
 
     @property
@@ -148,11 +153,9 @@ class Network:
 
     def has_hosts_for(self, headers: Sequence[Header]) -> bool:
         """Whether no address would be a sender's and a receiver's at once."""
-        senders, receivers = self._hosts()
-        sources = {senders.wanted(header.source, six=header.is_six) for header in headers}
-        return sources.isdisjoint(
-            receivers.wanted(header.destination, six=header.is_six) for header in headers
-        )
+        ends = [self.ends(header) for header in headers]
+        sources = {source for source, _ in ends}
+        return sources.isdisjoint(destination for _, destination in ends)
 
     def ends(self, header: Header) -> tuple[str, str]:
         """Return the addresses of a packet with this header."""

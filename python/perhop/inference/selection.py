@@ -17,8 +17,8 @@ from perhop.inference.shares import leaves
 from perhop.quantity import bits_per_second
 from perhop.schema_types import RouterConfiguration
 
-# Interfaces without a wire that packets could take.
-_VIRTUAL = ("Loopback", "Null", "BVI")
+# Interfaces without a wire that packets could take, and the way to the router itself.
+_VIRTUAL = ("Loopback", "Null", "BVI", "control-plane")
 # Interfaces that can be added to a router, each with its rate.
 _ADDABLE = (
     ("TenGigabitEthernet99/0", "10Gb/s"),
@@ -50,7 +50,7 @@ def select_network(
             "the configuration has no interface that is up",
             "for a policy alone, give the rate of an interface for it: --rate 50Mb/s",
         )
-    chosen = max(up, key=_output_rank) if interface is None else named(interface, ports)
+    chosen = max(up, key=_output_rank) if interface is None else named(interface, router["ports"])
     others = [port for port in up if not _same(port, chosen)]
     network = Network(
         router=node_name(router["hostname"]),
@@ -134,12 +134,18 @@ def named(interface: str, ports: Sequence[RouterPort]) -> RouterPort:
         and _parts(_normal(port["name"]))[1] == number
     ]
     if len(found) == 1:
+        if found[0]["name"].startswith(_VIRTUAL):
+            raise InvalidInputError(
+                f"no packets leave the router by `{found[0]['name']}`",
+                "choose an interface with a line behind it",
+            )
         if found[0]["shutdown"]:
             raise InvalidInputError(
                 f"interface `{found[0]['name']}` is shut down", "remove `shutdown` from the configuration"
             )
         return found[0]
-    names = [port["name"] for port in found or ports if not port["shutdown"]]
+    leading = [port for port in found or ports if not port["name"].startswith(_VIRTUAL)]
+    names = [port["name"] for port in leading if not port["shutdown"]]
     if found:
         raise InvalidInputError(f"`{interface}` may be several interfaces", f"which of {', '.join(names)}?")
     near = get_close_matches(interface, names, n=3) or [

@@ -134,11 +134,7 @@ def _try(network: Network, target: Target, others: Sequence[Header], kinds: Mapp
                 return Hit(target, header, role, kind, places)
             elsewhere.update(path for of, path in places if of == "queue")
         size, tried = _AT_ONCE, tried + len(several)
-    if not tried and any(True for _ in candidates(target.matches, network.own)):
-        return Miss(target, ": its packets enter by another interface")
-    if not tried:
-        return Miss(target, ": it matches a protocol other than TCP and UDP, which no source sends")
-    return Miss(target, _shadowed(network, target, elsewhere))
+    return Miss(target, _shadowed(network, target, elsewhere) if tried else _impossible(network, target))
 
 
 def _variants(
@@ -151,8 +147,18 @@ def _variants(
         usual = (_TCP, _UDP) if kind in ("transfers", "greedy") else (_UDP, _TCP)
         for protocol in (header.protocol,) if header.protocol else usual:
             one = replace(header, protocol=protocol)
-            if network.has_hosts_for([*others, one]):
+            if one.has_hosts and network.has_hosts_for([*others, one]):
                 yield one, role, kind
+
+
+def _impossible(network: Network, target: Target) -> str:
+    """Say why no header for a class could be tried."""
+    headers = list(islice(candidates(target.matches, network.own), _TRIALS))
+    if not headers:
+        return ": it matches a protocol other than TCP and UDP, which no source sends"
+    if not any(header.has_hosts for header in headers):
+        return ": it matches addresses that no host has"
+    return ": its packets enter by another interface"
 
 
 def unmatched(network: Network) -> list[str]:

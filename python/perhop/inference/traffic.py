@@ -18,6 +18,10 @@ from perhop.schema_types import TcpConfig, TrafficConfig
 
 #: What a class is offered of its share, so that its queue fills.
 ABOVE = 1.2
+# Connections start apart, also in the shortest run.
+_START_WITHIN = "20ms"
+# How the load of a class was chosen that nothing limits and no queue holds.
+_FITS = "what fits"
 # Datagrams where TCP cannot be used.
 _DATAGRAM = 1000
 # A window that keeps a trial of TCP short.
@@ -70,6 +74,9 @@ def _flow(network: Network, hits: Sequence[Hit], hit: Hit, name: str, *, has_rep
     leaf = hit.leaf(network)
     rate, basis = _load(network, hits, hit)
     kind = suited(hit.kind, hit.header, has_replies=has_replies)
+    if basis == _FITS and kind == "greedy":
+        # It would fill the link to the router, and delay all the others there.
+        kind = "transfers"
     sent = sending(kind, rate, hit.role.packet_bytes if kind == hit.role.kind else _DATAGRAM)
     words = f"{hit.role.name} ({basis}): {sent.words}"
     if hit.header.protocol == "tcp" and not has_replies:
@@ -104,7 +111,7 @@ def _load(network: Network, hits: Sequence[Hit], hit: Hit) -> tuple[float, str]:
         # Nothing is shared: a class needs no more than its policer lets pass, all no more than can enter.
         share = FILLED * network.bottleneck / len(hits)
         is_limited = limit is not None and limit < share
-        return (ABOVE * (limit or 0.0), f"{above} of limit") if is_limited else (share, "what fits")
+        return (ABOVE * (limit or 0.0), f"{above} of limit") if is_limited else (share, _FITS)
     share = leaf.share / sharing if leaf else network.bottleneck / len(hits)
     if limit is not None and limit < share:
         return ABOVE * limit, f"{above} of limit"
@@ -133,7 +140,7 @@ def entry(name: str, header: Header, sent: Sending) -> TrafficConfig:
         made["destination-port"] = header.destination_port
     if sent.count > 1:
         made["count"] = sent.count
-        made["start-within"] = "100ms"
+        made["start-within"] = _START_WITHIN
     return made
 
 

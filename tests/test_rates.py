@@ -1,0 +1,77 @@
+"""Configured rates: what scenarios write, and what routers say themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import perhop as library
+from conftest import ROOT
+from perhop import Scenario
+from perhop.rates import Configured, of_classes
+
+CONFIGURATIONS = ROOT / "tests" / "configurations"
+
+
+def test_what_a_router_resolves_itself_is_taken() -> None:
+    """Its bandwidth, priority and shaper of each class; the lowest limit counts."""
+    voice = {
+        "queue": "p/VOICE",
+        "priority": {"rate_bps": 512000},
+        "police": {"cir_bps": 400000, "pir_bps": None},
+    }
+    data = {"queue": "p/DATA", "bandwidth": {"rate_bps": 768000}, "shape": {"target_bps": 2000000}}
+    strict = {"queue": "p/STRICT", "priority": {"rate_bps": None}}
+    parent: dict[str, Any] = {
+        "queue": None,
+        "shape": {"target_bps": 1},
+        "policy": {"classes": [voice, data, strict]},
+    }
+    assert dict(of_classes([parent])) == {
+        "p/VOICE": Configured(None, 400000, priority=True),
+        "p/DATA": Configured(768000, 2000000),
+        "p/STRICT": Configured(None, None, priority=True),
+    }
+
+
+@pytest.mark.parametrize(
+    ("example", "queue", "wanted"),
+    [
+        # Of 10 Mb/s by quantum; WRR's weights count packets, and say no rate.
+        ("drr", "gold", (5e6, None)),
+        ("wrr", "gold", (None, None)),
+        # A shaper below the rate that the queue has anyway.
+        ("shaping", "all", (None, 2e6)),
+        # Strict priority up to a cap.
+        ("strict-priority", "voice", (None, 500e3)),
+    ],
+)
+def test_guarantees_and_limits_of_scenarios(example: str, queue: str, wanted: tuple[Any, Any]) -> None:
+    results = library.run(ROOT / "examples" / f"{example}.perhop.yaml", duration="4s")
+    rows = {row["queue"]: row for row in results.summary["rates"]}
+    assert (rows[queue]["guaranteed_bps"], rows[queue]["limit_bps"]) == wanted
+
+
+def test_what_is_still_queued_is_within_what_is_in_the_network() -> None:
+    scenario = Scenario.infer(CONFIGURATIONS / "branch-15-subrate.cfg")
+    results = scenario.run(threads=1)
+    queued = {(row["port"], row["queue"]): row["queued_packets"] for row in results.summary["rates"]}
+    inside = {one["class"]: one["in_network_packets"]["mean"] for one in results.summary["classes"]}
+    for name, place in scenario.queues.items():
+        # A packet or two are on the line, which takes 6 ms.
+        assert queued[place] <= inside[name] <= queued[place] + 6, name
+    assert queued[scenario.queues["class-default"]] > 50, "greedy TCP fills its queue"
+
+
+def test_policers_have_their_limits() -> None:
+    results = Scenario.infer(CONFIGURATIONS / "police-only.cfg").run(threads=1)
+    (row,) = results.summary["policers"]
+    assert (row["class"], row["side"], row["limit_bps"]) == ("P2P", "output", 500e3)
+
+
+def test_a_folder_of_results_holds_the_rates(tmp_path: Path) -> None:
+    results = library.run(ROOT / "examples" / "drr.perhop.yaml", duration="2s")
+    results.save(tmp_path / "out")
+    assert library.Results.load(tmp_path / "out").summary["rates"] == results.summary["rates"]
