@@ -68,6 +68,7 @@ fn port(port: perhop_ios::Port, slots_of: Option<Rate>) -> ConfiguredPort {
         output: port.output,
         rate: port.wire.rate.map(slotted),
         framing: port.wire.framing,
+        headers: port.wire.headers,
         ring: port.wire.ring,
         shutdown: port.shutdown,
     }

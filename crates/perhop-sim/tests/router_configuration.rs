@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::error::ConfigError;
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
 use perhop_qos::units::Rate;
@@ -61,6 +61,7 @@ fn port(name: &str, address: [u8; 4], prefix: u8) -> ConfiguredPort {
         output: PolicyConfig::default(),
         rate: None,
         framing: None,
+        headers: HeaderStack::EMPTY,
         ring: None,
         shutdown: false,
     }

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use perhop_qos::Rate;
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::QueueSize;
@@ -54,7 +54,12 @@ impl Context<'_> {
             },
             policies: Policies { input: Some(resolved), output: None },
             counted_bytes: CountedBytes::default(),
-            wire: Wire { rate: Some(bandwidth), framing: Some(Framing::Raw), ring: None },
+            wire: Wire {
+                rate: Some(bandwidth),
+                framing: Some(Framing::Raw),
+                headers: HeaderStack::EMPTY,
+                ring: None,
+            },
             shutdown: false,
         })
     }

@@ -17,6 +17,7 @@ mod conditioners;
 mod control_plane;
 mod counted_bytes;
 mod guarantees;
+mod header_stack;
 mod labels;
 mod limits;
 mod plain_queue;
@@ -143,6 +144,10 @@ impl<'a> Context<'a> {
             input: self.input_policy(interface, circuit),
             output: self.output_policy(interface, circuit),
         };
+        let mut wire = Wire::of(interface, self.configuration, circuit, self.platform);
+        if circuit.pvc.is_none() {
+            wire.headers = self.header_stack(interface, &wire);
+        }
         let counted_bytes = CountedBytes::of(interface, circuit, self.configuration, self.platform.profile);
         let input = PolicyConfig {
             overhead: policies.input.as_ref().map_or(0, |_| counted_bytes.classes),
@@ -162,7 +167,7 @@ impl<'a> Context<'a> {
             input,
             output,
             policies,
-            wire: Wire::of(interface, self.configuration, circuit, self.platform),
+            wire,
             counted_bytes,
             shutdown: interface.shutdown.is_some(),
         }

@@ -1,7 +1,7 @@
 //! [`Wire`]: what the configuration says of the wire under a port.
 
 use perhop_qos::Rate;
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::ring::RingConfig;
 use serde::Serialize;
 
@@ -16,6 +16,9 @@ pub struct Wire {
     pub rate: Option<Rate>,
     /// What surrounds an IP packet.
     pub framing: Option<Framing>,
+    /// Headers between the IP packet and the framing.
+    #[serde(skip_serializing_if = "HeaderStack::is_empty")]
+    pub headers: HeaderStack,
     /// The FIFO between scheduler and wire.
     pub ring: Option<RingConfig>,
 }
@@ -43,12 +46,14 @@ impl Wire {
                 Wire {
                     rate: cell_rate(pvc).or(interface.nominal_kilobits.map(kilobits)),
                     framing: Some(framing),
+                    headers: HeaderStack::EMPTY,
                     ring: Some(RingConfig::Particles { count, size, admission }),
                 }
             }
             None => Wire {
                 rate: physical_rate(line_of(interface, parent, configuration)),
                 framing: framing(line_of(interface, None, configuration), parent),
+                headers: HeaderStack::EMPTY,
                 ring: interface
                     .tx_ring_limit
                     .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
@@ -95,6 +100,9 @@ fn framing(interface: &Interface, parent: Option<&Interface>) -> Option<Framing>
         (Hardware::Ethernet, _) => Some(Framing::EthernetWire),
         (Hardware::Virtual, _) if is_ethernet(interface) => Some(Framing::EthernetWire),
         (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),
+        _ if interface.name.starts_with("Multilink") => Some(Framing::Ppp),
+        // Its header and check sequence stand among the headers.
+        (Hardware::Serial, Some(LinkEncapsulation::FrameRelay)) => Some(Framing::Raw),
         (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => {
             Some(Framing::Hdlc)
         }

@@ -103,10 +103,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
         Some("hdlc") => (LinkEncapsulation::Hdlc, Finding::MODELLED),
         Some("ppp") => (LinkEncapsulation::Ppp, Finding::MODELLED),
         Some("dot1q") => (LinkEncapsulation::Dot1q(tags(interface, reader)?), Finding::MODELLED),
-        Some("frame-relay") => {
-            let finding = Finding::not_modelled("frame relay's header is not counted");
-            (LinkEncapsulation::FrameRelay, finding)
-        }
+        Some("frame-relay") => (LinkEncapsulation::FrameRelay, Finding::MODELLED),
         _ => (LinkEncapsulation::Other, Finding::not_modelled("this encapsulation's header is not counted")),
     };
     interface.encapsulation = Some(At::new(reader.line, encapsulation));

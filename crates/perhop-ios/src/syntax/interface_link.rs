@@ -51,8 +51,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         interface.multilink.get_or_insert_with(Multilink::default).interleave = set;
         Ok(())
     }),
-    recorded("pppoe", "PPPoE's header makes packets longer", pppoe),
-    recorded("pppoe-client", "PPPoE's header makes packets longer", pppoe),
+    modelled("pppoe", pppoe),
+    modelled("pppoe-client", pppoe),
     recorded(
         "qos pre-classify",
         "packets in a tunnel are classified by their inner headers",
@@ -61,7 +61,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
             Ok(())
         },
     ),
-    recorded("tunnel", "the tunnel's header makes packets longer", tunnel),
+    modelled("tunnel", tunnel),
     modelled("ipv6 address", ipv6_address),
     modelled("ipv6 enable", |_, _| Ok(Finding::IRRELEVANT)),
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
@@ -157,15 +157,15 @@ fn delay(reader: &mut Reader) -> Result<Option<At<u64>>, Finding> {
 }
 
 /// `pppoe enable`, `pppoe-client dial-pool-number 1`
-fn pppoe(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+fn pppoe(interface: &mut Interface, reader: &mut Reader) -> Reading {
     if reader.eat("dial-pool-number") {
         interface.dialer_pool = number(reader, 1..=255)?;
     }
     interface.pppoe = flag(reader);
-    Ok(())
+    Ok(Finding::MODELLED)
 }
 
-fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let tunnel = interface.tunnel.get_or_insert_with(Tunnel::default);
     let keywords = [
         "source",
@@ -188,7 +188,10 @@ fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding>
         Some("key") => tunnel.key = number(reader, 0..=u64::from(u32::MAX))?,
         Some("checksum") => tunnel.checksum = flag(reader),
         Some("sequence-datagrams") => tunnel.sequence = flag(reader),
-        Some("path-mtu-discovery") => tunnel.path_mtu_discovery = flag(reader),
+        Some("path-mtu-discovery") => {
+            tunnel.path_mtu_discovery = flag(reader);
+            return Ok(Finding::not_modelled("end systems learn to send shorter packets"));
+        }
         Some(_) => {
             reader.one_of(&["ipsec"])?;
             reader.keyword(&["profile", "policy"]);
@@ -196,9 +199,12 @@ fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding>
             while reader.next().is_some() {}
             tunnel.protection = (!reader.negated()).then(|| At::new(reader.line, profile));
         }
-        None => while reader.next().is_some() {},
+        None => {
+            while reader.next().is_some() {}
+            return Ok(Finding::IRRELEVANT);
+        }
     }
-    Ok(())
+    Ok(Finding::MODELLED)
 }
 
 /// Whether a word is no address but an interface's name.

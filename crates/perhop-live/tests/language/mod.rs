@@ -22,6 +22,7 @@ impl ConfigurationLanguage for Ios {
             output: port.output,
             rate: port.wire.rate,
             framing: port.wire.framing,
+            headers: port.wire.headers,
             ring: port.wire.ring,
             shutdown: port.shutdown,
         };

@@ -231,6 +231,9 @@ impl Assembly<'_> {
         if let Some(framing) = port.framing {
             link.framing.get_or_insert(framing);
         }
+        if link.headers.is_empty() {
+            link.headers = port.headers;
+        }
         let interface = link.interfaces.entry(end.node.to_owned()).or_default();
         interface.rate = interface.rate.or(port.rate);
         interface.ring = port.ring.unwrap_or(interface.ring);
@@ -261,6 +264,14 @@ impl Assembly<'_> {
             ("ring", ring != RingConfig::default() && port.ring.is_some()),
             ("rate", rate.is_some() && port.rate.is_some()),
         ];
+        let written = link.headers;
+        if !written.is_empty() && !port.headers.is_empty() && written != port.headers {
+            let message =
+                format!("the headers are {written:?} here and {:?} in {in_configuration}", port.headers);
+            let path = ValuePath::from("links").join(end.link).join("headers");
+            self.error(&path, message, "both ends of a link have the same headers: remove them here");
+        }
+        let link = &self.scenario.links[end.link];
         let framing = link.framing.zip(port.framing).filter(|(written, read)| written != read);
         for (key, _) in twice.into_iter().filter(|(_, twice)| *twice) {
             let message = format!("`{key}` of `{}` is set twice: here and in {in_configuration}", port.name);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::error::ConfigError;
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::ring::{RingAdmission, RingConfig};
 use perhop_qos::units::{ByteSize, Rate};
@@ -129,6 +129,8 @@ pub struct ConfiguredPort {
     pub rate: Option<Rate>,
     /// Framing on the wire, if configured.
     pub framing: Option<Framing>,
+    /// Headers between the IP packet and the framing, as configured.
+    pub headers: HeaderStack,
     /// Transmit ring, if configured.
     pub ring: Option<RingConfig>,
     /// Whether the interface is administratively down.
