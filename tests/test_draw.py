@@ -65,6 +65,12 @@ def test_a_title_says_what_is_counted() -> None:
         assert title in said(ElementTree.fromstring(draw(counting)))
 
 
+def test_a_scheduler_says_what_its_queues_hold_together() -> None:
+    loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
+    limited = loaded.set("policies.campus.queueing.limit", "512 packets")
+    assert "at most 512 packets in all" in said(ElementTree.fromstring(draw(limited)))
+
+
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))

@@ -276,6 +276,7 @@ ActionParameters = TypedDict("ActionParameters", {
 
 class QueueingConfig(TypedDict):
     scheduler: NotRequired[SchedulerConfig]
+    limit: NotRequired[QueueSize | None]
     classes: list[ClassConfig]
 
 

@@ -2,6 +2,7 @@
 
 mod admission;
 mod classifier;
+mod gate;
 mod judge;
 mod leaves;
 mod outcome;
@@ -13,7 +14,6 @@ use crate::accounting::Accounting;
 use crate::buffer::{AnyBuffer, BufferManager};
 
 use crate::observer::Place;
-use crate::policer::Policer;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
 use crate::queue::{Queue, QueueId};
 use crate::random::Streams;
@@ -21,6 +21,7 @@ use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
 use crate::{ConfigError, DropCause, Observer, Packet, Time, Verdict};
 pub use classifier::PortClassifier;
+use gate::Gate;
 use judge::judge;
 use leaves::Leaves;
 pub use outcome::{Departure, Sent};
@@ -54,7 +55,7 @@ pub struct Port {
     buffers: Vec<AnyBuffer>,
     scheduler: SchedulerTree,
     /// By queue, as far as the last that has one: most ports have none.
-    policers: Vec<Option<Policer>>,
+    gates: Vec<Gate>,
     classifier: PortClassifier,
 }
 
@@ -89,8 +90,8 @@ impl Port {
             leaves.add(&ClassConfig::default(), wire.rate, streams)?;
             (PortClassifier::single(), SchedulerTree::single())
         };
-        let Leaves { queues, buffers, policers } = leaves;
-        let allows_cut_through = policers.is_empty()
+        let Leaves { queues, buffers, gates } = leaves;
+        let allows_cut_through = gates.is_empty()
             && classifier.is_single()
             && scheduler.is_single()
             && queues[0].is_plain()
@@ -105,7 +106,7 @@ impl Port {
             queues,
             buffers,
             scheduler,
-            policers,
+            gates,
             classifier,
         })
     }
@@ -114,7 +115,8 @@ impl Port {
     pub fn counting(mut self, accounting: Accounting) -> Port {
         self.scheduler = self.scheduler.counting(accounting);
         self.queues.iter_mut().for_each(|queue| queue.count(accounting));
-        self.policers.iter_mut().flatten().for_each(|policer| policer.count(accounting));
+        let policers = self.gates.iter_mut().filter_map(|gate| gate.policer.as_mut());
+        policers.for_each(|policer| policer.count(accounting));
         self
     }
 

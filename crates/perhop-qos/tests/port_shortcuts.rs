@@ -80,6 +80,9 @@ fn ports_with_more_to_decide() -> Vec<Value> {
         json!({"classes": [{"name": "all", "fair-queueing": {"limit": "4 packets", "flow-limit": "3 packets"}}]}),
         json!({"classes": [{"name": "all", "buffer": tail_drop, "police": {"rate": "4Mb/s", "burst": "3kB"}}]}),
         json!({"classes": [{"name": "some", "buffer": tail_drop, "match": {"dscp": [8, 16]}}]}),
+        json!({"limit": "2 packets", "classes": [{"name": "all", "buffer": tail_drop}]}),
+        // Less than most packets: not even an empty queue takes them.
+        json!({"limit": "900B", "classes": [{"name": "all", "buffer": tail_drop}]}),
         json!({"scheduler": "scfq", "classes": [
             {"name": "some", "match": {"dscp": 8}, "buffer": tail_drop}, {"name": "rest", "buffer": buffers()[2]},
         ]}),

@@ -59,6 +59,7 @@ fn queueing(scheduler: SchedulerConfig, weights: &[f64]) -> QueueingConfig {
     QueueingConfig {
         scheduler,
         classes: weights.iter().map(|weight| class(share(scheduler, *weight))).collect(),
+        ..Default::default()
     }
 }
 
@@ -164,7 +165,12 @@ fn bandwidths_are_weights() {
         let bandwidth = |kilobits| ShareConfig { bandwidth: Some(rate(kilobits)), ..Default::default() };
         let classes = vec![class(bandwidth(300)), class(bandwidth(1200))];
         let arrivals = merge((0..2).flat_map(|queue| train(queue, 1000, 1800, Time::ZERO)));
-        assert_shares(&QueueingConfig { scheduler, classes }, &arrivals, &[200e3, 800e3], 5_000.0);
+        assert_shares(
+            &QueueingConfig { scheduler, classes, ..Default::default() },
+            &arrivals,
+            &[200e3, 800e3],
+            5_000.0,
+        );
     }
 }
 

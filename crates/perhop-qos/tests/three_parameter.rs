@@ -28,7 +28,7 @@ fn class(minimum: u64, weight: f64) -> ClassConfig {
 
 fn three_parameter(minima: &[u64], weights: &[f64]) -> QueueingConfig {
     let classes = minima.iter().zip(weights).map(|(minimum, weight)| class(*minimum, *weight)).collect();
-    QueueingConfig { scheduler: SchedulerConfig::ThreeParameter, classes }
+    QueueingConfig { scheduler: SchedulerConfig::ThreeParameter, classes, ..Default::default() }
 }
 
 fn shape(kilobits: u64) -> ShapeConfig {
@@ -133,7 +133,8 @@ fn a_minimum_holds_under_a_shaper_and_inside_another_scheduler() {
     // After a strict priority that takes half of the wire.
     let priority = ClassConfig { name: "priority".into(), ..Default::default() };
     let others = ClassConfig { queueing: config.classes[0].queueing.take(), ..Default::default() };
-    config = QueueingConfig { scheduler: SchedulerConfig::Priority, classes: vec![priority, others] };
+    config =
+        QueueingConfig { scheduler: SchedulerConfig::Priority, classes: vec![priority, others], ..config };
     let trace = arrivals(&[500e3, ALWAYS, ALWAYS, ALWAYS], &[200, 1500, 500, 900], 2.0);
     assert_shares(&config, &trace, &[500e3, 137.5e3, 187.5e3, 175e3], 4000.0);
 }
@@ -160,7 +161,7 @@ fn minima_beyond_the_wire_are_kept_in_proportion() {
 fn what_was_missed_for_long_is_forgotten() {
     let inner = three_parameter(&[600_000, 0], &[1.0, 1.0]);
     let classes = vec![ClassConfig::default(), ClassConfig { queueing: Some(inner), ..Default::default() }];
-    let config = QueueingConfig { scheduler: SchedulerConfig::Priority, classes };
+    let config = QueueingConfig { scheduler: SchedulerConfig::Priority, classes, ..Default::default() };
     let mut trace = arrivals(&[0.1, ALWAYS, ALWAYS], &[1000, 500, 500], 3.0);
     trace.splice(0..0, (0..500).map(|_| Arrival { at: Time::ZERO, queue: 0, length: 1000 }));
     let departures = send(&config, RATE, &trace);
@@ -234,10 +235,10 @@ proptest! {
         let config = |scheduler| {
             let class = |weight: &u32| class(0, f64::from(*weight));
             let mut classes: Vec<ClassConfig> = weights[..3].iter().map(class).collect();
-            let inner = QueueingConfig { scheduler, classes: weights[2..].iter().map(class).collect() };
+            let inner = QueueingConfig { scheduler, classes: weights[2..].iter().map(class).collect(), ..Default::default() };
             classes[1].queueing = Some(inner);
             classes[2].shape = is_shaped.then(|| shape(3000));
-            QueueingConfig { scheduler, classes }
+            QueueingConfig { scheduler, classes, ..Default::default() }
         };
         let order = |scheduler| -> Vec<usize> {
             send(&config(scheduler), RATE, &arrivals).iter().map(|departure| departure.arrival).collect()

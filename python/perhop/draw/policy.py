@@ -97,7 +97,7 @@ def _tree(port: Port, curves: Mapping[str, DropCurves]) -> _Node:
         if inner:
             within = (*outer, words.matches(config)) if config.get("match") else outer
             children = [node(one, f"{name}/", within) for one in inner["classes"]]
-            lines: Lines = [(str(config["name"]), "head"), (words.scheduler(inner["scheduler"]), "muted")]
+            lines: Lines = [(str(config["name"]), "head"), *words.queueing(inner)]
             return _Node(config, lines, children=children)
         packets = ": ".join((*outer, words.matches(config)))
         return _Node(config, _queue_lines(Queue(port.name, name, config), curves.get(name)), packets)
@@ -106,7 +106,7 @@ def _tree(port: Port, curves: Mapping[str, DropCurves]) -> _Node:
         only = _Node(_NO_CLASS, [("fifo", "head"), ("tail drop", "muted")])
         return _Node(_NO_CLASS, [("scheduler", "head"), ("FIFO", "muted")], children=[only])
     children = [node(one, "", ()) for one in port.queueing["classes"]]
-    lines: Lines = [("scheduler", "head"), (words.scheduler(port.queueing["scheduler"]), "muted")]
+    lines: Lines = [("scheduler", "head"), *words.queueing(port.queueing)]
     return _Node(_NO_CLASS, lines, children=children)
 
 

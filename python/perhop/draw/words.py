@@ -15,6 +15,7 @@ from perhop.schema_types import (
     ConditionerConfig,
     FairQueueingConfig,
     PolicyConfig,
+    QueueingConfig,
     RingConfig,
     SourceConfig,
 )
@@ -35,6 +36,14 @@ def scheduler(config: object) -> str:
     """Return a scheduler's name."""
     name, said = _kind(config)
     return " ".join(filter(None, [_SCHEDULERS.get(name, name), values(said)]))
+
+
+def queueing(config: QueueingConfig) -> list[tuple[str, str]]:
+    """Return lines about a scheduler and what its queues hold together, each with the role of its color."""
+    lines = [(scheduler(config["scheduler"]), "muted")]
+    if limit := config.get("limit"):
+        lines.append((f"at most {quantity(limit)} in all", "muted"))
+    return lines
 
 
 def matches(config: ClassConfig) -> str:

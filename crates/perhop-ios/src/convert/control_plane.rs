@@ -38,7 +38,11 @@ impl Context<'_> {
             buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })),
             ..ClassConfig::default()
         };
-        let queueing = QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class] };
+        let queueing = QueueingConfig {
+            scheduler: SchedulerConfig::Fifo,
+            classes: vec![class],
+            ..QueueingConfig::default()
+        };
         Some(Port {
             name: "control-plane".to_owned(),
             interface: "control-plane".to_owned(),

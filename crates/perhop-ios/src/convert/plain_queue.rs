@@ -35,7 +35,7 @@ impl Context<'_> {
                 ClassConfig { buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })), ..class }
             }
         };
-        QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class] }
+        QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class], ..QueueingConfig::default() }
     }
 
     fn random_detect_only(

@@ -123,7 +123,7 @@ impl Context<'_> {
                 self.class(class, matches, share, prefix)
             })
             .collect();
-        QueueingConfig { scheduler, classes }
+        QueueingConfig { scheduler, classes, ..QueueingConfig::default() }
     }
 
     /// A class with a queue of its own, or classes inside it.
@@ -189,7 +189,11 @@ impl Context<'_> {
                 _ => classes.push(ClassConfig {
                     name: name.to_owned(),
                     matches: Some(any_of(&queues)),
-                    queueing: Some(QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: queues }),
+                    queueing: Some(QueueingConfig {
+                        scheduler: SchedulerConfig::Fifo,
+                        classes: queues,
+                        ..QueueingConfig::default()
+                    }),
                     ..ClassConfig::default()
                 }),
             }
@@ -198,7 +202,7 @@ impl Context<'_> {
             let name = "others".to_owned();
             classes.push(ClassConfig { name, queueing: Some(others), ..ClassConfig::default() });
         }
-        QueueingConfig { scheduler: SchedulerConfig::Priority, classes }
+        QueueingConfig { scheduler: SchedulerConfig::Priority, classes, ..QueueingConfig::default() }
     }
 
     fn priority(&self, class: &mut ResolvedClass, matches: Option<MatchConfig>, prefix: &str) -> ClassConfig {

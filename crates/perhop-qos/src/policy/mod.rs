@@ -18,7 +18,7 @@ use crate::queue::{FairQueueingConfig, PrecedenceSource};
 use crate::random::Streams;
 use crate::ring::RingConfig;
 use crate::scheduler::{SchedulerConfig, ShapeConfig, ShareConfig};
-use crate::{ConfigError, Rate};
+use crate::{ConfigError, QueueSize, Rate};
 
 /// What one interface does with the packets that enter or leave by it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +48,10 @@ pub struct QueueingConfig {
     /// Who is served next.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
+    /// What its queues hold at most together, those of inner classes included; a packet that finds them full
+    /// is dropped. Without it, each queue has its own limit alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<QueueSize>,
     /// A packet belongs to the first class that matches; a class without `match` takes all that is left.
     pub classes: Vec<ClassConfig>,
 }

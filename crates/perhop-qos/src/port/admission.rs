@@ -15,8 +15,7 @@ pub(super) enum Joins {
 }
 
 impl Port {
-    /// The tail side: polices `packet`, which is to wait at `place`, and asks the buffer manager and the
-    /// queue.
+    /// The tail side: asks the gate before `place`, where `packet` is to wait, the buffer manager and the queue.
     #[inline]
     pub(super) fn admit<O: Observer>(
         &mut self,
@@ -27,12 +26,11 @@ impl Port {
     ) -> Result<(Verdict, Joins), DropCause> {
         observer.arrived(now, place, packet);
         let index = place.queue.index();
-        let is_policed = index < self.policers.len() && self.polices(now, index, packet);
+        let refused = if index < self.gates.len() { self.refuses(now, index, packet) } else { None };
         let queue = &self.queues[index];
-        let verdict = if is_policed {
-            Verdict::Drop(DropCause::Policed)
-        } else {
-            self.buffers[index].admit(now, packet, place.precedence, queue.occupancy())
+        let verdict = match refused {
+            Some(cause) => Verdict::Drop(cause),
+            None => self.buffers[index].admit(now, packet, place.precedence, queue.occupancy()),
         };
         judge(now, place, packet, verdict, observer)?;
         let joins =
@@ -41,13 +39,13 @@ impl Port {
         Ok((verdict, joins))
     }
 
-    /// Whether the policer of queue `index`, where there is one, drops `packet`.
+    /// Why the gate before queue `index` drops `packet`, if it does.
     #[inline(never)]
-    fn polices(&mut self, now: Time, index: usize, packet: &Packet) -> bool {
-        let Some(Some(policer)) = self.policers.get_mut(index) else { return false };
+    fn refuses(&mut self, now: Time, index: usize, packet: &Packet) -> Option<DropCause> {
         self.ring.advance(now);
         let (backlog, ring) = (self.backlog, &self.ring);
-        !policer.admits(now, packet.length, || backlog > 0 || !ring.admits(packet.length))
+        let is_congested = || backlog > 0 || !ring.admits(packet.length);
+        self.gates.get_mut(index)?.refuses(now, packet, &self.queues, is_congested)
     }
 
     /// Asks a queue that may give up another packet for this one.

@@ -1,7 +1,8 @@
 //! [`Leaves`]: what a port keeps for each of its queues.
 
+use super::gate::{Gate, SharedLimit};
 use crate::buffer::{AnyBuffer, BufferConfig, TailDropConfig};
-use crate::policer::{PoliceConfig, Policer};
+use crate::policer::PoliceConfig;
 use crate::policy::{ClassConfig, QueueingConfig};
 use crate::queue::{FairQueueingConfig, Queue};
 use crate::random::Streams;
@@ -13,7 +14,7 @@ pub(super) struct Leaves {
     pub(super) queues: Vec<Queue>,
     pub(super) buffers: Vec<AnyBuffer>,
     /// By queue, as far as the last that has one.
-    pub(super) policers: Vec<Option<Policer>>,
+    pub(super) gates: Vec<Gate>,
 }
 
 impl Leaves {
@@ -24,6 +25,7 @@ impl Leaves {
         drain: Rate,
         streams: &Streams,
     ) -> Result<(), ConfigError> {
+        let first = self.queues.len();
         for (index, class) in config.classes.iter().enumerate() {
             let streams = streams.child(&class.name);
             let built = if let Some(inner) = &class.queueing {
@@ -32,6 +34,12 @@ impl Leaves {
                 self.add(class, drain, &streams)
             };
             built.map_err(|error| error.within(index).within("classes"))?;
+        }
+        if let Some(limit) = config.limit {
+            let queues = (first, self.queues.len());
+            let limit = SharedLimit::new(limit, queues)?;
+            self.gates.resize_with(queues.1, Gate::default);
+            self.gates[first..].iter_mut().for_each(|gate| gate.limits.push(limit));
         }
         Ok(())
     }
@@ -59,8 +67,8 @@ impl Leaves {
         let policer = class.police.as_ref().map(PoliceConfig::build).transpose();
         let policer = policer.map_err(|error| error.within("police"))?;
         if policer.is_some() {
-            self.policers.resize(self.queues.len(), None);
-            self.policers.push(policer);
+            self.gates.resize_with(self.queues.len(), Gate::default);
+            self.gates.push(Gate { policer, limits: Vec::new() });
         }
         self.buffers.push(buffer);
         self.queues.push(queue);

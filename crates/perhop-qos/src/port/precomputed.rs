@@ -18,7 +18,7 @@ impl Port {
     /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of
     /// one packet, with a buffer manager that decides on arrival.
     pub fn precomputes_departures(&self) -> bool {
-        self.policers.is_empty()
+        self.gates.is_empty()
             && self.classifier.is_single()
             && self.scheduler.is_single()
             && self.queues[0].is_fifo()

@@ -1,0 +1,60 @@
+//! [`Gate`]: what a packet must pass before the buffer manager of its queue is asked.
+
+use crate::policer::Policer;
+use crate::queue::Queue;
+use crate::{ConfigError, DropCause, Packet, QueueSize, Time};
+
+/// What stands before one queue: most queues have none.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Gate {
+    pub(super) policer: Option<Policer>,
+    /// The limits of the schedulers around the queue, those inside before those around them.
+    pub(super) limits: Vec<SharedLimit>,
+}
+
+/// What all queues of one scheduler hold at most together.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedLimit {
+    limit: QueueSize,
+    /// The first of these queues, and the first after them.
+    queues: (usize, usize),
+}
+
+impl SharedLimit {
+    pub(super) fn new(limit: QueueSize, queues: (usize, usize)) -> Result<SharedLimit, ConfigError> {
+        if limit.count() == 0 {
+            return Err(ConfigError::new("limit", "queues with a limit of 0 drop every packet")
+                .help("for example 64 packets; without a limit each queue has its own"));
+        }
+        Ok(SharedLimit { limit, queues })
+    }
+    /// Whether there is room for `packet`.
+    fn fits(&self, packet: &Packet, queues: &[Queue]) -> bool {
+        let held = queues[self.queues.0..self.queues.1].iter().map(Queue::occupancy);
+        match self.limit {
+            QueueSize::Packets(most) => held.map(|held| held.packets).sum::<u64>() < most,
+            QueueSize::Bytes(most) => {
+                held.map(|held| held.bytes).sum::<u64>() + u64::from(packet.length) <= most
+            }
+        }
+    }
+}
+
+impl Gate {
+    /// Why `packet` may not pass to its queue, which is one of `queues`; `is_congested` is asked only where that
+    /// decides.
+    pub(super) fn refuses(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        queues: &[Queue],
+        is_congested: impl FnOnce() -> bool,
+    ) -> Option<DropCause> {
+        let policer = self.policer.as_mut();
+        if policer.is_some_and(|policer| !policer.admits(now, packet.length, is_congested)) {
+            return Some(DropCause::Policed);
+        }
+        let is_full = self.limits.iter().any(|limit| !limit.fits(packet, queues));
+        is_full.then_some(DropCause::QueueFull)
+    }
+}
