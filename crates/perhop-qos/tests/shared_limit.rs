@@ -1,6 +1,6 @@
 //! A limit on what all queues of a scheduler hold together.
 
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
 use perhop_qos::policy::{QueueingConfig, WireConfig};
 use perhop_qos::port::Departure;
@@ -14,7 +14,8 @@ fn build(queueing: &Value) -> Result<Port, ConfigError> {
     let queueing: QueueingConfig = serde_json::from_value(queueing.clone()).unwrap();
     // One byte takes one microsecond.
     let rate = Rate::from_bits_per_second(8_000_000);
-    let wire = WireConfig { rate, framing: Framing::Raw, ring: RingConfig::default() };
+    let headers = HeaderStack::EMPTY;
+    let wire = WireConfig { rate, framing: Framing::Raw, headers, ring: RingConfig::default() };
     Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0))
 }
 
