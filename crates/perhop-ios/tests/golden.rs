@@ -118,7 +118,8 @@ fn write_port(text: &mut String, port: &Port) {
 }
 
 fn write_queueing(text: &mut String, queueing: &QueueingConfig, indent: &str) {
-    writeln!(text, "{indent}{}", json(&queueing.scheduler)).unwrap();
+    let limit = queueing.limit.map_or_else(String::new, |limit| format!(", {limit} together"));
+    writeln!(text, "{indent}{}{limit}", json(&queueing.scheduler)).unwrap();
     for class in &queueing.classes {
         let mut outer = class.clone();
         let inner = outer.queueing.take();

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use perhop_ios::{LineState, Platform, Profile, convert, is_configuration, parse};
 use perhop_qos::Rate;
-use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::WireConfig;
 use perhop_qos::random::Streams;
 use proptest::prelude::*;
@@ -16,7 +15,9 @@ fn check(text: &str) {
     let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
     assert_eq!(configuration.lines.len(), lines);
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
-    let router = convert(&mut configuration, &Platform::of(Profile::PreHqf));
+    // As many profiles as there are, by the text's length.
+    let profile = Profile::ALL[text.len() % Profile::ALL.len()];
+    let router = convert(&mut configuration, &Platform::of(profile));
     for diagnostic in &configuration.diagnostics {
         let line = &configuration.lines[diagnostic.line - 1];
         assert_eq!(line.state, LineState::Suspicious, "{diagnostic}");
@@ -28,7 +29,7 @@ fn check(text: &str) {
         let wire = WireConfig {
             rate: port.wire.rate.unwrap_or(Rate::from_bits_per_second(1_000_000)),
             framing: port.wire.framing.unwrap_or_default(),
-            headers: HeaderStack::EMPTY,
+            headers: port.wire.headers,
             ring: port.wire.ring.unwrap_or_default(),
         };
         for policy in [&port.input, &port.output] {
@@ -121,6 +122,16 @@ fn policies_and_classes_that_name_themselves_end() {
          policy-map p\n class a\n  police 64000\n  service-policy p\n class class-default\n  bandwidth 10\n  service-policy p\n\
          interface Serial0\n service-policy output p\n service-policy input p\n\
          interface Serial0.1\ninterface Serial0.1.1\n bandwidth 5",
+    );
+}
+
+#[test]
+fn tunnels_that_leave_by_themselves_end() {
+    check(
+        "policy-map p\n class class-default\n  shape average percent 10\n\
+         interface GigabitEthernet0/0\n tunnel source GigabitEthernet0/0.1\n service-policy output p\n\
+         interface GigabitEthernet0/0.1\n service-policy output p\n\
+         interface Tunnel1\n tunnel source Tunnel2\ninterface Tunnel2\n tunnel source Tunnel1\n",
     );
 }
 

@@ -77,15 +77,24 @@ impl<'a> Circuit<'a> {
     }
 }
 
-/// The interface that the packets of a tunnel leave by, as far as the configuration says.
+/// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where that is
+/// a tunnel again, or a part of one.
 pub(super) fn underlay<'a>(interface: &Interface, configuration: &'a Configuration) -> Option<&'a Interface> {
     let source = interface.tunnel.as_ref()?.source.as_ref()?;
     let by_name = configuration.interfaces.get(&crate::interface_name(&source.value));
-    by_name.or_else(|| {
+    let below = by_name.or_else(|| {
         let address: std::net::Ipv4Addr = source.value.parse().ok()?;
         let has = |other: &&Interface| other.addresses.iter().any(|own| own.address == address);
         configuration.interfaces.iter().find(has)
-    })
+    })?;
+    let mut line = Some(below);
+    while let Some(part) = line {
+        if part.tunnel.is_some() {
+            return None;
+        }
+        line = part.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
+    }
+    Some(below)
 }
 
 /// The sustained rate of a circuit, bits per second of cells; `None` where it is that of the line.
@@ -108,7 +117,7 @@ fn interface_bandwidth(interface: &Interface, configuration: &Configuration) -> 
         return interface_bandwidth(parent, configuration);
     }
     // On a tunnel the line below counts, not the bandwidth that routing calculates with: output of a hub.
-    if let Some(below) = underlay(interface, configuration).filter(|below| below.tunnel.is_none()) {
+    if let Some(below) = underlay(interface, configuration) {
         return interface_bandwidth(below, configuration);
     }
     let clock = interface.clock_rate.filter(|_| interface.hardware == Hardware::Serial);

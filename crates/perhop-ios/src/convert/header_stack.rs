@@ -17,7 +17,7 @@ impl Context<'_> {
         if let Some(tunnel) = &interface.tunnel {
             headers.extend(self.tunnel_headers(tunnel));
         }
-        let below = underlay(interface, self.configuration).filter(|below| below.tunnel.is_none());
+        let below = underlay(interface, self.configuration);
         let line = below.unwrap_or(interface);
         let around = line.parent.as_ref().and_then(|name| self.configuration.interfaces.get(name));
         headers.extend(link_headers(line, around));

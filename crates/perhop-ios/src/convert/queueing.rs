@@ -23,7 +23,7 @@ use super::condition::Condition;
 use super::conditioners::matches;
 use super::limits::queue_size;
 use super::random_detect::wred;
-use super::resolved::{ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
+use super::resolved::{PriorityLimit, ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
 use crate::ast::{CLASS_DEFAULT, PolicyClass, PolicyMap, ShapeKind};
 use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
@@ -49,11 +49,13 @@ impl Context<'_> {
     /// The queues of `policy`, which queues; each class learns the name of its queue, which begins with
     /// `prefix`.
     pub(super) fn queueing_of(&mut self, policy: &mut ResolvedPolicy, prefix: &str) -> QueueingConfig {
+        let limits = policy.priority_limits.clone();
         let Sorted { priorities, others } = self.sorted(policy);
-        let under_priority = !priorities.is_empty();
-        let weighted =
-            self.weighted(others, &format!("{prefix}{}", if under_priority { "others/" } else { "" }));
-        if under_priority { self.under_priority(priorities, weighted, prefix) } else { weighted }
+        if priorities.is_empty() {
+            return self.weighted(others, prefix);
+        }
+        let others = self.weighted(others, &format!("{prefix}others/"));
+        self.under_priority(priorities, others, &limits, prefix)
     }
 
     /// Which classes have priority, and which have a queue of their own.
@@ -168,6 +170,7 @@ impl Context<'_> {
         &self,
         mut priorities: Vec<(&mut ResolvedClass, Option<MatchConfig>)>,
         others: QueueingConfig,
+        limits: &[PriorityLimit],
         prefix: &str,
     ) -> QueueingConfig {
         let mut classes = Vec::new();
@@ -191,8 +194,11 @@ impl Context<'_> {
                     matches: Some(any_of(&queues)),
                     queueing: Some(QueueingConfig {
                         scheduler: SchedulerConfig::Fifo,
+                        limit: limits
+                            .iter()
+                            .find(|limit| limit.level == level && self.platform.profile.is_hierarchical())
+                            .map(|limit| queue_size(limit.limit)),
                         classes: queues,
-                        ..QueueingConfig::default()
                     }),
                     ..ClassConfig::default()
                 }),

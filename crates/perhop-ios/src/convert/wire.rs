@@ -68,7 +68,7 @@ fn line_of<'a>(
     parent: Option<&'a Interface>,
     configuration: &'a Configuration,
 ) -> &'a Interface {
-    let below = underlay(interface, configuration).filter(|below| below.tunnel.is_none());
+    let below = underlay(interface, configuration);
     let line = below.or(parent).unwrap_or(interface);
     let around = line.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
     around.filter(|_| below.is_some()).unwrap_or(line)
