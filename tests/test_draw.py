@@ -103,7 +103,7 @@ def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command
     for expected in (
         "branch: policies of 2 interfaces",
         "FastEthernet0/0: output",
-        "Serial0/0: output",
+        "Serial0/0: output, counts IP + 4 B",
         "dscp ef",
         "policed: rate 256 kb/s, burst 6400 B, while congested",
         "others/class-default",
