@@ -31,10 +31,13 @@ _CASES = (
     "meter/car/1",
     "red/below-min/1",
     "red/in-region/1",
+    "scheduler/three-parameter",
     "port/scfq/light",
     "port/scfq/overloaded",
     "port/priority-drr/light",
     "port/priority-drr/overloaded",
+    "port/hqf/light",
+    "port/hqf/overloaded",
 )
 # Packets of one batch of that benchmark.
 _BATCH = 16_384

@@ -25,6 +25,8 @@ _WORDS = {
     "wrr": "WRR",
     "drr": "DRR",
     "fifo": "FIFO",
+    "three-parameter": "three parameters",
+    "hqf": "HQF",
     "1": "one",
     "blind": "color-blind",
     "aware": "color-aware",

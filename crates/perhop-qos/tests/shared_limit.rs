@@ -103,8 +103,8 @@ proptest! {
         prop_assert_eq!(fates(shared), fates(one));
     }
 
-    /// Under every scheduler, around all queues and around some of them: what is dropped did not fit, and what
-    /// fitted was not dropped.
+    /// Under every scheduler, around all queues and around some of them: what is dropped did not fit, and
+    /// what fitted was not dropped.
     #[test]
     fn only_what_does_not_fit_is_dropped(
         arrivals in arrivals(), outer in 1..12u64, inner in 300..4000u64,

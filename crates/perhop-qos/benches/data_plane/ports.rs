@@ -1,12 +1,17 @@
 //! A whole port: 13 classes by codepoint, WRED of three precedences in each, a scheduler, the ring and the
 //! pace of a wire of 100 Gb/s. Packets come 32 at once and leave one by one; where the port is overloaded 40
 //! come for 32.
+//!
+//! `hqf` is a router's port of today for the same packets: a shaper around all classes, two of them with
+//! priority and a policer, five with a minimum and a part of the excess, and the Ethernet header counted.
+//! Nothing but the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token
+//! buckets as well.
 
 use perhop_qos::framing::{Framing, HeaderStack};
-use perhop_qos::policy::{QueueingConfig, WireConfig};
+use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
-use perhop_qos::{Color, Dscp, FlowKey, Packet, Port, Rate, Time};
+use perhop_qos::{Color, Dscp, FlowKey, Packet, Rate, Time};
 use serde_json::{Value, json};
 
 use crate::{Bench, Numbers};
@@ -20,9 +25,14 @@ const URGENT: u64 = 9;
 const BURST: usize = 32;
 
 pub(crate) fn run(bench: &Bench) {
-    for (name, queueing) in [("scfq", scfq()), ("priority-drr", priority_and_drr())] {
-        bench.case(&format!("port/{name}/light"), || port(&queueing, BURST));
-        bench.case(&format!("port/{name}/overloaded"), || port(&queueing, 40));
+    let counted = |overhead: i32, queueing: Value| json!({"overhead": overhead, "queueing": queueing});
+    for (name, policy) in [
+        ("scfq", counted(0, scfq())),
+        ("priority-drr", counted(0, priority_and_drr())),
+        ("hqf", counted(14, hqf())),
+    ] {
+        bench.case(&format!("port/{name}/light"), || port(&policy, BURST));
+        bench.case(&format!("port/{name}/overloaded"), || port(&policy, 40));
     }
 }
 
@@ -56,18 +66,41 @@ fn priority_and_drr() -> Value {
     json!({"scheduler": "priority", "classes": classes})
 }
 
+/// Codepoints 0 and 1 have priority, the others two or three of five classes.
+fn hqf() -> Value {
+    let priority = |index: u64| {
+        json!({
+            "name": format!("priority{index}"),
+            "match": {"dscp": index},
+            "police": {"rate": "10Gb/s", "burst": "1MB"},
+        })
+    };
+    let bandwidth = |index: u64| {
+        let codepoints: Vec<u64> = (2..CLASSES).filter(|codepoint| codepoint % 5 == index).collect();
+        let mut class =
+            class(index, &json!({"minimum": format!("{}Gb/s", 4 + 4 * index), "weight": 1 + index}));
+        class["match"] = json!({"dscp": codepoints});
+        class
+    };
+    let others: Vec<Value> = (0..5).map(bandwidth).collect();
+    let others = json!({"name": "others", "queueing": {"scheduler": "three-parameter", "classes": others}});
+    let inside = json!({"scheduler": "priority", "classes": [priority(0), priority(1), others]});
+    // Above the wire, as 14 bytes more than those on the wire are counted.
+    let shape = json!({"rate": "150Gb/s", "burst": "1MB"});
+    json!({"classes": [{"name": "class-default", "shape": shape, "queueing": inside}]})
+}
+
 /// Sends packet after packet through the port, and says whether it may join its queue.
-fn port(queueing: &Value, burst: usize) -> impl FnMut(usize) -> usize {
-    let queueing: QueueingConfig =
-        serde_json::from_value(queueing.clone()).expect("the benchmark's policy is valid");
+fn port(policy: &Value, burst: usize) -> impl FnMut(usize) -> usize {
+    let policy: PolicyConfig =
+        serde_json::from_value(policy.clone()).expect("the benchmark's policy is valid");
     let wire = WireConfig {
         rate: Rate::from_bits_per_second(100_000_000_000),
         framing: Framing::default(),
         headers: HeaderStack::EMPTY,
         ring: RingConfig::Packets(BURST as u32),
     };
-    let mut port =
-        Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0)).expect("the benchmark's port is valid");
+    let mut port = policy.build_port(&wire, &[], &Streams::new(1, 0)).expect("the benchmark's port is valid");
     let (mut packets, mut leaving) = (packets(), Packet::default());
     let (mut now, mut left) = (Time::ZERO, burst);
     move |n| {

@@ -15,7 +15,8 @@ pub(super) enum Joins {
 }
 
 impl Port {
-    /// The tail side: asks the gate before `place`, where `packet` is to wait, the buffer manager and the queue.
+    /// The tail side: asks the gate before `place`, where `packet` is to wait, the buffer manager and the
+    /// queue.
     #[inline]
     pub(super) fn admit<O: Observer>(
         &mut self,

@@ -41,8 +41,8 @@ impl SharedLimit {
 }
 
 impl Gate {
-    /// Why `packet` may not pass to its queue, which is one of `queues`; `is_congested` is asked only where that
-    /// decides.
+    /// Why `packet` may not pass to its queue, which is one of `queues`; `is_congested` is asked only where
+    /// that decides.
     pub(super) fn refuses(
         &mut self,
         now: Time,
