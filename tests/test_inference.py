@@ -244,6 +244,9 @@ def test_every_class_of_any_configuration_has_traffic_or_is_reported(file: Path,
     except perhop.ScenarioError as error:
         assert any(message in str(error) for message in errors)
         return
+    except perhop.InvalidInputError:
+        assert not read["platform"]["supported"]
+        return
     shutil.copy(file, tmp_path)
     written = tmp_path / "written.yaml"
     written.write_text(as_yaml(made.data, made.missing, file.name))
@@ -280,7 +283,7 @@ def test_standard_input_is_either(branch: Path, scenario: Path) -> None:
             timeout=60,
         )
         assert ended.returncode == 0
-        assert ended.stdout.decode().startswith(said)
+        assert said in ended.stdout.decode()
     with branch.open("rb") as given:
         ended = subprocess.run(
             command_line(["run", "-", "--json"]), stdin=given, capture_output=True, check=False, timeout=60

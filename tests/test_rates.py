@@ -15,25 +15,31 @@ from perhop.rates import Configured, of_classes
 CONFIGURATIONS = ROOT / "tests" / "configurations"
 
 
+def resolved(name: str, **said: Any) -> Any:
+    """A class as a router's resolved policy has it, with a queue of its own."""
+    keys = ("bandwidth", "priority", "police", "shape", "policy")
+    return {**dict.fromkeys(keys), "name": name, "queue": f"p/{name}", **said}
+
+
 def test_what_a_router_resolves_itself_is_taken() -> None:
     """Its bandwidth, priority and shaper of each class; the lowest limit counts."""
-    voice = {
-        "queue": "p/VOICE",
-        "priority": {"rate_bps": 512000},
-        "police": {"cir_bps": 400000, "pir_bps": None},
-    }
-    data = {"queue": "p/DATA", "bandwidth": {"rate_bps": 768000}, "shape": {"target_bps": 2000000}}
-    strict = {"queue": "p/STRICT", "priority": {"rate_bps": None}}
-    parent: dict[str, Any] = {
-        "queue": None,
-        "shape": {"target_bps": 1},
-        "policy": {"classes": [voice, data, strict]},
-    }
+    police = {"kind": "bps", "cir_bps": 400_000, "pir_bps": None}
+    children = [
+        resolved("VOICE", priority={"rate_bps": 512_000}, police=police),
+        resolved("DATA", bandwidth={"kind": "kbps", "rate_bps": 768_000}, shape={"target_bps": 2_000_000}),
+        resolved("STRICT", priority={"rate_bps": None}),
+        resolved("REST", bandwidth={"kind": "remaining-percent", "value": 40, "rate_bps": 0}),
+        resolved("RATIO", bandwidth={"kind": "remaining-ratio", "value": 3, "rate_bps": 0}),
+        resolved("class-default"),
+    ]
+    parent = resolved("class-default", queue=None, shape={"target_bps": 1}, policy={"classes": children})
     assert dict(of_classes([parent])) == {
-        "p/VOICE": Configured(None, 400000, priority=True),
-        "p/DATA": Configured(768000, 2000000),
+        "p/VOICE": Configured(None, 400_000, priority=True),
+        "p/DATA": Configured(768_000, 2_000_000),
         "p/STRICT": Configured(None, None, priority=True),
-    }
+        "p/REST": Configured(remaining="40 %"),
+        "p/RATIO": Configured(remaining="ratio 3"),
+    }, "of class-default nothing is written: what the policy gives it stands"
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import re
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 import perhop as library
-from conftest import ROOT, Command
+from conftest import ROOT, Command, command_line
 from perhop import Scenario
 from perhop.configuration import checked
 from perhop.inference.headers import Header
 from perhop.inference.network import FAR, NEAR
 from perhop.inference.roles import role_named
 from perhop.inference.selection import select_network
-from perhop.inference.targets import unmatched
 from perhop.inference.trial import places_of
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
@@ -116,6 +119,7 @@ def test_every_queue_has_its_configured_rate_beside_the_obtained_one(
     ("name", "class_", "said"),
     [
         ("unreachable", "WEB", "packets for it reach `ALL-TCP`"),
+        ("unreachable", "TWICE", "its conditions exclude each other"),
         ("unreachable", "PING", "it matches a protocol other than TCP and UDP, which no source sends"),
         ("input-interface", "class-default", "packets for it reach `FROM-GUESTS`"),
     ],
@@ -145,7 +149,7 @@ def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:
 def test_an_entrance_slower_than_the_line_is_not_taken() -> None:
     """Ethernet of 10 Mb/s cannot fill FastEthernet."""
     scenario = Scenario.infer(CONFIGURATIONS / "hub-slow-lan.cfg")
-    assert str(scenario.inferred).startswith("inferred: traffic from an added interface to FastEthernet1/0")
+    assert "inferred: traffic from an added interface to FastEthernet1/0" in str(scenario.inferred)
 
 
 def test_datagrams_stand_for_tcp_that_gets_no_replies() -> None:
@@ -187,18 +191,6 @@ def test_a_trial_tells_headers_of_both_protocols_apart() -> None:
     for header, places in zip(headers, places_of(network, headers), strict=True):
         (queue,) = (path for side, path in places if side == "queue")
         assert queue.rpartition("/")[2] == ("VOICE" if header.dscp == "ef" else "CRITICAL-DATA"), header
-
-
-def test_a_configured_class_that_nothing_matches_is_found() -> None:
-    """The router's own resolved policy names it; it has neither queue nor conditioner."""
-    file = CONFIGURATIONS / "unreachable.cfg"
-    router = checked(file.read_text())["router"]
-    network = select_network(router, {"file": file.name}, file.parent, None)
-    assert network.leaving.port is not None
-    assert unmatched(network) == []
-    classes = [{"name": name, "bandwidth": {"rate_bps": 500_000}} for name in ("WEB", "TWICE")]
-    network.leaving.port["policies"] = {"output": {"classes": [*classes, {"name": "EMPTY"}]}}
-    assert unmatched(network) == ["TWICE"]
 
 
 @pytest.mark.parametrize(
@@ -319,34 +311,150 @@ def test_an_undefined_name_refuses_only_what_uses_it(perhop: Command) -> None:
     file = CONFIGURATIONS / "undefined-elsewhere.cfg"
     ended = perhop("run", file, "--interface", "Serial0/0")
     assert ended.code == 0, ended.err
-    assert (
-        "left out, as the path does not use it: line 6: access list PARTNER-NETS is not defined" in ended.err
-    )
+    assert "warning: access list PARTNER-NETS is not defined" in ended.err
     refused = perhop("run", file, "--interface", "FastEthernet0/1")
     assert (refused.code, refused.out) == (2, "")
-    assert "access list PARTNER-NETS is not defined" in refused.err
-    assert "class-map REMOVED is not defined" in refused.err
+    assert "error: access list PARTNER-NETS is not defined" in refused.err
+    assert "error: class-map REMOVED is not defined" in refused.err
     assert (
         "help: say what the class matches, for example --assume 'PARTNERS = dscp af21' "
         "--assume 'REMOVED = dscp af21'\n"
     ) in refused.err
+    assert "FORGOTTEN" not in refused.err.rpartition("help:")[2], "no interface uses it"
 
 
-def columns(out: str) -> list[list[str]]:
-    """The rows of the tables, by cells."""
-    return [line.split() for line in out.splitlines() if line.startswith(" ")]
-
-
-def test_the_table_adds_up_on_screen_and_fits_80_columns(perhop: Command) -> None:
-    ended = perhop("run", CONFIGURATIONS / "branch-15-subrate.cfg", COLUMNS="80")
+def test_an_assumption_stands_for_a_definition(perhop: Command) -> None:
+    file = CONFIGURATIONS / "undefined-elsewhere.cfg"
+    options = (
+        "--interface",
+        "FastEthernet0/1",
+        "--assume",
+        "PARTNERS = dscp af21",
+        "--assume",
+        "REMOVED=dscp cs1",
+    )
+    ended = perhop("run", file, *options)
     assert ended.code == 0, ended.err
-    rows = [
-        row for row in columns(ended.out) if row and row[0] in ("VOICE", "CRITICAL-DATA", "class-default")
-    ]
-    heads = next(line for line in ended.out.splitlines() if "offered" in line)
-    assert {"queued", "flight", "configured", "obtained"} <= set(ended.out.split())
-    for row in rows:
-        # Offered, then delivered, the causes of drops, and what is in the network, up to the configured rate.
-        end = next(place for place, cell in enumerate(row) if cell in ("≤", "≥"))
-        offered, *rest = (int(cell.replace(",", "")) for cell in row[1:end])
-        assert offered == sum(rest), (heads, row)
+    assert {"PARTNERS", "REMOVED", "class-default"} <= set(offers(ended.err))
+    # The command that edits the scenario assumes the same.
+    assert "--assume 'PARTNERS = dscp af21' --assume 'REMOVED = dscp cs1'" in ended.err
+    checked = perhop("check", file, *options[2:])
+    assert (checked.code, "not ok" in checked.out) == (0, False), checked.out
+    scenario = Scenario.load(
+        file, interface="FastEthernet0/1", assume={"PARTNERS": "dscp af21", "REMOVED": "dscp cs1"}
+    )
+    assert {one["name"]: one["dscp"] for one in scenario["traffic"]} == {
+        "PARTNERS": "af21",
+        "REMOVED": "cs1",
+        "class-default": "default",
+    }
+
+
+def test_the_platform_can_be_chosen(perhop: Command) -> None:
+    """Classes that only shape share what is left equally with HQF, and had one per cent before it."""
+    file = CONFIGURATIONS / "shape-only.cfg"
+    obtained = {}
+    for options, said in (
+        ((), "platform: hqf (line 1: version 15.1)\n"),
+        (("--platform", "pre-hqf"), "platform: pre-hqf (--platform)\n"),
+    ):
+        assert said in perhop("check", file, *options).out
+        ended = perhop("run", file, *options)
+        assert ended.code == 0, ended.err
+        assert ended.out.startswith(said)
+        assert ended.err.startswith(said)
+        document = perhop("run", file, *options, "--json").json()
+        (platform,) = document["platforms"].values()
+        assert said.split()[1] == platform["profile"]
+        classes = {one["class"]: one["throughput_bps"]["mean"] for one in document["classes"]}
+        obtained[platform["profile"]] = classes["CUSTOMER-A"]
+    assert obtained["hqf"] == pytest.approx(3.33e6, rel=0.02)
+    assert obtained["pre-hqf"] < 0.2e6
+
+
+def test_an_unknown_platform_is_one_error(perhop: Command) -> None:
+    for command in ("run", "check"):
+        ended = perhop(command, CONFIGURATIONS / "shape-only.cfg", "--platform", "cisco-9000")
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith("error: there is no platform `cisco-9000`\nhelp: platforms: pre-hqf,")
+
+
+@pytest.mark.parametrize(
+    ("assumption", "said"),
+    [
+        ("CUSTOMER-A = dscp zz", "assume CUSTOMER-A: `match dscp zz`: expected a DSCP (0 to 63 or a name)"),
+        (
+            "CUSTOMER-C = dscp ef",
+            "assume CUSTOMER-C: no policy has a class of this name\nhelp: did you mean `CUSTOMER-",
+        ),
+        (
+            "X=dscp ef",
+            "assume X: no policy has a class of this name\nhelp: classes: CUSTOMER-A, CUSTOMER-B\n",
+        ),
+    ],
+)
+def test_a_wrong_assumption_is_one_error(perhop: Command, assumption: str, said: str) -> None:
+    for command in ("run", "check"):
+        ended = perhop(command, CONFIGURATIONS / "shape-only.cfg", "--assume", assumption)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith(f"error: {said}")
+        assert len(ended.err.splitlines()) == 2
+
+
+OTHER_DIALECTS = {
+    "IOS XR": "!! IOS XR Configuration 6.6.2\nhostname xr\ninterface HundredGigE0/0/0/1\n shutdown\n!\n",
+    "NX-OS": "!Command: show running-config\nversion 9.2(3)\nfeature bgp\ninterface Ethernet1/1\n",
+    "Catalyst (mls qos)": "version 12.2\nmls qos\nswitch 1 provision ws-c3750x-24\n"
+    "interface GigabitEthernet1/0/1\n srr-queue bandwidth share 10 10 60 20\n",
+}
+
+
+@pytest.mark.parametrize("name", OTHER_DIALECTS)
+def test_other_dialects_are_named_and_not_run(perhop: Command, tmp_path: Path, name: str) -> None:
+    (tmp_path / "other.cfg").write_text(OTHER_DIALECTS[name])
+    ended = perhop("check", "other.cfg", "--lines")
+    assert ended.code == 2
+    assert f"platform: {name}, not supported (line " in ended.out.splitlines()[0]
+    assert "router, not supported: " in ended.out.splitlines()[1]
+    assert "interface " in ended.out, "what is recognized is shown"
+    refused = perhop("run", "other.cfg")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith(
+        f"error: this is a configuration of {name}, which perhop does not simulate (line "
+    )
+
+
+def on_a_terminal(arguments: list[str | Path], width: int) -> str:
+    """What a command prints on a terminal of a width, without colors."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command_line(arguments),
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "COLUMNS": str(width), "NO_COLOR": "1"},
+    )
+    os.close(theirs)
+    found = b""
+    # The end of a terminal whose other side is closed is an error.
+    with suppress(OSError):
+        while part := os.read(ours, 65536):
+            found += part
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", found.decode()).replace("\r", "")
+
+
+def test_the_table_adds_up_on_screen_and_fits_80_columns() -> None:
+    out = on_a_terminal(["run", CONFIGURATIONS / "branch-15-subrate.cfg"], 80)
+    assert all(len(line) <= 80 for line in out.splitlines())
+    assert {"queued", "flight", "configured", "obtained"} <= set(out.split())
+    table = out.partition("offered")[2].partition("configured")[0]
+    rows = {row[0]: row[1:] for line in table.splitlines() if len(row := line.split()) > 4}
+    names = ["VOICE", "INTERACTIVE-VIDEO", "CRITICAL-DATA", "SCAVENGER", "class-default"]
+    assert set(names) <= set(rows)
+    for name in names:
+        # Offered, then delivered, the causes of drops, still queued, in flight.
+        offered, *parts = (int(cell.replace(",", "")) for cell in rows[name])
+        assert offered == sum(parts), name
+    # Configured and obtained rates stand beside each other.
+    assert re.search(r"VOICE +≤ 1,500 +1,200 ", out)

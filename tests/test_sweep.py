@@ -180,7 +180,7 @@ def test_a_sweep_of_a_router_reports_what_it_inferred(perhop: Command, tmp_path:
     (tmp_path / "router.cfg").write_text("hostname edge\ninterface Serial0/0\n bandwidth 512\n")
     ended = perhop("sweep", "router.cfg", "--set", "seed=1,2", "--duration", "5s")
     assert ended.code == 0, ended.err
-    assert ended.err.startswith("inferred: traffic from an added interface to Serial0/0")
+    assert "inferred: traffic from an added interface to Serial0/0" in ended.err
 
 
 def test_invalid_sweeps_are_refused_before_anything_runs(perhop: Command, scenario: Path) -> None:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypedDict, cast
@@ -29,6 +30,8 @@ _SHORT = 40
 
 # The top-level keys of perhop's own files; words such as `class-default` occur in both formats.
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
+# A class of a policy, or its definition.
+_CLASS = re.compile(r"class(?:-map)?\s+(?:type\s+\S+\s+)?(?:match-(?:all|any)\s+)?(\S+)")
 #: The name of standard input.
 STANDARD_INPUT = Path("-")
 
@@ -59,9 +62,37 @@ def read(file: Path) -> str:
 
 
 def checked(text: str, platform: str | None = None, assume: Mapping[str, str] | None = None) -> RouterReport:
-    """Return what a router configuration says, read as that of `platform` and with assumed class-maps."""
-    found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items())))
+    """Return what a router configuration says, read as that of `platform` and with assumed class-maps.
+
+    Raises:
+        InvalidInputError: there is no such platform, or an assumption is none or about no class.
+
+    """
+    try:
+        found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items())))
+    except ValueError as error:
+        message, help = (*error.args, None)[:2]
+        if not str(message).startswith("assume "):
+            raise InvalidInputError(str(message), help) from error
+        raise InvalidInputError(
+            f"{message}: {help}", "criteria as in a class-map, for example --assume 'VOICE = dscp ef'"
+        ) from error
+    _require_classes(found, assume or {})
     return found
+
+
+def _require_classes(report: RouterReport, assume: Mapping[str, str]) -> None:
+    """Raise `InvalidInputError` for an assumption about a class that no policy has."""
+    if not assume:
+        return
+    texts = [line["text"].strip() for line in report["lines"]]
+    names = {found[1] for text in texts if (found := _CLASS.match(text))}
+    for name in assume:
+        if name not in names:
+            near = get_close_matches(name, sorted(names), n=1)
+            classes = ", ".join(sorted(names - {"class-default"})) or "none"
+            help = f"did you mean `{near[0]}`?" if near else f"classes: {classes}"
+            raise InvalidInputError(f"assume {name}: no policy has a class of this name", help)
 
 
 def configured(

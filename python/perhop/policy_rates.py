@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from perhop.quantity import bits_per_second, quantity
-from perhop.schema_types import ClassConfig, ConditionerConfig, QueueingConfig
+from perhop.schema_types import ClassConfig, ConditionerConfig, PolicyConfig, QueueingConfig
 
 
 def guarantee_of(config: ClassConfig) -> float | None:
@@ -54,6 +54,16 @@ def conditioner_limit(stage: ConditionerConfig) -> float | None:
     else:
         return None
     return bits_per_second(lowest) if lowest else None
+
+
+def conditioner_limits(policy: PolicyConfig | None) -> dict[str, float]:
+    """Return the rates above which the conditioners of a policy drop, by class."""
+    limits: dict[str, float] = {}
+    for stage in (policy or {}).get("conditioners", []):
+        limit = conditioner_limit(stage)
+        if limit is not None:
+            limits[(stage.get("name") or "").rpartition(".")[2]] = limit
+    return limits
 
 
 def has_priority(queueing: QueueingConfig, config: ClassConfig) -> bool:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from perhop.configuration import checked_as
-from perhop.core_types import RecognizedPlatform, RouterReport
-from perhop.policy_rates import conditioner_limit, guarantee_of, has_priority, limit_of, weight_of
+from perhop.core_types import RecognizedPlatform, ResolvedClass, ResolvedGuarantee, RouterReport
+from perhop.policy_rates import conditioner_limits, guarantee_of, has_priority, limit_of, weight_of
 from perhop.ports import ports, resolved
 from perhop.quantity import bits_per_second
-from perhop.schema_types import PolicyConfig, QueueingConfig, ScenarioConfig
+from perhop.schema_types import QueueingConfig, ScenarioConfig
 
+# The kinds of `bandwidth` that are rates.
+_GUARANTEES = ("kbps", "percent")
 # Schedulers whose weights share bytes; WRR's share packets.
 _BY_WEIGHT = ("drr", "scfq", "wfq", "wf2q-plus")
 
@@ -23,6 +25,8 @@ class Configured:
 
     at_least: float | None = None
     at_most: float | None = None
+    #: Its part of what is left over, as written: `40 %`, `ratio 2`.
+    remaining: str | None = None
     #: Whether it has strict priority.
     priority: bool = False
 
@@ -42,7 +46,7 @@ def rates(
     for port in ports(scenario):
         rate = bits_per_second(port.rate)
         written = dict(_written(port.queueing, "", rate, first=False)) if port.queueing else {}
-        limits = _conditioned(port.policy)
+        limits = conditioner_limits(port.policy)
         written = {
             queue: _limited(one, limits.get(queue.rpartition("/")[2])) for queue, one in written.items()
         }
@@ -57,6 +61,7 @@ def rates(
                     "priority": one.priority,
                     "guaranteed_bps": one.at_least,
                     "limit_bps": one.at_most,
+                    "remaining": one.remaining,
                     "obtained_bps": sent.get(queue) or {"mean": None, "ci95": None, "unit": "b/s"},
                     "queued_packets": queued.get((port.name, queue)),
                 }
@@ -80,7 +85,7 @@ def policers(scenario: ScenarioConfig | Mapping[str, Any]) -> list[dict[str, Any
                     "class": name,
                     "limit_bps": limit,
                 }
-                for name, limit in _conditioned(policy).items()
+                for name, limit in conditioner_limits(policy).items()
             ]
     return rows
 
@@ -118,17 +123,7 @@ def _written(
         else:
             most = limit_of(config)
             sure = None if is_first or (least and most and most <= least) else least
-            yield path, Configured(sure, most, is_first)
-
-
-def _conditioned(policy: PolicyConfig | None) -> dict[str, float]:
-    """Return the rates above which the conditioners of a policy drop, by class."""
-    limits: dict[str, float] = {}
-    for stage in (policy or {}).get("conditioners", []):
-        limit = conditioner_limit(stage)
-        if limit is not None:
-            limits[(stage.get("name") or "").rpartition(".")[2]] = limit
-    return limits
+            yield path, Configured(sure, most, priority=is_first)
 
 
 def _limited(one: Configured, limit: float | None) -> Configured:
@@ -173,11 +168,7 @@ def _reports(scenario: ScenarioConfig | Mapping[str, Any]) -> Iterator[tuple[str
         configuration = router.get("configuration")
         if configuration and configuration.get("text"):
             text = "\n".join([str(configuration["text"]).rstrip("\n"), *configuration.get("add", []), ""])
-            try:
-                yield name, checked_as(text, configuration)
-            except TypeError:
-                # The extension module reads configurations in one way only: it knows no platforms.
-                continue
+            yield name, checked_as(text, configuration)
 
 
 def _said_by_routers(
@@ -192,18 +183,33 @@ def _said_by_routers(
     }
 
 
-def of_classes(classes: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, Configured]]:
+def of_classes(classes: Sequence[ResolvedClass]) -> Iterator[tuple[str, Configured]]:
     """Return what a router's resolved policy says about the queues of its classes, and of their children."""
     for one in classes:
-        bandwidth, priority = one.get("bandwidth") or {}, one.get("priority")
-        shape, police = one.get("shape") or {}, one.get("police") or {}
+        bandwidth, priority = one.get("bandwidth"), one.get("priority")
+        shape, police = one.get("shape"), one.get("police")
         limits = (
-            (priority or {}).get("rate_bps"),
-            shape.get("target_bps"),
-            police.get("pir_bps") or police.get("cir_bps"),
+            priority and priority["rate_bps"],
+            shape and shape["target_bps"],
+            police and police["kind"] != "pps" and (police["pir_bps"] or police["cir_bps"]),
         )
-        if one.get("queue"):
-            most = min((limit for limit in limits if limit), default=None)
-            yield str(one["queue"]), Configured(bandwidth.get("rate_bps"), most, priority is not None)
+        if one["queue"] and (bandwidth or priority or shape or police):
+            kind = bandwidth["kind"] if bandwidth else None
+            yield (
+                one["queue"],
+                Configured(
+                    at_least=bandwidth["rate_bps"] if bandwidth and kind in _GUARANTEES else None,
+                    at_most=min((limit for limit in limits if limit), default=None),
+                    remaining=_remaining(bandwidth) if bandwidth else None,
+                    priority=priority is not None,
+                ),
+            )
         if inner := one.get("policy"):
             yield from of_classes(inner["classes"])
+
+
+def _remaining(bandwidth: ResolvedGuarantee) -> str | None:
+    """Return a part of what is left over as it is written."""
+    if bandwidth["kind"] == "remaining-percent":
+        return f"{bandwidth['value']} %"
+    return f"ratio {bandwidth['value']}" if bandwidth["kind"] == "remaining-ratio" else None

@@ -126,7 +126,7 @@ def _said(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, An
     limits += [said["limit_bps"]] if said and said["limit_bps"] is not None else []
     if not limits:
         return said
-    usual = said or {"guaranteed_bps": None, "priority": False}
+    usual = said or {"guaranteed_bps": None, "remaining": None, "priority": False}
     return {**usual, "limit_bps": min(limits)}
 
 
@@ -143,12 +143,13 @@ def _beside(
 
 
 def configured(row: Mapping[str, Any] | None, divisor: float) -> str:
-    """Return what a policy says about the rate of a queue: at least, at most, or strict priority."""
+    """Return what a policy says about a queue's rate: at least, at most, of what is left, or priority."""
     if row is None:
         return NOTHING
     least, most = row["guaranteed_bps"], row["limit_bps"]
     words = [f"≥ {number(least / divisor)}"] if least is not None else []
     words += [f"≤ {number(most / divisor)}"] if most is not None else []
+    words += [f"{row['remaining']} left"] if row.get("remaining") else []
     return " ".join(words) or ("priority" if row["priority"] else NOTHING)
 
 

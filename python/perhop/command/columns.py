@@ -11,8 +11,8 @@ from rich.text import Text
 
 from perhop.command.terminal import console
 
-# Padding of a column: a space on both sides, and one to the next column.
-_PADDING = 3
+# Padding of a column: a space before it, and one to the next column.
+_PADDING = 2
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
     # A title of the table itself would be wrapped at the table's width.
     screen.print(Text(title, "bold"))
     for part in _parts(keys, columns, screen.width):
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
         for column in (*keys, *part):
             table.add_column(column.name, justify="right" if column.numeric else "left", no_wrap=True)
         for row in zip(*(column.cells for column in (*keys, *part)), strict=True):

@@ -10,7 +10,6 @@ from typing import Any
 from perhop.configuration import checked, platform_words, unsupported
 from perhop.core_types import RouterReport
 from perhop.quantity import counted
-from perhop.references import References
 
 # The states in the order of the report, and their meanings.
 MEANINGS = {
@@ -20,16 +19,18 @@ MEANINGS = {
     "modelled": "part of the policy that perhop runs",
     "irrelevant": "known commands that do not affect packets",
 }
+# The states in the order of the counts.
+_COUNTED = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
 # The states of lines that can make a simulation differ from the router.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
+# Lines of an interface that say nothing about its policies.
+_NOT_OF_POLICIES = ("ip address", "ipv6 address")
 # The diagnostic for a file without commands.
 _EMPTY = {
     "severity": "warning",
     "message": "nothing to check: the file has no commands",
     "router": "a router without commands has no interface that is up",
 }
-# Lines of an interface that say nothing about its policies.
-_NOT_OF_POLICIES = ("ip address", "ipv6 address")
 
 
 def findings(
@@ -56,16 +57,13 @@ def findings(
 
 def _of_policies(report: RouterReport) -> list[dict[str, Any]]:
     """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
-    errors = [one["line"] for one in report["diagnostics"] if one["severity"] == "error"]
-    if not errors:
-        return []
-    references = References(report["lines"])
-    found = []
-    for line in dict.fromkeys(errors):
-        interfaces = sorted(references.interfaces(line))
-        if interfaces and not references.text(line).startswith(_NOT_OF_POLICIES):
-            found.append({"line": line, "interfaces": interfaces})
-    return found
+    texts = {line["number"]: line["text"].strip() for line in report["lines"]}
+    return [
+        {"line": one["line"], "interfaces": one["interfaces"]}
+        for one in report["diagnostics"]
+        if one["severity"] == "error" and one["interfaces"]
+        if not texts[one["line"]].startswith(_NOT_OF_POLICIES)
+    ]
 
 
 def report(found: dict[str, Any], *, lines: bool) -> str:
@@ -73,7 +71,7 @@ def report(found: dict[str, Any], *, lines: bool) -> str:
     wrong: dict[int, list[dict[str, Any]]] = {}
     for diagnostic in found["diagnostics"]:
         wrong.setdefault(diagnostic["line"], []).append(diagnostic)
-    counts = ", ".join(f"{count} {_word(state)}" for state, count in found["counts"].items())
+    counts = ", ".join(f"{found['counts'][state]} {_word(state)}" for state in _COUNTED)
     total = sum(found["counts"].values())
     summary = _EMPTY["message"] if _is_empty(found) else f"{counted(total, 'line')}: {counts}"
     platform = platform_words(found.get("platform"))

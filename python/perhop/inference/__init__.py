@@ -8,14 +8,14 @@ reported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from perhop.configuration import checked_as, platform_words, refuse_unsupported
 from perhop.core_types import RouterReport
 from perhop.document import Document
 from perhop.errors import InvalidInputError, ScenarioError
-from perhop.inference.faults import Faults
+from perhop.inference.faults import explained
 from perhop.inference.fragment import MADE, made_for, unattached
 from perhop.inference.given import read_traffic
 from perhop.inference.headers import Header
@@ -114,7 +114,7 @@ def infer(
             "--policy needs --rate", "give the rate of an interface for it: --rate 50Mb/s"
         )
     network = select_network(report["router"], configuration, base, interface)
-    network = _without_faults(network, report)
+    _check(network, report)
     if traffic is None:
         network, hits, misses = _reachable(network, report)
         offered = guessed(network, hits)
@@ -148,24 +148,14 @@ def _inferred(
     )
 
 
-def _without_faults(network: Network, report: RouterReport) -> Network:
-    """Return the network without the errors that do not matter to the path; raises those that do."""
+def _check(network: Network, report: RouterReport) -> None:
+    """Raise what refuses a run on this path: an error must not look like a class without packets."""
     trial = entry("trial", Header(), sending("constant", 8000, 100))
     try:
         Document(network.scenario([trial], [Header()], "1s"), network.base).check()
     except ScenarioError as error:
-        ports = [one.port for one in (network.entering, network.leaving) if one.port is not None]
-        faults = Faults(report, ports)
-        if faults.on_path or not faults.elsewhere:
-            raise faults.explained(error) from error
-        commands = [*network.configuration.get("add", []), *faults.left_out()]
-        network = replace(
-            network,
-            configuration={**network.configuration, "add": commands},
-            remarks=[*network.remarks, *faults.remarks()],
-        )
-        Document(network.scenario([trial], [Header()], "1s"), network.base).check()
-    return network
+        path = {one.port["name"] for one in (network.entering, network.leaving) if one.port is not None}
+        raise explained(error, report, path) from error
 
 
 def _reachable(network: Network, report: RouterReport) -> tuple[Network, list[Hit], list[Miss]]:

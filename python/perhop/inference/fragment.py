@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 
 from perhop.core_types import RouterReport
 from perhop.errors import InvalidInputError
 from perhop.inference.selection import has_input_policy, has_output_policy
 from perhop.quantity import bits_per_second, quantity
-from perhop.references import Name, References
 
+# A policy of another type, such as `inspect`, queues nothing.
+_POLICY_MAP = re.compile(r"policy-map\s+(?:type\s+queu\S+\s+)?(?P<name>(?!type\s)\S+)")
+_ATTACHED = re.compile(r"\bservice-policy\s.*?(?P<name>\S+)$")
+_POLICY = "policy-map"
 #: The interface made for a policy: a serial line has the rate that its `bandwidth` says.
 MADE = "Serial99/0"
 
@@ -37,8 +41,8 @@ def made_for(report: RouterReport, rate: str, policy: str | None) -> list[str]:
 
 def chosen_policy(report: RouterReport, policy: str | None) -> str:
     """Return the policy that is meant: `policy`, or the one that no other uses."""
-    references = References(report["lines"])
-    names = references.names("policy-map")
+    uses = _uses(report)
+    names = [name for kind, name in uses if kind == _POLICY]
     if policy is not None:
         if policy in names:
             return policy
@@ -48,8 +52,8 @@ def chosen_policy(report: RouterReport, policy: str | None) -> str:
             f"the configuration has no policy-map `{policy}`",
             f"did you mean {' or '.join(f'`{one}`' for one in near)}?" if near else f"policy-maps: {said}",
         )
-    used = {one for name in names for one in references.uses(Name("policy-map", name))}
-    outermost = [name for name in names if Name("policy-map", name) not in used]
+    used = {child for (kind, _), children in uses.items() if kind == _POLICY for child in children}
+    outermost = [name for name in names if name not in used]
     if len(outermost) == 1:
         return outermost[0]
     if not names:
@@ -62,12 +66,30 @@ def chosen_policy(report: RouterReport, policy: str | None) -> str:
 
 def unattached(report: RouterReport) -> list[str]:
     """Return the policies that are attached nowhere, not even by way of others."""
-    references = References(report["lines"])
-    places = {
-        user for name in references.names("interface") for user in references.uses(Name("interface", name))
-    }
-    return [
-        name
-        for name in references.names("policy-map")
-        if not places & references.users(Name("policy-map", name))
-    ]
+    uses = _uses(report)
+    waiting = [name for (kind, _), names in uses.items() if kind != _POLICY for name in names]
+    attached: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in attached:
+            attached.add(name)
+            waiting += uses.get((_POLICY, name), [])
+    return [name for kind, name in uses if kind == _POLICY and name not in attached]
+
+
+def _uses(report: RouterReport) -> dict[tuple[str, str], list[str]]:
+    """Return the policies that each policy-map, interface and other place to attach policies to names."""
+    tops: dict[int, tuple[str, str]] = {}
+    uses: dict[tuple[str, str], list[str]] = {}
+    for line in report["lines"]:
+        text = line["text"].strip()
+        if (block := line.get("block")) in tops:
+            top = tops[line["number"]] = tops[block]
+            if found := _ATTACHED.search(text):
+                uses.setdefault(top, []).append(found["name"])
+        else:
+            policy = _POLICY_MAP.match(text)
+            top = tops[line["number"]] = (_POLICY, policy["name"]) if policy else ("place", text)
+            if policy:
+                uses.setdefault(top, [])
+    return uses

@@ -89,8 +89,7 @@ class Network:
     @cached_property
     def leaves(self) -> list[Leaf]:
         """The queues of the leaving interface."""
-        queueing = self.leaving.side("output").get("queueing")
-        return leaves(queueing, self.leaving.bits_per_second) if queueing else []
+        return leaves(self.leaving.side("output"), self.leaving.bits_per_second)
 
     @property
     def has_queues(self) -> bool:

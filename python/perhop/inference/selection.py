@@ -239,8 +239,7 @@ def _same_as(network: Network, port: RouterPort) -> bool:
 
 def _output_rank(port: RouterPort) -> tuple[int, int, bool, float]:
     """Return the rank of an interface to leave by: classes and conditioners, an address, a low rate."""
-    queueing = port["output"].get("queueing")
-    queues = [leaf.name for leaf in leaves(queueing, 1.0)] if queueing else []
+    queues = [leaf.name for leaf in leaves(port["output"], 1.0)]
     conditioners = len(port["output"].get("conditioners", []))
     return (
         0 if queues == ["fifo"] and not conditioners else len(queues) + conditioners,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from perhop.policy_rates import has_priority, limit_of, minimum_of, weight_of
+from perhop.policy_rates import conditioner_limits, has_priority, limit_of, minimum_of, weight_of
 from perhop.quantity import bits_per_second
-from perhop.schema_types import ClassConfig, MatchConfig, QueueingConfig
+from perhop.schema_types import ClassConfig, MatchConfig, PolicyConfig, QueueingConfig
 
 # The part of a rate taken for priority classes without a limit: Cisco's advice for low-latency queueing
 # (Enterprise QoS Solution Reference Network Design Guide 3.3, chapter 1, "33 percent LLQ rule").
@@ -32,21 +32,30 @@ class Leaf:
     share: float
 
 
-def leaves(queueing: QueueingConfig, rate: float) -> list[Leaf]:
+def leaves(policy: PolicyConfig, rate: float) -> list[Leaf]:
     """Return the queues of a policy at a wire of `rate` bits per second, in the order of results."""
-    return list(_leaves(queueing, "", [], rate, first=False))
+    queueing = policy.get("queueing")
+    policers = conditioner_limits(policy)
+    return list(_leaves(queueing, "", [], rate, policers, first=False)) if queueing else []
 
 
 def _leaves(
-    queueing: QueueingConfig, prefix: str, matches: list[MatchConfig], rate: float, *, first: bool
+    queueing: QueueingConfig,
+    prefix: str,
+    matches: list[MatchConfig],
+    rate: float,
+    policers: Mapping[str, float],
+    *,
+    first: bool,
 ) -> Iterator[Leaf]:
-    for config, share in zip(queueing["classes"], _shares(queueing, rate, first=first), strict=True):
+    shares = _shares(queueing, rate, policers, first=first)
+    for config, share in zip(queueing["classes"], shares, strict=True):
         path = f"{prefix}{config['name']}"
         match, inner = config.get("match"), config.get("queueing")
         here = [*matches, match] if match else matches
         is_first = first or has_priority(queueing, config)
         if inner:
-            yield from _leaves(inner, f"{path}/", here, share, first=is_first)
+            yield from _leaves(inner, f"{path}/", here, share, policers, first=is_first)
         else:
             yield Leaf(path, config["name"], here, config, is_first, share)
 
@@ -61,28 +70,34 @@ def capacity(queueing: QueueingConfig, rate: float) -> float:
     return min(rate, used)
 
 
-def _shares(queueing: QueueingConfig, rate: float, *, first: bool) -> list[float]:
+def _shares(
+    queueing: QueueingConfig, rate: float, policers: Mapping[str, float], *, first: bool
+) -> list[float]:
     """Return what each class gets of `rate` while all are busy, those with priority at 0.8 of their limit.
 
     With `first`, all classes have priority: they share a queue that does.
     """
     classes = queueing["classes"]
     ahead = [one for one in classes if first or has_priority(queueing, one)]
-    unlimited = sum(_limit(one) is None for one in ahead)
+    unlimited = sum(_limit(one, policers) is None for one in ahead)
     shares: list[float] = []
     for config in ahead:
-        limit = _limit(config)
+        limit = _limit(config, policers)
         wanted = _UNLIMITED_PRIORITY * rate / unlimited if limit is None else FILLED * limit
         shares.append(min(wanted, rate - sum(shares)))
     return shares + _filled(classes[len(ahead) :], rate - sum(shares))
 
 
-def _limit(config: ClassConfig) -> float | None:
-    """Return the limit of a class, or the sum of those of its child classes, if each has one."""
-    own, inner = limit_of(config), config.get("queueing")
-    if own is not None or not inner:
-        return own
-    limits = [_limit(one) for one in inner["classes"]]
+def _limit(config: ClassConfig, policers: Mapping[str, float]) -> float | None:
+    """Return the limit of a class, or the sum of those of its child classes, if each has one.
+
+    `policers` are the limits of conditioners before the queues, by class.
+    """
+    own = [one for one in (limit_of(config), policers.get(config["name"])) if one is not None]
+    inner = config.get("queueing")
+    if own or not inner:
+        return min(own, default=None)
+    limits = [_limit(one, policers) for one in inner["classes"]]
     return None if None in limits else sum(limit or 0.0 for limit in limits)
 
 
