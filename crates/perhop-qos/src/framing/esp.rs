@@ -3,8 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::header::IpVersion;
-use super::is_default;
+use super::ip_version::{IpVersion, is_default};
 use crate::error::ConfigError;
 
 /// IPsec ESP: security parameters index and sequence number, initialization vector, padding, trailer and

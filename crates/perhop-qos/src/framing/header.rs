@@ -8,7 +8,7 @@ use serde::de::value::{EnumAccessDeserializer, MapAccessDeserializer, MapDeseria
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::esp::Esp;
-use super::is_default;
+use super::ip_version::{IpVersion, is_default};
 use crate::error::ConfigError;
 
 /// Destination, source and type, bytes.
@@ -51,27 +51,6 @@ pub enum Header {
     Ethernet,
     /// An Ethernet header without FCS, and 2 bytes of padding before it, in AAL5 (RFC 2684 §5.2 and §6.2).
     Bridged,
-}
-
-/// The version of an outer IP header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum IpVersion {
-    /// IPv4: 20 bytes, without options (RFC 791 §3.1).
-    #[default]
-    Ipv4,
-    /// IPv6: 40 bytes, without extensions (RFC 8200 §3).
-    Ipv6,
-}
-
-impl IpVersion {
-    /// Bytes of its header.
-    pub const fn header_bytes(self) -> u64 {
-        match self {
-            IpVersion::Ipv4 => 20,
-            IpVersion::Ipv6 => 40,
-        }
-    }
 }
 
 /// An IEEE 802.1Q tag, which carries the class of service (CoS).

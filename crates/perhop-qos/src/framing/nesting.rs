@@ -1,8 +1,9 @@
 //! [`check`]: which header may carry which, and which framing.
 
-use super::Framing;
 use super::esp::EspMode;
-use super::header::{Header, IpVersion, L2tpVersion};
+use super::header::{Header, L2tpVersion};
+use super::ip_version::IpVersion;
+use super::wire::Framing;
 use crate::error::ConfigError;
 
 /// What a header looks like to what carries it.

@@ -6,7 +6,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::header::Header;
-use super::{Framing, nesting};
+use super::nesting;
+use super::wire::Framing;
 use crate::error::ConfigError;
 
 /// Headers between an IP packet and the framing of its wire, from the packet outwards: `[gre, {esp: …}]`.

@@ -1,0 +1,30 @@
+//! [`IpVersion`]: the version of an outer IP header.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The version of an outer IP header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IpVersion {
+    /// IPv4: 20 bytes, without options (RFC 791 §3.1).
+    #[default]
+    Ipv4,
+    /// IPv6: 40 bytes, without extensions (RFC 8200 §3).
+    Ipv6,
+}
+
+impl IpVersion {
+    /// Bytes of its header.
+    pub const fn header_bytes(self) -> u64 {
+        match self {
+            IpVersion::Ipv4 => 20,
+            IpVersion::Ipv6 => 40,
+        }
+    }
+}
+
+/// For serde: whether a key need not be written.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
