@@ -77,8 +77,8 @@ impl<'a> Circuit<'a> {
     }
 }
 
-/// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where that is
-/// a tunnel again, or a part of one.
+/// The interface that the packets of a tunnel leave by, as far as the configuration says; `None` where that
+/// is a tunnel again, or a part of one.
 pub(super) fn underlay<'a>(interface: &Interface, configuration: &'a Configuration) -> Option<&'a Interface> {
     let source = interface.tunnel.as_ref()?.source.as_ref()?;
     let by_name = configuration.interfaces.get(&crate::interface_name(&source.value));
