@@ -2,21 +2,18 @@
 
 use std::net::IpAddr;
 
-use etherparse::{EtherType, LaxLinkExtSlice, LaxNetSlice, LaxSlicedPacket, TcpHeaderSlice};
+use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpHeaderSlice};
 use perhop_qos::packet::{Address, Dscp, Ecn, FlowKey, Packet, Protocol};
 
 use crate::headers::TcpFields;
+use crate::link_layer::Carried;
 
-/// The descriptor of the IP packet in `bytes`, after any VLAN tags, and the fixed part of its TCP header
-/// where it has one; `None` where there is no IP packet. `on_wire` is how long all of it was: the packet's
-/// length where its header does not say, as of packets that a network card was to cut into pieces.
-pub(crate) fn dissect(
-    ether_type: EtherType,
-    bytes: &[u8],
-    on_wire: u32,
-) -> Option<(Packet, Option<TcpFields>)> {
+/// The descriptor of the IP packet that a frame carries, and the fixed part of its TCP header where it has
+/// one; `None` where there is no IP packet. `on_wire` is how long all of it was: the packet's length where
+/// its header does not say, as of packets that a network card was to cut into pieces.
+pub(crate) fn dissect(carried: &Carried, on_wire: u32) -> Option<(Packet, Option<TcpFields>)> {
+    let Carried { ether_type, bytes, cos, exp } = *carried;
     let sliced = LaxSlicedPacket::from_ether_type(ether_type, bytes);
-    let tags: usize = sliced.link_exts.iter().map(LaxLinkExtSlice::header_len).sum();
     let (key, length, dscp, ecn, carried) = match sliced.net.as_ref()? {
         LaxNetSlice::Ipv4(ip) => {
             let header = ip.header();
@@ -40,23 +37,20 @@ pub(crate) fn dissect(
         LaxNetSlice::Arp(_) => return None,
     };
     let dscp = Dscp::new(dscp)?;
-    let packet = Packet {
+    let mut packet = Packet {
         dscp,
         color: dscp.color(),
-        ecn: ecn_of(ecn),
-        ..Packet::new(key, if length == 0 { on_wire.saturating_sub(tags as u32) } else { length })
+        marks: Ecn::from_bits(ecn).into(),
+        ..Packet::new(key, if length == 0 { on_wire } else { length })
     };
+    if let Some(cos) = cos {
+        packet.set_cos(cos);
+    }
+    if let Some(exp) = exp {
+        packet.set_exp(exp);
+    }
     let tcp = carried.filter(|_| key.protocol == Protocol::TCP).and_then(tcp_fields);
     Some((packet, tcp))
-}
-
-fn ecn_of(bits: u8) -> Ecn {
-    match bits {
-        1 => Ecn::Capable1,
-        2 => Ecn::Capable0,
-        3 => Ecn::CongestionExperienced,
-        _ => Ecn::NotCapable,
-    }
 }
 
 /// Protocols whose header begins with two port numbers: TCP, UDP, DCCP, SCTP, UDP-Lite.

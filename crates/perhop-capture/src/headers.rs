@@ -4,7 +4,8 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use etherparse::checksum::Sum16BitWords;
 use etherparse::{
-    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader, TcpOptionElement, UdpHeader,
+    IpDscp, IpEcn, IpFragOffset, IpNumber, Ipv4Header, Ipv6FlowLabel, Ipv6Header, TcpHeader,
+    TcpOptionElement, UdpHeader,
 };
 use perhop_qos::packet::{Address, Packet, Protocol};
 
@@ -18,6 +19,21 @@ pub enum Transport {
     Plain,
     /// A TCP segment.
     Tcp(TcpFields),
+    /// A fragment of an IPv4 datagram.
+    Fragment(FragmentFields),
+}
+
+/// What tells a fragment (RFC 791 §3.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FragmentFields {
+    /// Identification: the same in all fragments of a datagram.
+    pub identification: u16,
+    /// Where in the datagram's payload it begins, in units of eight bytes.
+    pub offset: u16,
+    /// Whether others follow it.
+    pub has_more: bool,
+    /// IP bytes of the whole datagram.
+    pub datagram: u32,
 }
 
 /// The fields of a TCP header (RFC 9293 §3.1).
@@ -60,27 +76,63 @@ pub(crate) fn headers(packet: &Packet, transport: &Transport) -> Headers {
     let ends = Ends::of(packet);
     let mut inner = match (transport, packet.protocol) {
         (Transport::Tcp(fields), _) => tcp_header(packet, fields),
-        (Transport::Plain, Protocol::UDP) => udp_header(packet),
-        (Transport::Plain, _) => Vec::new(),
+        (Transport::Fragment(FragmentFields { offset: 1.., .. }), _) => Vec::new(),
+        (Transport::Plain | Transport::Fragment(_), Protocol::UDP) => udp_header(packet),
+        (Transport::Plain | Transport::Fragment(_), _) => Vec::new(),
     };
     let least = ends.header_length() + inner.len();
     let length = (packet.length as usize).max(least);
     let carried = length - ends.header_length();
+    // Length and checksum of UDP are those of the whole datagram, in its first fragment.
+    let whole = match transport {
+        Transport::Fragment(fields) => (fields.datagram as usize).saturating_sub(ends.header_length()),
+        _ => carried,
+    };
     let place = match (transport, packet.protocol) {
         (Transport::Tcp(_), _) => Some(16),
-        (Transport::Plain, Protocol::UDP) => {
-            inner[4..6].copy_from_slice(&(carried as u16).to_be_bytes());
+        (_, Protocol::UDP) if !inner.is_empty() => {
+            inner[4..6].copy_from_slice(&(whole as u16).to_be_bytes());
             Some(6)
         }
         _ => None,
     };
     if let Some(place) = place {
-        let checksum = ends.checksum(packet.protocol, carried as u32, &inner);
+        let checksum = ends.checksum(packet.protocol, whole as u32, &inner);
         inner[place..place + 2].copy_from_slice(&checksum);
     }
     let mut bytes = ends.ip_header(packet, carried as u16);
+    if let Transport::Fragment(fields) = transport {
+        bytes = fragment_header(&bytes, fields).unwrap_or(bytes);
+    }
     bytes.append(&mut inner);
-    Headers { bytes, length, has_payload: place.is_some() }
+    let is_udp = matches!(transport, Transport::Fragment(_)) && packet.protocol == Protocol::UDP;
+    Headers { bytes, length, has_payload: place.is_some() || is_udp }
+}
+
+/// The IPv4 header `bytes` as that of a fragment.
+fn fragment_header(bytes: &[u8], fields: &FragmentFields) -> Option<Vec<u8>> {
+    let (mut header, _) = Ipv4Header::from_slice(bytes).ok()?;
+    header.identification = fields.identification;
+    header.dont_fragment = false;
+    header.more_fragments = fields.has_more;
+    header.fragment_offset = IpFragOffset::try_new(fields.offset).ok()?;
+    header.header_checksum = header.calc_header_checksum();
+    Some(header.to_bytes().to_vec())
+}
+
+/// The IP header of `packet`, which carries so many bytes.
+pub(crate) fn ip_header(packet: &Packet, payload_length: u16) -> Vec<u8> {
+    Ends::of(packet).ip_header(packet, payload_length)
+}
+
+/// The checksum of a UDP datagram of `length` bytes that `packet` carries: of these, and zeros.
+pub(crate) fn udp_checksum(packet: &Packet, length: u32, bytes: &[u8]) -> [u8; 2] {
+    Ends::of(packet).checksum(Protocol::UDP, length, bytes)
+}
+
+/// The time to live of `packet`: routers have counted it down.
+pub(crate) fn time_to_live(packet: &Packet) -> u8 {
+    TIME_TO_LIVE.saturating_sub(packet.hops)
 }
 
 /// Both addresses, in one family.
@@ -108,8 +160,8 @@ impl Ends {
         }
     }
     fn ip_header(&self, packet: &Packet, payload_length: u16) -> Vec<u8> {
-        let hops = TIME_TO_LIVE.saturating_sub(packet.hops);
-        let (dscp, ecn) = (packet.dscp.value(), packet.ecn as u8);
+        let hops = time_to_live(packet);
+        let (dscp, ecn) = (packet.dscp.value(), packet.marks.ecn() as u8);
         match *self {
             Ends::V4([source, destination]) => {
                 let mut header = Ipv4Header {
@@ -211,7 +263,12 @@ mod tests {
     fn packet(source: &str, destination: &str, protocol: Protocol, length: u32) -> Packet {
         let [source, destination] = [source, destination].map(|text| text.parse::<IpAddr>().unwrap().into());
         let key = FlowKey { source, destination, source_port: 49152, destination_port: 9, protocol };
-        Packet { dscp: "af12".parse().unwrap(), ecn: Ecn::Capable0, hops: 2, ..Packet::new(key, length) }
+        Packet {
+            dscp: "af12".parse().unwrap(),
+            marks: Ecn::Capable0.into(),
+            hops: 2,
+            ..Packet::new(key, length)
+        }
     }
     /// The packet with its payload of zeros.
     fn whole(packet: &Packet, transport: &Transport) -> Vec<u8> {
@@ -258,6 +315,31 @@ mod tests {
         assert_eq!((header.dscp.value(), header.ecn.value(), header.time_to_live), (12, 2, 62));
         assert_eq!(header.header_checksum, header.calc_header_checksum());
         assert_eq!((header.total_len, rest.len()), (100, 80));
+    }
+
+    /// Two fragments of 500 bytes of UDP: the receiver's IP puts them together.
+    #[test]
+    fn another_implementation_reassembles_fragments() {
+        let fields = FragmentFields { identification: 77, offset: 0, has_more: true, datagram: 520 };
+        let first = packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 20 + 304);
+        let rest = packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 20 + 196);
+        let parts = [
+            whole(&first, &Transport::Fragment(fields)),
+            whole(&rest, &Transport::Fragment(FragmentFields { offset: 38, has_more: false, ..fields })),
+        ];
+        let mut datagram = Vec::new();
+        for bytes in &parts {
+            let (header, payload) = Ipv4Header::from_slice(bytes).unwrap();
+            assert_eq!(header.header_checksum, header.calc_header_checksum());
+            assert_eq!((header.identification, header.dont_fragment), (77, false));
+            assert_eq!(usize::from(header.fragment_offset.value()) * 8, datagram.len());
+            assert_eq!(header.more_fragments, datagram.is_empty());
+            datagram.extend(payload);
+        }
+        let (udp, payload) = UdpHeader::from_slice(&datagram).unwrap();
+        assert_eq!((usize::from(udp.length), payload.len()), (500, 492));
+        let (ip, _) = Ipv4Header::from_slice(&parts[0]).unwrap();
+        assert_eq!(udp.checksum, udp.calc_checksum_ipv4(&ip, payload).unwrap());
     }
 
     #[test]

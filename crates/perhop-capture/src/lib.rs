@@ -1,14 +1,17 @@
 //! Packet captures: pcapng out of what a network carried, and packets out of pcap and pcapng files.
 //!
-//! Bytes only: the caller opens the files. Reading order: [`link_layer`] (what stands around an IP packet),
-//! [`headers`] (IP, UDP, TCP), [`writer`], [`reader`], which leaves what is in a packet to `dissector`.
+//! Bytes only: the caller opens the files. Reading order: [`headers`] (IP, UDP, TCP), `stack` (what a link
+//! puts around them), [`link_layer`] (the framing), [`writer`], [`reader`], which takes a file apart with
+//! `blocks` and leaves what is in a packet to `dissector`.
 
+mod blocks;
 mod dissector;
 pub mod headers;
 pub mod link_layer;
 pub mod reader;
+mod stack;
 pub mod writer;
 
-pub use headers::{TcpFields, Transport};
+pub use headers::{FragmentFields, TcpFields, Transport};
 pub use reader::{Observed, Unreadable, read};
 pub use writer::{Frame, Interface, SnapLength, Writer};

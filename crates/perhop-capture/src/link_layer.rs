@@ -4,7 +4,9 @@
 
 use etherparse::EtherType;
 use perhop_qos::framing::Framing;
-use perhop_qos::packet::Address;
+use perhop_qos::packet::LinkMark;
+
+use crate::stack::{Unit, station_address};
 
 const NULL: u32 = 0;
 const ETHERNET: u32 = 1;
@@ -13,26 +15,38 @@ const PPP_HDLC: u32 = 50;
 const ATM_RFC1483: u32 = 100;
 const RAW: u32 = 101;
 const C_HDLC: u32 = 104;
+const FRAME_RELAY: u32 = 107;
 const LOOP: u32 = 108;
 const LINUX_SLL: u32 = 113;
+const MPLS: u32 = 219;
 const IPV4: u32 = 228;
 const IPV6: u32 = 229;
 const LINUX_SLL2: u32 = 276;
 
 /// The link types that are read, for people.
-pub const KNOWN: &str =
-    "Ethernet, PPP, Cisco HDLC, raw IP, Linux cooked (SLL, SLL2), RFC 1483 and BSD loopback";
+pub const KNOWN: &str = "Ethernet, PPP, Cisco HDLC, frame relay, MPLS, raw IP, Linux cooked (SLL, SLL2), RFC 1483 and BSD loopback";
+
+const PPPOE_SESSION: EtherType = EtherType(0x8864);
+const MPLS_UNICAST: EtherType = EtherType(0x8847);
 
 /// Length of an Ethernet frame without its FCS that needs no padding (IEEE 802.3 §3.2.8), bytes.
 const LEAST_ETHERNET: usize = 60;
 /// IEEE 802 LLC and SNAP header of a routed PDU, up to the `EtherType` (RFC 2684 §5.1).
 const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0x00, 0x00, 0x00];
+/// LLC and SNAP header of a bridged Ethernet frame without FCS, up to its padding (RFC 2684 §5.2).
+const LLC_BRIDGED: [u8; 8] = [0xaa, 0xaa, 0x03, 0x00, 0x80, 0xc2, 0x00, 0x07];
 
-/// The link type of a capture on a link of this `framing`.
-pub fn link_type(framing: Framing) -> u32 {
+/// The link type of a capture on a link of this `framing`, whose frames carry a `unit`.
+pub(crate) fn link_type(framing: Framing, unit: Unit) -> u32 {
     match framing {
         // With VC multiplexing nothing but the trailer stands around the packet (RFC 2684 §6.1).
-        Framing::Raw | Framing::Aal5Mux => RAW,
+        Framing::Raw | Framing::Aal5Mux => match unit {
+            // Wireshark does not know the link type of bare labels: a protocol number announces them.
+            Unit::PointToPoint | Unit::Labeled => PPP,
+            Unit::Frame | Unit::BridgedFrame => ETHERNET,
+            Unit::FrameRelay => FRAME_RELAY,
+            _ => RAW,
+        },
         Framing::EthernetHeader | Framing::EthernetFrame | Framing::EthernetWire => ETHERNET,
         Framing::Ppp => PPP_HDLC,
         Framing::Hdlc => C_HDLC,
@@ -40,32 +54,35 @@ pub fn link_type(framing: Framing) -> u32 {
     }
 }
 
-/// Appends to `frame` what stands before an IP packet to `destination` that station `from` sends to station
-/// `to`.
-pub(crate) fn write_header(
-    framing: Framing,
-    [from, to]: [u32; 2],
-    destination: Address,
-    frame: &mut Vec<u8>,
-) {
-    let ether_type = if destination.to_ip().is_ipv4() { EtherType::IPV4 } else { EtherType::IPV6 };
-    let ether_type = ether_type.0.to_be_bytes();
+/// What of a `unit` is not in a capture: the padding before a bridged frame, where nothing announces it.
+pub(crate) fn left_out(framing: Framing, unit: Unit) -> usize {
+    if framing == Framing::Aal5Mux && unit == Unit::BridgedFrame { 2 } else { 0 }
+}
+
+/// Appends to `frame` what stands before a `unit` that station `from` sends to station `to`.
+pub(crate) fn write_header(framing: Framing, [from, to]: [u32; 2], unit: Unit, frame: &mut Vec<u8>) {
     match framing {
+        Framing::Raw | Framing::Aal5Mux if unit == Unit::Labeled => frame.extend(unit.ppp_number()),
         Framing::Raw | Framing::Aal5Mux => {}
         Framing::EthernetHeader | Framing::EthernetFrame | Framing::EthernetWire => {
             frame.extend(station_address(to));
             frame.extend(station_address(from));
-            frame.extend(ether_type);
+            frame.extend(unit.ether_type());
         }
-        // RFC 1662 §3.1: all stations, unnumbered information; RFC 1332 §2, RFC 5072 §2: the protocol.
+        // RFC 1662 §3.1: all stations, unnumbered information; RFC 1661 §2: the protocol.
         Framing::Ppp => {
-            frame.extend([0xff, 0x03, 0x00, if ether_type == [0x08, 0x00] { 0x21 } else { 0x57 }]);
+            frame.extend([0xff, 0x03]);
+            frame.extend(unit.ppp_number());
         }
         // Unicast, then a control field of 0.
-        Framing::Hdlc => frame.extend([0x0f, 0x00, ether_type[0], ether_type[1]]),
+        Framing::Hdlc => {
+            frame.extend([0x0f, 0x00]);
+            frame.extend(unit.ether_type());
+        }
+        Framing::Aal5Snap if unit == Unit::BridgedFrame => frame.extend(LLC_BRIDGED),
         Framing::Aal5Snap => {
             frame.extend(LLC_SNAP);
-            frame.extend(ether_type);
+            frame.extend(unit.ether_type());
         }
     }
 }
@@ -78,28 +95,66 @@ pub(crate) fn padded(framing: Framing, length: usize) -> usize {
     }
 }
 
-/// A locally administered address (IEEE 802 §8.4): one for each end of each link.
-fn station_address(station: u32) -> [u8; 6] {
-    let [a, b, c, d] = station.to_be_bytes();
-    [0x02, 0x00, a, b, c, d]
+/// What a frame carries, and what its headers say on the way there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Carried<'a> {
+    pub(crate) ether_type: EtherType,
+    pub(crate) bytes: &'a [u8],
+    /// The class of service of the outermost VLAN tag.
+    pub(crate) cos: Option<LinkMark>,
+    /// The traffic class of the topmost label.
+    pub(crate) exp: Option<LinkMark>,
+}
+
+impl<'a> Carried<'a> {
+    fn of(ether_type: EtherType, bytes: &'a [u8]) -> Carried<'a> {
+        Carried { ether_type, bytes, ..Carried::default() }
+    }
+    /// Behind VLAN tags, PPPoE and labels, if that is what it carries.
+    fn opened(mut self) -> Option<Carried<'a>> {
+        loop {
+            let bytes = self.bytes;
+            (self.ether_type, self.bytes) = match self.ether_type {
+                EtherType::VLAN_TAGGED_FRAME
+                | EtherType::PROVIDER_BRIDGING
+                | EtherType::VLAN_DOUBLE_TAGGED_FRAME => {
+                    self.cos = self.cos.or(LinkMark::new(bytes.first()? >> 5));
+                    ether_type(bytes, 2)?
+                }
+                // RFC 2516 §4: six bytes of header.
+                PPPOE_SESSION => point_to_point(bytes.get(6..)?)?,
+                MPLS_UNICAST => {
+                    // RFC 3032 §2.1: label 20 bits, traffic class 3, bottom of stack 1, time to live 8.
+                    let bottom = bytes.chunks_exact(4).position(|entry| entry[2] & 1 == 1)?;
+                    self.exp = self.exp.or(LinkMark::new(bytes[2] >> 1 & 7));
+                    internet(&bytes[4 * (bottom + 1)..])?
+                }
+                _ => return Some(self),
+            };
+        }
+    }
 }
 
 /// What a `frame` of `link_type` carries; `None` where that is no network protocol. The error is that the
 /// link type is not known.
-pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<(EtherType, &[u8])>, ()> {
-    Ok(match link_type {
-        ETHERNET => ether_type(frame, 12).and_then(session),
+pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>>, ()> {
+    let found = match link_type {
+        ETHERNET => ether_type(frame, 12),
         LINUX_SLL => ether_type(frame, 14),
         LINUX_SLL2 => frame.get(20..).map(|rest| (EtherType(u16::from_be_bytes([frame[0], frame[1]])), rest)),
         C_HDLC => ether_type(frame, 2),
         ATM_RFC1483 if frame.starts_with(&LLC_SNAP) => ether_type(frame, 6),
+        ATM_RFC1483 if frame.starts_with(&LLC_BRIDGED) => ether_type(frame, LLC_BRIDGED.len() + 2 + 12),
         ATM_RFC1483 => None,
         PPP | PPP_HDLC => point_to_point(frame.strip_prefix(&[0xff, 0x03]).unwrap_or(frame)),
+        MPLS => Some((MPLS_UNICAST, frame)),
+        FRAME_RELAY => frame_relay(frame),
         RAW | IPV4 | IPV6 => internet(frame),
         // The address family of the machine that wrote the file, in its byte order.
         NULL | LOOP => frame.get(4..).and_then(internet),
         _ => return Err(()),
-    })
+    };
+    Ok(found.and_then(|(ether_type, bytes)| Carried::of(ether_type, bytes).opened()))
 }
 
 /// The `EtherType` at `offset`, and what follows it.
@@ -107,18 +162,22 @@ fn ether_type(frame: &[u8], offset: usize) -> Option<(EtherType, &[u8])> {
     let (number, rest) = frame.get(offset..)?.split_first_chunk()?;
     Some((EtherType(u16::from_be_bytes(*number)), rest))
 }
-/// Goes into a `PPPoE` session (RFC 2516 §4: six bytes of header).
-fn session((ether_type, rest): (EtherType, &[u8])) -> Option<(EtherType, &[u8])> {
-    match ether_type {
-        EtherType(0x8864) => rest.get(6..).and_then(point_to_point),
-        _ => Some((ether_type, rest)),
-    }
-}
-/// After the PPP protocol number, which may be compressed to one byte (RFC 1661 §6.5).
+/// After the PPP protocol number, which may be compressed to one byte (RFC 1661 §6.5), and behind a multilink
+/// header of a packet in one piece (RFC 1990 §3), with long sequence numbers.
 fn point_to_point(frame: &[u8]) -> Option<(EtherType, &[u8])> {
     match frame {
         [0x00, 0x21, rest @ ..] | [0x21, rest @ ..] => Some((EtherType::IPV4, rest)),
         [0x00, 0x57, rest @ ..] | [0x57, rest @ ..] => Some((EtherType::IPV6, rest)),
+        [0x02, 0x81, rest @ ..] => Some((MPLS_UNICAST, rest)),
+        [0x00, 0x3d, 0xc0, _, _, _, rest @ ..] => point_to_point(rest),
+        _ => None,
+    }
+}
+/// RFC 2427 §3: after an address of two bytes and the protocol's identifier.
+fn frame_relay(frame: &[u8]) -> Option<(EtherType, &[u8])> {
+    match frame {
+        [_, _, 0x03, 0xcc, rest @ ..] => Some((EtherType::IPV4, rest)),
+        [_, _, 0x03, 0x8e, rest @ ..] => Some((EtherType::IPV6, rest)),
         _ => None,
     }
 }
@@ -133,20 +192,22 @@ fn internet(packet: &[u8]) -> Option<(EtherType, &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    use perhop_qos::framing::IpVersion;
+
     use super::*;
 
     #[test]
     fn what_is_written_around_a_packet_is_read_again() {
         for framing in Framing::ALL {
-            for (destination, first, expected) in
-                [("10.0.0.2", 0x45, EtherType::IPV4), ("2001:db8::2", 0x60, EtherType::IPV6)]
+            for (version, first, ether_type) in
+                [(IpVersion::Ipv4, 0x45, EtherType::IPV4), (IpVersion::Ipv6, 0x60, EtherType::IPV6)]
             {
-                let destination = destination.parse::<std::net::IpAddr>().unwrap().into();
+                let unit = Unit::Packet(version);
                 let mut frame = Vec::new();
-                write_header(framing, [0, 1], destination, &mut frame);
+                write_header(framing, [0, 1], unit, &mut frame);
                 frame.extend([first, 7]);
-                let read = payload(link_type(framing), &frame).unwrap();
-                assert_eq!(read, Some((expected, &[first, 7][..])), "{framing:?}");
+                let read = payload(link_type(framing, unit), &frame).unwrap();
+                assert_eq!(read, Some(Carried::of(ether_type, &[first, 7])), "{framing:?}");
             }
         }
     }
@@ -154,7 +215,7 @@ mod tests {
     #[test]
     fn an_ethernet_header_has_the_receiver_first() {
         let mut frame = Vec::new();
-        write_header(Framing::EthernetFrame, [6, 7], Address::default(), &mut frame);
+        write_header(Framing::EthernetFrame, [6, 7], Unit::Packet(IpVersion::Ipv4), &mut frame);
         assert_eq!(frame, [2, 0, 0, 0, 0, 7, 2, 0, 0, 0, 0, 6, 8, 0]);
         assert_eq!((padded(Framing::EthernetFrame, 42), padded(Framing::EthernetHeader, 42)), (60, 42));
     }

@@ -11,11 +11,12 @@ use pcap_file::pcapng::blocks::interface_description::{
 };
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
-use perhop_qos::framing::Framing;
+use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::{Packet, Rate, Time};
 
-use crate::headers::{Headers, Transport, headers};
+use crate::headers::{Transport, headers};
 use crate::link_layer;
+use crate::stack::{Around, Encapsulated, Unit};
 
 /// How much of each frame is kept. Its length on the wire is kept in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,8 +33,10 @@ pub enum SnapLength {
 pub struct Interface {
     /// Its name: `C1->E3`.
     pub name: String,
-    /// What stands around IP packets.
+    /// What stands around packets with their headers.
     pub framing: Framing,
+    /// The headers between an IP packet and the framing.
+    pub headers: HeaderStack,
     /// Bits per second.
     pub rate: Rate,
     /// Numbers of the sending and the receiving station, from which Ethernet addresses are made.
@@ -59,6 +62,8 @@ pub struct Frame<'a> {
 pub struct Writer<W: Write> {
     output: PcapNgWriter<W>,
     interfaces: Vec<Interface>,
+    /// By interface, how many frames it has had.
+    written: Vec<u32>,
     snap_length: SnapLength,
     /// The frame under way: its storage is used again.
     frame: Vec<u8>,
@@ -87,9 +92,9 @@ impl<W: Write> Writer<W> {
             ..SectionHeaderBlock::default()
         };
         let mut output = PcapNgWriter::with_section_header(output, section).map_err(into_io)?;
-        for Interface { name, framing, rate, .. } in &interfaces {
+        for Interface { name, framing, headers, rate, .. } in &interfaces {
             let block = InterfaceDescriptionBlock {
-                linktype: DataLink::from(link_layer::link_type(*framing)),
+                linktype: DataLink::from(link_layer::link_type(*framing, Unit::outermost(headers))),
                 // 0 is no limit.
                 snaplen: match snap_length {
                     SnapLength::Headers => 0,
@@ -103,7 +108,8 @@ impl<W: Write> Writer<W> {
             };
             output.write_pcapng_block(block).map_err(into_io)?;
         }
-        Ok(Writer { output, interfaces, snap_length, frame: Vec::new() })
+        let written = vec![0; interfaces.len()];
+        Ok(Writer { output, interfaces, written, snap_length, frame: Vec::new() })
     }
 
     /// Writes `frame`; times may not fall.
@@ -111,12 +117,17 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// Where the output cannot be written to.
     pub fn write(&mut self, frame: &Frame) -> io::Result<()> {
-        let Interface { framing, stations, .. } = &self.interfaces[frame.interface];
-        let Headers { bytes, length, has_payload } = headers(frame.packet, frame.transport);
+        let Interface { framing, headers: stack, stations, .. } = &self.interfaces[frame.interface];
+        let written = &mut self.written[frame.interface];
+        let around = Around { packet: frame.packet, stations: *stations, sequence: *written };
+        *written = written.wrapping_add(1);
+        let Encapsulated { start, length, has_payload, unit } =
+            around.encapsulate(headers(frame.packet, frame.transport), stack);
         self.frame.clear();
-        link_layer::write_header(*framing, *stations, frame.packet.destination, &mut self.frame);
-        let original = link_layer::padded(*framing, self.frame.len() + length);
-        self.frame.extend(bytes);
+        link_layer::write_header(*framing, *stations, unit, &mut self.frame);
+        let left_out = link_layer::left_out(*framing, unit);
+        let original = link_layer::padded(*framing, self.frame.len() + length - left_out);
+        self.frame.extend(&start[left_out..]);
         if let SnapLength::Bytes(kept) = self.snap_length {
             let known = if has_payload { original } else { self.frame.len() };
             self.frame.resize((kept as usize).min(known), 0);

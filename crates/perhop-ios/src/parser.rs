@@ -5,6 +5,8 @@
 //! papers and mails), the command itself does: it is looked for in the innermost block first, then in
 //! those around it.
 
+use std::borrow::Cow;
+
 use crate::ast::Configuration;
 use crate::check;
 use crate::diagnostic::Diagnostic;
@@ -54,7 +56,7 @@ pub(crate) fn read(text: &str) -> Configuration {
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (index, line) in text.lines().enumerate() {
-        parser.line(index + 1, line);
+        parser.line(index + 1, &shown(line));
     }
     let Parser { mut configuration, diagnostics, .. } = parser;
     configuration.diagnostics = diagnostics;
@@ -254,6 +256,41 @@ fn without_remark(words: &mut Vec<&str>) {
     }
     if let Some(place) = words.iter().skip(1).position(|word| word.starts_with('!')) {
         words.truncate(place + 1);
+    }
+}
+
+/// A line as a terminal shows it: what `--More--` and its backspaces leave in a recorded session is
+/// overwritten, and pictures (Unicode, Control Pictures) stand for other control characters, which no name
+/// can have.
+fn shown(line: &str) -> Cow<'_, str> {
+    if !line.contains(|one: char| one.is_control() && one != '\t') {
+        return line.into();
+    }
+    let mut cells: Vec<char> = Vec::with_capacity(line.len());
+    let mut cursor = 0_usize;
+    for one in line.chars() {
+        match one {
+            '\u{8}' => cursor = cursor.saturating_sub(1),
+            '\r' => cursor = 0,
+            _ => {
+                if cursor < cells.len() {
+                    cells[cursor] = picture(one);
+                } else {
+                    cells.push(picture(one));
+                }
+                cursor += 1;
+            }
+        }
+    }
+    cells.into_iter().collect()
+}
+
+fn picture(one: char) -> char {
+    match one {
+        '\t' => one,
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(one)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        _ if one.is_control() => char::REPLACEMENT_CHARACTER,
+        _ => one,
     }
 }
 

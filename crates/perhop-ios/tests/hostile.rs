@@ -152,3 +152,57 @@ fn access_lists_of_any_shape_end() {
          interface Ethernet0\n service-policy input p\n"
     ));
 }
+
+#[test]
+fn a_recorded_session_is_read_as_the_terminal_showed_it() {
+    let back = "\u{8}".repeat(10);
+    let more = format!(" --More-- {back}{}{back}", " ".repeat(10));
+    let text = format!("class-map A\n match dscp ef\n{more} match dscp cs5\n match dscp \u{1b}x\n");
+    let configuration = parse(&text);
+    let [_, _, after, escape] = configuration.lines.as_slice() else { panic!("four lines") };
+    assert_eq!((after.state, after.text.trim()), (LineState::Modelled, "match dscp cs5"));
+    assert_eq!(escape.text.trim(), "match dscp ␛x");
+    assert_ne!(escape.state, LineState::Modelled);
+}
+
+/// A policy of `classes` in each of `levels`, every class with the whole next level inside.
+fn nested(levels: usize, classes: usize) -> String {
+    let mut lines = Vec::new();
+    for class in 0..classes {
+        lines.push(format!("class-map C{class}\n match dscp {class}"));
+    }
+    for level in 0..levels {
+        lines.push(format!("policy-map P{level}"));
+        for class in 0..classes {
+            lines.push(format!(" class C{class}\n  shape average 1000000"));
+            lines.extend((level > 0).then(|| format!("  service-policy P{}", level - 1)));
+        }
+    }
+    lines.push(format!("interface Serial0/0\n service-policy output P{}\n", levels - 1));
+    lines.join("\n")
+}
+
+#[test]
+fn policies_that_grow_with_every_level_are_refused() {
+    for (levels, classes, said) in [
+        (3, 8, None),
+        (4, 2, Some("policy P3 has more than 3 levels (line 13)")),
+        (12, 8, Some("policy P11 has more than 3 levels (line 237)")),
+        (3, 60, Some("policy P2 brings the classes of all policies above 50000")),
+    ] {
+        let mut configuration = parse(&nested(levels, classes));
+        let router = convert(&mut configuration, &Platform::of(Profile::Hqf));
+        let found: Vec<&str> = configuration.diagnostics.iter().map(|one| one.message.as_str()).collect();
+        assert_eq!(found.iter().any(|message| Some(*message) == said), said.is_some(), "{levels}: {found:?}");
+        assert_eq!(router.ports[0].policies.output.is_some(), said.is_none(), "{levels} levels");
+    }
+}
+
+#[test]
+fn a_percentage_of_next_to_nothing_is_a_rate() {
+    check(
+        "class-map A\n match dscp ef\npolicy-map IN\n class A\n  priority percent 20\n  police cir percent 1\n\
+         policy-map OUT\n class class-default\n  shape average 1\n  service-policy IN\n\
+         interface Serial0/0\n service-policy output OUT\n",
+    );
+}

@@ -117,9 +117,25 @@ pub struct DirectionConfig {
     pub receives_on: Option<String>,
     /// Device on which frames leave this direction; `None`: they are routed in this process.
     pub sends_on: Option<String>,
+    /// Tags and labels of the frames that leave on `sends-on`.
+    #[serde(default)]
+    pub sent_frames: SentFrames,
     /// Treatment of frames without an IP packet that arrive on `receives-on`.
     #[serde(default)]
     pub other_frames: OtherFrames,
+}
+
+/// Tags and labels of the frames that leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SentFrames {
+    /// Those with which they came. CoS and EXP are written into the outer tag and the topmost label.
+    #[default]
+    Kept,
+    /// Those of `headers`, whatever they came with.
+    OfLink,
+    /// None: the far end is a host, whose kernel does not know of them.
+    Plain,
 }
 
 /// Treatment of frames without an IP packet.

@@ -6,15 +6,16 @@
 //! counters for it, between two rounds.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileTypeExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Barrier, Condvar, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::socket::Bell;
+use crate::socket::{Bell, system};
 use crate::status::Status;
 
 /// Time after which a client without a request receives the counters.
@@ -26,11 +27,13 @@ const LONGEST_REQUEST: u64 = 1024;
 /// No `count-from` request.
 const NEVER: u64 = u64::MAX;
 
-/// The control socket of a forwarder, which is removed on drop.
+/// The control socket of a forwarder. Its file is removed on drop where the process may still remove files;
+/// a confined forwarder leaves it to whoever started it, and nobody answers there any more.
 #[derive(Debug)]
 pub struct Control {
     desk: Arc<Desk>,
     path: PathBuf,
+    listener: Arc<UnixListener>,
     server: Option<JoinHandle<()>>,
 }
 
@@ -45,14 +48,34 @@ struct Desk {
     bell: Bell,
 }
 
-impl Control {
-    /// Listens at `path`; `bell` wakes the forwarder.
+/// A control socket where clients may already connect, but nobody answers yet.
+#[derive(Debug)]
+pub struct Bound {
+    path: PathBuf,
+    listener: UnixListener,
+}
+
+impl Bound {
+    /// Makes the socket at `path`, for this user alone.
     ///
     /// # Errors
     /// When no socket can be created at `path`, or another process listens there.
-    pub fn listen(path: &Path, bell: &Bell) -> io::Result<Control> {
+    pub fn new(path: &Path) -> io::Result<Bound> {
         remove_if_abandoned(path)?;
-        let listener = UnixListener::bind(path)?;
+        let listener = system::privately(|| UnixListener::bind(path))?;
+        Ok(Bound { path: path.to_owned(), listener })
+    }
+}
+
+impl Control {
+    /// Answers at a socket; `bell` wakes the forwarder. From its return on, the thread that answers needs
+    /// none of the system calls that start a thread.
+    ///
+    /// # Errors
+    /// When no thread can be started.
+    pub fn serve(bound: Bound, bell: &Bell) -> io::Result<Control> {
+        let Bound { path, listener } = bound;
+        let listener = Arc::new(listener);
         let desk = Arc::new(Desk {
             wanted: AtomicBool::new(false),
             count_from_ns: AtomicU64::new(NEVER),
@@ -61,10 +84,14 @@ impl Control {
             answered: Condvar::new(),
             bell: bell.clone(),
         });
-        let shared = Arc::clone(&desk);
-        let server =
-            thread::Builder::new().name("control".to_owned()).spawn(move || serve(&listener, &shared))?;
-        Ok(Control { desk, path: path.to_owned(), server: Some(server) })
+        let started = Arc::new(Barrier::new(2));
+        let (waiting, shared, begun) = (Arc::clone(&listener), Arc::clone(&desk), Arc::clone(&started));
+        let thread = thread::Builder::new().name("control".to_owned()).spawn(move || {
+            begun.wait();
+            serve(&waiting, &shared);
+        })?;
+        started.wait();
+        Ok(Control { desk, path, listener, server: Some(thread) })
     }
     /// Whether a client waits for the counters. It costs one load.
     #[inline]
@@ -88,10 +115,9 @@ impl Drop for Control {
     fn drop(&mut self) {
         self.desk.closed.store(true, Ordering::Relaxed);
         self.desk.answered.notify_one();
-        // The server sleeps until a client connects.
-        if UnixStream::connect(&self.path).is_ok()
-            && let Some(server) = self.server.take()
-        {
+        // The server sleeps until a client connects, or nobody can.
+        system::stop_listening(self.listener.as_fd());
+        if let Some(server) = self.server.take() {
             let _ = server.join();
         }
         let _ = std::fs::remove_file(&self.path);

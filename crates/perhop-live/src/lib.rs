@@ -10,11 +10,13 @@
 //! Reading order: [`wire`] (source and sink of frames), [`frame`] (parsing and marking), [`config`]
 //! (configuration of a process), [`lowering`] (from a scenario to these configurations), [`forwarder`] (the
 //! path of a packet), [`report`] (counters). On Linux: [`socket`] (real interfaces), [`process`] (main loop
-//! of a forwarder), [`control`] and [`status`] (counters of a running forwarder), [`bridge`], [`host`]
-//! (traffic of hosts, and results).
+//! of a forwarder), [`confinement`] (what it may do), [`control`] and [`status`] (counters of a running
+//! forwarder), [`bridge`], [`host`] (traffic of hosts, and results).
 
 pub mod bridge;
 pub mod config;
+#[cfg(target_os = "linux")]
+pub mod confinement;
 #[cfg(target_os = "linux")]
 pub mod control;
 pub mod forwarder;
@@ -26,10 +28,14 @@ pub mod lowering;
 pub mod process;
 pub mod report;
 #[cfg(target_os = "linux")]
+mod result_file;
+#[cfg(target_os = "linux")]
 pub mod socket;
 #[cfg(target_os = "linux")]
 pub mod status;
 pub mod test_wire;
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+mod unclassified;
 pub mod wire;
 
 pub use bridge::BridgeConfig;

@@ -5,19 +5,23 @@
 //! host runs in the forwarder of the router at the far end of its cable, which paces what the host's kernel
 //! sends to the rate of the scenario. A link between two hosts has its own forwarder in the middle.
 
+mod headers;
+
 use std::net::IpAddr;
 use std::path::Path;
 
 use perhop_qos::classifier::Prefix;
 use perhop_qos::error::ConfigError;
+use perhop_qos::packet::Protocol;
 use perhop_qos::policy::PolicyConfig;
 use perhop_scenario::topology::Topology;
-use perhop_scenario::{
-    InterfaceConfig, LinkConfig, Scenario, SizeLaw, SourceConfig, TrafficConfig, read_trace,
-};
+use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario, SizeLaw, SourceConfig, read_trace};
 use serde::Serialize;
 
-use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, RouteConfig};
+use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, RouteConfig, SentFrames};
+
+pub use headers::check_headers;
+use headers::most_envelope_bytes;
 
 /// The processes, namespaces and cables of a live run.
 ///
@@ -34,6 +38,8 @@ pub struct Plan {
     pub cables: Vec<Cable>,
     /// The longest IP packet of the scenario, bytes.
     pub mtu: u32,
+    /// Bytes of tags and labels that a frame between two forwarders has at most.
+    pub envelope: u32,
 }
 
 /// A host.
@@ -96,7 +102,7 @@ const SLOT_MEMORY: u32 = 1 << 28;
 pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Result<Plan, ConfigError> {
     let mut lowering = Lowering { scenario, topology: Topology::new(scenario)? };
     lowering.refuse_mixed_versions()?;
-    refuse_recordings(scenario)?;
+    refuse_traffic(scenario)?;
     let mut forwarders: Vec<ForwarderConfig> = scenario
         .routers
         .keys()
@@ -113,24 +119,29 @@ pub fn plan(scenario: &Scenario, base: &Path, seed: u64, replication: u64) -> Re
         forwarder.routes = lowering.routes_of(&forwarder.node)?;
     }
     let hosts = scenario.hosts.keys().map(|host| lowering.host(host)).collect::<Result<_, _>>()?;
-    let mtu = mtu(scenario, base)?;
+    let (mtu, envelope) = (mtu(scenario, base)?, most_envelope_bytes(scenario));
     for forwarder in &mut forwarders {
-        forwarder.longest_frame = (mtu + FRAME_HEADERS).next_power_of_two();
+        forwarder.longest_frame = (mtu + FRAME_HEADERS + envelope).next_power_of_two();
         forwarder.slots = forwarder.slots.min(SLOT_MEMORY / forwarder.longest_frame);
     }
-    Ok(Plan { hosts, forwarders, cables, mtu })
+    Ok(Plan { hosts, forwarders, cables, mtu, envelope })
 }
 
-/// Refuses captures: real hosts have other addresses, and their own TCP.
-fn refuse_recordings(scenario: &Scenario) -> Result<(), ConfigError> {
-    let replays = |traffic: &TrafficConfig| matches!(traffic.source, SourceConfig::Pcap(_));
-    match scenario.traffic.iter().position(replays) {
-        Some(index) => Err(ConfigError::new("source.pcap", "a live run cannot replay a capture")
-            .help("use `perhop run`, or a `trace` of times and sizes")
-            .within(index)
-            .within("traffic")),
-        None => Ok(()),
+/// Refuses captures, since real hosts have other addresses and their own TCP, and protocols without sockets.
+fn refuse_traffic(scenario: &Scenario) -> Result<(), ConfigError> {
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        let refused = if matches!(traffic.source, SourceConfig::Pcap(_)) {
+            ConfigError::new("source.pcap", "a live run cannot replay a capture")
+                .help("use `perhop run`, or a `trace` of times and sizes")
+        } else if !matches!(traffic.protocol(), Protocol::TCP | Protocol::UDP) {
+            ConfigError::new("protocol", "hosts of a live run send UDP and TCP only")
+                .help("use `perhop run`, or remove `protocol`")
+        } else {
+            continue;
+        };
+        return Err(refused.within(index).within("traffic"));
     }
+    Ok(())
 }
 
 /// The longest IP packet of `scenario`, and at least the MTU of Ethernet.
@@ -224,6 +235,7 @@ impl<'a> Lowering<'a> {
                 });
             }
             forwarder(forwarders, &owner).directions.push(DirectionConfig {
+                sent_frames: if self.topology.is_host(to) { SentFrames::Plain } else { SentFrames::OfLink },
                 input: (!conditions_elsewhere).then_some(input),
                 input_overhead,
                 input_interfaces,

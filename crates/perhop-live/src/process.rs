@@ -1,9 +1,8 @@
 //! The forwarder process, from its configuration to its result.
 #![allow(clippy::disallowed_methods)] // it runs by the clock
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use std::{fmt, fs, io};
+use std::{fmt, io};
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
@@ -11,8 +10,11 @@ use serde::de::DeserializeOwned;
 
 use crate::bridge::BridgeConfig;
 use crate::config::{ForwarderConfig, Scheduling};
-use crate::control::Control;
+use crate::confinement;
+use crate::control::{Bound, Control};
 use crate::forwarder::Forwarder;
+use crate::result_file::ResultFile;
+use crate::socket::system::ResidentMemory;
 use crate::socket::{Bell, OpenError, SocketWire, StopSignals, system};
 use crate::status::{Ending, Status};
 
@@ -45,16 +47,19 @@ pub fn forward(text: &str) -> Result<(), ProcessError> {
     run(&config)
 }
 
-/// Runs a bridge according to `text`, a [`BridgeConfig`] as JSON. It ends on `SIGTERM` or `SIGINT`, when
-/// standard input is closed, or when both interfaces are gone.
+/// Runs a bridge according to `text`, a [`BridgeConfig`] as JSON. It ends on `SIGTERM` or `SIGINT`, when the
+/// parent process ends or closes standard input, or when both interfaces are gone.
 ///
 /// # Errors
 /// When it cannot start, or its result cannot be written.
 pub fn bridge(text: &str) -> Result<(), ProcessError> {
-    run(&read::<BridgeConfig>(text)?.forwarder()?)
+    let config = read::<BridgeConfig>(text)?.forwarder()?;
+    system::die_with_parent().map_err(failed("cannot request a signal at the end of the parent process"))?;
+    run(&config)
 }
 
-/// Runs the forwarder with `config` until it ends, then writes its result.
+/// Runs the forwarder with `config` until it ends, then writes its result. Before the first frame is read,
+/// the process gives up, for good, everything that forwarding does not need ([`confinement`]).
 ///
 /// # Errors
 /// When it cannot start, or its result cannot be written.
@@ -68,15 +73,32 @@ pub fn run(config: &ForwarderConfig) -> Result<(), ProcessError> {
     }
     let mut forwarder = Forwarder::build(config, wire, ()).map_err(ProcessError::Config)?;
     let began = Began::now();
-    // When a client can connect, frames are forwarded.
-    let control = config.control.as_deref().map(|path| {
-        Control::listen(path, &bell).map_err(failed(&format!("cannot listen at `{}`", path.display())))
+    let result = config.result.as_deref().map(|path| {
+        ResultFile::create(path).map_err(failed(&format!("cannot write the result `{}`", path.display())))
     });
-    let control = control.transpose()?;
+    let mut result = result.transpose()?;
+    // From now on a client can connect; it is answered when frames are forwarded.
+    let bound = config
+        .control
+        .as_deref()
+        .map(|path| Bound::new(path).map_err(failed(&format!("cannot listen at `{}`", path.display()))));
+    let control = confined(bound.transpose()?, &bell)?;
+    result.iter_mut().for_each(ResultFile::begin);
     let ending = serve(&mut forwarder, control.as_ref(), &stop, &began);
     let status = began.status(&mut forwarder, Some(ending));
-    // The result is complete before the socket is removed.
-    config.result.as_deref().map_or(Ok(()), |path| write_whole(path, &status.json().to_string()))
+    let Some(result) = result else { return Ok(()) };
+    let what = format!("cannot write the result `{}`", result.path().display());
+    // The result is complete before nobody answers any more.
+    result.write(&status.json().to_string()).map_err(failed(&what))
+}
+
+/// Gives up what forwarding does not need, and answers at the control socket.
+fn confined(bound: Option<Bound>, bell: &Bell) -> Result<Option<Control>, ProcessError> {
+    confinement::keep_only(&[]).map_err(failed("cannot give up the forwarder's capabilities"))?;
+    let control = bound.map(|bound| Control::serve(bound, bell)).transpose();
+    let control = control.map_err(failed("cannot start the thread of the control socket"))?;
+    confinement::only_forward().map_err(failed("cannot limit the forwarder's system calls"))?;
+    Ok(control)
 }
 
 /// The main loop.
@@ -109,15 +131,17 @@ fn serve(
     }
 }
 
-/// Time and processor time at the start.
+/// Time and processor time at the start, and where to read the use of memory.
 struct Began {
     at: Instant,
     processor: Duration,
+    memory: ResidentMemory,
 }
 
 impl Began {
     fn now() -> Began {
-        Began { at: Instant::now(), processor: system::processor_time() }
+        let (at, processor) = (Instant::now(), system::processor_time());
+        Began { at, processor, memory: ResidentMemory::open() }
     }
     fn status(&self, forwarder: &mut Forwarder<SocketWire>, ending: Option<Ending>) -> Status {
         let report = forwarder.report();
@@ -129,7 +153,7 @@ impl Began {
             started_at_ns: wire.started_at_ns(),
             processor_s: system::processor_time().saturating_sub(self.processor).as_secs_f64(),
             elapsed_s: self.at.elapsed().as_secs_f64(),
-            resident_bytes: system::resident_bytes(),
+            resident_bytes: self.memory.bytes(),
             ending,
         }
     }
@@ -143,16 +167,6 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, ProcessError> {
         let field = if path == "." { "" } else { path.as_str() };
         ProcessError::Config(ConfigError::new(field, error.inner().to_string()))
     })
-}
-
-/// Writes a file atomically.
-fn write_whole(path: &Path, text: &str) -> Result<(), ProcessError> {
-    let mut unfinished = path.as_os_str().to_owned();
-    unfinished.push(".part");
-    let unfinished = PathBuf::from(unfinished);
-    fs::write(&unfinished, text)
-        .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(failed(&format!("cannot write the result `{}`", path.display())))
 }
 
 fn failed(what: &str) -> impl FnOnce(io::Error) -> ProcessError + use<> {

@@ -9,11 +9,11 @@ use perhop_net::{Direction, Network};
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Color, FlowKey};
-use perhop_qos::units::Time;
+use perhop_qos::units::{Rate, Time};
 use perhop_qos::verdict::DropCause;
 use serde::{Deserialize, Serialize};
 
-use crate::forwarder::{Devices, Input, Totals};
+use crate::forwarder::{Devices, Input, Passed, Totals};
 use crate::frame::Refusal;
 
 /// Dropped packets, by the name of the cause.
@@ -99,6 +99,12 @@ pub struct DirectionReport {
     pub backlog: u64,
     /// Packets in the transmit ring or on the wire.
     pub in_flight: u64,
+    /// Rate of the port, bits per second.
+    #[serde(default)]
+    pub rate: Rate,
+    /// Frames without an IP packet, which passed the port, by what they carry; bytes of the frames.
+    #[serde(default)]
+    pub passed: BTreeMap<String, Count>,
 }
 
 /// Counters of one queue and drop precedence.
@@ -183,12 +189,13 @@ impl Report {
         network: &Network<Devices, O>,
         send_delay: &Histogram<u64>,
     ) -> Report {
+        let directions = network.directions.iter().zip(&network.edge.passed);
         Report {
             node: node.to_owned(),
             counted_from_s: network.counts_from.as_seconds(),
             counted_until_s: now.as_seconds(),
             frames: Frames::of(network),
-            directions: network.directions.iter().map(DirectionReport::of).collect(),
+            directions: directions.map(|(one, passed)| DirectionReport::of(one, passed)).collect(),
             inputs: network.edge.inputs.iter().map(InputReport::of).collect(),
             flows: network.edge.flows.iter().map(|(flow, dropped)| FlowReport::of(flow, dropped)).collect(),
             other_flows: by_cause(network.edge.flows.others()),
@@ -235,7 +242,7 @@ impl Frames {
 }
 
 impl DirectionReport {
-    fn of(direction: &Direction) -> DirectionReport {
+    fn of(direction: &Direction, passed: &Passed) -> DirectionReport {
         let queue = |(queue, precedence, tally): (usize, usize, Tally)| QueueReport {
             queue: direction.queue_names[queue].clone(),
             precedence,
@@ -253,6 +260,8 @@ impl DirectionReport {
             input: stages(&direction.input),
             backlog: direction.port.backlog(),
             in_flight: direction.in_flight.len() as u64,
+            rate: passed.rate,
+            passed: passed.counted().map(|(kind, count)| (kind.name(), count)).collect(),
         }
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::report::{DirectionReport, Report};
 use crate::socket::{DeviceCounters, DeviceState, WaitReport};
+use crate::unclassified;
 
 /// 99th percentile of the sending lateness, seconds, above which delays may differ from the simulation by
 /// more than the tolerance.
@@ -77,6 +78,18 @@ impl Status {
                      at the sender"
                 ),
             );
+        }
+        let oversized = self.report.frames.oversized;
+        warn(
+            oversized > 0,
+            format!(
+                "{oversized} frames were longer than the forwarder takes and were dropped; lower the MTU"
+            ),
+        );
+        let seconds = self.report.counted_until_s - self.report.counted_from_s;
+        for direction in &self.report.directions {
+            let passed = unclassified::doubt(direction, seconds);
+            warn(passed.is_some(), passed.unwrap_or_default());
         }
         let late = self.report.send_delay.p99_s;
         warn(late > LATE_S, format!("one frame in a hundred was sent at least {:.1} ms late", late * 1e3));

@@ -57,7 +57,7 @@ fn sound_frames() -> Vec<Vec<u8>> {
             let dscp = Dscp::new(dscp).unwrap();
             all.push(frames::ethernet(&Packet {
                 dscp,
-                ecn,
+                marks: ecn.into(),
                 ..packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 1000)
             }));
         }
@@ -94,6 +94,7 @@ fn sound_frames() -> Vec<Vec<u8>> {
     all.push(tagged.clone());
     tagged.splice(12..12, [0x81, 0, 0, 9].repeat(3));
     all.push(tagged);
+    all.extend(labeled_frames(&v4(Protocol::UDP, 300), &v6(Protocol::TCP, 300)));
     let mut arp = vec![0xff; 60];
     arp[12..14].copy_from_slice(&[0x08, 0x06]);
     all.push(arp);
@@ -105,6 +106,21 @@ fn sound_frames() -> Vec<Vec<u8>> {
         all.push(frames::ethernet(&packet("2001:db8::1", destination, Protocol::UDP, 80)));
     }
     all
+}
+
+/// Labels before IP packets: two, below a tag, more than are read, before what is no IP, and none where they
+/// should be.
+fn labeled_frames(v4: &[u8], v6: &[u8]) -> [Vec<u8>; 6] {
+    let labeled = |labels: &[u8], frame: &[u8]| [&frame[..12], &[0x88, 0x47], labels, &frame[14..]].concat();
+    let two = labeled(&[0, 1, 0x16, 64, 0, 1, 7, 64], v4);
+    [
+        [&two[..12], &[0x81, 0, 0xa0, 7], &two[12..]].concat(),
+        two,
+        labeled(&[0, 1, 1, 64], v6),
+        labeled(&[0, 1, 6, 64].repeat(17), v4),
+        labeled(&[0, 1, 1, 64, 0, 0, 0, 0], v4),
+        labeled(&[], v4),
+    ]
 }
 
 fn below(stream: &mut Stream, limit: usize) -> usize {
@@ -157,7 +173,7 @@ fn repair(frame: &mut [u8]) {
 fn assert_sound(frame: &[u8], device: DeviceId) {
     let found =
         read(LinkLayer::Ethernet, frame).unwrap_or_else(|refusal| panic!("{refusal:?}: {frame:02x?}"));
-    assert!(found.packet.length as usize + usize::from(found.layout.header) <= frame.len());
+    assert!(found.packet.length as usize + found.layout.header() <= frame.len());
     if device == DeviceId(1) {
         assert_eq!(frame[..6], [2, 0, 0, 0, 0, 0x99], "the neighbor's address");
     }

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use perhop_live::lowering::{Plan, plan};
+use perhop_live::config::SentFrames;
+use perhop_live::lowering::{Plan, check_headers, plan};
 use perhop_live::{Forwarder, ForwarderConfig, TestWire};
 use perhop_scenario::{Scenario, load_json};
 use serde_json::{Value, json};
@@ -152,6 +153,66 @@ fn cables_join_devices_that_forwarders_and_hosts_have() {
     assert_eq!(ends, devices, "every device has one cable, every end of a cable is a device");
     assert_eq!(plan.mtu, 4000);
     assert!(plan.forwarders.iter().all(|forwarder| forwarder.longest_frame >= 4014));
+}
+
+#[test]
+fn frames_between_forwarders_have_the_tags_and_labels_of_the_link() {
+    let mut value = network();
+    value["links"][1]["framing"] = json!("ethernet-wire");
+    value["links"][1]["headers"] = json!([{"mpls": {"labels": 3}}, "vlan"]);
+    value["links"][4]["framing"] = json!("ethernet-wire");
+    value["links"][4]["headers"] = json!([{"mpls": {"labels": 8}}]);
+    let scenario = scenario(value);
+    let plan = plan(&scenario, Path::new("."), 3, 0).unwrap();
+    check_headers(&scenario).unwrap();
+    let sent = |node: &str, name: &str| {
+        let found = forwarder(&plan, node).directions.iter().find(|direction| direction.name == name);
+        found.unwrap().sent_frames
+    };
+    assert_eq!(sent("west", "west->east"), SentFrames::OfLink);
+    assert_eq!(sent("west", "west->north"), SentFrames::OfLink, "what came with a tag leaves without");
+    assert_eq!(sent("east", "east->bob"), SentFrames::Plain, "the host's kernel knows nothing of it");
+    assert_eq!(plan.envelope, 16, "three labels and a tag");
+    assert!(plan.forwarders.iter().all(|forwarder| forwarder.longest_frame >= 4030));
+}
+
+#[test]
+fn headers_that_live_frames_cannot_have_are_named() {
+    for (framing, headers, said) in [
+        (
+            "ethernet-wire",
+            json!([{"esp": {"cipher": "aes-gcm"}}]),
+            "0: the frames of a live run cannot have the header `esp`",
+        ),
+        (
+            "ethernet-wire",
+            json!(["gre", {"esp": {"cipher": "aes-gcm", "mode": "transport"}}]),
+            "1: the frames of a live run cannot have the header `esp`",
+        ),
+        (
+            "ethernet-wire",
+            json!(["pppoe", "vlan"]),
+            "0: the frames of a live run cannot have the header `pppoe`",
+        ),
+        ("ppp", json!(["mlppp"]), "0: the frames of a live run cannot have the header `mlppp`"),
+        ("aal5-mux", json!(["ppp"]), "0: the frames of a live run cannot have the header `ppp`"),
+        ("raw", json!(["frame-relay"]), "0: the frames of a live run cannot have the header `frame-relay`"),
+        ("ethernet-wire", json!(["l2tp"]), "0: the frames of a live run cannot have the header `l2tp`"),
+        ("aal5-snap", json!(["bridged"]), "0: the frames of a live run cannot have the header `bridged`"),
+        ("ethernet-wire", json!(["vlan", "vlan", "vlan", "vlan", "vlan"]), " 5 tags and 0 labels"),
+        (
+            "ethernet-wire",
+            json!([{"mpls": {"labels": 8}}, {"mpls": {"labels": 8}}, "mpls"]),
+            " 0 tags and 17 labels",
+        ),
+    ] {
+        let mut value = network();
+        value["links"][2]["framing"] = json!(framing);
+        value["links"][2]["headers"] = headers;
+        let error = check_headers(&scenario(value)).unwrap_err().to_string();
+        let said = format!("links.2.headers.{said}").replace(". ", ": ");
+        assert!(error.starts_with(&said), "{error}\nexpected: {said}");
+    }
 }
 
 #[test]

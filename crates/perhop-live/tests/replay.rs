@@ -6,6 +6,7 @@
 
 mod frames;
 mod language;
+mod scenarios;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::path::{Path, PathBuf};
 use perhop_live::lowering::{Plan, plan};
 use perhop_live::{DeviceId, Forwarder, TestWire};
 use perhop_qos::observer::{Observer, Place, PortObservers};
-use perhop_qos::packet::{Color, Dscp, Ecn, FlowKey, InterfaceId, Packet};
+use perhop_qos::packet::{Color, Dscp, Ecn, FlowKey, Ingress, LinkMark, Packet};
 use perhop_qos::port::Departure;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
@@ -21,7 +22,6 @@ use perhop_scenario::{PacketSize, Scenario, SizeLaw, SourceConfig, TrafficConfig
 use perhop_sim::Engine;
 use perhop_sim::build::set_up;
 use perhop_sim::fast::World;
-use serde_json::{Value, json};
 
 /// What happened to a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,9 +65,12 @@ struct Entry {
 struct Header {
     dscp: Dscp,
     ecn: Ecn,
+    /// Where there are a tag and labels for them.
+    cos: Option<LinkMark>,
+    exp: Option<LinkMark>,
     color: Color,
     label: u8,
-    input: InterfaceId,
+    input: Ingress,
 }
 
 /// What happened at each port, by its number; and apart from that what ended outside of ports, which the
@@ -105,8 +108,9 @@ impl Log {
 }
 
 fn entry(at: Time, packet: &Packet, event: Event) -> Entry {
-    let Packet { dscp, ecn, color, label, input, .. } = *packet;
-    let header = Header { dscp, ecn, color, label, input };
+    let Packet { dscp, marks, color, label, input, .. } = *packet;
+    let (ecn, cos, exp) = (marks.ecn(), packet.cos(), packet.exp());
+    let header = Header { dscp, ecn, cos, exp, color, label, input };
     Entry { at, event, flow: packet.flow_key(), length: packet.length, header }
 }
 
@@ -254,7 +258,7 @@ fn trace_of(
         let Some(entrance) = laboratory.entrance(name) else { continue };
         for entry in entries.iter().filter(|entry| entry.event == Event::Came) {
             let Header { dscp, ecn, .. } = entry.header;
-            let packet = Packet { dscp, ecn, ..Packet::new(entry.flow, entry.length) };
+            let packet = Packet { dscp, marks: ecn.into(), ..Packet::new(entry.flow, entry.length) };
             trace.push((entry.at, entrance, frames::ethernet(&packet)));
         }
     }
@@ -320,55 +324,9 @@ fn every_example_is_decided_alike() {
     }
 }
 
-/// What the examples leave out: IPv6 beside IPv4, congestion marks, wires that lose, links between hosts,
-/// hosts with two interfaces, and policies at both ends of a trunk, which count more than IP bytes.
-fn everything_else() -> Value {
-    let ramp = json!({"min": "5 packets", "max": "25 packets", "max-probability": 0.2});
-    json!({
-        "perhop": 1, "name": "everything else", "duration": "5s",
-        "hosts": {"alice": {"address": "2001:db8::a"}, "bob": {"address": "2001:db8:1::b"}, "carol": {}, "dave": {}},
-        "routers": {"east": {}, "north": {}, "west": {}},
-        "links": [
-            {"between": ["alice", "west"], "rate": "9.7Mb/s", "delay": "170us", "framing": "ethernet-wire"},
-            {"between": ["carol", "west"], "rate": "11.3Mb/s", "interfaces": {"west": {"input": "profile"}}},
-            {"between": ["west", "north"], "rate": "1.9Mb/s", "delay": "13ms", "loss": 0.02,
-             "interfaces": {"west": {"output": "classes"}, "north": {"input": "profile", "output": "classes"}}},
-            {"between": ["north", "east"], "rate": "2.3Mb/s", "delay": "7ms", "framing": "aal5-snap",
-             "interfaces": {"north": {"output": "shaped", "ring": {"particles": {"count": 4, "size": "576B"}}}}},
-            {"between": ["east", "bob"], "rate": "10Mb/s", "interfaces": {"bob": {"input": "profile"}}},
-            {"between": ["east", "dave"], "rate": "3Mb/s"},
-            {"between": ["carol", "dave"], "rate": "1.1Mb/s", "delay": "1ms", "loss": 0.1, "cost": 50},
-        ],
-        "policies": {
-            "profile": {"overhead": 18, "conditioners": [
-                {"name": "police", "match": {"dscp": "ef"}, "meter": {"token-bucket": {"rate": "200kb/s", "burst": "3kB"}}, "red": ["drop"]},
-                {"name": "mark", "match": {"protocol": "udp"}, "meter": {"two-rate-tcm": {"cir": "300kb/s", "cbs": "5kB", "pir": "600kb/s", "pbs": "5kB"}},
-                 "green": [{"mark": "af11"}], "yellow": [{"mark": "af12"}], "red": [{"mark": "af13"}]},
-            ]},
-            "classes": {"overhead": -20, "queueing": {"scheduler": "scfq", "classes": [
-                {"name": "assured", "match": {"dscp": ["af11", "af12", "af13"]}, "share": {"weight": 1},
-                 "buffer": {"rio-c": {"precedences": [ramp, ramp, ramp], "averaging": {"weight": 0.02}, "mean-packet-size": "700B", "limit": "40 packets"}}},
-                {"name": "rest", "share": {"weight": 3},
-                 "buffer": {"red": {"precedences": [ramp], "averaging": {"weight": 0.02}, "mean-packet-size": "1000B", "limit": "40 packets", "ecn": "mark"}}},
-            ]}},
-            "shaped": {"overhead": 14, "queueing": {"classes": [{"name": "all", "shape": {"rate": "1.7Mb/s", "burst": "4kB"}}]}},
-        },
-        "traffic": [
-            {"name": "v6", "from": "alice", "to": "bob", "count": 2, "start-within": "100ms",
-             "source": {"poisson": {"rate": "450kb/s", "packet": {"ip": "600B"}}}},
-            {"name": "voice", "from": "carol", "to": "dave", "dscp": "ef", "start": "7ms",
-             "source": {"cbr": {"rate": "240kb/s", "packet": {"ip": "200B"}, "jitter": 0.3}}},
-            {"name": "back", "from": "dave", "to": "carol", "start": "3ms",
-             "source": {"poisson": {"rate": "900kb/s", "packet": {"ip": "1000B"}}}},
-            {"name": "tcp", "from": "alice", "to": "bob", "count": 3, "start-within": "200ms",
-             "source": {"bulk": {"tcp": {"profile": "linux-modern", "ecn": true}}}},
-        ],
-    })
-}
-
 #[test]
 fn what_the_examples_leave_out_is_decided_alike() {
-    let loaded = perhop_scenario::load_json(everything_else(), ".");
+    let loaded = perhop_scenario::load_json(scenarios::everything_else(), ".");
     let scenario = loaded.unwrap_or_else(|found| panic!("{found:?}")).resolved;
     for seed in 1..=3 {
         let mut events = BTreeSet::new();
@@ -377,6 +335,25 @@ fn what_the_examples_leave_out_is_decided_alike() {
         assert_eq!(difference, None, "seed {seed}");
         assert!(lines > 20_000, "only {lines} lines to compare");
         assert_eq!(events.len(), 7, "something never happened: {events:?}");
+    }
+}
+
+/// The marks are in the frames between the routers, and nowhere else.
+#[test]
+fn tags_and_labels_carry_marks_from_forwarder_to_forwarder() {
+    let loaded = perhop_scenario::load_json(scenarios::tags_and_labels(), ".");
+    let scenario = loaded.unwrap_or_else(|found| panic!("{found:?}")).resolved;
+    let mut events = BTreeSet::new();
+    let (lines, difference) = compare(&scenario, Path::new("."), &mut events);
+    assert_eq!(difference, None);
+    assert!(lines > 10_000, "only {lines} lines to compare");
+    let log = simulated(&scenario, Path::new("."));
+    for port in ["r->s", "s->t", "t->u", "u->b"] {
+        let dequeued = |event: &Event| matches!(event, Event::Dequeued(..));
+        let mut seen: Vec<_> = log[port].iter().filter(|entry| dequeued(&entry.event)).collect();
+        seen.sort_by_key(|entry| (entry.header.cos, entry.header.exp));
+        seen.dedup_by_key(|entry| (entry.header.cos, entry.header.exp));
+        assert!(seen.len() > 1, "{port}: all packets have the same marks");
     }
 }
 

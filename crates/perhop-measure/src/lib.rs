@@ -4,6 +4,7 @@
 //! (what it is made of), [`tcp`] (what is counted of sessions), then [`results`] (the tables) and
 //! [`statistics`] (confidence intervals). Nothing here moves a packet or reads a clock.
 
+pub mod budget;
 pub mod counters;
 pub mod downsample;
 mod measurements;

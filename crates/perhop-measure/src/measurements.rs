@@ -113,13 +113,11 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     };
     let mut flows = Vec::new();
     for (traffic, config) in scenario.traffic.iter().enumerate() {
-        let is_tcp = Plan::of(&config.source).is_some();
-        let protocol = if is_tcp { Protocol::TCP } else { Protocol::UDP };
         let ends = [address(&config.from), address(&config.to)];
         for number in 0..config.count {
-            let key = config.flow_key(ends, number, protocol);
+            let key = config.flow_key(ends, number);
             flows.push(FlowId { traffic, number, answers: false, key });
-            if is_tcp {
+            if key.protocol == Protocol::TCP {
                 flows.push(FlowId { traffic, number, answers: true, key: key.reversed() });
             }
         }

@@ -39,6 +39,18 @@ pub trait Edge: DropSink + Sized {
         link: LinkId,
         packet: &mut Packet,
     );
+
+    /// `packet` is longer than what the interface to `link`, by which it is to leave, sends at once. By
+    /// default it ends there.
+    #[cold]
+    fn exceed_mtu<W: PortObservers>(
+        network: &mut Network<Self, W>,
+        now: Time,
+        link: LinkId,
+        packet: &mut Packet,
+    ) {
+        network.drop(now, link, packet, DropCause::TooBig, DropPoint::Output);
+    }
 }
 
 /// Directions of links between the edges of a network, in motion; `W` observes its ports.
@@ -74,6 +86,9 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
     /// `packet` leaves a node by `link`: it passes the output conditioners and joins a queue of the port, or
     /// ends.
     pub fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
+        if self.directions[link.index()].exceeds_mtu(packet.length) {
+            return E::exceed_mtu(self, now, link, packet);
+        }
         self.catch_up(now, link);
         self.observers.arriving(now, link.index(), packet);
         let Direction { output, .. } = &mut self.directions[link.index()];
@@ -136,17 +151,16 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
     /// The packet at the head of `link`'s flight reaches the far end: it is lost on the way, ends at the
     /// input conditioners, or is received.
     fn arrive(&mut self, now: Time, link: LinkId) {
-        let Direction { in_flight, arrival, loss, input, far_interface, .. } =
-            &mut self.directions[link.index()];
+        let Direction { in_flight, arrival, loss, input, ingress, .. } = &mut self.directions[link.index()];
         let Some(&Flight { mut packet, .. }) = in_flight.front() else { return };
         in_flight.drop_front();
         if let Some(next) = in_flight.front() {
             self.agenda.schedule(*arrival, next.arrives);
         }
-        if loss.as_mut().is_some_and(|loss| loss.strikes()) {
+        if loss.as_mut().is_some_and(|loss| loss.strikes(packet.length)) {
             return self.drop(now, link, &packet, DropCause::Lost, DropPoint::Wire);
         }
-        packet.arrive(*far_interface);
+        packet.arrive(*ingress);
         if !input.is_empty()
             && let Verdict::Drop(cause) = input.condition(now, &mut packet)
         {
@@ -158,7 +172,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
 
     /// `packet` ends at `link` outside the queues of its port, at `point`.
     #[cold]
-    fn drop(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
+    pub fn drop(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
         self.observers.dropped_between(now, link.index(), packet, cause);
         self.edge.dropped(now, link, packet, cause, point);
         if now >= self.counts_from {

@@ -70,6 +70,8 @@ fn port(port: perhop_ios::Port, slots_of: Option<Rate>) -> ConfiguredPort {
         framing: port.wire.framing,
         headers: port.wire.headers,
         ring: port.wire.ring,
+        mtu: port.wire.mtu,
+        adjust_mss: port.wire.adjust_mss,
         shutdown: port.shutdown,
     }
 }

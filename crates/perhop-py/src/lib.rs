@@ -13,6 +13,7 @@ mod live;
 #[cfg_attr(not(target_os = "linux"), path = "live_processes_unsupported.rs")]
 mod live_processes;
 mod loading;
+mod memory;
 mod router;
 mod running;
 

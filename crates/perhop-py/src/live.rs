@@ -8,9 +8,10 @@ use pyo3::prelude::*;
 
 use crate::{diagnostics, loading};
 
-/// The processes, ports and cables of a live run, as JSON.
+/// The processes, ports and cables of a live run, as JSON. Frames of a bridge keep their own headers: those
+/// of its links may be any.
 #[pyfunction]
-#[pyo3(signature = (scenario_json, base, seed, replication = 0))]
+#[pyo3(signature = (scenario_json, base, seed, replication = 0, *, bridge = false))]
 #[allow(clippy::needless_pass_by_value)] // Python hands over new objects
 pub(crate) fn live_plan(
     py: Python<'_>,
@@ -18,9 +19,12 @@ pub(crate) fn live_plan(
     base: PathBuf,
     seed: u64,
     replication: u64,
+    bridge: bool,
 ) -> PyResult<String> {
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
-    let plan = lowering::plan(&loaded.resolved, &base, seed, replication)
+    let checked = if bridge { Ok(()) } else { lowering::check_headers(&loaded.resolved) };
+    let plan = checked
+        .and_then(|()| lowering::plan(&loaded.resolved, &base, seed, replication))
         .map_err(|error| diagnostics::raise_config(py, error))?;
     serde_json::to_string(&plan).map_err(|error| PyValueError::new_err(error.to_string()))
 }

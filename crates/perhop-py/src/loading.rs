@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use perhop_measure::budget::Budget;
 use perhop_scenario::{Checked, Coloring, Diagnostic, Document};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::configuration::loader;
-use crate::diagnostics;
+use crate::{diagnostics, memory};
 
 /// A loaded and checked scenario.
 #[pyclass(frozen, module = "perhop._core")]
@@ -124,7 +125,12 @@ pub(crate) fn parse(
 #[allow(clippy::needless_pass_by_value)]
 pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Warnings)> {
     match py.detach(|| loader().check(&path)).map_err(|found| diagnostics::raise(py, &found))? {
-        Checked::Scenario(loaded) => Ok(("scenario", Warnings(loaded.warnings))),
+        Checked::Scenario(loaded) => {
+            Budget::of(&loaded.resolved, loaded.resolved.replications)
+                .fits(memory::available())
+                .map_err(|error| diagnostics::raise_config(py, error))?;
+            Ok(("scenario", Warnings(loaded.warnings)))
+        }
         Checked::Policies(_) => Ok(("policies", Warnings(Vec::new()))),
     }
 }

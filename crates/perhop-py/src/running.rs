@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use perhop_measure::budget::Budget;
 use perhop_measure::results::Results;
 use perhop_sim::capture::Captured;
 use perhop_sim::run::{self, EngineChoice, Progress, RunError, RunOptions};
@@ -15,7 +16,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::captures::{self, Folder};
-use crate::{columns, diagnostics, loading};
+use crate::{columns, diagnostics, loading, memory};
 
 /// A [`Snapshot`] as a Python value.
 type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<(String, u64)>);
@@ -157,6 +158,9 @@ pub(crate) fn start(
     most_packets: Option<u64>,
 ) -> PyResult<Run> {
     let loaded = loading::parse(py, scenario_json, &base, &[])?;
+    Budget::of(&loaded.resolved, replications)
+        .fits(memory::available())
+        .map_err(|error| diagnostics::raise_config(py, error))?;
     let engine = match engine {
         "fast" => EngineChoice::Fast,
         "plain" => EngineChoice::Plain,

@@ -1,12 +1,16 @@
 //! [`TrafficConditioner`]: classifier → meter → actions, one after the other (RFC 3290 §8).
 
+#[cfg(test)]
+mod tests;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::accounting::Accounting;
-use crate::action::{Action, Outcome, Treatment, check};
+use crate::action::{Action, Outcome, Steps, Treatment, check};
 use crate::classifier::{Match, MatchConfig};
 use crate::meter::{AnyMeter, FlowMeters, Meter, MeterConfig, MeterScope};
+use crate::packet::Encapsulation;
 use crate::random::Streams;
 use crate::{Color, ConfigError, DropCause, FlowKey, Packet, Time, Verdict};
 
@@ -45,6 +49,8 @@ pub struct ConditionerConfig {
 #[derive(Clone, Debug, Default)]
 pub struct TrafficConditioner {
     stages: Box<[Stage]>,
+    /// At an output: what the link carries of the marks of tags and labels, where that matters to anybody.
+    leaves_by: Option<Encapsulation>,
     /// Since when the stages count what they take.
     counts_from: Time,
 }
@@ -55,6 +61,8 @@ struct Stage {
     matches: Option<Match>,
     meter: Option<StageMeter>,
     treatments: [Treatment; Color::COUNT],
+    /// What the treatments do beyond, where any does.
+    steps: Option<Box<[Option<Steps>; Color::COUNT]>>,
     /// Packets and IP bytes it took, by the color it gave them.
     counted: [Count; Color::COUNT],
     name: String,
@@ -118,7 +126,16 @@ impl TrafficConditioner {
                 .map_err(|error| error.within(index))?;
             stages.push(stage);
         }
-        Ok(TrafficConditioner { stages: stages.into_boxed_slice(), counts_from: Time::ZERO })
+        Ok(TrafficConditioner { stages: stages.into_boxed_slice(), ..TrafficConditioner::default() })
+    }
+    /// These stages at the output to a link with this `encapsulation`: packets get the tags and labels with
+    /// which they leave before anything asks for them.
+    pub fn leaving_by(self, encapsulation: Encapsulation) -> TrafficConditioner {
+        TrafficConditioner { leaves_by: Some(encapsulation), ..self }
+    }
+    /// Whether it asks for a mark of the link layer.
+    pub(crate) fn reads_link_marks(&self) -> bool {
+        self.stages.iter().any(Stage::reads_link_marks)
     }
     /// These stages, whose meters count as `accounting` says.
     pub fn counting(mut self, accounting: Accounting) -> TrafficConditioner {
@@ -129,7 +146,7 @@ impl TrafficConditioner {
     }
     /// Whether it does anything at all.
     pub fn is_empty(&self) -> bool {
-        self.stages.is_empty()
+        self.stages.is_empty() && self.leaves_by.is_none()
     }
     /// Leaves what comes before `time` out of the counters, for a warm-up.
     pub fn count_from(&mut self, time: Time) {
@@ -145,6 +162,9 @@ impl TrafficConditioner {
     }
     /// Meters and marks `packet`, which arrives at `now`.
     pub fn condition(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        if let Some(encapsulation) = self.leaves_by {
+            packet.depart(encapsulation);
+        }
         for stage in &mut self.stages {
             match stage.condition(now, packet, self.counts_from) {
                 Outcome::Continue => {}
@@ -191,16 +211,25 @@ impl Stage {
         for (key, actions) in of_color.into_iter().chain([("actions", &config.actions)]) {
             check(actions).map_err(|error| error.within(key))?;
         }
-        let treatments = std::array::from_fn(|index| {
+        let actions = |index: usize| {
             let (_, own) = of_color[index.min(of_color.len() - 1)];
-            Treatment::of(if own.is_empty() { &config.actions } else { own })
-        });
-        Ok(Stage { matches, meter, treatments, counted: Default::default(), name })
+            if own.is_empty() { &config.actions } else { own }
+        };
+        let treatments = std::array::from_fn(|index| Treatment::of(actions(index)));
+        let all = of_color.into_iter().map(|(_, own)| own).chain([&config.actions]);
+        let steps = all.flatten().any(Steps::are_taken_by);
+        let steps = steps.then(|| Box::new(std::array::from_fn(|index| Steps::of(actions(index)))));
+        Ok(Stage { matches, meter, treatments, steps, counted: Default::default(), name })
     }
     /// Whether no packet ever goes on from here to the next stage.
     fn is_last(&self) -> bool {
         self.matches.is_none()
             && self.treatments.iter().all(|treatment| treatment.outcome() != Outcome::Continue)
+    }
+    /// Whether it asks for a mark of the link layer.
+    fn reads_link_marks(&self) -> bool {
+        self.matches.as_ref().is_some_and(Match::reads_link_marks)
+            || self.steps.iter().flat_map(|steps| steps.iter()).flatten().any(Steps::read_link_marks)
     }
     fn condition(&mut self, now: Time, packet: &mut Packet, counts_from: Time) -> Outcome {
         if self.matches.as_ref().is_some_and(|matches| !matches.matches(packet)) {
@@ -217,6 +246,11 @@ impl Stage {
         let color = packet.color.index();
         if now >= counts_from {
             self.counted[color].add(packet.length);
+        }
+        if let Some(steps) = &self.steps
+            && let Some(steps) = &steps[color]
+        {
+            steps.apply(packet);
         }
         self.treatments[color].apply(packet)
     }
@@ -243,7 +277,7 @@ impl StageMeter {
             StageMeter::Counting(counting) => &mut counting.1,
         }
     }
-    /// The same, counting as `accounting` says.
+    /// The meter of a stage that counts the bytes which `accounting` says.
     fn counting(self, accounting: Accounting) -> StageMeter {
         let metering = match self {
             StageMeter::Plain(metering) => metering,
@@ -264,139 +298,5 @@ fn measure_counted((accounting, metering): &mut (Accounting, Metering), now: Tim
     match metering {
         Metering::Aggregate(meter) => meter.measure(now, &counted),
         Metering::Flow(meters) => meters.measure(now, &counted),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::{Value, json};
-
-    use super::*;
-    use crate::packet::{Dscp, FlowKey};
-
-    fn build(stages: Value) -> Result<TrafficConditioner, ConfigError> {
-        let configs: Vec<ConditionerConfig> = serde_json::from_value(stages).unwrap();
-        TrafficConditioner::build(&configs, &[], &Streams::new(1, 0))
-    }
-
-    fn packet(dscp: &str, length: u32) -> Packet {
-        let dscp: Dscp = dscp.parse().unwrap();
-        Packet { dscp, color: dscp.color(), ..Packet::new(FlowKey::default(), length) }
-    }
-
-    /// 1000 bytes are green at time 0, the rest is red.
-    fn bucket() -> Value {
-        json!({"token-bucket": {"rate": "8kb/s", "burst": "1000B"}})
-    }
-
-    #[test]
-    fn colors_have_actions_of_their_own_or_the_common_ones() {
-        let mut conditioner = build(json!([
-            {"meter": bucket(), "green": [{"mark": "af11"}, "transmit"], "actions": ["drop"]}
-        ]))
-        .unwrap();
-        let mut first = packet("default", 1000);
-        assert_eq!(conditioner.condition(Time::ZERO, &mut first), Verdict::Pass);
-        assert_eq!((first.dscp.to_string().as_str(), first.color), ("af11", Color::GREEN));
-        let mut second = packet("default", 1);
-        assert_eq!(conditioner.condition(Time::ZERO, &mut second), Verdict::Drop(DropCause::Policed));
-    }
-
-    #[test]
-    fn a_marked_af_codepoint_is_the_color_and_another_leaves_it() {
-        let color_after = |mark: &str| {
-            let mut conditioner = build(json!([{"meter": bucket(), "red": [{"mark": mark}]}])).unwrap();
-            let mut packet = packet("default", 1001);
-            conditioner.condition(Time::ZERO, &mut packet);
-            (packet.dscp.to_string(), packet.color)
-        };
-        assert_eq!(color_after("af12"), ("af12".to_owned(), Color::YELLOW));
-        assert_eq!(color_after("cs1"), ("cs1".to_owned(), Color::RED));
-    }
-
-    #[test]
-    fn only_continue_and_a_match_that_fails_lead_to_the_next_stage() {
-        let mut conditioner = build(json!([
-            {"name": "voice", "match": {"dscp": "ef"}, "meter": bucket(), "red": ["drop"]},
-            {"name": "edge", "meter": bucket(), "red": [{"mark": "le"}, "continue"]},
-            {"name": "rest", "actions": [{"mark-precedence": 1}]},
-        ]))
-        .unwrap();
-        let mut outcome = |dscp: &str, length: u32| {
-            let mut packet = packet(dscp, length);
-            (conditioner.condition(Time::ZERO, &mut packet), packet.dscp.to_string())
-        };
-        assert_eq!(outcome("ef", 400), (Verdict::Pass, "ef".to_owned()));
-        assert_eq!(outcome("ef", 601), (Verdict::Drop(DropCause::Policed), "ef".to_owned()));
-        assert_eq!(outcome("af41", 1000), (Verdict::Pass, "af41".to_owned()));
-        assert_eq!(outcome("af41", 300), (Verdict::Pass, "cs1".to_owned()));
-        let counted: Vec<_> = conditioner
-            .counted()
-            .map(|(name, of)| (name, of[Color::GREEN.index()].bytes, of[Color::RED.index()].bytes))
-            .collect();
-        assert_eq!(counted, [("voice", 400, 601), ("edge", 1000, 300), ("rest", 0, 300)]);
-    }
-
-    #[test]
-    fn a_label_is_read_by_later_stages_and_forgotten_on_arrival() {
-        let mut conditioner = build(json!([
-            {"match": {"dscp": "ef"}, "actions": [{"label": 5}, "continue"]},
-            {"match": {"label": 5}, "actions": ["drop"]},
-        ]))
-        .unwrap();
-        let mut labeled = packet("ef", 40);
-        assert_eq!(conditioner.condition(Time::ZERO, &mut labeled), Verdict::Drop(DropCause::Policed));
-        assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af11", 40)), Verdict::Pass);
-        labeled.arrive(crate::packet::InterfaceId(3));
-        assert_eq!(labeled.label, 0);
-    }
-
-    #[test]
-    fn a_stage_without_meter_goes_by_the_color_that_the_packet_has() {
-        let mut conditioner = build(json!([{"red": ["drop"]}])).unwrap();
-        assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af12", 40)), Verdict::Pass);
-        let dropped = Verdict::Drop(DropCause::Policed);
-        assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af13", 40)), dropped);
-    }
-
-    #[test]
-    fn a_meter_per_flow_gives_each_flow_the_whole_profile() {
-        let mut conditioner = build(json!([{"meter": bucket(), "per": "flow", "red": ["drop"]}])).unwrap();
-        let mut passes = |source_port: u16| {
-            let mut packet = Packet { source_port, ..packet("default", 600) };
-            conditioner.condition(Time::ZERO, &mut packet) == Verdict::Pass
-        };
-        assert_eq!([1, 2, 1, 3, 2].map(&mut passes), [true, true, false, true, false]);
-        let counted: Vec<_> = conditioner
-            .counted()
-            .map(|(name, of)| (name, of[Color::GREEN.index()].packets, of[Color::RED.index()].packets))
-            .collect();
-        assert_eq!(counted, [("0", 3, 2)], "one row for all flows");
-    }
-
-    #[test]
-    fn what_is_never_carried_out_is_refused() {
-        for (stages, error) in [
-            (json!([{"green": ["transmit", {"mark": "ef"}]}]), "0.green.1: this action is never carried out"),
-            (json!([{"actions": ["continue", "drop"]}]), "0.actions.1: this action is never carried out"),
-            (
-                json!([{"green": ["continue"]}, {"red": ["drop"]}, {}]),
-                "2: no packet reaches this conditioner",
-            ),
-            (json!([{"name": "a", "match": {"dscp": "ef"}}, {"name": "a"}]), "1.name: there is already"),
-            (json!([{"match": {}}]), "0.match: a match without conditions"),
-            (
-                json!([{"meter": {"token-bucket": {"rate": "0b/s", "burst": "1B"}}}]),
-                "0.meter.token-bucket.rate:",
-            ),
-            (
-                json!([{"meter": {"token-bucket": {"rate": "0b/s", "burst": "1B"}}, "per": "flow"}]),
-                "0.meter.token-bucket.rate:",
-            ),
-            (json!([{"per": "flow", "red": ["drop"]}]), "0.per: `per` needs a meter"),
-        ] {
-            let found = build(stages).expect_err(error).to_string();
-            assert!(found.starts_with(error), "{found}\nexpected: {error}");
-        }
     }
 }

@@ -2,17 +2,18 @@
 //! framing, then [`Framing`].
 
 mod esp;
+mod fragmentation;
 mod header;
 mod ip_version;
+mod multilink;
 mod nesting;
 mod stack;
 mod wire;
 
 pub use esp::{Esp, EspCipher, EspIntegrity, EspMode};
-pub use header::{
-    GreTunnel, Header, IpTunnel, L2tpTunnel, L2tpVersion, MplsLabels, Multilink, MultilinkSequence, VlanTag,
-    VxlanTunnel,
-};
+pub use fragmentation::Fragmentation;
+pub use header::{GreTunnel, Header, IpTunnel, L2tpTunnel, L2tpVersion, MplsLabels, VlanTag, VxlanTunnel};
 pub use ip_version::IpVersion;
+pub use multilink::{Multilink, MultilinkSequence};
 pub use stack::HeaderStack;
 pub use wire::Framing;

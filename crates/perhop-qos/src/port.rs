@@ -2,6 +2,8 @@
 
 mod admission;
 mod classifier;
+mod fragmenter;
+mod fragments;
 mod gate;
 mod judge;
 mod leaves;
@@ -21,6 +23,7 @@ use crate::ring::TransmitRing;
 use crate::scheduler::{SchedulerTree, Selection};
 use crate::{ConfigError, DropCause, Observer, Packet, Time, Verdict};
 pub use classifier::PortClassifier;
+use fragmenter::Fragmenter;
 use gate::Gate;
 use judge::judge;
 use leaves::Leaves;
@@ -41,12 +44,14 @@ use pending::PendingDepartures;
 #[repr(C)] // what a packet asks that passes straight through stands together
 pub struct Port {
     pace: Pace,
-    /// Packets that all queues hold. Those whose departure is [precomputed](Port::precompute_departure) they
-    /// only count.
+    /// Packets that all queues hold, and the one that is being sent in fragments. Those whose departure is
+    /// [precomputed](Port::precompute_departure) they only count.
     backlog: u64,
     ring: TransmitRing,
     /// A packet that finds its one queue empty meets nobody who would decide about it.
     allows_cut_through: bool,
+    /// Whether there is one queue and the wire takes whole packets: whoever finds nothing before it leaves.
+    is_single: bool,
     /// Where the scheduler found only packets that must wait: until when.
     shaped_until: Option<Time>,
     /// Precomputed departures that lie ahead: then the queue counts packets and holds none.
@@ -57,6 +62,8 @@ pub struct Port {
     /// By queue, as far as the last that has one: most ports have none.
     gates: Vec<Gate>,
     classifier: PortClassifier,
+    /// Where the headers cut packets.
+    fragmenter: Option<Box<Fragmenter>>,
 }
 
 impl Port {
@@ -91,7 +98,9 @@ impl Port {
             (PortClassifier::single(), SchedulerTree::single())
         };
         let Leaves { queues, buffers, gates } = leaves;
+        let fragmenter = Fragmenter::build(wire, queueing).map(Box::new);
         let allows_cut_through = gates.is_empty()
+            && fragmenter.is_none()
             && classifier.is_single()
             && scheduler.is_single()
             && queues[0].is_plain()
@@ -101,6 +110,7 @@ impl Port {
             backlog: 0,
             ring,
             allows_cut_through,
+            is_single: scheduler.is_single() && fragmenter.is_none(),
             shaped_until: None,
             pending: PendingDepartures::default(),
             queues,
@@ -108,6 +118,7 @@ impl Port {
             scheduler,
             gates,
             classifier,
+            fragmenter,
         })
     }
 
@@ -185,7 +196,7 @@ impl Port {
         self.ring.advance(now);
         let Some(place) = self.place_of(now, packet, &mut observer) else { return Sent::Dropped };
         let Ok((_, joins)) = self.admit(now, place, packet, &mut observer) else { return Sent::Dropped };
-        if self.backlog == 0 && self.scheduler.is_single() && self.ring.admits(packet.length) {
+        if self.backlog == 0 && self.is_single && self.ring.admits(packet.length) {
             return self.release(now, place, packet, &mut observer).map_or(Sent::Dropped, Sent::Transmitted);
         }
         self.join(now, place, packet, joins);
@@ -195,7 +206,8 @@ impl Port {
     /// The next packet, marked as it leaves, enters the transmit ring at `now`, if there is one and the ring
     /// has room: `packet` is it then.
     ///
-    /// From here on nothing can overtake or drop it, so its times are known.
+    /// From here on nothing can overtake or drop it, so its times are known. Of a packet in fragments that is
+    /// so when the last of them enters the ring.
     #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
     #[inline(always)]
     pub fn poll_transmit<O: Observer>(
@@ -209,6 +221,9 @@ impl Port {
         if self.backlog == 0 || !self.ring.has_room() {
             return None;
         }
+        if self.fragmenter.is_some() {
+            return self.serve_fragments(now, packet, observer);
+        }
         self.serve(now, packet, observer)
     }
 
@@ -218,8 +233,7 @@ impl Port {
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
         loop {
             // Where there is one queue, the packet that waits is there.
-            let is_single = self.scheduler.is_single();
-            let id = if is_single {
+            let id = if self.is_single {
                 QueueId(0)
             } else {
                 match self.scheduler.select(now, &self.queues) {
@@ -231,20 +245,35 @@ impl Port {
                     Selection::Idle => return None,
                 }
             };
-            let queue = &mut self.queues[id.index()];
-            let head = queue.head().filter(|head| self.ring.admits(head.length))?;
-            let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
-            *packet = *head;
-            queue.drop_head(place.precedence, length);
-            self.backlog -= 1;
-            if !is_single {
-                self.scheduler.dequeued(now, id, length, queue);
-            }
+            let place = self.take_head(now, id, packet, TransmitRing::admits)?;
             let departure = self.release(now, place, packet, &mut observer);
             if departure.is_some() || self.backlog == 0 {
                 return departure;
             }
         }
+    }
+
+    /// The head of queue `id` leaves it if it `fits` into the ring, as its scheduler is told: `packet` is it,
+    /// and the answer its place.
+    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    #[inline(always)]
+    fn take_head(
+        &mut self,
+        now: Time,
+        id: QueueId,
+        packet: &mut Packet,
+        fits: impl FnOnce(&TransmitRing, u32) -> bool,
+    ) -> Option<Place> {
+        let queue = &mut self.queues[id.index()];
+        let head = queue.head().filter(|head| fits(&self.ring, head.length))?;
+        let (length, place) = (head.length, Place { queue: id, precedence: queue.precedence_of(head) });
+        *packet = *head;
+        queue.drop_head(place.precedence, length);
+        self.backlog -= 1;
+        if !self.is_single {
+            self.scheduler.dequeued(now, id, length, queue);
+        }
+        Some(place)
     }
 
     /// Where `packet` would wait; `None` where no class takes it.
@@ -271,14 +300,29 @@ impl Port {
         packet: &mut Packet,
         observer: &mut O,
     ) -> Option<Departure> {
-        let index = place.queue.index();
-        let occupancy = self.queues[index].occupancy();
-        let verdict = self.buffers[index].release(now, packet, place.precedence, occupancy);
-        judge(now, place, packet, verdict, observer).ok()?;
+        if !self.may_leave(now, place, packet, observer) {
+            return None;
+        }
         let takes = self.pace.time(packet.length);
         let departure = self.commit(now, packet.length, takes);
         observer.dequeued(now, place, packet, departure);
         Some(departure)
+    }
+
+    /// Whether the buffer manager lets `packet` go, which has left its queue.
+    #[expect(clippy::inline_always, reason = "a part of what goes to the ring")]
+    #[inline(always)]
+    fn may_leave<O: Observer>(
+        &mut self,
+        now: Time,
+        place: Place,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> bool {
+        let index = place.queue.index();
+        let occupancy = self.queues[index].occupancy();
+        let verdict = self.buffers[index].release(now, packet, place.precedence, occupancy);
+        judge(now, place, packet, verdict, observer).is_ok()
     }
 
     /// A packet of `length` IP bytes, for which the wire takes so long, enters the ring: its times are known.
@@ -304,6 +348,10 @@ impl Port {
         self.shaped_until
     }
 
+    /// Whether a class asks for a mark of the link layer.
+    pub(crate) fn reads_link_marks(&self) -> bool {
+        self.classifier.reads_link_marks()
+    }
     /// The queues, in the order of the policy's leaf classes.
     pub fn queues(&self) -> &[Queue] {
         &self.queues
@@ -312,8 +360,16 @@ impl Port {
     pub fn buffers(&self) -> &[AnyBuffer] {
         &self.buffers
     }
-    /// Packets that the queues hold; those in the ring are no longer there, and those whose departure
-    /// is [precomputed](Port::precompute_departure) never were.
+    /// Whether the headers of its wire cut packets into fragments.
+    pub fn sends_fragments(&self) -> bool {
+        self.fragmenter.is_some()
+    }
+    /// The packet that is being sent in fragments, and has left its queue.
+    pub fn in_fragments(&self) -> Option<&Packet> {
+        self.fragmenter.as_ref()?.in_progress()
+    }
+    /// Packets that the queues hold, and the one [in fragments](Port::in_fragments); those in the ring are no
+    /// longer there, and those whose departure is [precomputed](Port::precompute_departure) never were.
     pub fn backlog(&self) -> u64 {
         self.backlog
     }

@@ -33,11 +33,13 @@ pub enum DropCause {
     NoClass,
     /// The wire lost it.
     Lost,
+    /// It is longer than the interface sends, and may not be fragmented.
+    TooBig,
 }
 
 impl DropCause {
     /// Every cause, in the order of their counters.
-    pub const ALL: [DropCause; 7] = [
+    pub const ALL: [DropCause; 8] = [
         DropCause::QueueFull,
         DropCause::EarlyRandom,
         DropCause::EarlyForced,
@@ -45,6 +47,7 @@ impl DropCause {
         DropCause::NoRoute,
         DropCause::NoClass,
         DropCause::Lost,
+        DropCause::TooBig,
     ];
     /// How many causes there are.
     pub const COUNT: usize = DropCause::ALL.len();
@@ -63,6 +66,7 @@ impl DropCause {
             DropCause::NoRoute => "no-route",
             DropCause::NoClass => "no-class",
             DropCause::Lost => "lost",
+            DropCause::TooBig => "too-big",
         }
     }
 }

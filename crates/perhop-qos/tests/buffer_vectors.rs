@@ -79,7 +79,7 @@ impl Step {
             Some("capable") => Ecn::Capable0,
             Some(other) => panic!("unknown ecn {other}"),
         };
-        Packet { length: self.length.unwrap_or(1000), ecn, ..Packet::default() }
+        Packet { length: self.length.unwrap_or(1000), marks: ecn.into(), ..Packet::default() }
     }
 }
 

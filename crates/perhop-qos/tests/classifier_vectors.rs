@@ -5,7 +5,7 @@ mod vectors;
 use std::net::IpAddr;
 
 use perhop_qos::classifier::MatchConfig;
-use perhop_qos::packet::{InterfaceId, Protocol};
+use perhop_qos::packet::{InterfaceId, LinkMark, Protocol};
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::port::PortClassifier;
 use perhop_qos::{Color, Dscp, Packet};
@@ -56,6 +56,9 @@ struct Header<E = ()> {
     dscp: Option<Dscp>,
     color: Option<Color>,
     label: Option<u8>,
+    cos: Option<LinkMark>,
+    mpls_exp: Option<LinkMark>,
+    length: Option<u32>,
     input: Option<String>,
     expect: Option<E>,
 }
@@ -73,8 +76,15 @@ impl<E> Header<E> {
         packet.label = self.label.unwrap_or(packet.label);
         if let Some(input) = &self.input {
             let index = interfaces.iter().position(|name| name == input).expect("a known interface");
-            packet.input = InterfaceId(u16::try_from(index).unwrap());
+            packet.input = InterfaceId(u16::try_from(index).unwrap()).into();
         }
+        if let Some(cos) = self.cos {
+            packet.set_cos(cos);
+        }
+        if let Some(exp) = self.mpls_exp {
+            packet.set_exp(exp);
+        }
+        packet.length = self.length.unwrap_or(packet.length);
         packet
     }
 }

@@ -1,13 +1,12 @@
 //! Bytes of header stacks: the vectors of `vectors/framing/`, which a person can check by hand, and what
 //! holds for every stack.
 
-use std::fs;
-use std::path::Path;
+mod vectors;
 
 use perhop_qos::framing::{Esp, EspCipher, EspIntegrity, EspMode, Framing, Header, HeaderStack, IpVersion};
 use proptest::prelude::*;
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use vectors::cases;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -31,21 +30,9 @@ struct Refused {
     found: String,
 }
 
-fn cases<T: DeserializeOwned>(file: &str) -> Vec<T> {
-    #[derive(Deserialize)]
-    struct File<T> {
-        case: Vec<T>,
-    }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/framing").join(file);
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let File { case } = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    assert!(!case.is_empty(), "{file} has no case");
-    case
-}
-
 #[test]
 fn every_vector_holds() {
-    for Case { name, headers, framing, bytes, .. } in cases("headers.toml") {
+    for Case { name, headers, framing, bytes, .. } in cases("framing/headers.toml") {
         headers.check(framing).unwrap_or_else(|error| panic!("{name}: {error}"));
         for [ip, wire] in bytes {
             assert_eq!(framing.wire_bytes(headers.bytes(ip)), wire, "{name}: {ip} IP bytes");
@@ -55,7 +42,7 @@ fn every_vector_holds() {
 
 #[test]
 fn what_cannot_be_is_refused() {
-    for Refused { headers, framing, path, found } in cases("refused.toml") {
+    for Refused { headers, framing, path, found } in cases("framing/refused.toml") {
         let error = headers.check(framing).expect_err(&found);
         assert_eq!(error.path.join("."), path, "{error}");
         assert!(error.message.contains(&found) && error.help.is_some(), "{error}");
@@ -81,8 +68,10 @@ fn esp() -> impl Strategy<Value = Esp> {
 
 /// Any headers, whether or not they may stand in this order.
 fn headers() -> impl Strategy<Value = Vec<Header>> {
-    let written: Vec<Header> =
-        cases::<Case>("headers.toml").iter().flat_map(|case| case.headers.headers().to_vec()).collect();
+    let written: Vec<Header> = cases::<Case>("framing/headers.toml")
+        .iter()
+        .flat_map(|case| case.headers.headers().to_vec())
+        .collect();
     let header = prop_oneof![4 => prop::sample::select(written), 1 => esp().prop_map(Header::Esp)];
     prop::collection::vec(header, 0..=HeaderStack::MOST)
 }

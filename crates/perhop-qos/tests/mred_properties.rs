@@ -164,7 +164,7 @@ fn names_stand_for_their_averages() {
     let unnamed = |count| MredConfig { averages: None, ..config(Averages::Single, count) };
     let count_of = |buffer: &BufferConfig| match buffer.build(DRAIN, &Streams::new(1, 0)).unwrap() {
         AnyBuffer::Mred(mred) => mred.averages().len(),
-        AnyBuffer::TailDrop(_) => 0,
+        AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) => 0,
     };
     assert_eq!(count_of(&BufferConfig::Red(unnamed(1))), 1);
     assert_eq!(count_of(&BufferConfig::Wred(unnamed(3))), 1);

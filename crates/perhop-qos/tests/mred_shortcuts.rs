@@ -21,7 +21,7 @@ const LENGTH: u32 = 512;
 fn traffic() -> impl Strategy<Value = Traffic> {
     traffic::traffic((0..6usize, any::<bool>()).prop_map(|(color, capable)| {
         let ecn = if capable { Ecn::Capable0 } else { Ecn::NotCapable };
-        Packet { length: LENGTH, color: Color::new(color), ecn, ..Packet::default() }
+        Packet { length: LENGTH, color: Color::new(color), marks: ecn.into(), ..Packet::default() }
     }))
 }
 

@@ -54,14 +54,21 @@ fn buffers() -> Vec<Value> {
         json!({"rio-c": averaged("arrivals", "ignore")}),
         json!({"rio-dc": averaged("arrivals-and-departures", "mark")}),
         json!({"mred": averaged("arrivals-and-departures", "ignore")}),
+        json!({"weighted-tail-drop": {"limits": ["5 packets", "1200B", "2 packets"]}}),
+        json!({"weighted-tail-drop": {"limits": ["4 packets", "2 packets", "3 packets"]}}),
     ]
 }
 
 /// Ports of one queue, with every buffer manager and all drop precedences; `None` is the port of a scenario
 /// that says nothing.
 fn single_queues() -> Vec<Option<Value>> {
-    let precedences =
-        [json!("color"), json!("dscp"), json!("ip-precedence"), json!({"by-dscp": [0, [8, 16]]})];
+    let precedences = [
+        json!("color"),
+        json!("dscp"),
+        json!("ip-precedence"),
+        json!("cos"),
+        json!({"by-dscp": [0, [8, 16]]}),
+    ];
     let mut all = vec![None];
     for buffer in buffers() {
         for precedence in &precedences {

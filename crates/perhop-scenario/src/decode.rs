@@ -7,25 +7,24 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use serde_path_to_error::Segment;
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity};
 use super::document::Document;
 use super::message::{Fault, Problem, explain};
 use super::nearest::nearest;
 use super::path::ValuePath;
 use super::position::Part;
-
-/// Limit on the number of reported errors.
-const MOST_FAULTS: usize = 100;
+use super::printable::refuse_unprintable;
 
 /// The document as a `T`.
 ///
 /// # Errors
-/// All invalid values.
+/// All invalid values; all strings that cannot be shown.
 pub(super) fn decode<T: DeserializeOwned>(document: &Document) -> Result<T, Diagnostics> {
+    refuse_unprintable(document)?;
     let mut value = document.value.clone();
     let mut found: Vec<Diagnostic> = Vec::new();
     let mut repaired: Vec<ValuePath> = Vec::new();
-    for _ in 0..MOST_FAULTS {
+    for _ in 0..MOST_SHOWN {
         let problem = match attempt::<T>(&value) {
             Ok(decoded) if found.is_empty() => return Ok(decoded),
             Ok(_) => break,

@@ -19,6 +19,19 @@ pub enum Severity {
     Warning,
 }
 
+/// How many errors, and how many warnings, are shown of a document.
+pub(super) const MOST_SHOWN: usize = 100;
+
+/// That there are more of a severity than are shown, if there are.
+pub(super) fn more(severity: Severity, count: usize) -> Option<Diagnostic> {
+    let beyond = count.checked_sub(MOST_SHOWN).filter(|beyond| *beyond > 0)?;
+    let what = match severity {
+        Severity::Error => "errors",
+        Severity::Warning => "warnings",
+    };
+    Some(Diagnostic::new(severity, &ValuePath::root(), format!("and {beyond} more {what}")))
+}
+
 /// Whether rendered text carries ANSI colors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coloring {
@@ -81,7 +94,7 @@ impl Diagnostic {
     }
     /// Sets the line and the column from `excerpt`.
     pub(super) fn at(self, excerpt: Excerpt) -> Diagnostic {
-        let (line, column) = (Some(excerpt.line), Some(excerpt.column()));
+        let (line, column) = (Some(excerpt.line), Some(excerpt.column));
         Diagnostic { line, column, excerpt: Some(excerpt), ..self }
     }
     /// Sets the override that set the value.
@@ -100,15 +113,16 @@ impl Diagnostic {
             Severity::Warning => Level::WARNING,
         };
         let title = level.primary_title(self.message.as_str());
+        let file = self.file.as_deref().map(pictured);
         let mut group = match &self.excerpt {
-            Some(excerpt) => title.element(self.snippet(excerpt, AnnotationKind::Primary, None)),
-            None => match self.origin() {
+            Some(excerpt) => title.element(snippet(file.as_deref(), excerpt, AnnotationKind::Primary, None)),
+            None => match self.origin().as_deref().map(pictured) {
                 Some(origin) => title.element(Origin::path(origin)),
                 None => Group::with_title(title),
             },
         };
         if let Some((excerpt, label)) = &self.related {
-            group = group.element(self.snippet(excerpt, AnnotationKind::Context, Some(label)));
+            group = group.element(snippet(file.as_deref(), excerpt, AnnotationKind::Context, Some(label)));
         }
         if self.excerpt.is_some() && !self.path.is_empty() {
             group = group.element(Level::NOTE.with_name("path").message(self.path.as_str()));
@@ -120,20 +134,10 @@ impl Diagnostic {
             Coloring::Plain => Renderer::plain(),
             Coloring::Ansi => Renderer::styled(),
         };
-        renderer.decor_style(DecorStyle::Ascii).render(&[group])
+        // The renderer shows pictures in place of control characters, except in names of files.
+        renderer.decor_style(DecorStyle::Ascii).render(&[group]).replace(changes_order, "\u{fffd}")
     }
 
-    fn snippet<'a>(
-        &'a self,
-        excerpt: &'a Excerpt,
-        kind: AnnotationKind,
-        label: Option<&'a str>,
-    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-        Snippet::source(excerpt.text.as_str())
-            .line_start(excerpt.line)
-            .path(self.file.as_deref())
-            .annotation(kind.span(excerpt.range.clone()).label(label))
-    }
     /// The position in words, where no line of a file can be shown.
     fn origin(&self) -> Option<String> {
         match (&self.set, &self.file, self.path.as_str()) {
@@ -184,6 +188,33 @@ impl Diagnostics {
     pub fn to_json(&self) -> serde_json::Value {
         serde_json::json!(self.0)
     }
+}
+
+fn snippet<'a>(
+    file: Option<&'a str>,
+    excerpt: &'a Excerpt,
+    kind: AnnotationKind,
+    label: Option<&'a str>,
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    Snippet::source(excerpt.text.as_str())
+        .line_start(excerpt.line)
+        .path(file)
+        .annotation(kind.span(excerpt.range.clone()).label(label))
+}
+
+/// A name with pictures (Unicode, Control Pictures) in place of C0 characters, and without others of control.
+fn pictured(name: &str) -> String {
+    let picture = |one: char| match one {
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(one)).unwrap_or(char::REPLACEMENT_CHARACTER),
+        _ if one.is_control() => char::REPLACEMENT_CHARACTER,
+        _ => one,
+    };
+    name.chars().map(picture).collect()
+}
+
+/// Whether a character changes the order in which the text around it is read.
+pub(super) fn changes_order(one: char) -> bool {
+    matches!(one, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// `diagnostics` as text, separated by empty lines.

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use serde_saphyr::DuplicateKeyPolicy;
 
-use super::diagnostic::{Diagnostic, Diagnostics, Severity};
+use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, more};
 use super::nearest::nearest;
 use super::path::ValuePath;
 use super::position::{Excerpt, Part, Positions};
@@ -143,7 +143,10 @@ impl Text {
         };
         match self.positions.repeated.as_slice() {
             [] => Ok(()),
-            repeated => Err(Diagnostics::new(repeated.iter().map(diagnostic).collect())),
+            repeated => {
+                let shown = repeated.iter().take(MOST_SHOWN).map(diagnostic);
+                Err(Diagnostics::new(shown.chain(more(Severity::Error, repeated.len())).collect()))
+            }
         }
     }
 }
@@ -155,9 +158,28 @@ pub(super) struct YamlError {
     line: Option<(u64, u64)>,
 }
 
+/// Levels of lists and mappings within each other: far more than any scenario has, and little enough for the
+/// stack of a thread.
+const MOST_LEVELS: usize = 64;
+/// Values beyond what is written: only aliases make them.
+const MOST_COPIES: usize = 250_000;
+
 /// The value of a YAML 1.2 text.
 pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
+    // A value takes at least one byte and at most two events, so that only copies by aliases, and not the
+    // size of a file, can exceed these limits.
+    let written = source.len();
     let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: MOST_LEVELS,
+            max_nodes: written + MOST_COPIES,
+            max_events: 2 * written + 4 * MOST_COPIES,
+            max_total_scalar_bytes: written + (64 << 20),
+            max_aliases: written,
+            max_anchors: written,
+            // One anchor with many aliases is harmless; what the copies amount to is limited above.
+            enforce_alias_anchor_ratio: false,
+        },
         duplicate_keys: DuplicateKeyPolicy::Error,
         strict_booleans: true,
         reject_unsupported_tags: true,
@@ -178,7 +200,9 @@ fn plain_words(text: &str) -> String {
         format!("{number} is not a finite number")
     } else if message.starts_with("multiple YAML documents") {
         "multiple YAML documents: a file holds only one".to_owned()
-    } else if message.starts_with("budget breached") {
+    } else if message.starts_with("budget breached: Depth") {
+        format!("lists and mappings are nested more than {MOST_LEVELS} levels deep")
+    } else if message.starts_with("budget breached") || message.starts_with("alias replay") {
         "too large after expansion of YAML aliases".to_owned()
     } else if message.starts_with("unsupported tag") {
         format!("{message}: write the value without a tag")

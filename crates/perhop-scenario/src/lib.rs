@@ -25,6 +25,7 @@ mod overrides;
 mod path;
 pub mod plan;
 mod position;
+mod printable;
 mod recording;
 pub mod routing;
 mod scenario;

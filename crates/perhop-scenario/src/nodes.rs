@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::WireConfig;
 use perhop_qos::ring::RingConfig;
-use perhop_qos::units::{Rate, Time};
+use perhop_qos::units::{ByteSize, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,6 +52,10 @@ pub struct LinkConfig {
     /// Headers between the IP packet and the framing, from the packet outwards: `[gre, {vlan: {id: 100}}]`.
     #[serde(default, skip_serializing_if = "HeaderStack::is_empty")]
     pub headers: HeaderStack,
+    /// Longest IP packet that either end sends, without `headers`: longer ones of IPv4 are fragmented, if
+    /// they may be, and TCP's segments are as short as their way asks. By default any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<ByteSize>,
     /// Probability that the wire loses a packet, in each direction: at least 0 and below 1.
     #[serde(default)]
     pub loss: f64,
@@ -68,15 +72,14 @@ impl LinkConfig {
     pub fn framing(&self) -> Framing {
         self.framing.unwrap_or_default()
     }
-    /// The wire in the direction away from `node`.
-    pub fn wire_from(&self, node: &str) -> WireConfig {
-        let near = self.interfaces.get(node);
-        WireConfig {
-            rate: near.and_then(|near| near.rate).unwrap_or(self.rate),
-            framing: self.framing(),
-            headers: self.headers,
-            ring: near.map(|near| near.ring).unwrap_or_default(),
-        }
+    /// The longest IP packet that the interface `near` at one of its ends sends; `None` where it sends any.
+    pub fn mtu(&self, near: &InterfaceConfig) -> Option<ByteSize> {
+        near.mtu.or(self.mtu)
+    }
+    /// The wire behind the interface `near` at one of its ends.
+    pub fn wire(&self, near: &InterfaceConfig) -> WireConfig {
+        let rate = near.rate.unwrap_or(self.rate);
+        WireConfig { rate, framing: self.framing(), headers: self.headers, ring: near.ring }
     }
 }
 
@@ -99,4 +102,11 @@ pub struct InterfaceConfig {
     /// Rate in this direction, bits per second, if it differs from the link's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
+    /// Longest IP packet that this end sends, if it differs from the link's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<ByteSize>,
+    /// Largest maximum segment size that this end lets connections through it agree on, in either direction:
+    /// it lowers the option of their SYNs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adjust_mss: Option<ByteSize>,
 }

@@ -1,10 +1,11 @@
 //! [`Plan`]: behavior of an application on TCP.
 
+use perhop_qos::packet::Protocol;
 use perhop_qos::random::Stream;
 use perhop_qos::units::{ByteSize, Time};
 
 use crate::tcp::TcpConfig;
-use crate::{Closing, FileConnection, SourceConfig};
+use crate::{Closing, FileConnection, SourceConfig, TrafficConfig};
 
 /// Size of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,5 +118,13 @@ impl Plan {
             Beginning::InTurn => None,
             Beginning::Poisson(mean) => Some(Time::from_seconds_f64(mean * stream.exponential())),
         }
+    }
+}
+
+impl TrafficConfig {
+    /// What its packets carry: TCP where the source is an application, else UDP or what `protocol` says.
+    pub fn protocol(&self) -> Protocol {
+        let of_datagrams = self.protocol.unwrap_or(Protocol::UDP);
+        if Plan::of(&self.source).is_some() { Protocol::TCP } else { of_datagrams }
     }
 }

@@ -12,16 +12,21 @@ use super::path::ValuePath;
 pub(super) struct Excerpt {
     /// From 1.
     pub(super) line: usize,
-    /// The line without its line break.
+    /// The line without its line break, or what is around the part of a long one.
     pub(super) text: String,
     /// Byte range within `text`.
     pub(super) range: Range<usize>,
+    /// Column of the first character, from 1.
+    pub(super) column: usize,
 }
+
+/// Bytes that are shown of a line before and after the part in question.
+const MOST_SHOWN: usize = 200;
 
 impl Excerpt {
     /// The line of `source` in which the range `bytes` begins; the range is cut at the end of that line.
     pub(super) fn new(source: &str, bytes: Range<usize>) -> Excerpt {
-        let floor = |at: usize| (0..=at).rev().find(|at| source.is_char_boundary(*at)).unwrap_or_default();
+        let floor = |at: usize| floor(source, at);
         // An error at the end of the text is shown on its last line.
         let content = source.trim_end_matches(['\n', '\r']).len();
         let (start, end) = (floor(bytes.start.min(content)), floor(bytes.end.min(content)));
@@ -29,22 +34,33 @@ impl Excerpt {
         let text = source[begin..].lines().next().unwrap_or_default();
         let first = (start - begin).min(text.len());
         let last = end.saturating_sub(begin).clamp(first, text.len());
-        let shown = text[first..last].trim_end().len();
-        Excerpt {
-            line: source[..begin].matches('\n').count() + 1,
-            text: text.to_owned(),
-            range: first..first + shown,
-        }
+        let marked = first..first + text[first..last].trim_end().len();
+        Excerpt::within(source[..begin].matches('\n').count() + 1, text, marked)
     }
     /// The whole line `line` (from 1) of `source`.
     pub(super) fn of_line(source: &str, line: usize) -> Excerpt {
         let text = source.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-        Excerpt { line, text: text.to_owned(), range: 0..text.len() }
+        Excerpt::within(line, text, 0..text.len())
     }
-    /// Column of the first character, from 1.
-    pub(super) fn column(&self) -> usize {
-        self.text[..self.range.start].chars().count() + 1
+    /// What is around `range` of a line.
+    fn within(line: usize, text: &str, range: Range<usize>) -> Excerpt {
+        let begin = floor(text, range.start.saturating_sub(MOST_SHOWN));
+        let end = floor(text, range.end.min(range.start + MOST_SHOWN));
+        let after = floor(text, (end + MOST_SHOWN).min(text.len()));
+        let [before, behind] = [begin > 0, after < text.len()].map(|is_cut| if is_cut { "…" } else { "" });
+        let shift = |at: usize| at - begin + before.len();
+        Excerpt {
+            line,
+            text: format!("{before}{}{behind}", &text[begin..after]),
+            range: shift(range.start)..shift(end),
+            column: text[..range.start].chars().count() + 1,
+        }
     }
+}
+
+/// The place at or before the byte `at` where a character begins.
+fn floor(text: &str, at: usize) -> usize {
+    (0..=at).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
 }
 
 /// Which part of an entry to point at.
@@ -204,7 +220,7 @@ mod tests {
     fn shown(path: &ValuePath, part: Part) -> (usize, usize, String) {
         let positions = Positions::read(TEXT).unwrap();
         let excerpt = Excerpt::new(TEXT, positions.locate(path, part));
-        (excerpt.line, excerpt.column(), excerpt.text[excerpt.range.clone()].to_owned())
+        (excerpt.line, excerpt.column, excerpt.text[excerpt.range.clone()].to_owned())
     }
 
     #[test]

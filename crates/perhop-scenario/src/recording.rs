@@ -7,7 +7,7 @@ use std::path::Path;
 use perhop_capture::reader::{Capture, Observed, Unreadable, read};
 use perhop_capture::{TcpFields, link_layer};
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{Dscp, Ecn, FlowKey};
+use perhop_qos::packet::{Dscp, FlowKey, Ingress, Marks};
 use perhop_qos::units::Time;
 
 use super::document::reason;
@@ -34,8 +34,10 @@ pub struct Recorded {
     pub length: u32,
     /// Its codepoint.
     pub dscp: Dscp,
-    /// Its ECN field.
-    pub ecn: Ecn,
+    /// Its ECN field, and the marks of its tag and labels.
+    pub marks: Marks,
+    /// Which of these marks there are.
+    pub input: Ingress,
     /// Fields of the TCP header.
     pub tcp: TcpNumbers,
 }
@@ -138,7 +140,8 @@ fn recording(flows: ReplayedFlows, chosen: &[&Observed], first: u64) -> Recordin
             flow,
             length: observed.packet.length,
             dscp: observed.packet.dscp,
-            ecn: observed.packet.ecn,
+            marks: observed.packet.marks,
+            input: observed.packet.input,
             tcp: observed.tcp.as_ref().map(numbers_of).unwrap_or_default(),
         }
     });

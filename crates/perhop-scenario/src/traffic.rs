@@ -39,6 +39,10 @@ pub struct TrafficConfig {
     /// Codepoint of TCP segments from the receiver; by default that of the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_dscp: Option<Dscp>,
+    /// Whether datagrams may not be fragmented: one that exceeds the MTU of an interface is dropped there, as
+    /// TCP's and IPv6's are.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub dont_fragment: bool,
     /// Earliest start of a flow.
     #[serde(default)]
     pub start: Time,
@@ -54,17 +58,21 @@ pub struct TrafficConfig {
     /// UDP or TCP destination port.
     #[serde(default = "number::<u16, 9>")]
     pub destination_port: u16,
+    /// IP protocol of datagrams, as in `icmp` or 89 for OSPF; by default UDP. Its packets need a size in IP
+    /// bytes (`packet: { ip: 84B }`) and have no ports. TCP needs an application as source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol: Option<Protocol>,
 }
 
 impl TrafficConfig {
     /// The five-tuple of flow `number` between hosts with these addresses.
-    pub fn flow_key(&self, [source, destination]: [IpAddr; 2], number: u32, protocol: Protocol) -> FlowKey {
+    pub fn flow_key(&self, [source, destination]: [IpAddr; 2], number: u32) -> FlowKey {
         FlowKey {
             source: source.into(),
             destination: destination.into(),
             source_port: self.source_port.wrapping_add(number as u16),
             destination_port: self.destination_port,
-            protocol,
+            protocol: self.protocol(),
         }
     }
 
@@ -230,7 +238,7 @@ pub struct PcapConfig {
     /// Packets to replay; by default all IP packets. A capture may contain both directions of a conversation:
     /// `source: 192.0.2.1` selects one.
     #[serde(default, rename = "match", skip_serializing_if = "Option::is_none")]
-    pub matches: Option<MatchConfig>,
+    pub matches: Option<Box<MatchConfig>>,
     /// Name of the interface in a pcapng file whose packets are replayed; by default all interfaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interface: Option<String>,

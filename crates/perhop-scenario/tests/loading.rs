@@ -24,6 +24,31 @@ fn first_message(diagnostics: &Diagnostics) -> String {
     diagnostics.iter().next().unwrap().message.clone()
 }
 
+/// A scenario of `hosts` hosts around a router.
+fn star(hosts: usize) -> String {
+    let listed = |line: &dyn Fn(usize) -> String| (0..hosts).map(line).collect::<String>();
+    format!(
+        "perhop: 1\nname: Star\nduration: 1s\nhosts:\n{}routers: {{ r: {{}} }}\nlinks:\n{}traffic:\n  - {{ name: t, \
+         from: h0, to: h1, source: {{ cbr: {{ rate: 100kb/s, packet: {{ ip: 1000B }} }} }} }}\n",
+        listed(&|host| format!("  h{host}: {{}}\n")),
+        listed(&|host| format!("  - {{ between: [h{host}, r], rate: 1Mb/s, delay: 1ms }}\n")),
+    )
+}
+
+#[test]
+fn the_size_of_a_file_is_not_mistaken_for_aliases() {
+    // 30,000 links of seven values each are more than any fixed allowance for copies.
+    let document = perhop_scenario::Document::parse(star(30_000), "star.yaml");
+    assert!(document.is_ok(), "{}", first_message(&document.unwrap_err()));
+}
+
+#[test]
+fn one_anchor_may_have_many_aliases() {
+    let names = ", *one".repeat(2_000);
+    let document = perhop_scenario::Document::parse(format!("all: [&one x{names}]"), "many.yaml");
+    assert!(document.is_ok(), "{}", first_message(&document.unwrap_err()));
+}
+
 #[test]
 fn overrides_change_the_scenario_that_runs() {
     let set = |path: &str, text: &str| (path.to_owned(), text.to_owned());

@@ -1,6 +1,7 @@
 //! From a [`Scenario`] to a [`Setup`]: names become indices, policies become ports, paths are found.
 
 mod captures;
+mod lengths;
 mod probes;
 mod replays;
 mod sessions;
@@ -14,6 +15,7 @@ use perhop_net::agenda::Agenda;
 use perhop_net::{Direction, Event, Loss};
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
+use perhop_qos::packet::Ingress;
 use perhop_qos::policy::{PolicyConfig, WireConfig, queue_names};
 use perhop_qos::port::Port;
 use perhop_qos::queue::GrowingRing;
@@ -23,6 +25,7 @@ use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
 
 use crate::event::SimAgenda;
+use crate::fragments::Fragments;
 use crate::hosts::{FarNode, Hosts};
 use crate::session::Transport;
 use crate::setup::{Entering, Setup};
@@ -77,6 +80,7 @@ impl<'a> Builder<'a> {
             replays: Vec::new(),
             transport: Transport::new(measurements.warmup, measurements.duration),
             queue_probes: Vec::new(),
+            fragments: Fragments::default(),
             taps: Vec::new(),
             link_ends: Vec::new(),
             far_nodes: Vec::new(),
@@ -105,6 +109,7 @@ impl<'a> Builder<'a> {
         for (index, traffic) in scenario.traffic.iter().enumerate() {
             self.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
         }
+        self.add_fragments();
         self.add_probes().map_err(|error| error.within("queues").within("measure"))?;
         self.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
         self.await_warmup();
@@ -144,19 +149,26 @@ impl<'a> Builder<'a> {
         let far = config.interfaces.get(to).unwrap_or(&plain);
         let name = format!("{from}->{to}");
         let streams = self.streams.child("port").child(&name);
-        let wire = config.wire_from(from);
+        let wire = config.wire(near);
         let output = self.conditioner(near.output.as_deref(), from, "output", &streams)?;
         let (port, queue_names) = self.port(near.output.as_deref(), from, &wire, &streams)?;
+        let output = wire.leaving_by(output, &port);
         let input = self.conditioner(far.input.as_deref(), to, "input", &streams)?;
-        let loss = (config.loss > 0.0)
-            .then(|| Box::new(Loss { probability: config.loss, stream: streams.child("loss").stream() }));
+        let loss = (config.loss > 0.0).then(|| {
+            Box::new(Loss {
+                probability: config.loss,
+                stream: streams.child("loss").stream(),
+                fragmentation: wire.headers.fragmentation(),
+            })
+        });
         let id = LinkId(self.directions.len() as u32);
         Ok(Direction {
             delay: config.delay,
             in_flight: GrowingRing::default(),
             transmitted: 0,
             arrival: self.agenda.register(Event::Arrival(id)),
-            far_interface: self.topology.interface(to, from),
+            ingress: Ingress::new(self.topology.interface(to, from), wire.headers.encapsulation()),
+            mtu: config.mtu(near).map_or(Direction::UNLIMITED, |mtu| mtu.as_bytes() as u16),
             input,
             output,
             poll: self.agenda.register(Event::Poll(id)),

@@ -63,12 +63,16 @@ pub trait Engine: Sized {
     /// # Panics
     /// In debug builds, where a packet was lost or invented: a bug of the engine.
     fn measure(self) -> Measurements {
-        let (hosts, directions) = self.into_parts();
+        let (mut hosts, directions) = self.into_parts();
+        hosts.measurements.in_network = vec![0; hosts.measurements.flows.len()];
+        hosts.settle_fragments();
         let Hosts { mut measurements, mut transport, queue_probes, link_ends, .. } = hosts;
         measurements.packet_hops = directions.iter().map(|direction| direction.transmitted).sum();
-        measurements.in_network = vec![0; measurements.flows.len()];
         for packet in directions.iter().flat_map(Direction::packets) {
-            measurements.in_network[flow_of(packet)] += u64::from(packet.sent_at >= measurements.warmup);
+            // Fragments count with their datagram.
+            if let Some(under_way) = measurements.in_network.get_mut(flow_of(packet)) {
+                *under_way += u64::from(packet.sent_at >= measurements.warmup);
+            }
         }
         for (Direction { output, input, .. }, [from, to]) in directions.iter().zip(&link_ends) {
             measurements.conditioners.extend(Conditioned::by(output, [from, to], "output"));

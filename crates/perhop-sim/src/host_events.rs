@@ -60,7 +60,8 @@ pub(crate) trait HostEvents: Sessions {
         packet.length = recorded.length;
         packet.sent_at = now;
         packet.dscp = recorded.dscp;
-        packet.ecn = recorded.ecn;
+        packet.marks = recorded.marks;
+        packet.input = recorded.input;
         packet.color = packet.dscp.color();
         if now >= hosts.measurements.warmup {
             counters.offered.add(packet.length);
@@ -96,7 +97,12 @@ pub(crate) trait HostEvents: Sessions {
             return self.receive_segment(now, packet);
         }
         let (flow, number) = (flow_of(packet), sequence_of(packet));
-        self.hosts_mut().measurements.deliver(now, flow, packet, number);
+        let hosts = self.hosts_mut();
+        if flow >= hosts.measurements.counters.len() {
+            hosts.receive_fragment(now, packet);
+        } else {
+            hosts.measurements.deliver(now, flow, packet, number);
+        }
         None
     }
 }

@@ -1,7 +1,7 @@
 //! [`Hosts`]: the edge of a simulated network. Sources send, TCP answers, probes look, and what arrives is counted.
 
 use perhop_measure::Measurements;
-use perhop_measure::counters::{FlowCounters, QueueSample};
+use perhop_measure::counters::QueueSample;
 use perhop_net::agenda::Slot;
 use perhop_net::source::{Emission, Replay, Source};
 use perhop_net::{DropPoint, DropSink};
@@ -10,8 +10,9 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
 
-use crate::capture::Tap;
-use crate::flow::{flow_of, payload};
+use crate::capture::{Contents, Tap};
+use crate::flow::{flow_of, payload, sequence_of};
+use crate::fragments::{Fragments, Reassembled};
 use crate::session::Transport;
 
 /// A flow's source of datagrams, and the packet it sends next.
@@ -59,6 +60,7 @@ pub struct Hosts {
     pub(crate) sources: Vec<FlowSource>,
     pub(crate) replays: Vec<Replay>,
     pub(crate) transport: Transport,
+    pub(crate) fragments: Fragments,
     pub(crate) queue_probes: Vec<QueueProbe>,
     /// By link: what came by, where it is captured.
     pub(crate) taps: Vec<Option<Box<Tap>>>,
@@ -74,6 +76,14 @@ impl Hosts {
     #[inline]
     pub(crate) fn link_of(&self, flow: usize, hops: u8) -> LinkId {
         self.paths[self.flow_paths[flow] as usize + usize::from(hops)]
+    }
+
+    /// The links that `flow` takes.
+    pub(crate) fn path(&self, flow: usize) -> impl Iterator<Item = LinkId> + '_ {
+        let mut ended = false;
+        self.paths[self.flow_paths[flow] as usize..].iter().copied().take_while(move |link| {
+            !std::mem::replace(&mut ended, self.far_nodes[link.index()] == FarNode::Host)
+        })
     }
 
     /// Makes of its template the packet that `source` sends now; its successor becomes due.
@@ -101,16 +111,66 @@ impl Hosts {
 
     /// `packet` came to the far end of `link`, before anything is done to it there.
     pub(crate) fn crossed(&mut self, now: Time, link: LinkId, packet: &Packet) {
-        if let Some(tap) = &mut self.taps[link.index()] {
-            tap.crossed(now, packet, self.transport.segments.of(packet));
+        if self.taps[link.index()].is_some() {
+            let contents = self.contents(packet);
+            if let Some(tap) = &mut self.taps[link.index()] {
+                tap.crossed(now, packet, contents);
+            }
+        }
+    }
+
+    /// A fragment came to its host: with the last of its datagram, that arrived, or is lost where one was
+    /// dropped.
+    #[cold]
+    pub(crate) fn receive_fragment(&mut self, now: Time, fragment: &Packet) {
+        if let Some(Reassembled { datagram, lost }) = self.fragments.arrived(fragment) {
+            let (flow, number) = (flow_of(&datagram), sequence_of(&datagram));
+            match lost {
+                None => self.measurements.deliver(now, flow, &datagram, number),
+                Some(cause) => self.lose(&datagram, cause),
+            }
+        }
+    }
+    /// A fragment was dropped: with the last of its datagram to arrive or be dropped, that is lost.
+    #[cold]
+    fn lose_fragment(&mut self, fragment: &Packet, cause: DropCause) {
+        if let Some(Reassembled { datagram, lost }) = self.fragments.dropped(fragment, cause) {
+            self.lose(&datagram, lost.unwrap_or(cause));
+        }
+    }
+    fn lose(&mut self, datagram: &Packet, cause: DropCause) {
+        let Measurements { counters, warmup, .. } = &mut self.measurements;
+        counters[flow_of(datagram)].drop(datagram, cause, *warmup);
+    }
+    /// The run is over: datagrams that still have fragments under way are under way themselves, or lost where
+    /// one was dropped.
+    pub(crate) fn settle_fragments(&mut self) {
+        let left: Vec<Reassembled> = self.fragments.unresolved().collect();
+        for Reassembled { datagram, lost } in left {
+            if let Some(cause) = lost {
+                self.lose(&datagram, cause);
+            } else {
+                let is_counted = datagram.sent_at >= self.measurements.warmup;
+                self.measurements.in_network[flow_of(&datagram)] += u64::from(is_counted);
+            }
+        }
+    }
+
+    /// What `packet`, which is under way, carries.
+    fn contents(&self, packet: &Packet) -> Contents {
+        match (self.fragments.fields(packet), self.transport.segments.of(packet)) {
+            (Some(fields), _) => Contents::Fragment(fields),
+            (None, Some(carried)) => Contents::Segment(*carried),
+            (None, None) => Contents::Datagram,
         }
     }
 
     /// Shows a dropped packet to whoever captures `link`.
     #[cold]
     fn record(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
+        let contents = self.contents(packet);
         if let Some(tap) = &mut self.taps[link.index()] {
-            tap.dropped(now, packet, self.transport.segments.of(packet), cause, point);
+            tap.dropped(now, packet, contents, cause, point);
         }
     }
 }
@@ -118,8 +178,10 @@ impl Hosts {
 impl DropSink for Hosts {
     #[inline]
     fn dropped(&mut self, now: Time, link: LinkId, packet: &Packet, cause: DropCause, point: DropPoint) {
-        let counters: &mut FlowCounters = &mut self.measurements.counters[flow_of(packet)];
-        counters.drop(packet, cause, self.measurements.warmup);
+        match self.measurements.counters.get_mut(flow_of(packet)) {
+            Some(counters) => counters.drop(packet, cause, self.measurements.warmup),
+            None => self.lose_fragment(packet, cause),
+        }
         if self.taps[link.index()].is_some() {
             self.record(now, link, packet, cause, point);
         }

@@ -15,6 +15,7 @@ mod engine;
 mod event;
 pub mod fast;
 mod flow;
+mod fragments;
 mod host_events;
 mod hosts;
 mod plain;

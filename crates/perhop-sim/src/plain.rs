@@ -1,9 +1,10 @@
 //! The plain engine on simulated hosts: [`Hosts`] at the edge of a [`Network`].
 
-use perhop_net::{Direction, Edge, Network};
+use perhop_net::{Direction, DropPoint, Edge, Network};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
+use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
 
 use crate::engine::Engine;
@@ -31,6 +32,21 @@ impl Edge for Hosts {
         };
         if let Some(next) = next {
             network.forward(now, next, packet);
+        }
+    }
+
+    fn exceed_mtu<W: PortObservers>(
+        network: &mut Network<Hosts, W>,
+        now: Time,
+        link: LinkId,
+        packet: &mut Packet,
+    ) {
+        let mtu = network.directions[link.index()].mtu;
+        let Some(mut pieces) = network.edge.fragments.split(packet, mtu) else {
+            return network.drop(now, link, packet, DropCause::TooBig, DropPoint::Output);
+        };
+        while let Some(mut piece) = pieces.next(&mut network.edge.fragments) {
+            network.forward(now, link, &mut piece);
         }
     }
 }

@@ -11,6 +11,7 @@ use perhop_capture::SnapLength;
 use perhop_capture::reader::{Capture, read};
 use perhop_measure::results::Results;
 use perhop_qos::packet::Ecn;
+use perhop_qos::units::ByteSize;
 use perhop_scenario::Scenario;
 use perhop_sim::capture::{Captured, Captures, MOST_PACKETS};
 use perhop_sim::{Progress, RunOptions, run, run_captured};
@@ -108,9 +109,17 @@ fn everything(watched: bool, tcp: bool, rate: u64) -> Scenario {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn shortcuts_give_the_identical_capture(rate in 200_000u64..3_000_000, tcp in any::<bool>()) {
-        let (_, captured, files) = capture(&everything(false, tcp, rate), MOST_PACKETS);
-        let (_, watched_captured, watched_files) = capture(&everything(true, tcp, rate), MOST_PACKETS);
+    fn shortcuts_give_the_identical_capture(
+        rate in 200_000u64..3_000_000,
+        tcp in any::<bool>(),
+        mtu in prop::sample::select(vec![1500, 300]),
+    ) {
+        let [mut plain, mut watched] = [false, true].map(|is_watched| everything(is_watched, tcp, rate));
+        for scenario in [&mut plain, &mut watched] {
+            scenario.links[2].mtu = Some(ByteSize::from_bytes(mtu));
+        }
+        let (_, captured, files) = capture(&plain, MOST_PACKETS);
+        let (_, watched_captured, watched_files) = capture(&watched, MOST_PACKETS);
         prop_assert_eq!(captured, watched_captured);
         for (name, bytes) in &files {
             prop_assert!(bytes == &watched_files[name], "{} differs", name);
@@ -142,7 +151,8 @@ fn a_capture_counts_what_the_port_counts() {
     // ECT(0) leaves the hosts; what the core marks leaves it as CE.
     let marked = |name: &str| {
         let Capture { packets, .. } = read(&files[name]).unwrap();
-        packets.iter().filter(|observed| observed.packet.ecn == Ecn::CongestionExperienced).count() as u64
+        packets.iter().filter(|observed| observed.packet.marks.ecn() == Ecn::CongestionExperienced).count()
+            as u64
     };
     assert!(marked("r--s.pcapng") > 10);
     assert_eq!(

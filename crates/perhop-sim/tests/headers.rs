@@ -2,10 +2,12 @@
 
 mod simulation;
 
+use perhop_measure::Results;
+use perhop_measure::results::Values;
 use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use simulation::{ONCE, count, simulate};
+use simulation::{ONCE, count, numbers, simulate};
 
 /// Twice what `rate` can carry from host to host over two routers, the link between them with these headers.
 fn overload(rate: &str, framing: &str, headers: &Value, size: u64) -> Value {
@@ -53,6 +55,89 @@ fn stacks() -> Vec<(&'static str, Value)> {
         ("ppp", json!([esp("tunnel"), "mlppp"])),
         ("aal5-mux", json!(["ppp"])),
     ]
+}
+
+/// Four routers between hosts: labels on the second and third link, a tag on the third, and conditioners that
+/// count by the marks with which packets come and leave.
+fn marked() -> Value {
+    let counts = |key: &str, mark: u8| json!({"name": format!("{key} {mark}"), "match": {key: mark}, "actions": ["continue"]});
+    let counting = |key: &str, marks: &[u8]| marks.iter().map(|mark| counts(key, *mark)).collect::<Vec<_>>();
+    let both = |cos: &[u8], exp: &[u8]| [counting("cos", cos), counting("mpls-exp", exp)].concat();
+    let exp_to_cos = json!({"copy": {"from": "mpls-exp", "to": "cos", "map": {"5": 6}, "default": "copy"}});
+    let flow = |name: &str, dscp: &str| {
+        json!({"name": name, "from": "a", "to": "b", "dscp": dscp,
+               "source": {"cbr": {"rate": "80kb/s", "packet": {"ip": "100B"}}}})
+    };
+    let link = |a: &str, b: &str, headers: Value, interfaces: Value| json!({"between": [a, b], "rate": "10Mb/s", "framing": "ethernet-frame", "headers": headers, "interfaces": interfaces});
+    json!({
+        "perhop": 1, "name": "marks", "duration": "1s",
+        "hosts": {"a": {}, "b": {}}, "routers": {"p": {}, "q": {}, "r": {}, "s": {}},
+        "links": [
+            link("a", "p", json!([]), json!({})),
+            link("p", "q", json!(["mpls"]), json!({"p": {"output": "impose"}, "q": {"input": "imposed"}})),
+            link("q", "r", json!(["mpls", "vlan"]), json!({"q": {"output": "tag"}, "r": {"input": "tagged"}})),
+            link("r", "s", json!(["vlan"]), json!({"s": {"input": "popped"}})),
+            link("s", "b", json!([]), json!({"s": {"output": "bare"}})),
+        ],
+        "policies": {
+            "impose": {"conditioners": [{"match": {"dscp": "af21"}, "actions": [{"mark-exp": 4}]}]},
+            "imposed": {"conditioners": counting("mpls-exp", &[0, 2, 4, 5])},
+            "tag": {"conditioners": [{"actions": [exp_to_cos]}]},
+            "tagged": {"conditioners": both(&[0, 4, 5, 6], &[5])},
+            "popped": {"conditioners": both(&[0, 4, 6], &[0, 4, 5])},
+            "bare": {"conditioners": both(&[0, 4, 6], &[0, 4, 5])},
+        },
+        "traffic": [flow("voice", "ef"), flow("data", "af21"), flow("rest", "default"), flow("control", "cs5")],
+    })
+}
+
+/// What the conditioner called `stage` counted on a `side` of the interface of `node` to `neighbor`.
+fn counted(results: &Results, [node, neighbor, side]: [&str; 3], stage: &str) -> u64 {
+    let table = results.table("conditioners").unwrap();
+    let texts = |column: &str| match table.column(column).unwrap() {
+        Values::Text { codes, names } => {
+            codes.iter().map(|code| names[*code as usize].clone()).collect::<Vec<_>>()
+        }
+        _ => panic!("{column} is no text"),
+    };
+    let keys = ["node", "neighbor", "side", "stage"].map(texts);
+    let is_row = |row: usize| {
+        keys.iter().zip([node, neighbor, side, stage]).all(|(column, wanted)| column[row] == wanted)
+    };
+    let packets = numbers(table, "packets").into_iter().enumerate();
+    packets.filter(|(row, _)| is_row(*row)).map(|(_, packets)| packets as u64).sum()
+}
+
+#[test]
+fn marks_go_where_headers_carry_them() {
+    let results = simulate(&marked(), ONCE);
+    // 80 kb/s are 100 packets of 100 bytes.
+    for (interface, name, packets) in [
+        (["q", "p", "input"], "mpls-exp 0", 100), // the rest: the precedence of its codepoint
+        (["q", "p", "input"], "mpls-exp 2", 0),   // data: the mark of the output, not the precedence of AF21
+        (["q", "p", "input"], "mpls-exp 4", 100),
+        (["q", "p", "input"], "mpls-exp 5", 200), // EF and CS5
+        (["r", "q", "input"], "cos 0", 100),
+        (["r", "q", "input"], "cos 4", 100),
+        (["r", "q", "input"], "cos 5", 0),
+        (["r", "q", "input"], "cos 6", 200),
+        (["r", "q", "input"], "mpls-exp 5", 200), // swapped
+        (["s", "r", "input"], "cos 0", 100),
+        (["s", "r", "input"], "cos 6", 200),
+        (["s", "r", "input"], "mpls-exp 0", 0), // popped
+        (["s", "r", "input"], "mpls-exp 5", 0),
+        (["s", "b", "output"], "cos 0", 0),
+        (["s", "b", "output"], "cos 6", 0),
+        (["s", "b", "output"], "mpls-exp 5", 0),
+    ] {
+        assert_eq!(counted(&results, interface, name), packets, "{interface:?} {name}");
+    }
+}
+
+#[test]
+fn both_engines_carry_the_same_marks() {
+    let tables = |engine| format!("{:?}", simulate(&marked(), RunOptions { engine, ..ONCE }).tables);
+    assert_eq!(tables(EngineChoice::Fast), tables(EngineChoice::Plain));
 }
 
 proptest! {

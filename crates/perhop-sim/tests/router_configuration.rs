@@ -8,7 +8,7 @@ use perhop_qos::error::ConfigError;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
-use perhop_qos::units::Rate;
+use perhop_qos::units::{ByteSize, Rate};
 use perhop_scenario::{
     Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
     RouterConfiguration, Severity, configuration_text,
@@ -31,6 +31,8 @@ impl ConfigurationLanguage for Toy {
             rate: Some(Rate::from_bits_per_second(2_000_000)),
             framing: Some(Framing::Aal5Mux),
             ring: Some(RingConfig::Packets(3)),
+            mtu: Some(ByteSize::from_bytes(1400)),
+            adjust_mss: Some(ByteSize::from_bytes(1360)),
             ..port("ATM1", [192, 168, 0, 1], 30)
         };
         let complaint = |(index, _)| Finding {
@@ -63,6 +65,8 @@ fn port(name: &str, address: [u8; 4], prefix: u8) -> ConfiguredPort {
         framing: None,
         headers: HeaderStack::EMPTY,
         ring: None,
+        mtu: None,
+        adjust_mss: None,
         shutdown: false,
     }
 }
@@ -103,6 +107,8 @@ fn a_configuration_is_put_at_the_interfaces_that_links_name() {
     let interface = &wan.interfaces["edge"];
     assert_eq!(interface.rate, Some(Rate::from_bits_per_second(2_000_000)));
     assert_eq!(interface.ring, RingConfig::Packets(3));
+    let sizes = [interface.mtu, interface.adjust_mss].map(|size| size.map(ByteSize::as_bytes));
+    assert_eq!(sizes, [Some(1400), Some(1360)]);
     let policy = &loaded.resolved.policies[interface.output.as_ref().unwrap()];
     let condition = policy.queueing.as_ref().unwrap().classes[0].matches.as_ref().unwrap();
     assert_eq!(
@@ -128,6 +134,7 @@ fn what_is_said_twice_is_refused() {
     for (written, said) in [
         ("{ name: ATM1, rate: 1Mb/s }", "`rate` of `ATM1.1` is set twice"),
         ("{ name: ATM1, ring: { packets: 5 } }", "`ring` of `ATM1.1` is set twice"),
+        ("{ name: ATM1, mtu: 1500B }", "`mtu` of `ATM1.1` is set twice"),
         ("{ name: ATM1, output: other }", "`output` of `ATM1.1` is set twice"),
     ] {
         assert!(refused(name, written).contains(said), "{}", refused(name, written));

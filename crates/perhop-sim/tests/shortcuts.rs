@@ -141,8 +141,16 @@ fn what_is_announced_for_the_end_is_sent() {
 }
 
 /// Three hosts at the first of three routers, one of them behind a router of its own, two sinks at the last
-/// and one at the second, with everything on the way that may happen to a packet.
-fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, way: Way, seed: u64) -> Tables {
+/// and one at the second, with everything on the way that may happen to a packet. The links from the first
+/// host and from the first two routers have these MTUs.
+fn chain(
+    sources: &[(u8, u64, u64)],
+    queueing: [&Value; 2],
+    loss: f64,
+    mtus: [u64; 3],
+    way: Way,
+    seed: u64,
+) -> Tables {
     let traffic: Vec<Value> = sources
         .iter()
         .enumerate()
@@ -152,9 +160,11 @@ fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, way: Way,
             // The first sources start together: ties.
             let within = if index < 2 { "0s" } else { "50ms" };
             json!({"name": format!("flow{index}"), "from": from, "to": to, "dscp": dscp,
+                   "dont-fragment": index == 3,
                    "start-within": within, "source": source(kind, rate, size)})
         })
         .collect();
+    let [by_host, by_first, by_second] = mtus.map(|mtu| format!("{mtu}B"));
     let links = [
         // One host has a router of its own.
         ("a", "edge"),
@@ -173,13 +183,16 @@ fn chain(sources: &[(u8, u64, u64)], queueing: [&Value; 2], loss: f64, way: Way,
     let links: Vec<Value> = links
         .iter()
         .map(|&(from, to)| match (from, to) {
-            ("r1", _) => json!({"between": [from, to], "rate": "2Mb/s", "delay": "9ms", "loss": loss,
-                "interfaces": {"r1": {"output": "first"}, "r2": {"input": "police"}}}),
-            ("r2", "r3") => json!({"between": [from, to], "rate": "1Mb/s", "delay": "3ms",
+            ("r1", _) => {
+                json!({"between": [from, to], "rate": "2Mb/s", "delay": "9ms", "loss": loss, "mtu": by_first,
+                "interfaces": {"r1": {"output": "first"}, "r2": {"input": "police"}}})
+            }
+            ("r2", "r3") => json!({"between": [from, to], "rate": "1Mb/s", "delay": "3ms", "mtu": by_second,
                 "interfaces": {"r2": {"output": "second"}}}),
             ("edge", _) => json!({"between": [from, to], "rate": "1Mb/s", "delay": "2ms", "loss": loss,
                 "interfaces": {"edge": {"output": "second"}, "r1": {"input": "police"}}}),
             ("r3", "s") => json!({"between": [from, to], "rate": "600kb/s", "delay": "1ms", "loss": loss}),
+            ("a", _) => json!({"between": [from, to], "rate": "3Mb/s", "delay": "2ms", "mtu": by_host}),
             _ => json!({"between": [from, to], "rate": "3Mb/s", "delay": "2ms"}),
         })
         .collect();
@@ -210,7 +223,22 @@ proptest! {
     ) {
         let all = policies_of_a_port();
         let queueing = policies.map(|policy| &all[policy]);
-        assert_engines_agree(|way| chain(&sources, queueing, loss, way, seed))?;
+        let mtus = [65_535; 3];
+        assert_engines_agree(|way| chain(&sources, queueing, loss, mtus, way, seed))?;
+    }
+
+    #[test]
+    fn fragments_take_the_ways_of_packets(
+        sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..3000), 1..9),
+        policies in [0usize..4, 0usize..4],
+        loss in prop::sample::select(vec![0.0, 0.03]),
+        mtus in (prop::sample::select(vec![576, 1500, 65_535]), 300u64..1500, 200u64..1500),
+        seed in any::<u64>(),
+    ) {
+        let all = policies_of_a_port();
+        let queueing = policies.map(|policy| &all[policy]);
+        let mtus = [mtus.0, mtus.1, mtus.2];
+        assert_engines_agree(|way| chain(&sources, queueing, loss, mtus, way, seed))?;
     }
 }
 

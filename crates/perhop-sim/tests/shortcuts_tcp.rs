@@ -70,6 +70,8 @@ struct Network {
     edges: bool,
     /// A host with a second link, to another router, and two hosts beside each other.
     shortcuts: bool,
+    /// Of the first link in the middle and of the first host's, bytes.
+    mtus: [u64; 2],
 }
 
 fn queueing(kind: usize) -> Value {
@@ -114,14 +116,15 @@ fn traffic(flows: &[Flow], network: &Network) -> Vec<Value> {
 
 /// The tables of a network of two routers and their hosts without those of the probes.
 fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) -> Vec<String> {
-    let Network { loss, delays: [middle, access], .. } = network;
+    let Network { loss, delays: [middle, access], mtus, .. } = network;
+    let [mtu, of_host] = mtus.map(|mtu| format!("{mtu}B"));
     let mut hosts = serde_json::Map::new();
     let mut routers = serde_json::Map::new();
     for name in ["left", "middle", "right"] {
         routers.insert(name.to_owned(), json!({}));
     }
     let mut links = vec![
-        json!({"between": ["left", "middle"], "rate": "2Mb/s", "delay": format!("{middle}us"), "loss": loss,
+        json!({"between": ["left", "middle"], "rate": "2Mb/s", "delay": format!("{middle}us"), "loss": loss, "mtu": mtu,
                "interfaces": {"left": {"output": "queue"}}}),
         json!({"between": ["middle", "right"], "rate": "3Mb/s", "delay": format!("{middle}us")}),
     ];
@@ -130,7 +133,10 @@ fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) ->
             let delay = format!("{}us", access * (1 + host as u64));
             let edge = format!("edge-{name}");
             let near = if network.edges { edge.as_str() } else { router };
-            links.push(json!({"between": [name, near], "rate": "4Mb/s", "delay": delay, "loss": loss}));
+            let mtu = if name == "c0" { of_host.as_str() } else { "65535B" };
+            links.push(
+                json!({"between": [name, near], "rate": "4Mb/s", "delay": delay, "loss": loss, "mtu": mtu}),
+            );
             if network.edges {
                 links.push(json!({"between": [edge, router], "rate": "1500kb/s", "delay": delay,
                     "interfaces": {near: {"input": "mark"}}}));
@@ -168,10 +174,11 @@ proptest! {
         udp in any::<bool>(),
         warmup in any::<bool>(),
         edges in any::<bool>(),
+        mtus in prop::sample::select(vec![[65_535, 65_535], [300, 65_535], [400, 1000], [1500, 300]]),
         shortcuts in any::<bool>(),
         seed in any::<u64>(),
     ) {
-        let network = Network { queueing, loss, delays, udp, warmup, edges, shortcuts };
+        let network = Network { queueing, loss, delays, udp, warmup, edges, shortcuts, mtus };
         let fast = tables(&flows, &network, EngineChoice::Fast, seed);
         let plain = tables(&flows, &network, EngineChoice::Plain, seed);
         for (fast, plain) in fast.iter().zip(&plain) {

@@ -1,5 +1,7 @@
 //! What interfaces are made of: tunnels, bundles, service instances, channelized lines.
 
+use std::net::Ipv4Addr;
+
 use serde::Serialize;
 
 use super::at::At;
@@ -105,8 +107,8 @@ pub struct TransformSet {
     pub transport: Option<At<()>>,
 }
 
-/// `crypto ipsec profile`: what a protected tunnel names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+/// `crypto ipsec profile`, what a protected tunnel names, or `crypto map`, what an interface names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IpsecProfile {
     /// Its name.
     pub name: String,
@@ -114,6 +116,12 @@ pub struct IpsecProfile {
     pub line: usize,
     /// `set transform-set`: the first that the other end accepts counts.
     pub transform_sets: Vec<String>,
+    /// `match address` of crypto maps: lists of the packets that are encrypted.
+    pub lists: Vec<String>,
+    /// `set peer` of crypto maps: where encrypted packets go.
+    pub peers: Vec<Ipv4Addr>,
+    /// `qos pre-classify` of crypto maps.
+    pub pre_classify: Option<At<()>>,
 }
 
 /// `control-plane`: policies for packets to the router itself.

@@ -85,6 +85,9 @@ pub struct Configuration {
     pub crypto_maps: Named<IpsecProfile>,
     /// Whether any line speaks of IPv6: only then may packets be of another family than IPv4.
     pub speaks_ipv6: bool,
+    /// Whether both `qos-group` and `traffic-class` are in use: perhop has one label for both.
+    #[serde(skip)]
+    pub has_both_groups: bool,
     /// For every line the block around it, or the one it opens or adds to.
     #[serde(skip)]
     pub(crate) owners: Vec<Option<crate::mode::Mode>>,

@@ -84,6 +84,9 @@ fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> 
             .all(|entry| entry.unseen.is_some())
             .then_some("what the entries of this list look at");
     }
+    if matches!(statement.criterion, Criterion::TrafficClass(_)) && configuration.has_both_groups {
+        return Some("traffic classes beside groups");
+    }
     statement.criterion.unseen()
 }
 

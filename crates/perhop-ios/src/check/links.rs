@@ -63,7 +63,7 @@ fn bundles(configuration: &mut Configuration) {
 }
 
 /// Kilobits per second that a member adds.
-fn rate(interface: &Interface) -> Option<u64> {
+pub(crate) fn rate(interface: &Interface) -> Option<u64> {
     let clock = interface.clock_rate.map(|clock| clock.value / 1000);
     let speed = interface.speed.map(|speed| speed.value * 1000);
     if interface.hardware == Hardware::Ethernet {

@@ -1,12 +1,15 @@
 //! What is wrong between the parts of a configuration, and what one part says of another.
 //!
 //! `names`: classes, policies and lists that are not there. `class_maps`: criteria that no packet meets.
-//! `links`: the bandwidth of bundles and channels. `dependencies`: which interfaces a line matters to.
+//! `links`: the bandwidth of bundles and channels. `marks`: what packets carry in part. `value_limits`: queue
+//! limits without effect. `dependencies`: which interfaces a line matters to.
 
 mod class_maps;
 mod dependencies;
 mod links;
+mod marks;
 mod names;
+mod value_limits;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +18,18 @@ use crate::diagnostic::Diagnostic;
 use crate::line::LineState;
 
 pub use dependencies::Dependencies;
+pub(crate) use links::rate;
+pub(crate) use value_limits::limits_queues;
 
 /// Adds what is wrong between the parts of `configuration`, and puts its diagnostics in order.
 pub(crate) fn check(configuration: &mut Configuration) {
     let mut found = Vec::new();
     configuration.speaks_ipv6 = speaks_ipv6(configuration);
+    marks::check(configuration);
     names::check(configuration, &mut found);
     class_maps::check(configuration, &mut found);
     links::check(configuration, &mut found);
+    value_limits::check(configuration, &mut found);
     addresses(configuration, &mut found);
     add(configuration, found);
 }

@@ -32,6 +32,9 @@ impl<'a> Context<'a> {
 
     /// Whether the router attaches `policy` to packets that arrive.
     pub(super) fn may_arrive_by(&mut self, policy: &PolicyMap, line: usize) -> bool {
+        if !self.is_of_extent(policy, line) {
+            return false;
+        }
         let queueing = policy.classes.iter().find(|class| class.queues());
         self.found.extend(queueing.map(|class| {
             Diagnostic::error(
@@ -57,8 +60,11 @@ impl<'a> Context<'a> {
         let policy = self.configuration.policy_maps.get(name)?;
         let reference = self.reference(interface, circuit);
         let attachment = Attachment { policy, line };
-        let is_attached = self.may_be_attached(interface, circuit, attachment, reference);
-        is_attached.then(|| self.resolve(policy, reference))
+        let is_attached = self.is_of_extent(policy, line)
+            && self.may_be_attached(interface, circuit, attachment, reference);
+        let mut resolved = is_attached.then(|| self.resolve(policy, reference))?;
+        self.hide(interface, line, &mut resolved);
+        Some(resolved)
     }
 
     /// What the numbers of a policy on `circuit` refer to.
@@ -68,7 +74,7 @@ impl<'a> Context<'a> {
         let written = written.filter(|_| !profile.is_hierarchical());
         let percent = written.unwrap_or(self.platform.reservable_percent);
         let is_per_tunnel = circuit.peer.is_some() && profile == Profile::Hqf;
-        Reference { is_per_tunnel, ..Reference::top(circuit.bandwidth, percent) }
+        Reference { is_per_tunnel, tags: circuit.tags, ..Reference::top(circuit.bandwidth, percent) }
     }
 
     /// The policy attached to a circuit or, where it has none, to its interface; a sub-interface has that of

@@ -6,17 +6,19 @@ use perhop_qos::{ByteSize, Rate};
 use crate::ast::{Bandwidth, Police, PolicyClass, PriorityRate, Shape, ShapeKind, TrafficRate};
 use crate::platform::Profile;
 
+const LEAST: Rate = Rate::from_bits_per_second(1);
+
 /// `percent` of `rate`.
 pub(super) fn percent_of(rate: Rate, percent: u64) -> Rate {
     let bits = u128::from(rate.as_bits_per_second()) * u128::from(percent) / 100;
     Rate::from_bits_per_second(u64::try_from(bits).unwrap_or(u64::MAX))
 }
 
-/// A rate of a policy on a circuit of `bandwidth`.
+/// A rate of a policy on a circuit of `bandwidth`: a bit per second at least, since no policer has none.
 pub(super) fn rate_of(rate: TrafficRate, bandwidth: Rate) -> Rate {
     match rate {
         TrafficRate::BitsPerSecond(bits) => Rate::from_bits_per_second(bits),
-        TrafficRate::Percent(percent) => percent_of(bandwidth, percent),
+        TrafficRate::Percent(percent) => percent_of(bandwidth, percent).max(LEAST),
     }
 }
 
@@ -25,7 +27,7 @@ pub(super) fn priority_rate(rate: PriorityRate, bandwidth: Rate) -> Option<Rate>
     match rate {
         PriorityRate::Unlimited => None,
         PriorityRate::Kilobits(kilobits) => Some(super::circuit::kilobits(kilobits)),
-        PriorityRate::Percent(percent) => Some(percent_of(bandwidth, percent)),
+        PriorityRate::Percent(percent) => Some(percent_of(bandwidth, percent).max(LEAST)),
     }
 }
 

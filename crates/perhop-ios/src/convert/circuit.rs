@@ -3,6 +3,7 @@
 
 use perhop_qos::Rate;
 
+use super::condition::Tags;
 use crate::ast::{
     At, AtmService, Configuration, Hardware, Interface, PeerPolicy, Pvc, ServiceInstance, ServicePolicies,
 };
@@ -18,6 +19,8 @@ pub(super) struct Circuit<'a> {
     pub(super) peer: Option<&'a PeerPolicy>,
     /// What shares and percentages refer to.
     pub(super) bandwidth: Rate,
+    /// The VLAN tags of its packets.
+    pub(super) tags: Tags,
 }
 
 /// The router's `bandwidth` of an interface where nothing else is known: that of a T1 line, kilobits per
@@ -41,6 +44,7 @@ impl<'a> Circuit<'a> {
             policies: Some(&pvc.service_policies),
             peer: None,
             bandwidth: cell_rate(pvc).unwrap_or_else(|| interface_bandwidth(interface, configuration)),
+            tags: Tags::default(),
         };
         interface.pvcs.iter().map(circuit).collect()
     }
@@ -55,6 +59,7 @@ impl<'a> Circuit<'a> {
             policies: None,
             peer,
             bandwidth: interface_bandwidth(interface, configuration),
+            tags: Tags::of(interface),
         };
         let own = |peer| circuit(interface.name.clone(), interface.line, peer);
         let has_policy = |instance: &&ServiceInstance| {
@@ -62,6 +67,7 @@ impl<'a> Circuit<'a> {
         };
         let instances = interface.service_instances.iter().filter(has_policy).map(|instance| Circuit {
             policies: Some(&instance.service_policies),
+            tags: Tags::of_instance(instance),
             ..circuit(format!("{} EFP {}", interface.name, instance.number), instance.line, None)
         });
         match interface.peer_policies.as_slice() {

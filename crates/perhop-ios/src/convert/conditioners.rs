@@ -12,47 +12,63 @@ use perhop_qos::units::{PacketRate, QueueSize};
 use perhop_qos::{ByteSize, Color, Rate};
 
 use super::Context;
-use super::condition::{Condition, looks_at_codepoint, of_rate_limit};
-use super::resolved::{PoliceKind, ResolvedClass, ResolvedPolice, ResolvedPolicy};
-use crate::ast::{Action, Direction, Interface, Marking, RateLimit, Then};
+use super::condition::{Condition, looks_at, of_rate_limit};
+use super::fields::Fields;
+use super::link_marks::{Tag, discard_class_0, new_tag};
+use super::marking::{Markings, Treatment};
+use super::resolved::{Awareness, PoliceKind, ResolvedClass, ResolvedPolice, ResolvedPolicy};
+use crate::ast::{Action, Basis, Direction, Interface, RateLimit, Then};
 use crate::diagnostic::Diagnostic;
 
-impl Context<'_> {
+impl<'a> Context<'a> {
     /// What happens to packets that arrive; `policy` learns the names of its conditioners.
     pub(super) fn input(
         &mut self,
         interface: &Interface,
+        tag: Tag,
         policy: Option<&mut ResolvedPolicy>,
     ) -> Vec<ConditionerConfig> {
-        let mut stages = self.rate_limits(interface, Direction::Input);
+        let markings = self.markings(Direction::Input);
+        let mut stages = self.rate_limits(interface, Direction::Input, markings);
         if let Some(policy) = policy {
-            let of_policy = of_policy(policy);
+            self.misplaced(policy, Direction::Input, tag);
+            let of_policy = of_policy(policy, markings);
             stages = self.one_after_the_other(stages, of_policy, interface);
         }
-        unique(stages)
+        let first = self.configuration.asks_for_discard_class().then(discard_class_0);
+        unique(first.into_iter().chain(stages).collect())
     }
 
     /// What happens to packets that leave, before they are queued by `queueing`.
     pub(super) fn output(
         &mut self,
         interface: &Interface,
+        tag: Tag,
         policy: Option<&mut ResolvedPolicy>,
         queueing: &QueueingConfig,
     ) -> Vec<ConditionerConfig> {
-        let mut stages = self.rate_limits(interface, Direction::Output);
+        let markings = self.markings(Direction::Output);
+        let mut stages = self.rate_limits(interface, Direction::Output, markings);
         if let Some(policy) = policy {
             self.classifies_after_marking(policy, queueing);
-            let of_policy = of_policy(policy);
+            self.misplaced(policy, Direction::Output, tag);
+            let of_policy = of_policy(policy, markings);
             stages = self.one_after_the_other(stages, of_policy, interface);
         }
-        unique(stages)
+        let first = (tag == Tag::OneOfSeveral).then(new_tag);
+        unique(first.into_iter().chain(stages).collect())
+    }
+
+    pub(super) fn markings(&self, direction: Direction) -> Markings<'a> {
+        Markings::at(self.configuration, direction, self.is_router)
     }
 
     /// Says where a queue would see a marking that the router's own classifier does not see.
     fn classifies_after_marking(&mut self, policy: &ResolvedPolicy, queueing: &QueueingConfig) {
-        let Some(class) = policy.classes.iter().find(|class| class.marks_codepoint()) else { return };
-        let mut matches = queueing.classes.iter().filter_map(|class| class.matches.as_ref());
-        if matches.any(looks_at_codepoint) {
+        let matches = queueing.classes.iter().filter_map(|class| class.matches.as_ref());
+        let looked_at: Fields = matches.map(looks_at).collect();
+        let writes = |class: &&ResolvedClass| looked_at.contain(class.written().without(Fields::LABEL));
+        if let Some(class) = policy.classes.iter().find(writes) {
             self.found.push(Diagnostic::warning(
                 class.line,
                 format!("class {} marks packets in a policy that classifies by marking", class.name),
@@ -61,10 +77,17 @@ impl Context<'_> {
         }
     }
 
-    fn rate_limits(&mut self, interface: &Interface, direction: Direction) -> Vec<ConditionerConfig> {
+    fn rate_limits(
+        &mut self,
+        interface: &Interface,
+        direction: Direction,
+        markings: Markings,
+    ) -> Vec<ConditionerConfig> {
         let limits = interface.rate_limits.iter().filter(|limit| limit.direction == direction);
         limits
-            .filter_map(|limit| rate_limit(limit, of_rate_limit(self.configuration, &limit.matches)))
+            .filter_map(|limit| {
+                rate_limit(limit, of_rate_limit(self.configuration, &limit.matches), markings)
+            })
             .collect()
     }
 
@@ -96,8 +119,8 @@ impl Context<'_> {
 
 /// The stages of `policy`: one for each class that marks, polices or drops, and for each before it whose
 /// packets it must not see.
-pub(super) fn of_policy(policy: &mut ResolvedPolicy) -> Vec<ConditionerConfig> {
-    let mut stages = stages_of(policy, &Outer::default());
+pub(super) fn of_policy(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<ConditionerConfig> {
+    let mut stages = stages_of(policy, &Outer::default(), markings);
     // Stages at the end that do nothing say nothing.
     let last = stages.iter().rposition(|stage| !is_idle(stage)).map_or(0, |last| last + 1);
     stages.truncate(last);
@@ -106,7 +129,7 @@ pub(super) fn of_policy(policy: &mut ResolvedPolicy) -> Vec<ConditionerConfig> {
 
 /// The stages of `policy` for the packets that meet `outer`; with `outer` doing something itself, they go
 /// on to it.
-fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer) -> Vec<ConditionerConfig> {
+fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> Vec<ConditionerConfig> {
     let (mut stages, mut before) = (Vec::new(), Vec::new());
     for class in &mut policy.classes {
         let condition = Condition::all(vec![outer.condition.clone(), class.condition.clone()]);
@@ -122,9 +145,11 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer) -> Vec<ConditionerConfi
             // The class inside acts first, then the one around it.
             let then = if acts { Then::Continue } else { outer.then };
             let inner = Outer { condition: condition.clone(), prefix: format!("{name}."), then };
-            stages.extend(stages_of(inside, &inner));
+            stages.extend(stages_of(inside, &inner, markings));
         }
-        let mut own = stage(class, name, &condition);
+        let aware = class.police.as_ref().and_then(|police| police.aware.as_ref());
+        stages.extend(aware.into_iter().flat_map(|aware| colors(aware, &name, &condition)));
+        let mut own = stage(class, name, &condition, markings);
         if outer.then == Then::Continue {
             own.iter_mut().for_each(goes_on);
         }
@@ -161,7 +186,9 @@ fn goes_on(stage: &mut ConditionerConfig) {
 }
 
 /// One `rate-limit` line; `None` where no packet matches it.
-fn rate_limit(limit: &RateLimit, condition: Condition) -> Option<ConditionerConfig> {
+fn rate_limit(limit: &RateLimit, condition: Condition, markings: Markings) -> Option<ConditionerConfig> {
+    let metered = Treatment { metered: true, ..Treatment::default() };
+    let actions = |own| markings.actions(metered, std::slice::from_ref(own));
     let rate = Rate::from_bits_per_second(limit.rate);
     let (burst, debt_limit) = (ByteSize::from_bytes(limit.burst), ByteSize::from_bytes(limit.extended_burst));
     let meter = if limit.extended_burst > limit.burst {
@@ -179,8 +206,8 @@ fn rate_limit(limit: &RateLimit, condition: Condition) -> Option<ConditionerConf
         name: Some(format!("rate-limit {}", target(limit))),
         matches: matches(condition)?,
         meter: Some(meter),
-        green: actions(None, &[], std::slice::from_ref(&limit.conform)),
-        red: actions(None, &[], std::slice::from_ref(&limit.exceed)),
+        green: actions(&limit.conform),
+        red: actions(&limit.exceed),
         ..ConditionerConfig::default()
     })
 }
@@ -197,9 +224,19 @@ fn target(limit: &RateLimit) -> String {
 }
 
 /// The stage of one class; `None` where no packet matches it.
-fn stage(class: &ResolvedClass, name: String, condition: &Condition) -> Option<ConditionerConfig> {
-    let marks: Vec<&Marking> = class.marks.iter().collect();
-    let actions = |own: &[Action]| actions(class.label, &marks, own);
+fn stage(
+    class: &ResolvedClass,
+    name: String,
+    condition: &Condition,
+    markings: Markings,
+) -> Option<ConditionerConfig> {
+    let treatment = Treatment {
+        label: class.label,
+        marks: &class.marks,
+        metered: class.police.is_some(),
+        by_cos: class.random_detect.as_ref().is_some_and(|detect| detect.basis == Basis::Cos),
+    };
+    let actions = |own: &[Action]| markings.actions(treatment, own);
     let mut stage = ConditionerConfig {
         name: Some(name),
         matches: matches(condition.clone())?,
@@ -231,7 +268,7 @@ fn meter(police: &ResolvedPolice) -> MeterConfig {
     let cir = Rate::from_bits_per_second(police.cir_bps);
     let cbs = ByteSize::from_bytes(police.bc_bytes);
     let excess = ByteSize::from_bytes(police.be_bytes.unwrap_or(police.bc_bytes));
-    let mode = ColorMode::ColorBlind;
+    let mode = if police.aware.is_some() { ColorMode::ColorAware } else { ColorMode::ColorBlind };
     match (police.pir_bps, police.colors) {
         (Some(peak), _) => {
             let pir = Rate::from_bits_per_second(peak);
@@ -244,23 +281,27 @@ fn meter(police: &ResolvedPolice) -> MeterConfig {
     }
 }
 
-/// `set` first, then the policer's own marking, then where the packet goes.
-fn actions(label: Option<u8>, marks: &[&Marking], own: &[Action]) -> Vec<action::Action> {
-    let markings = marks.iter().copied().chain(own.iter().filter_map(|action| action.marking.as_ref()));
-    let markings = markings.filter_map(|marking| match marking {
-        Marking::Precedence(precedence) => Some(action::Action::MarkPrecedence(*precedence)),
-        Marking::Dscp(dscp) => Some(action::Action::Mark(*dscp)),
-        Marking::QosGroup(group) => u8::try_from(*group).ok().map(action::Action::Label),
-        Marking::Number(..) | Marking::Copy { .. } | Marking::NotModelled(_) => None,
-    });
-    let mut list: Vec<action::Action> =
-        label.map(action::Action::Label).into_iter().chain(markings).collect();
-    list.push(match own.last().map(|action| action.then) {
-        Some(Then::Drop) => action::Action::Drop,
-        Some(Then::Continue) => action::Action::Continue,
-        Some(Then::Transmit) | None => action::Action::Transmit,
-    });
-    list
+/// The stages that give packets the colors with which a policer behind them takes them. Cisco,
+/// "Color-Aware Policer" (IOS-XE 3S).
+fn colors(aware: &Awareness, name: &str, of_class: &Condition) -> Vec<ConditionerConfig> {
+    let conform = aware.conform.clone();
+    let exceed = aware.exceed.clone().map(|exceed| exceed.but_not(std::slice::from_ref(&conform)));
+    let rest = if exceed.is_some() { Color::RED } else { Color::YELLOW };
+    let named: Vec<Condition> = std::iter::once(conform.clone()).chain(exceed.clone()).collect();
+    let stages = [
+        ("conform-color", Some(conform), Color::GREEN),
+        ("exceed-color", exceed, Color::YELLOW),
+        ("other colors", Some(Condition::Always.but_not(&named)), rest),
+    ];
+    let stage = |(which, condition, color): (&str, Option<Condition>, Color)| {
+        Some(ConditionerConfig {
+            name: Some(format!("{name} {which}")),
+            matches: matches(Condition::all(vec![of_class.clone(), condition?]))?,
+            actions: vec![action::Action::Color(color), action::Action::Continue],
+            ..ConditionerConfig::default()
+        })
+    };
+    stages.into_iter().filter_map(stage).collect()
 }
 
 /// As a conditioner has it: `None` for all packets; `None` outside where there are none at all.

@@ -13,7 +13,7 @@ use super::conditioners::of_policy;
 use super::counted_bytes::CountedBytes;
 use super::reference::Reference;
 use super::{Context, Policies, Port, Wire};
-use crate::ast::Hardware;
+use crate::ast::{Direction, Hardware};
 
 /// Bits per second to the processor: more than its policers let through.
 const PUNT_RATE: u64 = 1_000_000_000;
@@ -52,7 +52,7 @@ impl Context<'_> {
             bandwidth,
             input: PolicyConfig::default(),
             output: PolicyConfig {
-                conditioners: of_policy(&mut resolved),
+                conditioners: of_policy(&mut resolved, self.markings(Direction::Input)),
                 queueing: Some(queueing),
                 ..PolicyConfig::default()
             },
@@ -63,6 +63,8 @@ impl Context<'_> {
                 framing: Some(Framing::Raw),
                 headers: HeaderStack::EMPTY,
                 ring: None,
+                mtu: None,
+                adjust_mss: None,
             },
             shutdown: false,
         })

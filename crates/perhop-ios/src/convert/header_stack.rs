@@ -7,6 +7,7 @@ use perhop_qos::framing::{
 
 use super::Context;
 use super::circuit::underlay;
+use super::multilink::is_bundle;
 use crate::ast::{Interface, LinkEncapsulation, TransformSet, Tunnel};
 use crate::diagnostic::Diagnostic;
 
@@ -20,7 +21,8 @@ impl Context<'_> {
         let below = underlay(interface, self.configuration);
         let line = below.unwrap_or(interface);
         let around = line.parent.as_ref().and_then(|name| self.configuration.interfaces.get(name));
-        headers.extend(link_headers(line, around));
+        let multilink = is_bundle(line).then(|| self.multilink(line));
+        headers.extend(link_headers(line, around, multilink));
         let stack = HeaderStack::new(&headers).unwrap_or(HeaderStack::EMPTY);
         match stack.check(wire.framing.unwrap_or_default()) {
             Ok(()) => stack,
@@ -88,7 +90,11 @@ fn esp(set: &TransformSet) -> Option<Esp> {
 }
 
 /// The headers that a link itself adds: the inner tag before the outer one.
-fn link_headers(interface: &Interface, around: Option<&Interface>) -> Vec<Header> {
+fn link_headers(
+    interface: &Interface,
+    around: Option<&Interface>,
+    multilink: Option<Multilink>,
+) -> Vec<Header> {
     let mut headers = Vec::new();
     let of_line = interface.encapsulation.or(around.and_then(|around| around.encapsulation));
     let encapsulation = of_line.map(|encapsulation| encapsulation.value);
@@ -98,9 +104,7 @@ fn link_headers(interface: &Interface, around: Option<&Interface>) -> Vec<Header
     if interface.pppoe.is_some() {
         headers.push(Header::Pppoe);
     }
-    if interface.multilink_group.is_some() && interface.name.starts_with("Multilink") {
-        headers.push(Header::Mlppp(Multilink::default()));
-    }
+    headers.extend(multilink.map(Header::Mlppp));
     if let Some(LinkEncapsulation::Dot1q(id)) = encapsulation
         && interface.native_vlan.is_none()
     {

@@ -16,17 +16,25 @@ mod condition;
 mod conditioners;
 mod control_plane;
 mod counted_bytes;
+mod extent;
+mod fields;
 mod guarantees;
 mod header_stack;
+mod hidden;
 mod labels;
 mod limits;
+mod link_marks;
+mod marking;
+mod multilink;
 mod plain_queue;
+mod printing;
 mod queueing;
 mod random_detect;
 mod reference;
 mod refusals;
 mod resolve;
 mod resolved;
+mod value_limits;
 mod wire;
 
 use std::collections::BTreeSet;
@@ -46,8 +54,11 @@ pub use wire::Wire;
 use crate::ast::{Configuration, Hardware, Interface};
 use crate::check;
 use crate::diagnostic::Diagnostic;
-use crate::platform::Platform;
+use crate::platform::{Platform, Recognition};
 use circuit::Circuit;
+use condition::Tags;
+use labels::Labels;
+use reference::MOST_CLASSES;
 
 /// A router as its configuration describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -111,7 +122,10 @@ pub struct Policies {
 /// What `configuration` amounts to on `platform`. What is found out on the way (a policy that cannot be
 /// attached, thresholds that cannot hold) joins the configuration's diagnostics.
 pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
-    let mut context = Context { configuration, platform, found: Vec::new() };
+    let is_router = Recognition::of(configuration).dialect.is_supported();
+    let tagged = configuration.interfaces.iter().filter(|one| Tags::of(one).outer.is_some()).count();
+    let mut context =
+        Context { configuration, platform, is_router, tagged, found: Vec::new(), classes_left: MOST_CLASSES };
     let mut ports: Vec<Port> =
         configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
     ports.extend(context.control_plane());
@@ -128,7 +142,13 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
 struct Context<'a> {
     configuration: &'a Configuration,
     platform: &'a Platform,
+    /// Whether it routes, as far as the configuration tells, and is no switch.
+    is_router: bool,
+    /// How many interfaces have a VLAN tag.
+    tagged: usize,
     found: Vec<Diagnostic>,
+    /// How many classes further policies may have with those inside them.
+    classes_left: usize,
 }
 
 impl<'a> Context<'a> {
@@ -151,12 +171,15 @@ impl<'a> Context<'a> {
         let counted_bytes = CountedBytes::of(interface, circuit, self.configuration, self.platform.profile);
         let input = PolicyConfig {
             overhead: policies.input.as_ref().map_or(0, |_| counted_bytes.classes),
-            conditioners: self.input(interface, policies.input.as_mut()),
+            conditioners: self.input(interface, self.tag(interface, &wire), policies.input.as_mut()),
             ..PolicyConfig::default()
         };
         let overhead = policies.output.as_ref().map_or(0, |_| counted_bytes.queues);
-        let output =
-            PolicyConfig { overhead, ..self.output_side(interface, circuit, policies.output.as_mut()) };
+        let output = PolicyConfig {
+            overhead,
+            ..self.output_side(interface, circuit, &wire, policies.output.as_mut())
+        };
+        self.advise_fragments(interface, &wire, &output);
         Port {
             name: circuit.name.clone(),
             interface: interface.name.clone(),
@@ -178,18 +201,22 @@ impl<'a> Context<'a> {
         &mut self,
         interface: &Interface,
         circuit: &Circuit<'a>,
+        wire: &Wire,
         mut policy: Option<&mut ResolvedPolicy>,
     ) -> PolicyConfig {
         let queueing = match policy.as_deref_mut().filter(|policy| policy.holds_queue()) {
             Some(policy) => {
                 if self.platform.profile.is_hierarchical() {
-                    labels::assign(policy);
+                    let is_set = self.configuration.sets_labels();
+                    let labels = if is_set { Labels::AboveGroups } else { Labels::FromOne };
+                    labels::assign(policy, labels);
                 }
                 self.queueing_of(policy, "")
             }
             None => self.without_classes(interface, circuit),
         };
-        let conditioners = self.output(interface, policy, &queueing);
+        let tag = self.tag(interface, wire);
+        let conditioners = self.output(interface, tag, policy, &queueing);
         PolicyConfig { conditioners, queueing: Some(queueing), ..PolicyConfig::default() }
     }
 }

@@ -23,7 +23,9 @@ use super::condition::Condition;
 use super::conditioners::matches;
 use super::limits::queue_size;
 use super::random_detect::wred;
+use super::resolve::LEVELS;
 use super::resolved::{PriorityLimit, ResolvedClass, ResolvedFairQueue, ResolvedPolicy, ResolvedShape};
+use super::value_limits::weighted_tail_drop;
 use crate::ast::{CLASS_DEFAULT, PolicyClass, PolicyMap, ShapeKind};
 use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
@@ -159,6 +161,9 @@ impl Context<'_> {
             let limit = is_limited.then(|| queue_size(limit));
             let (buffer, precedence) = wred(detect, limit, self.platform);
             (config.buffer, config.precedence) = (Some(buffer), precedence);
+        } else if let Some(limits) = class.value_limits.as_ref().filter(|_| class.fair_queue.is_none()) {
+            let (buffer, precedence) = weighted_tail_drop(limits, limit);
+            (config.buffer, config.precedence) = (Some(buffer), precedence);
         } else if class.fair_queue.is_none() {
             config.buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit: queue_size(limit) }));
         }
@@ -174,12 +179,12 @@ impl Context<'_> {
         prefix: &str,
     ) -> QueueingConfig {
         let mut classes = Vec::new();
-        for level in 1..=2 {
+        for level in 1..=LEVELS {
             let of_level: Vec<_> = priorities
                 .iter_mut()
                 .filter(|(class, _)| class.priority.is_some_and(|priority| priority.level == level))
                 .collect();
-            let name = if level == 1 { "priority" } else { "priority level 2" };
+            let name = if level == 1 { "priority".to_owned() } else { format!("priority level {level}") };
             let prefix = if of_level.len() > 1 { format!("{prefix}{name}/") } else { prefix.to_owned() };
             let queues: Vec<ClassConfig> = of_level
                 .into_iter()
@@ -190,7 +195,7 @@ impl Context<'_> {
                 1 => classes.extend(queues),
                 // The router has one priority queue, whatever class its packets belong to.
                 _ => classes.push(ClassConfig {
-                    name: name.to_owned(),
+                    name,
                     matches: Some(any_of(&queues)),
                     queueing: Some(QueueingConfig {
                         scheduler: SchedulerConfig::Fifo,

@@ -34,12 +34,14 @@ pub(super) fn random_detect(
     platform: &Platform,
 ) -> ResolvedRandomDetect {
     let defaults = Defaults::of(detect, queue.limit, platform);
+    // Values without thresholds of their own share the aggregate's.
+    let aggregate = detect.aggregate.and_then(|at| at.value).map(|it| in_unit(it, detect.unit, queue));
     let written = |list: &BTreeMap<u8, At<Thresholds>>, number: u8| {
         list.get(&number).map(|at| in_unit(at.value, detect.unit, queue))
     };
     let by_number = |list: &BTreeMap<u8, At<Thresholds>>| {
         let one = |number: u8| {
-            let default = defaults.of_precedence(number);
+            let default = aggregate.unwrap_or_else(|| defaults.of_precedence(number));
             row(number.to_string(), number, written(list, number), default, defaults.unit)
         };
         (0..8).map(one).collect()
@@ -52,7 +54,7 @@ pub(super) fn random_detect(
             .filter_map(Dscp::new)
             .filter(|dscp| condition.may_hold(*dscp))
             .map(|dscp| {
-                let (number, default) = (dscp.value(), defaults.of_dscp(dscp));
+                let (number, default) = (dscp.value(), aggregate.unwrap_or_else(|| defaults.of_dscp(dscp)));
                 row(dscp.to_string(), number, written(&detect.dscps, number), default, defaults.unit)
             })
             .collect(),
@@ -164,7 +166,7 @@ pub(super) fn wred(
         Basis::Precedence => {
             (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
         }
-        // The discard class is the packet's color here: both are the drop precedence within the node.
+        // The discard class is the packet's color here; into it the class copies the class of service.
         Basis::DiscardClass | Basis::Cos => {
             (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::Color)
         }

@@ -2,10 +2,15 @@
 
 use perhop_qos::Rate;
 
+use super::condition::Tags;
 use super::resolved::ResolvedClass;
 
-/// Policies inside policies go no deeper.
-pub(super) const DEEPEST: usize = 3;
+/// Policies inside policies go no deeper: three levels. Cisco, "3-Level User-Defined Queuing Policy Support".
+pub(super) const DEEPEST: usize = 2;
+
+/// Classes of all attached policies with those inside them: each may use the same policy again, so that they
+/// grow with the power of the level. A port has a few thousand queues at most (ASR 1000: 4000 per interface).
+pub(super) const MOST_CLASSES: usize = 50_000;
 
 /// What the numbers of a policy refer to.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +28,8 @@ pub(super) struct Reference {
     pub(super) reservable_percent: u64,
     /// Whether the policy is one of a tunnel's peers: limits of queues go by rates there.
     pub(super) is_per_tunnel: bool,
+    /// The VLAN tags of all packets here.
+    pub(super) tags: Tags,
     pub(super) depth: usize,
 }
 
@@ -35,6 +42,7 @@ impl Reference {
             line: bandwidth,
             reservable_percent,
             is_per_tunnel: false,
+            tags: Tags::default(),
             depth: 0,
         }
     }

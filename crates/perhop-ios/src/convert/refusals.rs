@@ -168,6 +168,13 @@ impl<'a> Context<'a> {
         let refuse = |line: usize, message: &str, router: &str| {
             Some(Diagnostic::error(line, format!("{message} (class {})", class.name), router))
         };
+        // YangModels, Cisco-IOS-XE-policy 17.12.1: levels 1 and 2; switches have seven.
+        if let Some(priority) = class.priority.filter(|priority| priority.value.level > 2)
+            && self.is_router
+        {
+            let message = format!("priority level {}", priority.value.level);
+            return refuse(priority.line, &message, "the router refuses it: there are levels 1 and 2");
+        }
         if let Some(detect) = &class.random_detect {
             if class.priority.is_some() {
                 return refuse(

@@ -10,9 +10,10 @@ use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit
 use super::random_detect::{Queue, random_detect};
 use super::reference::{DEEPEST, Reference};
 use super::resolved::{
-    PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy, ResolvedPriority,
-    ResolvedShape, Share,
+    Awareness, PoliceKind, PriorityKind, PriorityLimit, ResolvedClass, ResolvedPolice, ResolvedPolicy,
+    ResolvedPriority, ResolvedShape, Share,
 };
+use super::value_limits::value_limits;
 use crate::ast::{
     Action, CLASS_DEFAULT, ClassMap, Combination, Criterion, PacketPolice, Polarity, Police, PolicyClass,
     PolicyMap, PriorityRate, Shape, Statement, TrafficRate,
@@ -27,7 +28,7 @@ impl<'a> Context<'a> {
         let mut known: Vec<(&PolicyClass, Condition)> = policy
             .classes
             .iter()
-            .filter_map(|class| Some((class, of_class(self.configuration, &class.name)?)))
+            .filter_map(|class| Some((class, of_class(self.configuration, &class.name, reference.tags)?)))
             .collect();
         known.sort_by_key(|(class, _)| class.name == CLASS_DEFAULT);
         if queues && known.last().is_none_or(|(class, _)| class.name != CLASS_DEFAULT) {
@@ -99,13 +100,17 @@ impl<'a> Context<'a> {
             share,
             priority: class.priority.map(|priority| resolved_priority(priority.value, reference.queueing)),
             police: match (&class.police, &class.police_packets) {
-                (Some(police), _) => Some(resolved_police(&police.value, reference.police)),
+                (Some(police), _) => Some(ResolvedPolice {
+                    aware: self.awareness(&class.name, &police.value, reference),
+                    ..resolved_police(&police.value, reference.police)
+                }),
                 (None, Some(police)) => Some(resolved_packet_police(&police.value)),
                 (None, None) => None,
             },
             shape: class.shape.map(|shape| self.resolved_shape(&shape.value, reference.queueing)),
             queue_limit: None,
             has_written_limit: false,
+            value_limits: None,
             label: None,
             fair_queue: None,
             random_detect: None,
@@ -114,6 +119,17 @@ impl<'a> Context<'a> {
             policy: None,
             condition,
         }
+    }
+
+    /// The colors with which packets come, where the policer of the class called `class` is aware of them.
+    fn awareness(&self, class: &str, police: &Police, reference: Reference) -> Option<Awareness> {
+        let conform = police.conform_class.as_ref()?;
+        if self.configuration.color_blind(class, police).is_some() {
+            return None;
+        }
+        let of = |name: &str| of_class(self.configuration, name, reference.tags);
+        let exceed = police.exceed_class.as_ref().and_then(|exceed| of(&exceed.value));
+        Some(Awareness { conform: of(&conform.value)?, exceed })
     }
 
     fn resolved_shape(&self, shape: &Shape, reference: Rate) -> ResolvedShape {
@@ -155,6 +171,7 @@ impl<'a> Context<'a> {
             fair_queue(&fair.value, written, limit, resolved.random_detect.is_some(), self.platform)
         });
         resolved.has_written_limit = written.is_some();
+        resolved.value_limits = value_limits(&class.value_limits, limit, rate);
         resolved.queue_limit = Some(limit);
     }
 
@@ -193,6 +210,9 @@ impl<'a> Context<'a> {
     }
 }
 
+/// The most levels of priority that any router has.
+pub(super) const LEVELS: u8 = 7;
+
 /// The limit of the one queue that the priority classes of a level share.
 fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<PriorityLimit> {
     let of_level = |level: u8| {
@@ -207,7 +227,7 @@ fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<Prior
             if reference.is_per_tunnel { limits.iter().map(|limit| limit.value).sum() } else { first.value };
         Some(PriorityLimit { level, limit: super::resolved::Limit { value, ..first } })
     };
-    (1..=2).filter_map(of_level).collect()
+    (1..=LEVELS).filter_map(of_level).collect()
 }
 
 /// Burst of a priority class's policer where nothing is said: 200 milliseconds of its rate.
@@ -246,6 +266,7 @@ fn resolved_packet_police(police: &PacketPolice) -> ResolvedPolice {
         conform: or(&police.conform, Action::TRANSMIT),
         exceed: or(&police.exceed, Action::DROP),
         violate: Vec::new(),
+        aware: None,
     }
 }
 
@@ -277,5 +298,6 @@ fn resolved_police(police: &Police, reference: Rate) -> ResolvedPolice {
         conform,
         exceed,
         violate,
+        aware: None,
     }
 }

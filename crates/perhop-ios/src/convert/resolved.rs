@@ -3,12 +3,14 @@
 //!
 //! Queues, conditioners and what `show policy-map interface` prints all follow from it.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Serialize, Serializer};
 
 use super::condition::Condition;
-use crate::ast::{Action, Combination, Field, Marking, Then};
+use super::fields::Fields;
+use crate::ast::{Action, Basis, Combination, Field, Marking};
 
 /// A policy-map as a port carries it out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -35,7 +37,7 @@ impl ResolvedPolicy {
 /// The limit of the queue of one level of priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct PriorityLimit {
-    /// 1 or 2.
+    /// 1 to 7.
     pub level: u8,
     /// Its limit.
     #[serde(flatten)]
@@ -73,6 +75,9 @@ pub struct ResolvedClass {
     /// Whether that limit is written.
     #[serde(skip)]
     pub(super) has_written_limit: bool,
+    /// Limits of packets with some values of a field.
+    #[serde(skip)]
+    pub(super) value_limits: Option<ValueLimits>,
     /// The label by which its queue knows its packets, where the DS field no longer tells.
     #[serde(skip)]
     pub(super) label: Option<u8>,
@@ -96,15 +101,35 @@ impl ResolvedClass {
     pub(super) fn holds_queue(&self) -> bool {
         self.queue_limit.is_some() || self.policy.as_ref().is_some_and(ResolvedPolicy::holds_queue)
     }
-    /// Whether it writes the DS field.
-    pub(super) fn marks_codepoint(&self) -> bool {
-        let codepoint = |marking: &Marking| matches!(marking, Marking::Precedence(_) | Marking::Dscp(_));
-        let actions = self
-            .police
-            .iter()
-            .flat_map(|police| [&police.conform, &police.exceed, &police.violate].into_iter().flatten());
-        self.marks.iter().any(codepoint)
-            || actions.filter_map(|action| action.marking.as_ref()).any(codepoint)
+    /// What it and its policer set.
+    fn markings(&self) -> impl Iterator<Item = &Marking> {
+        let police = self.police.iter();
+        let actions = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]).flatten();
+        self.marks.iter().chain(actions.filter_map(|action| action.marking.as_ref()))
+    }
+    /// Whether it or its policer sets `field`.
+    pub(super) fn sets(&self, field: Field) -> bool {
+        self.markings().any(|marking| marking.field() == Some(field))
+    }
+    /// What it writes into packets, as perhop has it.
+    pub(super) fn written(&self) -> Fields {
+        let by_cos = self.random_detect.as_ref().is_some_and(|detect| detect.basis == Basis::Cos);
+        let colors = self.police.is_some() || by_cos;
+        self.markings().flat_map(fields).chain(colors.then_some(Fields::COLOR)).collect()
+    }
+}
+
+/// The fields that a marking writes.
+fn fields(marking: &Marking) -> Vec<Fields> {
+    match marking.field() {
+        Some(Field::Precedence) => vec![Fields::CODEPOINT],
+        // An AF codepoint is a color as well.
+        Some(Field::Dscp) => vec![Fields::CODEPOINT, Fields::COLOR],
+        Some(Field::Cos) => vec![Fields::COS],
+        Some(Field::MplsImposition | Field::MplsTopmost) => vec![Fields::EXP],
+        Some(Field::DiscardClass) => vec![Fields::COLOR],
+        Some(Field::QosGroup | Field::TrafficClass) => vec![Fields::LABEL],
+        Some(Field::CosInner | Field::TunnelDscp | Field::TunnelPrecedence) | None => Vec::new(),
     }
 }
 
@@ -158,7 +183,7 @@ pub enum PriorityKind {
 /// `priority` of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ResolvedPriority {
-    /// 1 or 2.
+    /// 1 to 7.
     pub level: u8,
     /// Whether `level` is written.
     pub has_level: bool,
@@ -185,7 +210,7 @@ pub enum PoliceKind {
 }
 
 /// `police` of a class.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ResolvedPolice {
     /// How its rate is written.
     pub kind: PoliceKind,
@@ -201,6 +226,9 @@ pub struct ResolvedPolice {
     pub be_bytes: Option<u64>,
     /// Two or three.
     pub colors: u8,
+    /// With which colors packets come, where the policer is aware of them.
+    #[serde(skip)]
+    pub(super) aware: Option<Awareness>,
     /// For conforming packets.
     #[serde(serialize_with = "printed")]
     pub conform: Vec<Action>,
@@ -210,6 +238,16 @@ pub struct ResolvedPolice {
     /// For violating packets, where there are three colors.
     #[serde(serialize_with = "printed")]
     pub violate: Vec<Action>,
+}
+
+/// `conform-color` and `exceed-color` of a policer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Awareness {
+    /// The packets that come as conforming.
+    pub(super) conform: Condition,
+    /// Those that come as exceeding. Without such a class all others do; with one, the rest comes as
+    /// violating.
+    pub(super) exceed: Option<Condition>,
 }
 
 /// `shape` of a class.
@@ -263,6 +301,15 @@ impl Limit {
     }
 }
 
+/// `queue-limit` for some values of a field: what the queue may hold when a packet with one of them comes.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ValueLimits {
+    /// The field: precedence, codepoint, class of service or discard class.
+    pub(super) field: Field,
+    /// Limits by value.
+    pub(super) limits: BTreeMap<u8, Limit>,
+}
+
 /// `fair-queue` of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ResolvedFairQueue {
@@ -311,55 +358,4 @@ pub struct RandomDetectRow {
 
 fn printed<T: fmt::Display, S: Serializer>(values: &[T], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(values.iter().map(ToString::to_string))
-}
-
-/// As `show policy-map interface` prints it below `QoS Set`.
-impl fmt::Display for Marking {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Marking::Precedence(precedence) => write!(formatter, "precedence {}", precedence.value()),
-            Marking::Dscp(dscp) => write!(formatter, "dscp {dscp}"),
-            Marking::QosGroup(group) => write!(formatter, "qos-group {group}"),
-            Marking::Number(field, value) => write!(formatter, "{field} {value}"),
-            Marking::Copy { to, from, table } => {
-                write!(formatter, "{to} {from}")?;
-                table.iter().try_for_each(|table| write!(formatter, " table {table}"))
-            }
-            Marking::NotModelled(word) => formatter.write_str(word),
-        }
-    }
-}
-
-/// As the router writes it.
-impl fmt::Display for Field {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        formatter.write_str(match self {
-            Field::Precedence => "precedence",
-            Field::Dscp => "dscp",
-            Field::TunnelPrecedence => "precedence tunnel",
-            Field::TunnelDscp => "dscp tunnel",
-            Field::Cos => "cos",
-            Field::CosInner => "cos-inner",
-            Field::MplsImposition => "mpls experimental imposition",
-            Field::MplsTopmost => "mpls experimental topmost",
-            Field::QosGroup => "qos-group",
-            Field::DiscardClass => "discard-class",
-            Field::TrafficClass => "traffic-class",
-        })
-    }
-}
-
-/// As `show policy-map interface` prints it below a color of a policer.
-impl fmt::Display for Action {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        match (&self.marking, self.then) {
-            (None, Then::Transmit) => formatter.write_str("transmit"),
-            (None, Then::Drop) => formatter.write_str("drop"),
-            (None, Then::Continue) => formatter.write_str("continue"),
-            (Some(Marking::Precedence(value)), _) => write!(formatter, "set-prec-transmit {}", value.value()),
-            (Some(Marking::Dscp(value)), _) => write!(formatter, "set-dscp-transmit {value}"),
-            (Some(Marking::QosGroup(value)), _) => write!(formatter, "set-qos-transmit {value}"),
-            (Some(marking), _) => write!(formatter, "set-{marking}-transmit"),
-        }
-    }
 }

@@ -1,8 +1,8 @@
 //! [`Wire`]: what the configuration says of the wire under a port.
 
-use perhop_qos::Rate;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::ring::RingConfig;
+use perhop_qos::{ByteSize, Rate};
 use serde::Serialize;
 
 use super::circuit::{Circuit, cell_rate, kilobits, underlay};
@@ -21,6 +21,12 @@ pub struct Wire {
     pub headers: HeaderStack,
     /// The FIFO between scheduler and wire.
     pub ring: Option<RingConfig>,
+    /// Longest IP packet that is sent as a whole, before tunnels add their headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<ByteSize>,
+    /// Largest maximum segment size of the TCP connections that pass.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub adjust_mss: Option<ByteSize>,
 }
 
 impl Wire {
@@ -48,6 +54,8 @@ impl Wire {
                     framing: Some(framing),
                     headers: HeaderStack::EMPTY,
                     ring: Some(RingConfig::Particles { count, size, admission }),
+                    mtu: mtu(interface, parent),
+                    adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
                 }
             }
             None => Wire {
@@ -57,9 +65,18 @@ impl Wire {
                 ring: interface
                     .tx_ring_limit
                     .map(|limit| RingConfig::Packets(limit.value.min(u32::MAX.into()) as u32)),
+                mtu: mtu(interface, parent),
+                adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
             },
         }
     }
+}
+
+/// The IP MTU: `ip mtu`, else the interface's own MTU, or that of the interface around it. Where nothing is
+/// written nothing is limited: hosts send no longer packets than their lines take.
+fn mtu(interface: &Interface, parent: Option<&Interface>) -> Option<ByteSize> {
+    let of_line = interface.mtu.or(parent.and_then(|parent| parent.mtu));
+    interface.ip_mtu.or(of_line).map(|mtu| ByteSize::from_bytes(mtu.value))
 }
 
 /// The interface whose hardware sends: that around a sub-interface, that below a tunnel.

@@ -73,7 +73,10 @@ fn setting(word: &str) -> Option<(Field, Then)> {
 
 /// What to say of a line with `action`.
 pub(super) fn unseen(action: &Action) -> Option<Finding> {
-    let what = marking::unseen(action.marking.as_ref()?)?;
+    let what = match action.marking.as_ref()? {
+        Marking::NotModelled(word) => format!("perhop's packets have no field that `{word}` could set"),
+        marking => marking::unseen(marking)?,
+    };
     Some(Finding::not_modelled(format!("the packet is transmitted; {what}")))
 }
 

@@ -25,6 +25,9 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
         (_, Some(what)) => {
             Finding::not_modelled(format!("perhop does not model {what}: no packet matches this criterion"))
         }
+        (Criterion::CosInner(_), None) => {
+            Finding::modelled("with two tags both have the same class of service")
+        }
         (_, None) => Finding::MODELLED,
     };
     map.statements.push(statement);
@@ -51,12 +54,6 @@ impl Criterion {
     /// What it looks at where perhop's packets do not show it, so that no packet meets it.
     pub(crate) fn unseen(&self) -> Option<&str> {
         Some(match self {
-            Criterion::Cos(_) | Criterion::CosInner(_) => "the class of service",
-            Criterion::MplsTopmost(_) => "MPLS labels",
-            Criterion::DiscardClass(_) => "discard classes",
-            Criterion::TrafficClass(_) => "traffic classes",
-            Criterion::PacketLength { .. } => "lengths of packets",
-            Criterion::Vlan(_) | Criterion::VlanInner(_) => "VLANs",
             Criterion::Application(_) => "the router's catalog of applications",
             Criterion::Protocol(name) if is_seen(name) => return None,
             Criterion::Protocol(_) => "the content of packets",

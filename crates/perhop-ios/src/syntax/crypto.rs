@@ -16,6 +16,28 @@ pub(super) const PROFILE: &[Command<IpsecProfile>] = &[
         profile.transform_sets = std::iter::from_fn(|| reader.next()).map(str::to_owned).collect();
         Ok(Finding::MODELLED)
     }),
+    modelled("match address", |map, reader| {
+        let list = reader.word("an access list")?.to_owned();
+        map.lists.retain(|other| *other != list);
+        if !reader.negated() {
+            map.lists.push(list);
+        }
+        Ok(Finding::MODELLED)
+    }),
+    modelled("set peer", |map, reader| {
+        // Others are names, which only the router can look up.
+        if let Some(peer) = reader.next().and_then(|word| word.parse().ok()) {
+            map.peers.retain(|other| *other != peer);
+            if !reader.negated() {
+                map.peers.push(peer);
+            }
+        }
+        Ok(Finding::MODELLED)
+    }),
+    modelled("qos pre-classify", |map, reader| {
+        map.pre_classify = (!reader.negated()).then(|| At::new(reader.line, ()));
+        Ok(Finding::MODELLED)
+    }),
     irrelevant("description"),
     irrelevant("dialer"),
     irrelevant("match"),
@@ -68,5 +90,5 @@ pub(super) fn map(configuration: &mut Configuration, reader: &mut Reader) -> Rea
 }
 
 fn new(name: &str, line: usize) -> IpsecProfile {
-    IpsecProfile { name: name.to_owned(), line, transform_sets: Vec::new() }
+    IpsecProfile { name: name.to_owned(), line, ..IpsecProfile::default() }
 }

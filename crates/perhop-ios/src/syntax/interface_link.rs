@@ -18,49 +18,41 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("ppp multilink group", group),
     modelled("multilink-group", group),
     modelled("service instance", service_instance::open),
-    recorded("crypto map", "encryption makes packets longer and hides their headers", |interface, reader| {
+    recorded("crypto map", "encryption makes packets longer", |interface, reader| {
         text(&mut interface.crypto_map, reader)
     }),
     recorded("dialer pool", "the line is dialed on demand", pool),
     recorded("dialer pool-member", "a dialer sends by this line", pool),
     recorded("ip access-group", FILTER, |interface, reader| filter(interface, Family::Ipv4, reader)),
     recorded("ipv6 traffic-filter", FILTER, |interface, reader| filter(interface, Family::Ipv6, reader)),
-    recorded("ip mtu", "longer packets are fragmented", |interface, reader| {
-        interface.ip_mtu = number(reader, 64..=65535)?;
-        Ok(())
+    modelled("ip mtu", |interface, reader| {
+        interface.ip_mtu = number(reader, MTU)?;
+        Ok(Finding::MODELLED)
     }),
     recorded("ip nhrp group", GROUP, |interface, reader| text(&mut interface.nhrp_group, reader)),
     recorded("nhrp group", GROUP, |interface, reader| text(&mut interface.nhrp_group, reader)),
     modelled("ip nhrp map group", peer_policy),
     modelled("nhrp map group", peer_policy),
-    recorded(
-        "ip tcp adjust-mss",
-        "TCP segments are shorter than the end systems' own",
-        |interface, reader| {
-            interface.adjust_mss = number(reader, 500..=1460)?;
-            Ok(())
-        },
-    ),
-    recorded("mtu", "longer packets are fragmented", |interface, reader| {
-        interface.mtu = number(reader, 64..=65535)?;
-        Ok(())
+    modelled("ip tcp adjust-mss", |interface, reader| {
+        interface.adjust_mss = number(reader, 500..=65535)?;
+        Ok(Finding::MODELLED)
     }),
-    recorded("ppp multilink", "packets are fragmented and interleaved over several links", multilink),
-    recorded("ppp interleave", "packets are fragmented and interleaved", |interface, reader| {
+    modelled("mtu", |interface, reader| {
+        interface.mtu = number(reader, MTU)?;
+        Ok(Finding::MODELLED)
+    }),
+    modelled("ppp multilink", multilink),
+    modelled("ppp interleave", |interface, reader| {
         let set = flag(reader);
         interface.multilink.get_or_insert_with(Multilink::default).interleave = set;
-        Ok(())
+        Ok(of_bundle(interface))
     }),
     modelled("pppoe", pppoe),
     modelled("pppoe-client", pppoe),
-    recorded(
-        "qos pre-classify",
-        "packets in a tunnel are classified by their inner headers",
-        |interface, reader| {
-            interface.pre_classify = flag(reader);
-            Ok(())
-        },
-    ),
+    modelled("qos pre-classify", |interface, reader| {
+        interface.pre_classify = flag(reader);
+        Ok(Finding::MODELLED)
+    }),
     modelled("tunnel", tunnel),
     modelled("ipv6 address", ipv6_address),
     modelled("ipv6 enable", |_, _| Ok(Finding::IRRELEVANT)),
@@ -70,6 +62,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ipv6 unnumbered", "the address is that of another interface"),
 ];
 
+/// Bytes that `mtu` and `ip mtu` take: routers accept 64 or 68, fewer than any line has.
+const MTU: std::ops::RangeInclusive<u64> = 128..=65535;
 const FILTER: &str = "packets that the list denies are dropped here";
 const GROUP: &str = "the hub applies the policy of the group to what it sends here";
 
@@ -128,8 +122,12 @@ fn peer_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-fn multilink(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
+/// `ppp multilink`, `ppp multilink interleave`, `ppp multilink fragment …`
+fn multilink(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let multilink = interface.multilink.get_or_insert_with(Multilink::default);
+    if reader.peek().is_none() {
+        return Ok(Finding::modelled("packets of a Multilink interface have a multilink header"));
+    }
     match reader.keyword(&["interleave", "fragment", "fragment-delay"]) {
         Some("interleave") => multilink.interleave = flag(reader),
         Some(fragment) => {
@@ -141,9 +139,23 @@ fn multilink(interface: &mut Interface, reader: &mut Reader) -> Result<(), Findi
                 _ => multilink.fragment_microseconds = delay(reader)?,
             }
         }
-        None => while reader.next().is_some() {},
+        None => {
+            while reader.next().is_some() {}
+            return Ok(Finding::not_modelled("how links form a bundle, and what it puts in order"));
+        }
     }
-    Ok(())
+    Ok(of_bundle(interface))
+}
+
+/// What is made of fragments and what goes between them, which the bundle's own interface says.
+fn of_bundle(interface: &Interface) -> Finding {
+    if interface.name.starts_with("Multilink") {
+        Finding::MODELLED
+    } else {
+        Finding::not_modelled(
+            "packets are fragmented as the Multilink interface says, without one not at all",
+        )
+    }
 }
 
 /// Milliseconds, and microseconds where a second number follows.

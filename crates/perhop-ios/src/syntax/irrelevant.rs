@@ -15,8 +15,14 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("mls qos", "the switching hardware has queues and markings of its own"),
     not_modelled("auto qos", "the router applies policies that it generates"),
     not_modelled("qos map", "markings are translated by a table"),
-    not_modelled("mpls ip", "labels make packets longer and hide the DS field"),
-    not_modelled("tag-switching", "labels make packets longer and hide the DS field"),
+    not_modelled(
+        "mpls ip",
+        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+    ),
+    not_modelled(
+        "tag-switching",
+        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+    ),
     not_modelled("ip rsvp", "bandwidth is reserved for flows that request it"),
     not_modelled("ip tcp adjust-mss", "TCP segments are shorter than the end systems' own"),
     not_modelled_block("map-class", "parameters of frame relay circuits: they shape and queue"),

@@ -141,29 +141,13 @@ fn value_of(field: Field, value: u8) -> Marking {
 
 /// What to say of `marking` where perhop's packets have nothing of it.
 pub(super) fn unseen(marking: &Marking) -> Option<String> {
-    let to_be_set = |what: &str| format!("perhop's packets have no {what} that could be set");
-    Some(match marking {
-        Marking::Precedence(_) | Marking::Dscp(_) | Marking::QosGroup(_) => return None,
-        Marking::NotModelled(what) => format!("perhop's packets have no field that `{what}` could set"),
-        Marking::Copy { to: Field::Dscp | Field::Precedence | Field::QosGroup, from, .. } => {
-            format!("what becomes of the {} is not modelled", name(*from))
+    Some(match (marking, marking.field()?) {
+        (_, Field::CosInner) => "both tags have one class of service, which `set cos` sets".to_owned(),
+        (_, Field::TunnelPrecedence | Field::TunnelDscp) => {
+            "perhop's packets have no outer header of a tunnel that could be set".to_owned()
         }
-        Marking::Number(field, _) | Marking::Copy { to: field, .. } => to_be_set(name(*field)),
+        _ => return None,
     })
-}
-
-fn name(field: Field) -> &'static str {
-    match field {
-        Field::Precedence => "precedence",
-        Field::Dscp => "DSCP",
-        Field::TunnelPrecedence | Field::TunnelDscp => "outer header of a tunnel",
-        Field::Cos => "class of service",
-        Field::CosInner => "inner class of service",
-        Field::MplsImposition | Field::MplsTopmost => "MPLS label",
-        Field::QosGroup => "group",
-        Field::DiscardClass => "discard class",
-        Field::TrafficClass => "traffic class",
-    }
 }
 
 /// Fields of layers that perhop has none of.

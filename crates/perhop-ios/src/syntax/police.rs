@@ -79,10 +79,9 @@ fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         police.value.exceed_class = named(reader)?;
     }
     reader.end()?;
-    Ok(Finding::not_modelled(COLORS))
+    Ok(Finding::MODELLED)
 }
 
-const COLORS: &str = "packets may arrive as exceeding: the policer takes all of them for conforming";
 const PEAK: &str = "a second rate of a policer that counts packets";
 
 /// The `police` line.
@@ -167,12 +166,12 @@ fn clause(police: &mut Police, reader: &mut Reader, finding: Finding) -> Reading
         "conform-color" => {
             let name = reader.word("a class-map")?.to_owned();
             police.conform_class = Some(At::new(reader.line, name));
-            Some(Finding::not_modelled(COLORS))
+            None
         }
         "exceed-color" => {
             let name = reader.word("a class-map")?.to_owned();
             police.exceed_class = Some(At::new(reader.line, name));
-            Some(Finding::not_modelled(COLORS))
+            None
         }
         "conform-action" => Some(several(&mut police.conform, reader)?),
         "exceed-action" => Some(several(&mut police.exceed, reader)?),

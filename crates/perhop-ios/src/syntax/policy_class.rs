@@ -109,11 +109,8 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         );
         return Ok(Finding::MODELLED);
     }
-    class.priority = Some(At::new(reader.line, Priority { level: level.min(2), rate, burst }));
-    Ok(match level {
-        1 | 2 => Finding::MODELLED,
-        _ => Finding::not_modelled("more than two levels of priority: served as the second"),
-    })
+    class.priority = Some(At::new(reader.line, Priority { level, rate, burst }));
+    Ok(Finding::MODELLED)
 }
 
 fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
@@ -174,11 +171,11 @@ fn limit(reader: &mut Reader) -> Result<QueueLimit, Finding> {
 
 /// `queue-limit dscp af11 percent 80`, `queue-limit cos values 1 2 percent 80`, `queue-limit dscp af11 40`
 fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Reading {
-    const EFFECT: &str = "limits of some packets: the queue's own limit applies to all";
     let line = reader.line;
     let mut values = Vec::new();
     if reader.eat("values") {
-        while reader.peek().is_some_and(|word| word != "percent") {
+        // Up to `percent 80` or `40 packets`.
+        while reader.peek().is_some_and(|word| word != "percent") && reader.rest().len() != 2 {
             values.push(field_value(field, reader)?);
         }
     } else if reader.peek() != Some("percent") {
@@ -186,7 +183,7 @@ fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Re
     }
     class.value_limits.retain(|limit| (limit.value.field, &limit.value.values) != (field, &values));
     if reader.negated() {
-        return Ok(Finding::IRRELEVANT);
+        return Ok(Finding::MODELLED);
     }
     let limit = if reader.eat("percent") {
         PartialLimit::Percent(reader.number("a percentage", 0..=100)?)
@@ -195,7 +192,12 @@ fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Re
     };
     reader.end()?;
     class.value_limits.push(At::new(line, ValueLimit { field, values, limit }));
-    Ok(Finding::not_modelled(EFFECT))
+    Ok(match field {
+        Field::QosGroup => {
+            Finding::not_modelled("limits by qos-group: the queue's own limit applies to all its packets")
+        }
+        _ => Finding::MODELLED,
+    })
 }
 
 /// `queue-buffers ratio …`

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::numbers::{field_value, scaled};
 use crate::ast::{At, Basis, Field, RandomDetect, ThresholdUnit, Thresholds};
+use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut Reader) -> Reading {
@@ -63,12 +64,14 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
     Ok(Finding::MODELLED)
 }
 
-/// What perhop's packets do not carry.
-fn finding(basis: Basis) -> Finding {
+/// Whether the field tells drop precedences where the line stands: on an interface nothing sets it.
+fn finding(basis: Basis, reader: &Reader) -> Finding {
+    let of_class = matches!(reader.mode, Mode::Class(..) | Mode::Police(..));
     match basis {
         Basis::Precedence | Basis::Dscp => Finding::MODELLED,
-        Basis::DiscardClass => Finding::not_modelled("WRED by discard class is not modelled"),
-        Basis::Cos => Finding::not_modelled("WRED by class of service is not modelled"),
+        _ if of_class => Finding::MODELLED,
+        Basis::DiscardClass => Finding::not_modelled("WRED of an interface by discard class"),
+        Basis::Cos => Finding::not_modelled("WRED of an interface by class of service"),
     }
 }
 
@@ -78,11 +81,18 @@ fn basis(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -> Re
     if reader.eat("aggregate") {
         let line = reader.line;
         let thresholds = if reader.peek().is_some() { thresholds(parameters, reader)? } else { None };
-        parameters.aggregate = Some(At::new(line, thresholds.map(|at| at.value)));
-        return Ok(Finding::not_modelled("values without thresholds of their own share these"));
+        let thresholds = thresholds.map(|at| at.value);
+        parameters.aggregate = (!reader.negated()).then(|| At::new(line, thresholds));
+        return Ok(match thresholds {
+            Some(_) => finding(basis, reader),
+            None if reader.negated() => Finding::MODELLED,
+            None => {
+                Finding::not_modelled("values without thresholds of their own share those of the hardware")
+            }
+        });
     }
     reader.end()?;
-    Ok(finding(basis))
+    Ok(finding(basis, reader))
 }
 
 /// `dscp af11 32 40 10`, `dscp values 8 10 minimum-thresh 32 maximum-thresh 40`
@@ -114,7 +124,7 @@ fn of_values(parameters: &mut RandomDetect, basis: Basis, reader: &mut Reader) -
             None => all.remove(&value),
         };
     }
-    Ok(finding(basis))
+    Ok(finding(basis, reader))
 }
 
 /// Minimum, maximum and mark probability denominator; `None` where the router refuses them or the line

@@ -10,7 +10,7 @@ use perhop_qos::accounting::Accounting;
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::PortObservers;
-use perhop_qos::packet::InterfaceId;
+use perhop_qos::packet::{Ingress, InterfaceId};
 use perhop_qos::policy::{WireConfig, queue_names};
 use perhop_qos::port::Port;
 use perhop_qos::queue::GrowingRing;
@@ -21,11 +21,13 @@ use perhop_scenario::routing::LinkId;
 use super::Forwarder;
 use super::devices::{Devices, FarEnd};
 use super::entrance::{Entrance, Input};
+use super::exit::Exit;
 use super::flows::FlowDrops;
+use super::passed::Passed;
 use super::routes::Routes;
 use super::slots::Slots;
 use super::totals::Totals;
-use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, SocketKind};
+use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, SentFrames, SocketKind};
 use crate::frame::LinkLayer;
 use crate::wire::{DeviceId, Wire};
 
@@ -67,18 +69,16 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
                 slots: Slots::new(config.slots, config.longest_frame as usize),
                 totals: Totals::default(),
                 flows: FlowDrops::new(),
+                passed: config.directions.iter().map(|direction| Passed::by(direction.rate)).collect(),
                 counts_from: Time::ZERO,
             },
             observers,
             counts_from: Time::ZERO,
         };
-        // A bare packet has no place for an address.
-        let neighbor =
-            |name: &&str| config.neighbors.get(*name).copied().filter(|_| link_layer == LinkLayer::Ethernet);
-        let neighbors = names.iter().map(neighbor).collect();
+        let exits = Exit::all(config, &names, link_layer)?;
         let send_delay = Histogram::new_with_bounds(1, LATEST, 3)
             .map_err(|error| ConfigError::new("", error.to_string()))?;
-        Ok(Forwarder { wire, network, last: Time::ZERO, node: config.node.clone(), neighbors, send_delay })
+        Ok(Forwarder { wire, network, last: Time::ZERO, node: config.node.clone(), exits, send_delay })
     }
 }
 
@@ -115,6 +115,9 @@ fn build_direction(
         .map_err(|error| error.within("output"))?
         .counting(accounting);
     let port = Port::build(config.queueing.as_ref(), &wire, interfaces, &streams)?.counting(accounting);
+    // Where frames keep their tags and labels, these carry the marks, whatever the emulated wire has.
+    let keeps_marks = config.sends_on.is_some() && config.sent_frames == SentFrames::Kept;
+    let output = if keeps_marks { output } else { wire.leaving_by(output, &port) };
     // Where another process conditions, nobody does here.
     let input = conditioner(
         config.input.as_deref().unwrap_or_default(),
@@ -127,12 +130,19 @@ fn build_direction(
         return Err(ConfigError::new("loss", format!("{} is not a probability", config.loss))
             .help("a number from 0 to 1"));
     }
-    let loss = (config.loss > 0.0)
-        .then(|| Box::new(Loss { probability: config.loss, stream: streams.child("loss").stream() }));
+    let loss = (config.loss > 0.0).then(|| {
+        Box::new(Loss {
+            probability: config.loss,
+            stream: streams.child("loss").stream(),
+            fragmentation: wire.headers.fragmentation(),
+        })
+    });
     Ok(Direction {
         delay: config.delay,
         transmitted: 0,
-        far_interface: InterfaceId(config.far_interface),
+        ingress: Ingress::new(InterfaceId(config.far_interface), headers.encapsulation()),
+        // The devices of the operating system have MTUs of their own.
+        mtu: Direction::UNLIMITED,
         arrival: agenda.register(Event::Arrival(link)),
         in_flight: GrowingRing::default(),
         input,
@@ -167,7 +177,7 @@ fn inputs(config: &ForwarderConfig, run: &Streams) -> Result<Vec<Input>, ConfigE
         Ok(Input {
             name: config.name.clone(),
             conditioner,
-            interface: InterfaceId(config.far_interface),
+            ingress: InterfaceId(config.far_interface).into(),
             dropped: Default::default(),
         })
     };

@@ -4,17 +4,18 @@ use std::convert::Infallible;
 
 use perhop_net::{Direction, DropPoint, DropSink, Edge, Network};
 use perhop_qos::observer::PortObservers;
-use perhop_qos::packet::{Dscp, Ecn, Packet};
+use perhop_qos::packet::{Dscp, Marks, Packet};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 use perhop_scenario::routing::LinkId;
 
 use super::entrance::{Entrance, Input};
 use super::flows::FlowDrops;
+use super::passed::Passed;
 use super::routes::Routes;
 use super::slots::{SlotId, Slots};
 use super::totals::Totals;
-use crate::frame::{Layout, LinkLayer, Refusal, read, stays_on_link};
+use crate::frame::{Layout, LinkLayer, Refusal, read_packet, stays_on_link};
 use crate::wire::DeviceId;
 
 /// Where the packets go that have crossed a direction.
@@ -33,8 +34,9 @@ pub(super) struct Leaving {
     /// When it was to be sent, to the picosecond.
     pub(super) due: Time,
     pub(super) slot: SlotId,
-    /// What is to be written into it; `None`: nothing, it goes past the ports as it came.
-    pub(super) marks: Option<(Dscp, Ecn)>,
+    /// What is to be written into it, where it holds a packet.
+    pub(super) dscp: Dscp,
+    pub(super) marks: Marks,
 }
 
 /// What stands between the devices and the directions of one process. It knows frames, but no sockets.
@@ -52,6 +54,8 @@ pub(crate) struct Devices {
     pub(crate) slots: Slots,
     pub(crate) totals: Totals,
     pub(crate) flows: FlowDrops,
+    /// By direction.
+    pub(crate) passed: Vec<Passed>,
     /// From when on the drops of flows and inputs are counted.
     pub(super) counts_from: Time,
 }
@@ -72,7 +76,7 @@ impl Devices {
             devices.totals.unexpected += 1;
             return;
         };
-        let frame_in = match read(devices.link_layer, frame) {
+        let frame_in = match read_packet(devices.link_layer, frame) {
             Ok(frame_in) => frame_in,
             Err(refusal) => return devices.refuse(now, entrance, refusal, frame),
         };
@@ -84,18 +88,34 @@ impl Devices {
         let mut packet = frame_in.packet;
         packet.sent_at = now;
         packet.payload = u64::from(slot.0);
-        if let Some(direction) = devices.way_from(now, entrance, &mut packet) {
+        if let Some(direction) = devices.way_from(now, entrance, &mut packet, (frame, frame_in.layout)) {
             network.forward(now, direction, &mut packet);
         }
     }
 
-    /// The direction by which `packet`, which came by `entrance`, leaves the node; `None`: it has ended here.
+    /// The direction by which `packet`, which came by `entrance` in a frame, leaves the node; `None`: it has
+    /// ended here.
     #[inline]
-    fn way_from(&mut self, now: Time, entrance: Entrance, packet: &mut Packet) -> Option<LinkId> {
-        if let Some(input) = entrance.input
-            && !self.passes(now, input, packet)
-        {
-            return None;
+    fn way_from(
+        &mut self,
+        now: Time,
+        entrance: Entrance,
+        packet: &mut Packet,
+        (frame, layout): (&[u8], Layout),
+    ) -> Option<LinkId> {
+        let read_link_marks = |packet: &mut Packet| {
+            if !layout.is_plain() {
+                layout.read_link_marks(frame, packet);
+            }
+        };
+        if let Some(input) = entrance.input {
+            packet.arrive(self.inputs[input].ingress);
+            read_link_marks(packet);
+            if !self.passes(now, input, packet) {
+                return None;
+            }
+        } else {
+            read_link_marks(packet);
         }
         entrance.direction.or_else(|| self.route(now, packet))
     }
@@ -119,8 +139,12 @@ impl Devices {
             && let Some(direction) = entrance.passes_others_to()
             && let FarEnd::Device(device) = self.far_ends[direction.index()]
         {
-            if let Some(slot) = self.store(frame, Layout::default()) {
-                self.outbox.push(Leaving { device, due: now, slot, marks: None });
+            if let Some(slot) = self.store(frame, Layout::NO_PACKET) {
+                if now >= self.counts_from {
+                    self.passed[direction.index()].add(frame);
+                }
+                let (dscp, marks) = (Dscp::default(), Marks::default());
+                self.outbox.push(Leaving { device, due: now, slot, dscp, marks });
             }
         } else {
             self.totals.refused[refusal.index()] += 1;
@@ -129,8 +153,7 @@ impl Devices {
 
     /// Whether `packet`, which comes from another process, passes the conditioners of `input`.
     fn passes(&mut self, now: Time, input: usize, packet: &mut Packet) -> bool {
-        let Input { conditioner, interface, dropped, .. } = &mut self.inputs[input];
-        packet.arrive(*interface);
+        let Input { conditioner, dropped, .. } = &mut self.inputs[input];
         if !conditioner.is_empty()
             && let Verdict::Drop(cause) = conditioner.condition(now, packet)
         {
@@ -197,8 +220,8 @@ impl Edge for Devices {
     ) {
         match network.edge.far_ends[link.index()] {
             FarEnd::Device(device) => {
-                let (slot, marks) = (SlotId::of(packet), Some((packet.dscp, packet.ecn)));
-                network.edge.outbox.push(Leaving { device, due: now, slot, marks });
+                let (slot, dscp, marks) = (SlotId::of(packet), packet.dscp, packet.marks);
+                network.edge.outbox.push(Leaving { device, due: now, slot, dscp, marks });
             }
             FarEnd::Node => {
                 if let Some(direction) = network.edge.route(now, packet) {

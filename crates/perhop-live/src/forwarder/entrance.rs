@@ -1,7 +1,7 @@
 //! [`Entrance`]: what becomes of the frames that arrive by a device; [`Input`]: an interface's input side.
 
 use perhop_qos::conditioner::{Count, TrafficConditioner};
-use perhop_qos::packet::InterfaceId;
+use perhop_qos::packet::Ingress;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::routing::LinkId;
 
@@ -30,7 +30,7 @@ impl Entrance {
 pub(crate) struct Input {
     pub(crate) name: String,
     pub(crate) conditioner: TrafficConditioner,
-    pub(super) interface: InterfaceId,
+    pub(super) ingress: Ingress,
     /// Dropped by its conditioners, by cause.
     pub(crate) dropped: [Count; DropCause::COUNT],
 }

@@ -8,7 +8,9 @@
 mod build;
 mod devices;
 mod entrance;
+mod exit;
 mod flows;
+mod passed;
 mod routes;
 mod slots;
 mod totals;
@@ -21,9 +23,10 @@ use perhop_qos::units::Time;
 pub(crate) use devices::Devices;
 use devices::Leaving;
 pub(crate) use entrance::Input;
+use exit::Exit;
+pub(crate) use passed::{Kind, Passed};
 pub use totals::Totals;
 
-use crate::config::MacAddress;
 use crate::report::Report;
 use crate::wire::{Wire, WireError};
 
@@ -35,8 +38,8 @@ pub struct Forwarder<W, O = ()> {
     /// When the last thing happened: nothing happens before it any more.
     last: Time,
     node: String,
-    /// By device: destination of the frames that leave there.
-    neighbors: Vec<Option<MacAddress>>,
+    /// By device: what frames look like that leave there.
+    exits: Vec<Exit>,
     /// From when frames were to be sent until they were, nanoseconds.
     send_delay: Histogram<u64>,
 }
@@ -94,7 +97,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
 
     /// Sends what left the network; how many frames that were.
     fn send(&mut self) -> Result<usize, WireError> {
-        let Forwarder { wire, network, neighbors, send_delay, .. } = self;
+        let Forwarder { wire, network, exits, send_delay, .. } = self;
         let Devices { outbox, slots, totals, .. } = &mut network.edge;
         let leaving = outbox.len();
         if leaving == 0 {
@@ -102,20 +105,17 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
         }
         let now = wire.now();
         let mut failed = None;
-        for Leaving { device, due, slot, marks } in outbox.drain(..) {
-            let (frame, layout) = slots.frame(slot);
-            if let Some((dscp, ecn)) = marks {
-                layout.mark(frame, dscp, ecn);
-                if let Some(MacAddress(address)) = neighbors[device.index()] {
-                    frame[..address.len()].copy_from_slice(&address);
-                }
+        for Leaving { device, due, slot, dscp, marks } in outbox.drain(..) {
+            let (mut frame, layout) = slots.frame(slot);
+            if layout.has_packet() {
                 send_delay.saturating_record(now.saturating_sub(due).as_picoseconds() / 1000);
+                frame = exits[device.index()].finish(frame, layout, dscp, marks);
             }
             match wire.send(device, frame) {
                 Ok(()) => {
                     totals.sent += 1;
                     totals.sent_bytes += frame.len() as u64;
-                    totals.passed += u64::from(marks.is_none());
+                    totals.passed += u64::from(!layout.has_packet());
                 }
                 Err(error) => {
                     totals.unsent += 1;

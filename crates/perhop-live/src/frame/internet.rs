@@ -52,7 +52,7 @@ pub(super) fn read_v4(bytes: &[u8]) -> Result<Packet, Refusal> {
         destination_port,
         protocol,
         dscp,
-        ecn,
+        marks: ecn.into(),
         color: dscp.color(),
         ..Packet::default()
     })
@@ -91,7 +91,7 @@ pub(super) fn read_v6(bytes: &[u8]) -> Result<Packet, Refusal> {
         destination_port,
         protocol,
         dscp,
-        ecn,
+        marks: ecn.into(),
         color: dscp.color(),
         ..Packet::default()
     })
@@ -147,11 +147,5 @@ fn ports(protocol: Protocol, transport: &[u8]) -> Result<(u16, u16), Refusal> {
 /// The two parts of the former type of service (RFC 3168 §5, figure 5).
 #[inline]
 fn differentiated_services(byte: u8) -> (Dscp, Ecn) {
-    let ecn = match byte & 3 {
-        0 => Ecn::NotCapable,
-        1 => Ecn::Capable1,
-        2 => Ecn::Capable0,
-        _ => Ecn::CongestionExperienced,
-    };
-    (Dscp::new(byte >> 2).unwrap_or_default(), ecn)
+    (Dscp::new(byte >> 2).unwrap_or_default(), Ecn::from_bits(byte))
 }

@@ -12,9 +12,9 @@ impl Layout {
     /// they change.
     #[inline]
     pub fn mark(self, frame: &mut [u8], dscp: Dscp, ecn: Ecn) {
-        let header = &mut frame[usize::from(self.header)..];
+        let header = &mut frame[self.header()..];
         let wanted = dscp.value() << 2 | ecn as u8;
-        match self.version {
+        match self.version() {
             Version::V4 if header[1] != wanted => mark_v4(header, wanted),
             Version::V4 => {}
             Version::V6 => {

@@ -2,13 +2,17 @@
 //!
 //! A frame is parsed once, on arrival: [`read`] returns its [`Packet`], or why it has none ([`Refusal`]). It
 //! is written once, on departure: [`Layout::mark`] sets codepoint and congestion mark, and updates the header
-//! checksum.
+//! checksum. What stands between Ethernet header and packet, VLAN tags and MPLS labels, is the matter of
+//! `link_headers`, and of [`Envelope`] where a link has its own.
 //!
 //! The time to live is not decremented: routes of a scenario have no loops, and there is no router to report
 //! that it was exceeded.
 
 mod checksum;
+mod envelope;
 mod internet;
+mod layout;
+mod link_headers;
 mod mark;
 mod refusal;
 
@@ -16,13 +20,18 @@ use perhop_qos::packet::Packet;
 use serde::{Deserialize, Serialize};
 
 pub use checksum::{internet_checksum, updated};
+pub use envelope::Envelope;
+pub(crate) use envelope::envelope_bytes;
+use layout::{ETHERNET_HEADER, TYPE_IPV4, TYPE_IPV6, ethernet_type};
+pub use layout::{Layout, Version};
+pub(crate) use link_headers::{MOST_LABELS, MOST_TAGS};
 pub use refusal::Refusal;
 
 /// Link-layer header of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkLayer {
-    /// Ethernet II, with or without VLAN tags.
+    /// Ethernet II, with or without VLAN tags and MPLS labels.
     #[default]
     Ethernet,
     /// None: frames are IP packets (TUN).
@@ -32,82 +41,48 @@ pub enum LinkLayer {
 /// A parsed frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The packet. Its length is that in the IP header, since Ethernet pads short frames.
+    /// The packet. Its length is that in the IP header, since Ethernet pads short frames. It has the class of
+    /// service of the outer tag and the traffic class of the topmost label, where there are such.
     pub packet: Packet,
-    /// Position of the IP header.
+    /// Where it stands.
     pub layout: Layout,
 }
-
-/// Position and version of the IP header in a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
-    /// Bytes before the IP header.
-    pub header: u16,
-    /// Version of the IP header.
-    pub version: Version,
-}
-
-/// Version of the internet protocol.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Version {
-    /// RFC 791.
-    #[default]
-    V4,
-    /// RFC 8200.
-    V6,
-}
-
-/// Destination, source and type.
-const ETHERNET_HEADER: usize = 14;
-/// Tag and the type after it.
-const VLAN_TAG: usize = 4;
-/// Limit on VLAN tags: twice those of a customer's tag within a provider's (IEEE 802.1ad).
-const MOST_TAGS: usize = 4;
-
-const TYPE_IPV4: u16 = 0x0800;
-const TYPE_IPV6: u16 = 0x86dd;
-/// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary one that preceded 802.1ad.
-const TYPES_VLAN: [u16; 3] = [0x8100, 0x88a8, 0x9100];
 
 /// Parses `frame`. The packet's color is that of its codepoint; time of arrival and interface have defaults,
 /// to be set by the node.
 ///
 /// # Errors
 /// Why there is no packet to forward.
-#[inline]
 pub fn read(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
-    let (header, version) = match link_layer {
-        LinkLayer::Ethernet => behind_ethernet(frame)?,
+    let mut found = read_packet(link_layer, frame)?;
+    if !found.layout.is_plain() {
+        found.layout.read_link_marks(frame, &mut found.packet);
+    }
+    Ok(found)
+}
+
+/// As [`read`], without the marks of tags and labels.
+#[inline]
+pub(crate) fn read_packet(link_layer: LinkLayer, frame: &[u8]) -> Result<Frame, Refusal> {
+    let layout = match link_layer {
+        LinkLayer::Ethernet => match ethernet_type(frame, ETHERNET_HEADER)? {
+            TYPE_IPV4 => Layout::new(ETHERNET_HEADER, Version::V4, 0),
+            TYPE_IPV6 => Layout::new(ETHERNET_HEADER, Version::V6, 0),
+            other => link_headers::find(frame, other)?,
+        },
         LinkLayer::Bare => match frame.first().ok_or(Refusal::ShortFrame)? >> 4 {
-            4 => (0, Version::V4),
-            6 => (0, Version::V6),
+            4 => Layout::new(0, Version::V4, 0),
+            6 => Layout::new(0, Version::V6, 0),
             _ => return Err(Refusal::WrongVersion),
         },
     };
-    let bytes = &frame[header..];
-    let packet = match version {
-        Version::V4 => internet::read_v4(bytes)?,
-        Version::V6 => internet::read_v6(bytes)?,
+    let bytes = &frame[layout.header()..];
+    let refused = |refusal| layout.refused_for(refusal);
+    let packet = match layout.version() {
+        Version::V4 => internet::read_v4(bytes).map_err(refused)?,
+        Version::V6 => internet::read_v6(bytes).map_err(refused)?,
     };
-    Ok(Frame { packet, layout: Layout { header: header as u16, version } })
-}
-
-/// Offset of the IP header in an Ethernet frame.
-#[inline]
-fn behind_ethernet(frame: &[u8]) -> Result<(usize, Version), Refusal> {
-    let mut header = ETHERNET_HEADER;
-    loop {
-        let ethernet_type = frame.get(header - 2..header).ok_or(Refusal::ShortFrame)?;
-        match u16::from_be_bytes([ethernet_type[0], ethernet_type[1]]) {
-            TYPE_IPV4 => return Ok((header, Version::V4)),
-            TYPE_IPV6 => return Ok((header, Version::V6)),
-            tag if TYPES_VLAN.contains(&tag) => header += VLAN_TAG,
-            _ => return Err(Refusal::NotInternet),
-        }
-        if header > ETHERNET_HEADER + MOST_TAGS * VLAN_TAG {
-            return Err(Refusal::TooManyTags);
-        }
-    }
+    Ok(Frame { packet, layout })
 }
 
 /// Whether `packet` is not to be forwarded, since it is multicast, broadcast or link-local (RFC 1112 §4, RFC

@@ -3,9 +3,9 @@
 /// Why a frame has no packet to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is valid, but not IP: ARP, LLDP, spanning tree.
+    /// It is valid, but not IP: ARP, LLDP, spanning tree, a pseudowire.
     NotInternet,
-    /// It is shorter than its Ethernet header and VLAN tags.
+    /// It is shorter than its Ethernet header, VLAN tags and MPLS labels.
     ShortFrame,
     /// It is shorter than its IP header.
     ShortHeader,
@@ -23,11 +23,13 @@ pub enum Refusal {
     Jumbogram,
     /// More VLAN tags than are parsed.
     TooManyTags,
+    /// More MPLS labels than are parsed.
+    TooManyLabels,
 }
 
 impl Refusal {
     /// All reasons, in the order of their counters.
-    pub const ALL: [Refusal; 10] = [
+    pub const ALL: [Refusal; 11] = [
         Refusal::NotInternet,
         Refusal::ShortFrame,
         Refusal::ShortHeader,
@@ -38,6 +40,7 @@ impl Refusal {
         Refusal::ShortTransport,
         Refusal::Jumbogram,
         Refusal::TooManyTags,
+        Refusal::TooManyLabels,
     ];
     /// Number of reasons.
     pub const COUNT: usize = Refusal::ALL.len();
@@ -59,6 +62,7 @@ impl Refusal {
             Refusal::ShortTransport => "short-transport",
             Refusal::Jumbogram => "jumbogram",
             Refusal::TooManyTags => "too-many-tags",
+            Refusal::TooManyLabels => "too-many-labels",
         }
     }
 }

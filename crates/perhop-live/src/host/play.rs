@@ -2,6 +2,8 @@
 
 use std::{io, thread};
 
+use caps::Capability;
+
 use super::datagram::{DatagramReceiver, DatagramSender};
 use super::error::{HostError, trying};
 use super::flows::Flows;
@@ -9,9 +11,15 @@ use super::report::HostReport;
 use super::run::HostRun;
 use super::stream::Exchange;
 use super::tap::Tap;
+use crate::confinement;
+
+/// What connections that are opened later need: a congestion control that not everybody may choose, and ports
+/// below 1024.
+const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_BIND_SERVICE];
 
 impl HostRun<'_> {
-    /// Runs the host's traffic, and writes the report and the records.
+    /// Runs the host's traffic, and writes the report and the records. Once its sockets are open, the process
+    /// gives up all capabilities but two.
     ///
     /// # Errors
     /// When the scenario is not valid, or a socket or file fails.
@@ -23,6 +31,8 @@ impl HostRun<'_> {
             let streams = Exchange::open(self, &flows)?;
             let tap = Tap::open(self, &flows)?;
             let sender = DatagramSender::open(self, &flows)?;
+            let what = || "cannot give up capabilities".to_owned();
+            trying(what, confinement::keep_only(&KEPT))?;
             let receiver = scope.spawn(|| receiver.run(self));
             let tap = scope.spawn(|| tap.map(|tap| tap.run(self)).transpose());
             let streams = scope.spawn(|| streams.map(|streams| streams.run(self)).transpose());

@@ -3,8 +3,10 @@
 #![allow(unsafe_code)]
 #![allow(clippy::cast_possible_wrap)] // C's integers: seconds, letters and small numbers
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
 use std::time::Duration;
 
 use libc::c_int;
@@ -191,6 +193,29 @@ pub(crate) fn die_with_parent() -> io::Result<()> {
     checked(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM as libc::c_ulong) }).map(drop)
 }
 
+/// Has this thread and its later ones gain no right by starting a program.
+pub(crate) fn gain_no_privileges() -> io::Result<()> {
+    let (yes, none): (libc::c_ulong, libc::c_ulong) = (1, 0);
+    // SAFETY: takes integers alone.
+    checked(unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, yes, none, none, none) }).map(drop)
+}
+
+/// What `making` returns, which leaves new files to this user alone.
+pub(crate) fn privately<T>(making: impl FnOnce() -> T) -> T {
+    // SAFETY: takes an integer, and cannot fail.
+    let before = unsafe { libc::umask(0o177) };
+    let made = making();
+    // SAFETY: as before.
+    unsafe { libc::umask(before) };
+    made
+}
+
+/// Ends the waits of others for a socket's connections, now and from now on.
+pub(crate) fn stop_listening(socket: BorrowedFd) {
+    // SAFETY: takes integers alone.
+    unsafe { libc::shutdown(socket.as_raw_fd(), libc::SHUT_RDWR) };
+}
+
 /// Puts this thread ahead of all that are not in real time (`SCHED_FIFO`, the lowest of its priorities).
 pub(crate) fn run_in_real_time() -> io::Result<()> {
     let parameters = libc::sched_param { sched_priority: 1 };
@@ -211,14 +236,27 @@ pub(crate) fn processor_time() -> Duration {
     Duration::from_nanos(nanoseconds(libc::CLOCK_PROCESS_CPUTIME_ID))
 }
 
-/// Bytes of memory that this process has in use, as the kernel counts them; 0 where it does not say.
-pub(crate) fn resident_bytes() -> u64 {
-    let pages = std::fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
-    // SAFETY: takes an integer alone.
-    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    pages.unwrap_or(0) * page.max(0) as u64
+/// The memory that this process has in use, as the kernel counts it: a file that stays open, since later no
+/// other can be opened.
+#[derive(Debug)]
+pub(crate) struct ResidentMemory(Option<File>);
+
+impl ResidentMemory {
+    /// Of this process.
+    pub(crate) fn open() -> ResidentMemory {
+        ResidentMemory(File::open("/proc/self/statm").ok())
+    }
+    /// Bytes; 0 where the kernel does not say.
+    pub(crate) fn bytes(&self) -> u64 {
+        let mut text = [0; 128];
+        let length = self.0.as_ref().and_then(|file| file.read_at(&mut text, 0).ok()).unwrap_or(0);
+        let pages = std::str::from_utf8(&text[..length])
+            .ok()
+            .and_then(|text| text.split_whitespace().nth(1)?.parse::<u64>().ok());
+        // SAFETY: takes an integer alone.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        pages.unwrap_or(0) * page.max(0) as u64
+    }
 }
 
 /// Whether a descriptor is a pipe or a socket: something whose other end somebody holds.

@@ -24,7 +24,7 @@ pub(crate) fn ethernet(packet: &Packet) -> Vec<u8> {
 
 /// `packet` from its IP header on.
 fn internet(packet: &Packet) -> Vec<u8> {
-    let services = packet.dscp.value() << 2 | packet.ecn as u8;
+    let services = packet.dscp.value() << 2 | packet.marks.ecn() as u8;
     let mut bytes = match (packet.source.to_ip(), packet.destination.to_ip()) {
         (IpAddr::V4(source), IpAddr::V4(destination)) => {
             let [high, low] = (packet.length as u16).to_be_bytes();

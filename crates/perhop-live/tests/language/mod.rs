@@ -24,6 +24,8 @@ impl ConfigurationLanguage for Ios {
             framing: port.wire.framing,
             headers: port.wire.headers,
             ring: port.wire.ring,
+            mtu: port.wire.mtu,
+            adjust_mss: port.wire.adjust_mss,
             shutdown: port.shutdown,
         };
         let platform = Platform::of(Recognition::of(&configuration).profile);

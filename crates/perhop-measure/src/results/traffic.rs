@@ -117,6 +117,7 @@ pub(super) const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_no_route",
     "dropped_no_class",
     "dropped_lost",
+    "dropped_too_big",
 ];
 
 /// The common columns of flows and classes.

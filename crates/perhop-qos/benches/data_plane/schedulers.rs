@@ -33,8 +33,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         SchedulerConfig::Wrr | SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus
     );
     let has_minima = matches!(config, SchedulerConfig::ThreeParameter);
-    let count = if matches!(config, SchedulerConfig::Fifo) { 1 } else { CHILDREN };
-    let classes: Vec<ClassConfig> = (0..count)
+    let classes: Vec<ClassConfig> = (0..CHILDREN)
         .map(|index| {
             let share = if weighted {
                 json!({"weight": 1 + index})
@@ -51,7 +50,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
     let rate = Rate::from_bits_per_second(10_000_000_000);
     let mut scheduler = config.build(&classes, rate).expect("the benchmark's scheduler can be built");
     let lengths = Numbers::table(1, 1437);
-    let mut heads = vec![0; count];
+    let mut heads = vec![0; CHILDREN];
     for (child, head) in heads.iter_mut().enumerate() {
         *head = 64 + lengths[child];
         scheduler.head_changed(child, *head);

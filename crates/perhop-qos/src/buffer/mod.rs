@@ -13,6 +13,7 @@ mod mred_fast_path;
 mod mred_profile;
 mod tail_drop;
 mod thresholds;
+mod weighted_tail_drop;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,7 @@ pub use thresholds::{
     AboveMaxConfig, ModelConfig, OverlappedConfig, PartiallyOverlappedConfig, PrecedenceConfig,
     StaggeredConfig, ThresholdConfig,
 };
+pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
 use crate::queue::Occupancy;
 use crate::random::Streams;
@@ -40,6 +42,8 @@ use crate::{Color, ConfigError, Packet, Rate, Time, Verdict};
 pub enum BufferConfig {
     /// Refuse what does not fit.
     TailDrop(TailDropConfig),
+    /// Refuse what does not fit, with a limit for each drop precedence.
+    WeightedTailDrop(WeightedTailDropConfig),
     /// Random early detection: one drop precedence.
     Red(MredConfig),
     /// Weighted RED: several drop precedences, one average of the whole queue.
@@ -58,6 +62,8 @@ pub enum BufferConfig {
 pub enum AnyBuffer {
     /// See [`TailDrop`].
     TailDrop(TailDrop),
+    /// See [`WeightedTailDrop`].
+    WeightedTailDrop(WeightedTailDrop),
     /// See [`Mred`].
     Mred(Mred),
 }
@@ -72,7 +78,7 @@ impl BufferConfig {
     /// The thresholds and probabilities of the RED family; `None` for a buffer manager without any.
     pub fn mred(&self) -> Option<&MredConfig> {
         match self {
-            BufferConfig::TailDrop(_) => None,
+            BufferConfig::TailDrop(_) | BufferConfig::WeightedTailDrop(_) => None,
             BufferConfig::Red(config)
             | BufferConfig::Wred(config)
             | BufferConfig::RioC(config)
@@ -89,6 +95,10 @@ impl BufferConfig {
         let (name, allowed, config): (_, &[Averages], _) = match self {
             BufferConfig::TailDrop(config) => {
                 return Ok(AnyBuffer::TailDrop(config.build().map_err(|e| e.within("tail-drop"))?));
+            }
+            BufferConfig::WeightedTailDrop(config) => {
+                let built = config.build().map_err(|e| e.within("weighted-tail-drop"))?;
+                return Ok(AnyBuffer::WeightedTailDrop(built));
             }
             BufferConfig::Red(config) => ("red", &[Averages::Single], config),
             BufferConfig::Wred(config) => ("wred", &[Averages::Single], config),
@@ -110,7 +120,7 @@ impl AnyBuffer {
     /// none where it keeps none.
     pub fn averages(&self) -> Vec<f64> {
         match self {
-            AnyBuffer::TailDrop(_) => Vec::new(),
+            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) => Vec::new(),
             AnyBuffer::Mred(buffer) => buffer.averages(),
         }
     }
@@ -118,7 +128,7 @@ impl AnyBuffer {
     /// [`Mred::deciding_average`]); `None` where no average decides.
     pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> Option<f64> {
         match self {
-            AnyBuffer::TailDrop(_) => None,
+            AnyBuffer::TailDrop(_) | AnyBuffer::WeightedTailDrop(_) => None,
             AnyBuffer::Mred(buffer) => Some(buffer.deciding_average(precedence, queue)),
         }
     }
@@ -129,6 +139,7 @@ macro_rules! dispatch {
     ($self:ident, $buffer:ident => $call:expr) => {
         match $self {
             AnyBuffer::TailDrop($buffer) => $call,
+            AnyBuffer::WeightedTailDrop($buffer) => $call,
             AnyBuffer::Mred($buffer) => $call,
         }
     };

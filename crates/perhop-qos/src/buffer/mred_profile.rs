@@ -210,7 +210,7 @@ impl Profile {
     #[inline(always)]
     pub(super) fn drawn(&self, packet: &Packet) -> Verdict {
         // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
-        if self.ecn == EcnConfig::Mark && packet.ecn != Ecn::NotCapable {
+        if self.ecn == EcnConfig::Mark && packet.marks.ecn() != Ecn::NotCapable {
             return Verdict::MarkCe;
         }
         Verdict::Drop(DropCause::EarlyRandom)

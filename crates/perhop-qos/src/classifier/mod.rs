@@ -7,17 +7,19 @@
 mod behavior_aggregate;
 mod multi_field;
 mod one_or_many;
+mod range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use multi_field::{PortRange, Prefix};
+pub use multi_field::Prefix;
 pub use one_or_many::OneOrMany;
+pub use range::{LengthRange, PortRange, Range};
 
 use crate::error::ConfigError;
-use crate::packet::{Color, Dscp, InterfaceId, IpPrecedence, Packet, Protocol};
+use crate::packet::{Color, Dscp, Ingress, InterfaceId, IpPrecedence, LinkMark, Packet, Protocol};
 pub(crate) use behavior_aggregate::DscpSet;
-use multi_field::{Field, has_ports};
+use multi_field::{Field, LinkMarks, has_ports};
 
 /// A condition on one packet, as written in a policy. All of its keys must hold; a list holds where
 /// any of its values does.
@@ -36,6 +38,17 @@ pub struct MatchConfig {
     /// The label that an earlier conditioner of this node set, 0 to 255; 0 where none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<OneOrMany<u8>>,
+    /// The class of service of the VLAN tag, 0 to 7: `5`, `[6, 7]`. At an output, of the tag with which the
+    /// packet leaves; no packet has one on a link without `vlan`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cos: Option<OneOrMany<LinkMark>>,
+    /// The traffic class (EXP) of the topmost MPLS label, 0 to 7. At an output, of the label with which the
+    /// packet leaves; no packet has one on a link without `mpls`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mpls_exp: Option<OneOrMany<LinkMark>>,
+    /// The length of the IP packet in bytes, or a range: `40`, `[40-64, 1000-65535]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<OneOrMany<LengthRange>>,
     /// The source address: a prefix such as `10.0.0.0/8` or `2001:db8::/32`, or one address.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<OneOrMany<Prefix>>,
@@ -143,6 +156,9 @@ impl MatchConfig {
             destination_ports.map(|values| Field::DestinationPort(values.to_vec())),
             values("color", self.color.as_ref())?.map(|values| Field::Color(values.to_vec())),
             values("label", self.label.as_ref())?.map(|values| Field::Label(values.to_vec())),
+            values("cos", self.cos.as_ref())?.map(|values| Field::Cos(LinkMarks::of(values))),
+            values("mpls-exp", self.mpls_exp.as_ref())?.map(|values| Field::Exp(LinkMarks::of(values))),
+            values("length", self.length.as_ref())?.map(|values| Field::Length(values.to_vec())),
         ];
         conditions.extend(fields.into_iter().flatten().map(Condition::MultiField));
         Ok(())
@@ -220,9 +236,11 @@ fn negated(condition: Condition) -> Condition {
 /// The number of the interface called `name`.
 fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigError> {
     if let Some(index) = interfaces.iter().position(|known| known == name) {
-        return u16::try_from(index)
-            .map(InterfaceId)
-            .map_err(|_| ConfigError::new("", format!("`{name}` is beyond the 65536th interface")));
+        if index >= Ingress::INTERFACES {
+            let message = format!("`{name}` is beyond interface {} of this node", Ingress::INTERFACES);
+            return Err(ConfigError::new("", message));
+        }
+        return Ok(InterfaceId(index as u16));
     }
     let error = ConfigError::new("", format!("no interface `{name}` on this node"));
     let nearest = interfaces.iter().min_by_key(|known| edit_distance(name, known));
@@ -254,6 +272,10 @@ impl Match {
     pub fn matches(&self, packet: &Packet) -> bool {
         self.0.holds(packet)
     }
+    /// Whether it asks for a mark of the link layer.
+    pub fn reads_link_marks(&self) -> bool {
+        self.0.reads_link_marks()
+    }
     /// The codepoints it takes, where it asks for nothing else.
     pub(crate) fn dscps(&self) -> Option<DscpSet> {
         match self.0 {
@@ -271,6 +293,16 @@ impl Condition {
             Condition::All(conditions) => conditions.iter().all(|condition| condition.holds(packet)),
             Condition::Any(conditions) => conditions.iter().any(|condition| condition.holds(packet)),
             Condition::Not(condition) => !condition.holds(packet),
+        }
+    }
+    fn reads_link_marks(&self) -> bool {
+        match self {
+            Condition::BehaviorAggregate(_) => false,
+            Condition::MultiField(field) => field.reads_link_marks(),
+            Condition::All(conditions) | Condition::Any(conditions) => {
+                conditions.iter().any(Condition::reads_link_marks)
+            }
+            Condition::Not(condition) => condition.reads_link_marks(),
         }
     }
 }

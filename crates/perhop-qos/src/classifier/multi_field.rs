@@ -1,5 +1,5 @@
 //! [`Field`]: conditions on the other header fields and on the input interface, the multi-field
-//! classifier of RFC 2475 §2.3.1; with [`Prefix`] and [`PortRange`], as they are written.
+//! classifier of RFC 2475 §2.3.1; with [`Prefix`], as it is written.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,7 +8,8 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::packet::{Address, Color, InterfaceId, Packet, Protocol, TextOrNumber};
+use super::range::{LengthRange, PortRange};
+use crate::packet::{Address, Color, InterfaceId, LinkMark, Packet, Protocol};
 
 /// A condition on one field: any of the values.
 #[derive(Clone, Debug)]
@@ -20,7 +21,23 @@ pub(super) enum Field {
     DestinationPort(Vec<PortRange>),
     Color(Vec<Color>),
     Label(Vec<u8>),
+    Cos(LinkMarks),
+    Exp(LinkMarks),
+    Length(Vec<LengthRange>),
     Input(Vec<InterfaceId>),
+}
+
+/// A set of CoS or EXP: one bit for each of the 8.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LinkMarks(u8);
+
+impl LinkMarks {
+    pub(super) fn of(marks: &[LinkMark]) -> LinkMarks {
+        LinkMarks(marks.iter().fold(0, |bits, mark| bits | 1 << mark.value()))
+    }
+    fn contains(self, mark: LinkMark) -> bool {
+        self.0 >> mark.value() & 1 == 1
+    }
 }
 
 impl Field {
@@ -35,8 +52,15 @@ impl Field {
             }
             Field::Color(colors) => colors.contains(&packet.color),
             Field::Label(labels) => labels.contains(&packet.label),
-            Field::Input(interfaces) => interfaces.contains(&packet.input),
+            Field::Cos(marks) => packet.cos().is_some_and(|cos| marks.contains(cos)),
+            Field::Exp(marks) => packet.exp().is_some_and(|exp| marks.contains(exp)),
+            Field::Length(ranges) => ranges.iter().any(|range| range.contains(packet.length)),
+            Field::Input(interfaces) => interfaces.contains(&packet.input.interface()),
         }
+    }
+    /// Whether it asks for a mark of the link layer.
+    pub(super) fn reads_link_marks(&self) -> bool {
+        matches!(self, Field::Cos(_) | Field::Exp(_))
     }
 }
 
@@ -46,7 +70,7 @@ pub(super) fn has_ports(protocol: Protocol) -> bool {
 }
 
 fn within(ranges: &[PortRange], port: u16) -> bool {
-    ranges.iter().any(|range| (range.first..=range.last).contains(&port))
+    ranges.iter().any(|range| range.contains(port.into()))
 }
 
 /// An address prefix: `10.0.0.0/8`, `2001:db8::/32`, or one address.
@@ -143,48 +167,6 @@ impl fmt::Debug for Prefix {
     }
 }
 
-/// A TCP or UDP port, or all from one to another: `80`, `1024-65535`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PortRange {
-    first: u16,
-    last: u16,
-}
-
-impl PortRange {
-    /// The ports from `first` to `last`, both included.
-    ///
-    /// # Errors
-    /// Where `last` comes before `first`.
-    pub fn new(first: u16, last: u16) -> Result<PortRange, String> {
-        if last < first {
-            return Err(format!("the range {first}-{last} is empty: write {last}-{first}"));
-        }
-        Ok(PortRange { first, last })
-    }
-}
-
-impl FromStr for PortRange {
-    type Err = String;
-    fn from_str(text: &str) -> Result<PortRange, String> {
-        let port = |number: &str| {
-            number.trim().parse::<u16>().map_err(|_| {
-                format!(
-                    "`{text}` is not a port: write a number from 0 to 65535 or a range such as 1024-65535"
-                )
-            })
-        };
-        let (first, last) = text.split_once('-').unwrap_or((text, text));
-        PortRange::new(port(first)?, port(last)?)
-    }
-}
-
-impl fmt::Display for PortRange {
-    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
-        let PortRange { first, last } = self;
-        if first == last { write!(formatter, "{first}") } else { write!(formatter, "{first}-{last}") }
-    }
-}
-
 impl Serialize for Prefix {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -203,36 +185,6 @@ impl JsonSchema for Prefix {
         json_schema!({
             "type": "string",
             "description": "an address prefix: 10.0.0.0/8, 2001:db8::/32, or one address",
-        })
-    }
-}
-
-impl Serialize for PortRange {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.first == self.last {
-            serializer.serialize_u16(self.first)
-        } else {
-            serializer.collect_str(self)
-        }
-    }
-}
-impl<'de> Deserialize<'de> for PortRange {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<PortRange, D::Error> {
-        let expected = "a port from 0 to 65535 or a range such as 1024-65535";
-        deserializer.deserialize_any(TextOrNumber { expected, parse: str::parse })
-    }
-}
-impl JsonSchema for PortRange {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "PortRange".into()
-    }
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "a TCP or UDP port, or a range such as 1024-65535",
-            "anyOf": [
-                { "type": "integer", "minimum": 0, "maximum": 65535 },
-                { "type": "string", "pattern": "^[0-9]+(-[0-9]+)?$" },
-            ],
         })
     }
 }
@@ -263,14 +215,5 @@ mod tests {
         assert!(contains("10.0.0.0/8", "10.255.0.1") && !contains("10.0.0.0/8", "11.0.0.0"));
         assert!(contains("2001:db8::/32", "2001:db8:ffff::1") && !contains("2001:db8::/32", "2001:db9::"));
         assert!(contains("192.0.2.1", "192.0.2.1") && !contains("192.0.2.1", "192.0.2.2"));
-    }
-
-    #[test]
-    fn port_ranges_are_read_back_and_refused_when_reversed() {
-        for text in ["80", "1024-65535"] {
-            assert_eq!(text.parse::<PortRange>().unwrap().to_string(), text);
-        }
-        assert!("90-80".parse::<PortRange>().unwrap_err().contains("write 80-90"));
-        assert!("65536".parse::<PortRange>().unwrap_err().contains("0 to 65535"));
     }
 }

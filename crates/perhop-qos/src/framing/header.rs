@@ -9,14 +9,13 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::esp::Esp;
 use super::ip_version::{IpVersion, is_default};
+use super::multilink::{Cut, Multilink, PPP_PROTOCOL};
 use crate::error::ConfigError;
 
 /// Destination, source and type, bytes.
 const ETHERNET: u64 = 14;
 /// RFC 768, bytes.
 const UDP: u64 = 8;
-/// The PPP protocol number, not compressed (RFC 1661 §2), bytes.
-const PPP_PROTOCOL: u64 = 2;
 
 /// One header between an IP packet and the framing of the wire: a word, or a word with parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -39,7 +38,8 @@ pub enum Header {
     /// L2TP and the outer IP header: version 2 over UDP with PPP inside (RFC 2661), version 3 over IP (RFC
     /// 3931).
     L2tp(L2tpTunnel),
-    /// Multilink PPP: a header of 4 or 2 bytes, and 2 of the inner PPP protocol number (RFC 1990 §3).
+    /// Multilink PPP: a header of 4 or 2 bytes, and 2 of the inner PPP protocol number (RFC 1990 §3); with
+    /// `fragment` it sends long packets in parts.
     Mlppp(Multilink),
     /// PPPoE: 6 bytes, and 2 of the PPP protocol number (RFC 2516 §4).
     Pppoe,
@@ -146,26 +146,6 @@ pub enum L2tpVersion {
     V3,
 }
 
-/// A multilink header in front of the inner PPP protocol number (RFC 1990 §3).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-pub struct Multilink {
-    /// Format of the sequence number.
-    #[serde(skip_serializing_if = "is_default")]
-    pub sequence: MultilinkSequence,
-}
-
-/// The format of a multilink header.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum MultilinkSequence {
-    /// 24 bits: a header of 4 bytes.
-    #[default]
-    Long,
-    /// 12 bits: a header of 2 bytes.
-    Short,
-}
-
 impl Default for VlanTag {
     fn default() -> VlanTag {
         VlanTag { id: 1 }
@@ -217,14 +197,17 @@ impl Header {
             Header::Esp(_) => return None,
             Header::Vxlan(vxlan) => ETHERNET + 8 + UDP + vxlan.over.header_bytes(),
             Header::L2tp(l2tp) => l2tp.bytes() + l2tp.over.header_bytes(),
-            Header::Mlppp(Multilink { sequence: MultilinkSequence::Long }) => 4 + PPP_PROTOCOL,
-            Header::Mlppp(Multilink { sequence: MultilinkSequence::Short }) => 2 + PPP_PROTOCOL,
+            Header::Mlppp(multilink) => multilink.added(),
             Header::Pppoe => 6 + PPP_PROTOCOL,
             Header::Ppp => PPP_PROTOCOL,
             Header::FrameRelay => 4 + 2 + 1,
             Header::Ethernet => ETHERNET,
             Header::Bridged => 2 + ETHERNET,
         })
+    }
+    /// How it cuts packets into fragments, if it does.
+    pub(super) fn cut(self) -> Option<Cut> {
+        if let Header::Mlppp(multilink) = self { multilink.cut() } else { None }
     }
     /// Bytes of it and of the `carried` bytes that it carries.
     pub(super) const fn bytes(self, carried: u64) -> u64 {
@@ -262,6 +245,7 @@ impl Header {
             Header::L2tp(L2tpTunnel { cookie, .. }) if !matches!(cookie, 0 | 4 | 8) => {
                 error("cookie", format!("a cookie of {cookie} bytes"), "it has 0, 4 or 8 bytes")
             }
+            Header::Mlppp(multilink) => multilink.check(),
             Header::Esp(esp) => esp.check(),
             _ => Ok(()),
         }

@@ -63,7 +63,7 @@ impl Unit {
             Header::Mpls(_) | Header::Gre(_) => {
                 matches!(self, Unit::Packet(_) | Unit::Labeled | Unit::Frame)
             }
-            Header::IpIp(_) => matches!(self, Unit::Packet(_)),
+            Header::IpIp(_) | Header::FrameRelay => matches!(self, Unit::Packet(_)),
             Header::Esp(esp) => match self {
                 Unit::Packet(Some(version)) => esp.mode == EspMode::Tunnel || esp.over == version,
                 Unit::Packet(None) => true,
@@ -73,7 +73,7 @@ impl Unit {
                 L2tpVersion::V2 => self.has_ppp_number(),
                 L2tpVersion::V3 => matches!(self, Unit::Packet(_) | Unit::Frame | Unit::PointToPoint),
             },
-            Header::Mlppp(_) | Header::FrameRelay => matches!(self, Unit::Packet(_) | Unit::Labeled),
+            Header::Mlppp(_) => matches!(self, Unit::Packet(_) | Unit::Labeled),
             Header::Pppoe | Header::Ppp => self.has_ppp_number(),
         }
     }

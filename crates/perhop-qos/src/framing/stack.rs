@@ -9,6 +9,7 @@ use super::header::Header;
 use super::nesting;
 use super::wire::Framing;
 use crate::error::ConfigError;
+use crate::packet::Encapsulation;
 
 /// Headers between an IP packet and the framing of its wire, from the packet outwards: `[gre, {esp: …}]`.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +40,7 @@ impl HeaderStack {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// Bytes of a packet of `ip` IP bytes with these headers, without the framing.
+    /// Bytes of a packet of `ip` IP bytes with these headers, without the framing, in one fragment.
     pub fn bytes(&self, ip: u64) -> u64 {
         self.headers().iter().fold(ip, |carried, header| header.bytes(carried))
     }
@@ -47,13 +48,22 @@ impl HeaderStack {
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }
-    /// Whether a tag carries the class of service.
-    pub fn has_tag(&self) -> bool {
-        self.headers().iter().any(|header| matches!(header, Header::Vlan(_)))
+    /// These headers without whatever cuts packets: what both ends of a link must agree on.
+    pub fn uncut(mut self) -> HeaderStack {
+        for header in &mut self.headers {
+            if let Header::Mlppp(multilink) = header {
+                (multilink.fragment, multilink.interleave) = (None, false);
+            }
+        }
+        self
     }
-    /// Whether labels carry the traffic class.
-    pub fn has_labels(&self) -> bool {
-        self.headers().iter().any(|header| matches!(header, Header::Mpls(_)))
+    /// Which marks they carry.
+    pub fn encapsulation(&self) -> Encapsulation {
+        let any = |is: fn(&Header) -> bool| self.headers().iter().any(is);
+        Encapsulation {
+            tag: any(|header| matches!(header, Header::Vlan(_))),
+            labels: any(|header| matches!(header, Header::Mpls(_))),
+        }
     }
     /// Whether these headers exist, and may stand in this order on a wire with this `framing`.
     ///
@@ -63,7 +73,24 @@ impl HeaderStack {
         for (index, header) in self.headers().iter().enumerate() {
             header.check().map_err(|error| error.within(header.name()).within(index))?;
         }
-        nesting::check(self.headers(), framing)
+        nesting::check(self.headers(), framing)?;
+        self.check_fragmentation()
+    }
+}
+
+impl HeaderStack {
+    /// Fragments are not cut again.
+    fn check_fragmentation(&self) -> Result<(), ConfigError> {
+        let mut cutting = self.headers().iter().enumerate().filter(|(_, header)| header.cut().is_some());
+        match (cutting.next(), cutting.next()) {
+            (Some(_), Some((place, header))) => {
+                Err(ConfigError::new("fragment", "a header before this one cuts packets already")
+                    .help("write `fragment` in one of them")
+                    .within(header.name())
+                    .within(place))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

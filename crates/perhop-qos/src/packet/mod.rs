@@ -3,33 +3,20 @@
 mod address;
 mod codepoint;
 mod color;
+mod marks;
 mod name_or_number;
 mod protocol;
 
 pub use address::Address;
 pub use codepoint::{Dscp, IpPrecedence};
 pub use color::Color;
+pub use marks::{Ecn, Encapsulation, Ingress, InterfaceId, LinkMark, Marks};
 pub(crate) use name_or_number::TextOrNumber;
 pub use protocol::Protocol;
 
 use std::fmt;
 
 use crate::units::Time;
-
-/// Explicit congestion notification field (RFC 3168 §5).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Ecn {
-    /// The transport does not understand ECN.
-    #[default]
-    NotCapable = 0,
-    /// ECT(1).
-    Capable1 = 1,
-    /// ECT(0).
-    Capable0 = 2,
-    /// Congestion experienced.
-    CongestionExperienced = 3,
-}
 
 /// What identifies a flow: addresses, ports and protocol (the five-tuple).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,10 +55,6 @@ impl fmt::Display for FlowKey {
     }
 }
 
-/// The interface by which a packet came into the node, numbered by the node.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct InterfaceId(pub u16);
-
 /// A packet's descriptor: the header fields that decide its treatment, never its bytes.
 ///
 /// 64 bytes, one cache line. `payload` belongs to the driver (the simulator's flow and segment,
@@ -96,14 +79,14 @@ pub struct Packet {
     pub protocol: Protocol,
     /// Differentiated services codepoint.
     pub dscp: Dscp,
-    /// Explicit congestion notification.
-    pub ecn: Ecn,
+    /// Explicit congestion notification, and the marks of tags and labels.
+    pub marks: Marks,
     /// This node's color of the packet.
     pub color: Color,
     /// This node's own label, which conditioners set and classifiers read; 0 on arrival.
     pub label: u8,
-    /// Interface of arrival at this node.
-    pub input: InterfaceId,
+    /// Interface of arrival at this node, and which marks there are.
+    pub input: Ingress,
     /// Links it has crossed: what the IP header's time to live has counted down.
     pub hops: u8,
 }
@@ -133,11 +116,50 @@ impl Packet {
             protocol: self.protocol,
         }
     }
+    /// Sets the codepoint; an AF codepoint is its color, too (RFC 2597 §6).
+    pub fn mark(&mut self, dscp: Dscp) {
+        self.dscp = dscp;
+        if dscp.is_assured_forwarding() {
+            self.color = dscp.color();
+        }
+    }
+    /// The class of service, where it came with a tag or somebody here set it.
+    #[inline]
+    pub fn cos(&self) -> Option<LinkMark> {
+        self.input.has_tag().then(|| self.marks.cos())
+    }
+    /// The traffic class (EXP), where it came with labels or somebody here set it.
+    #[inline]
+    pub fn exp(&self) -> Option<LinkMark> {
+        self.input.has_labels().then(|| self.marks.exp())
+    }
+    /// Sets the class of service: that of a tag with which it leaves.
+    pub fn set_cos(&mut self, cos: LinkMark) {
+        self.marks = self.marks.with_cos(cos);
+        self.input = self.input.with_tag();
+    }
+    /// Sets the traffic class (EXP): that of labels with which it leaves.
+    pub fn set_exp(&mut self, exp: LinkMark) {
+        self.marks = self.marks.with_exp(exp);
+        self.input = self.input.with_labels();
+    }
     /// What a node does first with a packet from the wire: it came in by `input`, and all that is
     /// known of its color is what its codepoint says; labels of other nodes mean nothing here.
-    pub fn arrive(&mut self, input: InterfaceId) {
+    pub fn arrive(&mut self, input: Ingress) {
         self.input = input;
         self.label = 0;
         self.color = self.dscp.color();
+    }
+    /// What a node does with a packet that leaves by a link with this `encapsulation`: a new tag has class of
+    /// service 0, a new label the precedence as its traffic class (RFC 3270 §2.6.3; RFC 5462), and marks that
+    /// the link does not carry are no more.
+    pub fn depart(&mut self, encapsulation: Encapsulation) {
+        if encapsulation.tag && !self.input.has_tag() {
+            self.marks = self.marks.with_cos(LinkMark::default());
+        }
+        if encapsulation.labels && !self.input.has_labels() {
+            self.marks = self.marks.with_exp(self.dscp.precedence().into());
+        }
+        self.input = self.input.carrying(encapsulation);
     }
 }

@@ -1,6 +1,8 @@
 //! [`PolicyConfig::build_port`]: apart from the configuration, which the port itself reads.
 
 use super::{PolicyConfig, WireConfig};
+use crate::conditioner::TrafficConditioner;
+use crate::packet::Encapsulation;
 use crate::random::Streams;
 use crate::{ConfigError, Port};
 
@@ -18,5 +20,19 @@ impl PolicyConfig {
     ) -> Result<Port, ConfigError> {
         let port = Port::build(self.queueing.as_ref(), wire, interfaces, streams)?;
         Ok(port.counting(self.accounting()?))
+    }
+}
+
+impl WireConfig {
+    /// The output `conditioner` before `port` and this wire: packets get their tags and labels there, where
+    /// the wire carries such, or anything of the two asks for them.
+    pub fn leaving_by(&self, conditioner: TrafficConditioner, port: &Port) -> TrafficConditioner {
+        let encapsulation = self.headers.encapsulation();
+        let asks = conditioner.reads_link_marks() || port.reads_link_marks();
+        if asks || encapsulation != Encapsulation::default() {
+            conditioner.leaving_by(encapsulation)
+        } else {
+            conditioner
+        }
     }
 }

@@ -129,7 +129,12 @@ pub struct WireConfig {
 }
 
 impl WireConfig {
-    /// Wire bytes of a packet of `ip` IP bytes.
+    /// Wire bytes of a packet of `ip` IP bytes, or of its last fragment where the headers cut it.
+    pub fn last_bytes(&self, ip: u32) -> u64 {
+        let Some(fragmentation) = self.headers.fragmentation() else { return self.bytes(ip.into()) };
+        self.framing.wire_bytes(fragmentation.fragment_bytes(fragmentation.last(ip)))
+    }
+    /// Wire bytes of a packet of `ip` IP bytes that is not cut.
     pub fn bytes(&self, ip: u64) -> u64 {
         self.framing.wire_bytes(self.headers.bytes(ip))
     }

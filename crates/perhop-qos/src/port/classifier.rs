@@ -60,6 +60,13 @@ impl PortClassifier {
     pub fn is_single(&self) -> bool {
         matches!(&self.0, Compiled::ByDscp(table) if *table == [QueueId(0); 64])
     }
+    /// Whether a class asks for a mark of the link layer.
+    pub(super) fn reads_link_marks(&self) -> bool {
+        match &self.0 {
+            Compiled::ByDscp(_) => false,
+            Compiled::InOrder(classes) => classes.iter().any(Class::reads_link_marks),
+        }
+    }
     /// The queue of `packet`; `None` where no class takes it.
     pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
         match &self.0 {
@@ -90,6 +97,13 @@ impl Class {
             Target::Classes(classes) => classes.iter().all(Class::is_by_dscp),
         };
         inner && self.matches.as_ref().is_none_or(|matches| matches.dscps().is_some())
+    }
+    fn reads_link_marks(&self) -> bool {
+        let inner = match &self.target {
+            Target::Queue(_) => false,
+            Target::Classes(classes) => classes.iter().any(Class::reads_link_marks),
+        };
+        inner || self.matches.as_ref().is_some_and(Match::reads_link_marks)
     }
     fn takes_everything(&self) -> bool {
         self.matches.as_ref().is_none_or(|matches| matches.dscps() == Some(DscpSet::ALL))

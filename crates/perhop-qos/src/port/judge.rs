@@ -16,7 +16,7 @@ pub(super) fn judge<O: Observer>(
     match verdict {
         Verdict::Pass => {}
         Verdict::MarkCe => {
-            packet.ecn = Ecn::CongestionExperienced;
+            packet.marks = packet.marks.with_ecn(Ecn::CongestionExperienced);
             observer.marked(now, place, packet);
         }
         Verdict::Drop(cause) => {

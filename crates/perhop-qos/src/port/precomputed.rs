@@ -20,7 +20,7 @@ impl Port {
     pub fn precomputes_departures(&self) -> bool {
         self.gates.is_empty()
             && self.classifier.is_single()
-            && self.scheduler.is_single()
+            && self.is_single
             && self.queues[0].is_fifo()
             && self.buffers[0].decides_on_arrival()
             && self.ring.is_single()

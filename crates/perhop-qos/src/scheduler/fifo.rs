@@ -18,27 +18,37 @@ const TAKES: Takes = Takes {
 pub struct Fifo {
     /// For every packet that waits, its child.
     order: VecDeque<u16>,
+    /// Whether there is one child: then there is no order to keep.
+    is_alone: bool,
 }
 
 impl Fifo {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Fifo, ConfigError> {
         TAKES.check(classes)?;
         // It grows to its high-water mark once; after that the packet path allocates nothing.
-        Ok(Fifo { order: VecDeque::with_capacity(64) })
+        Ok(Fifo { order: VecDeque::with_capacity(64), is_alone: classes.len() == 1 })
     }
 }
 
 impl Scheduler for Fifo {
     fn enqueued(&mut self, _: Time, child: usize, _: u32) {
-        self.order.push_back(child as u16);
+        if !self.is_alone {
+            self.order.push_back(child as u16);
+        }
     }
     fn select(&mut self, _: Time, heads: &[u32]) -> Option<usize> {
+        if self.is_alone {
+            return (heads[0] > 0).then_some(0);
+        }
         // All but the first are looked at only where a shaper inside the first holds it back.
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)
     }
     #[inline(never)]
     fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
-        if let Some(place) = self.order.iter().position(|waiting| usize::from(*waiting) == child) {
+        // Another than the first is served only where the first is held back.
+        if self.order.front().is_some_and(|first| usize::from(*first) == child) {
+            self.order.pop_front();
+        } else if let Some(place) = self.order.iter().position(|waiting| usize::from(*waiting) == child) {
             self.order.remove(place);
         }
     }

@@ -140,8 +140,12 @@ impl Credit {
     fn level_at(&self, now: Time) -> i128 {
         let elapsed = u128::from(now.saturating_sub(self.updated).as_picoseconds());
         let missing = (self.depth - self.level).unsigned_abs();
+        let gained = match u64::try_from(self.gain) {
+            Ok(gain) => Some(elapsed * u128::from(gain)),
+            Err(_) => elapsed.checked_mul(self.gain),
+        };
         // A gain that overflows is more than any depth.
-        match elapsed.checked_mul(self.gain) {
+        match gained {
             Some(gained) if gained < missing => self.level + gained.cast_signed(),
             _ => self.depth,
         }

@@ -65,9 +65,10 @@ struct Node {
     parent: Option<Place>,
     /// The child it would serve now.
     choice: Option<usize>,
-    /// Whether its choice may have changed since the last one; not kept where all is looked at before every
-    /// choice.
+    /// Whether its choice may have changed since the last one.
     is_stale: bool,
+    /// Whether time alone may change its choice.
+    heeds_time: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -75,6 +76,9 @@ struct Shaping {
     shaper: Option<Shaper>,
     /// Where there is a shaper: whether the scheduler has been told of a packet.
     released: bool,
+    /// Where there is a shaper: what a head may count that may leave for certain, 0 where that is not known.
+    /// Credit that is there stays until it is spent.
+    covered: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +116,7 @@ impl SchedulerTree {
         tree.add(config, None, rate)?;
         let nodes = &tree.nodes;
         let is_shaped = nodes.iter().flat_map(|node| &node.shaping).any(|child| child.shaper.is_some());
-        tree.heeds_time = is_shaped || nodes.iter().any(|node| node.scheduler.heeds_time());
+        tree.heeds_time = is_shaped || nodes.iter().any(|node| node.heeds_time);
         tree.layout = match (is_shaped, nodes.len(), tree.leaves.len()) {
             (false, 1, 1) => Layout::Single,
             (false, 1, _) => Layout::Flat,
@@ -129,6 +133,7 @@ impl SchedulerTree {
     ) -> Result<usize, ConfigError> {
         let node = self.nodes.len();
         let scheduler = config.scheduler.build(&config.classes, rate)?;
+        let heeds_time = scheduler.heeds_time();
         let count = config.classes.len();
         self.nodes.push(Node {
             scheduler,
@@ -139,6 +144,7 @@ impl SchedulerTree {
             parent,
             choice: None,
             is_stale: false,
+            heeds_time,
         });
         for (index, class) in config.classes.iter().enumerate() {
             let (below, shaper) = self
@@ -149,7 +155,7 @@ impl SchedulerTree {
                 parent.watched.push(index);
             }
             parent.children.push(below);
-            parent.shaping.push(Shaping { shaper, released: false });
+            parent.shaping.push(Shaping { shaper, ..Shaping::default() });
         }
         Ok(node)
     }

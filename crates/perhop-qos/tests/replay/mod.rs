@@ -55,7 +55,7 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
             let packet = Packet {
                 dscp: Dscp::new(8 * class).unwrap(),
                 color: Color::new(color),
-                ecn: if capable { Ecn::Capable0 } else { Ecn::NotCapable },
+                marks: if capable { Ecn::Capable0 } else { Ecn::NotCapable }.into(),
                 ..Packet::new(key, length)
             };
             (Time::from_microseconds(gap), packet)

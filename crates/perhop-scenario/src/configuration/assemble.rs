@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
+use perhop_qos::framing::HeaderStack;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use perhop_qos::ring::RingConfig;
 
@@ -231,12 +232,17 @@ impl Assembly<'_> {
         if let Some(framing) = port.framing {
             link.framing.get_or_insert(framing);
         }
-        if link.headers.is_empty() {
+        // Who sends cuts, in calculating with the bandwidth that is stated there: where one end states none,
+        // its fragments would be longer.
+        let most = |headers: &HeaderStack| headers.fragmentation().map_or(u32::MAX, |cut| cut.most());
+        if link.headers.is_empty() || most(&port.headers) < most(&link.headers) {
             link.headers = port.headers;
         }
         let interface = link.interfaces.entry(end.node.to_owned()).or_default();
         interface.rate = interface.rate.or(port.rate);
         interface.ring = port.ring.unwrap_or(interface.ring);
+        interface.mtu = interface.mtu.or(port.mtu);
+        interface.adjust_mss = interface.adjust_mss.or(port.adjust_mss);
         let sides =
             [("input", &port.input, &mut interface.input), ("output", &port.output, &mut interface.output)];
         for (side, policy, named) in sides {
@@ -254,7 +260,7 @@ impl Assembly<'_> {
     /// Reports what both the scenario and the configuration set.
     fn refuse_contradictions(&mut self, end: LinkEnd, port: &ConfiguredPort) {
         let link = &self.scenario.links[end.link];
-        let InterfaceConfig { input, output, ring, rate, .. } =
+        let InterfaceConfig { input, output, ring, rate, mtu, adjust_mss, .. } =
             link.interfaces.get(end.node).cloned().unwrap_or_default();
         let in_configuration = format!("line {} of the configuration of `{}`", port.line, end.node);
         let says = |policy: &PolicyConfig| !policy.conditioners.is_empty() || policy.queueing.is_some();
@@ -263,9 +269,11 @@ impl Assembly<'_> {
             ("output", output.is_some() && says(&port.output)),
             ("ring", ring != RingConfig::default() && port.ring.is_some()),
             ("rate", rate.is_some() && port.rate.is_some()),
+            ("mtu", mtu.is_some() && port.mtu.is_some()),
+            ("adjust-mss", adjust_mss.is_some() && port.adjust_mss.is_some()),
         ];
         let written = link.headers;
-        if !written.is_empty() && !port.headers.is_empty() && written != port.headers {
+        if !written.is_empty() && !port.headers.is_empty() && written.uncut() != port.headers.uncut() {
             let message =
                 format!("the headers are {written:?} here and {:?} in {in_configuration}", port.headers);
             let path = ValuePath::from("links").join(end.link).join("headers");

@@ -133,6 +133,10 @@ pub struct ConfiguredPort {
     pub headers: HeaderStack,
     /// Transmit ring, if configured.
     pub ring: Option<RingConfig>,
+    /// Longest IP packet that it sends, if configured.
+    pub mtu: Option<ByteSize>,
+    /// Largest maximum segment size of TCP connections through it, if configured.
+    pub adjust_mss: Option<ByteSize>,
     /// Whether the interface is administratively down.
     pub shutdown: bool,
 }

@@ -121,6 +121,16 @@ impl TcpConfig {
         serde_json::from_value(json!({ "profile": profile })).expect("every other key has a default")
     }
 
+    /// This TCP with segments so short that their IP packets have at most `longest` bytes, as path MTU
+    /// discovery (RFC 1191) and lowered MSS options make them.
+    #[must_use]
+    pub fn within(&self, longest: u32) -> TcpConfig {
+        let parameters = self.merged();
+        let own = self.mss.map_or(u64::from(parameters.mss), ByteSize::as_bytes);
+        let headers = Parameters { mss: 0, ..parameters }.largest_packet();
+        let mss = own.min(u64::from(longest.saturating_sub(headers)));
+        TcpConfig { mss: Some(ByteSize::from_bytes(mss)), ..self.clone() }
+    }
     /// Resolves the configuration to complete parameters.
     ///
     /// # Errors

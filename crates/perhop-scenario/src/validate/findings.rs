@@ -1,25 +1,41 @@
 //! [`Findings`]: the diagnostics of the checks.
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, more};
 use crate::document::Document;
 use crate::path::ValuePath;
 
-/// The diagnostics so far.
+/// The diagnostics so far: a hundred errors and a hundred warnings at most, and how many more there are.
 pub(super) struct Findings<'a> {
     document: &'a Document,
     all: Vec<Diagnostic>,
+    /// Errors and warnings, with those that are not kept.
+    counts: [usize; 2],
+    /// What is written about those that are not kept.
+    beyond: Diagnostic,
 }
 
 impl<'a> Findings<'a> {
     /// Starts with the diagnostics `found` before.
     pub(super) fn new(document: &'a Document, found: Vec<Diagnostic>) -> Findings<'a> {
-        Findings { document, all: found }
+        let beyond = Diagnostic::new(Severity::Error, &ValuePath::root(), "");
+        let mut findings = Findings { document, all: Vec::new(), counts: [0; 2], beyond };
+        for one in found {
+            findings.push(one);
+        }
+        findings
     }
     pub(super) fn error(&mut self, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
-        self.push(self.document.diagnostic(Severity::Error, path, message))
+        self.find(Severity::Error, path, message)
     }
     pub(super) fn warning(&mut self, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
-        self.push(self.document.diagnostic(Severity::Warning, path, message))
+        self.find(Severity::Warning, path, message)
+    }
+    fn find(&mut self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
+        if self.counts[severity as usize] >= MOST_SHOWN {
+            self.counts[severity as usize] += 1;
+            return &mut self.beyond;
+        }
+        self.push(self.document.diagnostic(severity, path, message))
     }
     /// Reports what `key` of the mapping at `path` must be, unless it is.
     pub(super) fn require(&mut self, is: bool, path: &ValuePath, key: &str, must: &str, help: &str) {
@@ -34,6 +50,9 @@ impl<'a> Findings<'a> {
         message: impl Into<String>,
         other: &ValuePath,
     ) -> &mut Diagnostic {
+        if self.counts[Severity::Error as usize] >= MOST_SHOWN {
+            return self.error(path, message);
+        }
         let diagnostic = self.document.diagnostic(Severity::Error, path, message);
         self.push(self.document.relate(diagnostic, other, "conflicts with this"))
     }
@@ -42,11 +61,16 @@ impl<'a> Findings<'a> {
         let known = self.all.iter().position(|one| {
             one.path == diagnostic.path && one.message == diagnostic.message && one.file == diagnostic.file
         });
-        let index = known.unwrap_or_else(|| {
-            self.all.push(diagnostic);
-            self.all.len() - 1
-        });
-        &mut self.all[index]
+        if let Some(index) = known {
+            return &mut self.all[index];
+        }
+        let count = &mut self.counts[diagnostic.severity as usize];
+        *count += 1;
+        if *count > MOST_SHOWN {
+            return &mut self.beyond;
+        }
+        self.all.push(diagnostic);
+        self.all.last_mut().unwrap_or(&mut self.beyond)
     }
     pub(super) fn has_errors_within(&self, path: &ValuePath) -> bool {
         let prefix = path.to_string();
@@ -57,7 +81,10 @@ impl<'a> Findings<'a> {
         })
     }
     /// The warnings, if there are no errors.
-    pub(super) fn close(self) -> Result<Vec<Diagnostic>, Diagnostics> {
+    pub(super) fn close(mut self) -> Result<Vec<Diagnostic>, Diagnostics> {
+        for (severity, count) in [Severity::Error, Severity::Warning].into_iter().zip(self.counts) {
+            self.all.extend(more(severity, count));
+        }
         if self.all.iter().any(|one| one.severity == Severity::Error) {
             Err(Diagnostics::new(self.all))
         } else {

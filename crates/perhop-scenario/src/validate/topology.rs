@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use perhop_qos::units::ByteSize;
+
 use super::findings::Findings;
 use crate::nearest::{listed, suggest};
 use crate::path::ValuePath;
@@ -138,6 +140,7 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
     let (loses_some, found) = ((0.0..1.0).contains(&link.loss), format!("in [0, 1), got {}", link.loss));
     findings.require(loses_some, path, "loss", &found, "0.01 loses one packet in a hundred");
     findings.require(link.cost > 0, path, "cost", "above 0", "at least 1");
+    sizes(path, [("mtu", link.mtu)], findings);
     for (node, interface) in &link.interfaces {
         let path = path.join("interfaces").join(node);
         // A misspelled end is reported above: its interface has the right name.
@@ -147,7 +150,22 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
         }
         let has_rate = interface.rate.is_none_or(|rate| rate.as_bits_per_second() > 0);
         findings.require(has_rate, &path, "rate", "above 0", "for example 10Mb/s");
+        sizes(&path, [("mtu", interface.mtu), ("adjust-mss", interface.adjust_mss)], findings);
         policy_names(network.scenario, &path, interface, findings);
+    }
+}
+
+/// What an IPv4 packet's length has room for, and a segment of the least size that TCP is simulated with.
+fn sizes<const N: usize>(path: &ValuePath, sizes: [(&str, Option<ByteSize>); N], findings: &mut Findings) {
+    for (key, size) in sizes {
+        let fits = size.is_none_or(|size| (128..=65_535).contains(&size.as_bytes()));
+        findings.require(
+            fits,
+            path,
+            key,
+            "from 128B to 65535B",
+            "1500B is the MTU of Ethernet, 1460B the MSS with it",
+        );
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use perhop_qos::meter::MeterScope;
-use perhop_qos::packet::Dscp;
+use perhop_qos::packet::{Dscp, Protocol};
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::units::{ByteSize, Rate, Time};
 
@@ -14,6 +14,7 @@ use crate::nearest::suggest;
 use crate::path::ValuePath;
 use crate::plan::{Connections, Plan};
 use crate::tcp::{Handshake, TcpConfig};
+use crate::topology::Topology;
 use crate::trace::read_trace;
 use crate::{
     PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig, read_recording,
@@ -23,6 +24,9 @@ use crate::{
 const IP_AND_UDP_HEADERS: u64 = 28;
 /// The largest IPv4 packet, bytes (RFC 791 §3.1: Total Length has 16 bits).
 const LARGEST_PACKET: u64 = 65_535;
+
+/// The most hops of a path (RFC 791 §3.1: Time to Live has 8 bits).
+const MOST_HOPS: usize = 255;
 
 /// Checks all traffic, and the traces and captures that it names.
 pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, findings: &mut Findings) {
@@ -45,11 +49,20 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
         ends(network, &path, traffic, findings);
         times(scenario.duration, &path, traffic, findings);
         ports(&path, traffic, findings);
+        protocol(&path, traffic, findings);
         source(&path.join("source"), &traffic.source, findings);
         if traffic.reply_dscp.is_some() && Plan::of(&traffic.source).is_none() {
             findings
                 .warning(&path.join("reply-dscp"), "`reply-dscp` has no effect: datagrams have no replies")
                 .help = Some("remove it, or use an application on TCP".into());
+        }
+        if traffic.dont_fragment && Plan::of(&traffic.source).is_some() {
+            findings
+                .warning(
+                    &path.join("dont-fragment"),
+                    "`dont-fragment` has no effect: TCP is never fragmented",
+                )
+                .help = Some("remove it".into());
         }
         if let SourceConfig::Trace(config) = &traffic.source {
             trace(base, &path.join("source").join("trace").join("file"), config, &mut traces, findings);
@@ -61,6 +74,24 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
     if scenario.policies.values().any(meters_per_flow) {
         flows_apart(scenario, findings);
     }
+    if scenario.links.len() > MOST_HOPS {
+        hops(scenario, findings);
+    }
+}
+
+/// Paths that no packet survives: each router takes one from its time to live.
+fn hops(scenario: &Scenario, findings: &mut Findings) {
+    let Ok(mut topology) = Topology::new(scenario) else { return };
+    for (index, TrafficConfig { from, to, .. }) in scenario.traffic.iter().enumerate() {
+        let Ok(Some(path)) = topology.path(from, to) else { continue };
+        if path.len() > MOST_HOPS {
+            let at = ValuePath::from("traffic").join(index).join("to");
+            let message =
+                format!("{} hops from `{from}` to `{to}` are more than a packet survives", path.len());
+            findings.error(&at, message).help =
+                Some(format!("at most {MOST_HOPS}: the time to live has eight bits"));
+        }
+    }
 }
 
 fn meters_per_flow(policy: &PolicyConfig) -> bool {
@@ -71,10 +102,11 @@ fn meters_per_flow(policy: &PolicyConfig) -> bool {
 fn flows_apart(scenario: &Scenario, findings: &mut Findings) {
     let mut taken: BTreeMap<_, Vec<(u32, u32, usize)>> = BTreeMap::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
-        let is_tcp = Plan::of(&traffic.source).is_some();
         let first = u32::from(traffic.source_port);
         let last = first.saturating_add(traffic.count.saturating_sub(1));
-        let ranges = taken.entry((&traffic.from, &traffic.to, is_tcp, traffic.destination_port)).or_default();
+        let ranges = taken
+            .entry((&traffic.from, &traffic.to, traffic.protocol(), traffic.destination_port))
+            .or_default();
         if let Some((.., other)) = ranges.iter().find(|(from, to, _)| *from <= last && first <= *to) {
             let path = ValuePath::from("traffic").join(index);
             let (own, other) = (&traffic.name, &scenario.traffic[*other].name);
@@ -159,6 +191,34 @@ fn ports(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
         );
         findings.error(&path.join("count"), message).help =
             Some(format!("at most {free} flows, or a lower `source-port`"));
+    }
+}
+
+/// Checks that its source can send what `protocol` says.
+fn protocol(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) {
+    let Some(protocol) = traffic.protocol else { return };
+    let at = path.join("protocol");
+    if traffic.protocol() != protocol {
+        findings.error(&at, format!("its source sends TCP, not {protocol}")).help =
+            Some("remove `protocol`, or choose a source of datagrams: cbr, on-off, poisson or trace".into());
+    } else if matches!(traffic.source, SourceConfig::Pcap(_)) {
+        findings.error(&at, "the packets of a capture have protocols of their own").help =
+            Some("remove `protocol`".into());
+    } else if protocol == Protocol::TCP && Plan::of(&traffic.source).is_none() {
+        findings.error(&at, "its source sends datagrams, not TCP").help =
+            Some("choose an application as source: bulk, request-response, web …".into());
+    }
+    let (key, packet) = match &traffic.source {
+        SourceConfig::Cbr(cbr) => ("cbr", cbr.packet),
+        SourceConfig::OnOff(on_off) => ("on-off", on_off.packet),
+        SourceConfig::Poisson(poisson) => ("poisson", poisson.packet),
+        _ => return,
+    };
+    if protocol != Protocol::UDP && matches!(packet, PacketSize::Payload(_)) {
+        let at = path.join("source").join(key).join("packet").join("payload");
+        findings
+            .error(&at, format!("`payload` is what UDP carries, and these carry protocol {protocol}"))
+            .help = Some("write the size of the whole IP packet, as in `packet: { ip: 84B }`".into());
     }
 }
 

@@ -4,7 +4,7 @@ use super::Builder;
 use crate::capture::Tap;
 use crate::hosts::Hosts;
 use crate::session::Ledger;
-use perhop_scenario::LinkConfig;
+use perhop_scenario::{InterfaceConfig, LinkConfig};
 
 impl Builder<'_> {
     /// Puts a tap on each direction of a link between `captured` nodes.
@@ -14,7 +14,9 @@ impl Builder<'_> {
         for ((tap, ends), direction) in links.filter(|((_, ends), _)| captured.contains(ends)) {
             let is_between = |config: &&LinkConfig| ends.iter().all(|end| config.between.contains(end));
             let Some(config) = self.scenario.links.iter().find(is_between) else { continue };
-            *tap = Some(Box::new(Tap::new(config.wire_from(&ends[0]), direction.delay)));
+            let plain = InterfaceConfig::default();
+            let near = config.interfaces.get(&ends[0]).unwrap_or(&plain);
+            *tap = Some(Box::new(Tap::new(config.wire(near), direction.delay)));
             transport.ledger = Some(Ledger::default());
         }
     }

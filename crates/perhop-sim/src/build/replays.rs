@@ -2,7 +2,7 @@
 
 use perhop_measure::Flow;
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{Packet, Protocol};
+use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 
 use super::Builder;
@@ -25,7 +25,7 @@ impl<'a> Builder<'a> {
         let place = self.add_reactive_path(path);
         let first = self.hosts.templates.len();
         for (number, key) in (0..).zip(&recording.flows) {
-            let key = key.map_or_else(|| self.flow_key(config, number, Protocol::UDP), Ok)?;
+            let key = key.map_or_else(|| self.flow_key(config, number), Ok)?;
             let number =
                 self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
             debug_assert_eq!(number, self.hosts.templates.len());

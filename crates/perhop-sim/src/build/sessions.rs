@@ -1,7 +1,7 @@
 //! TCP traffic: from its entry in a scenario to sessions and the flows of both directions.
 
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{Dscp, FlowKey, Packet, Protocol};
+use perhop_qos::packet::{Dscp, FlowKey, Packet};
 use perhop_qos::units::Time;
 
 use super::Builder;
@@ -32,7 +32,7 @@ impl<'a> Builder<'a> {
         let dscps = [config.dscp, config.reply_dscp.unwrap_or(config.dscp)];
         let paths = ways.map(|way| self.add_reactive_path(way));
         for number in 0..config.count {
-            let keys = self.flow_key(config, number, Protocol::TCP).map(|key| [key, key.reversed()])?;
+            let keys = self.flow_key(config, number).map(|key| [key, key.reversed()])?;
             let flows = self.hosts.measurements.add_session(index, number, classes);
             for end in [CLIENT, SERVER] {
                 self.add_way(paths[end], template(dscps[end], keys[end]), ways[end]);

@@ -1,7 +1,7 @@
 //! Traffic: from its entry in a scenario to flows, their paths and whoever sends on them.
 
 use perhop_qos::error::ConfigError;
-use perhop_qos::packet::{FlowKey, Packet, Protocol};
+use perhop_qos::packet::{FlowKey, Packet};
 use perhop_qos::units::Time;
 
 use super::{Builder, sessions};
@@ -32,8 +32,10 @@ impl<'a> Builder<'a> {
         };
         let class = self.hosts.measurements.class_of(config);
         if let Some((plan, tcp)) = Plan::of(&config.source) {
-            let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
             let back = self.topology.path(to, from)?.filter(|path| !path.is_empty()).ok_or_else(no_route)?;
+            let longest = self.longest_segment_packet(&path, &back, self.topology.address(from)?);
+            let tcp = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));
+            let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
             return self.add_sessions(index, config, [&path, &back], class, plan, parameters);
         }
         if let SourceConfig::Pcap(pcap) = &config.source {
@@ -43,25 +45,23 @@ impl<'a> Builder<'a> {
         }
         let first = self.add_path(&path);
         for number in 0..config.count {
-            let key = self.flow_key(config, number, Protocol::UDP)?;
+            let key = self.flow_key(config, number)?;
             let template = sessions::template(config.dscp, key);
             let flow =
                 self.hosts.measurements.add_flow(Flow { traffic: index, number, class, answers: false });
             self.add_way(first, template, &path);
+            if config.dont_fragment {
+                self.hosts.fragments.refuse(flow);
+            }
             self.add_sender(flow, number, config, trace.clone());
         }
         Ok(())
     }
 
     /// What tells flow `number` of `config` from every other.
-    pub(super) fn flow_key(
-        &self,
-        config: &TrafficConfig,
-        number: u32,
-        protocol: Protocol,
-    ) -> Result<FlowKey, ConfigError> {
+    pub(super) fn flow_key(&self, config: &TrafficConfig, number: u32) -> Result<FlowKey, ConfigError> {
         let ends = [self.topology.address(&config.from)?, self.topology.address(&config.to)?];
-        Ok(config.flow_key(ends, number, protocol))
+        Ok(config.flow_key(ends, number))
     }
 
     /// Adds the way of the flow that was added to the measurements last: its `path`, among the world's paths,

@@ -5,13 +5,14 @@ use std::io::{self, Write};
 use perhop_capture::{Frame, Interface, Transport, Writer};
 use perhop_net::{DropPoint, Flight};
 use perhop_qos::packet::Packet;
+use perhop_qos::policy::WireConfig;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
 use perhop_scenario::routing::LinkId;
 
 use super::captures::{Captured, Captures};
-use super::tap::{Record, Tap};
+use super::tap::{Contents, Record, Tap};
 use super::tcp;
 use crate::engine::Engine;
 use crate::flow::flow_of;
@@ -48,9 +49,9 @@ impl<'a> Files<'a> {
                 .map(|(direction, tap)| {
                     let near = 2 * index as u32 + direction;
                     let stations = [near, near ^ 1];
-                    let (rate, framing) = (tap.wire.rate, tap.wire.framing);
+                    let WireConfig { rate, framing, headers, .. } = tap.wire;
                     let name = engine.direction(LinkId(near)).name.clone();
-                    (LinkId(near), Interface { name, framing, rate, stations })
+                    (LinkId(near), Interface { name, framing, headers, rate, stations })
                 })
                 .collect();
             if interfaces.is_empty() {
@@ -139,9 +140,10 @@ impl File {
         captured.dropped += u64::from(record.dropped.is_some());
         let link = self.directions[interface];
         let mut packet = record.packet;
-        let transport = match &record.carried {
-            None => Transport::Plain,
-            Some(carried) => segment(scenario, engine.hosts(), carried, &mut packet),
+        let transport = match &record.contents {
+            Contents::Datagram => Transport::Plain,
+            Contents::Fragment(fields) => Transport::Fragment(*fields),
+            Contents::Segment(carried) => segment(scenario, engine.hosts(), carried, &mut packet),
         };
         let ends = &engine.hosts().link_ends[link.index()];
         let queues = &engine.direction(link).queue_names;

@@ -11,4 +11,4 @@ mod tcp;
 pub(crate) use captures::captured;
 pub use captures::{Captured, Captures, MOST_PACKETS};
 pub(crate) use files::Files;
-pub(crate) use tap::Tap;
+pub(crate) use tap::{Contents, Tap};

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use perhop_capture::FragmentFields;
 use perhop_net::DropPoint;
 use perhop_qos::packet::Packet;
 use perhop_qos::policy::WireConfig;
@@ -16,9 +17,20 @@ pub(crate) struct Record {
     /// When its first bit was sent on the wire; for a packet dropped before that, when it was dropped.
     pub(crate) time: Time,
     pub(crate) packet: Packet,
-    pub(crate) carried: Option<Carried>,
+    pub(crate) contents: Contents,
     /// Why and where it was dropped, if it was dropped here.
     pub(crate) dropped: Option<(DropCause, DropPoint)>,
+}
+
+/// What a recorded packet carries.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Contents {
+    /// A datagram that is not fragmented anywhere.
+    Datagram,
+    /// A part of one, or one that may be fragmented.
+    Fragment(FragmentFields),
+    /// A TCP segment.
+    Segment(Carried),
 }
 
 /// Records of one direction of a link that are not written yet. Both queues are in order of time, whichever
@@ -36,23 +48,24 @@ impl Tap {
     pub(crate) fn new(wire: WireConfig, delay: Time) -> Tap {
         Tap { wire, delay, crossed: VecDeque::new(), dropped: VecDeque::new() }
     }
-    /// When the first bit of `packet` was sent on the wire, if its last bit arrived at `arrived`.
+    /// When the first bit of `packet` was sent on the wire, if its last bit arrived at `arrived`; that of its
+    /// last fragment where the link cuts packets, which is when the receiver has all of it.
     pub(crate) fn began(&self, arrived: Time, packet: &Packet) -> Time {
-        let takes = self.wire.rate.transmission_time(self.wire.bytes(u64::from(packet.length)));
+        let takes = self.wire.rate.transmission_time(self.wire.last_bytes(packet.length));
         arrived.saturating_sub(self.delay + takes)
     }
 
     /// Records that `packet` arrived at the far end, before any processing there.
-    pub(crate) fn crossed(&mut self, arrived: Time, packet: &Packet, carried: Option<&Carried>) {
+    pub(crate) fn crossed(&mut self, arrived: Time, packet: &Packet, contents: Contents) {
         let time = self.began(arrived, packet);
-        self.crossed.push_back(Record { time, packet: *packet, carried: carried.copied(), dropped: None });
+        self.crossed.push_back(Record { time, packet: *packet, contents, dropped: None });
     }
     /// `packet` was dropped at `point`; one that had been on the wire is the last that arrived.
     pub(crate) fn dropped(
         &mut self,
         now: Time,
         packet: &Packet,
-        carried: Option<&Carried>,
+        contents: Contents,
         cause: DropCause,
         point: DropPoint,
     ) {
@@ -62,7 +75,7 @@ impl Tap {
                 last.dropped = dropped;
             }
         } else {
-            self.dropped.push_back(Record { time: now, packet: *packet, carried: carried.copied(), dropped });
+            self.dropped.push_back(Record { time: now, packet: *packet, contents, dropped });
         }
     }
 

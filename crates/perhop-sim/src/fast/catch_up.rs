@@ -163,7 +163,7 @@ impl<W: PortObservers> World<W> {
         // An inline packet cannot reach the far end earlier, and before that nobody knows that it is late.
         let time = match link.far_end {
             FarEnd::Inline(_) => timeout.saturating_add(direction.delay),
-            FarEnd::Event => timeout,
+            FarEnd::Event | FarEnd::PolledEvent => timeout,
         };
         // A wake-up that comes too early costs a look and is asked for again; one too late would be wrong.
         if direction.poll_at.is_none_or(|pending| time < pending) {

@@ -8,7 +8,7 @@ use perhop_qos::units::Time;
 use perhop_qos::verdict::{DropCause, Verdict};
 use perhop_scenario::routing::LinkId;
 
-use super::link::{Departures, Entry, FarEnd, Link, Onward, Wire};
+use super::link::{Departures, Entry, FarEnd, Link, Onward, PortMode, Wire};
 use super::lookahead::Prescheduled;
 use super::world::World;
 use crate::flow::flow_of;
@@ -52,6 +52,12 @@ impl<W: PortObservers> World<W> {
     #[inline(never)]
     fn pass_by_queue(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
+        if let PortMode::Limited(_) = hop.link.mode
+            && hop.link.direction.exceeds_mtu(packet.length)
+        {
+            self.exceed_mtu(now, link, packet);
+            return None;
+        }
         // Sources that look ahead are all that enters a link, and have seen to its port.
         if hop.link.direction.port.backlog() > 0 && !matches!(hop.link.entry, Entry::Lookahead(_)) {
             self.let_out(now, link);
@@ -69,6 +75,18 @@ impl<W: PortObservers> World<W> {
         }
         let departure = hop.precompute_departure(now, packet)?;
         hop.launch(departure.starts, packet, departure)
+    }
+
+    /// `packet` is longer than what the interface to `link` sends at once: it is fragmented, or ends.
+    #[cold]
+    fn exceed_mtu(&mut self, now: Time, link: LinkId, packet: &Packet) {
+        let mtu = self.links[link.index()].direction.mtu;
+        let Some(mut pieces) = self.hosts.fragments.split(packet, mtu) else {
+            return self.drop_unqueued(now, link, packet, DropCause::TooBig, DropPoint::Output);
+        };
+        while let Some(mut piece) = pieces.next(&mut self.hosts.fragments) {
+            self.send(now, link, &mut piece);
+        }
     }
 
     /// `packet`, which has passed the output conditioners, passes a port that says when it departs as late as
@@ -123,7 +141,7 @@ impl<W: PortObservers> World<W> {
             let source = self.lookaheads[lookahead as usize].feeders.source(feeder);
             packet = self.hosts.sources[source].template;
             self.send_prescheduled(now, link, lookahead, source, &mut packet);
-        } else if *far_end != FarEnd::Event {
+        } else if matches!(far_end, FarEnd::Inline(_)) {
             return self.deliver_in_flight(now, link);
         } else {
             let Some(flight) = direction.in_flight.front() else { return };
@@ -181,7 +199,7 @@ impl<W: PortObservers> World<W> {
             }
             hop = &mut self.links[link.index()];
         }
-        packet.arrive(hop.direction.far_interface);
+        packet.arrive(hop.direction.ingress);
         if !hop.direction.input.is_empty()
             && let Verdict::Drop(cause) = hop.direction.input.condition(now, packet)
         {
@@ -200,7 +218,8 @@ impl<W: PortObservers> World<W> {
     #[inline(never)]
     fn survives_the_wire(&mut self, now: Time, link: LinkId, packet: &Packet) -> bool {
         self.hosts.crossed(now, link, packet);
-        let lost = self.links[link.index()].direction.loss.as_mut().is_some_and(|loss| loss.strikes());
+        let loss = &mut self.links[link.index()].direction.loss;
+        let lost = loss.as_mut().is_some_and(|loss| loss.strikes(packet.length));
         if lost {
             self.drop_unqueued(now, link, packet, DropCause::Lost, DropPoint::Wire);
         }

@@ -104,7 +104,7 @@ impl<W: PortObservers> Hop<'_, W> {
     #[inline(always)]
     pub(super) fn lookahead(&self, packet: &Packet) -> Option<Time> {
         match self.link.far_end {
-            FarEnd::Event => None,
+            FarEnd::Event | FarEnd::PolledEvent => None,
             FarEnd::Inline(Awaited::Tcp) => self.hosts.transport.lookahead(packet),
             FarEnd::Inline(_) => Some(self.hosts.measurements.duration),
         }

@@ -29,6 +29,8 @@ pub(super) enum PortMode {
     CutThrough(Departures),
     /// Output conditioners, a classifier, a buffer manager or a scheduler, whatever it finds.
     Queued(Departures),
+    /// As `Queued`, after whoever fragments what is longer than the interface sends.
+    Limited(Departures),
 }
 
 impl PortMode {
@@ -40,7 +42,8 @@ impl PortMode {
     /// When the departure of a packet that waits is known.
     #[inline]
     pub(super) fn departures(self) -> Departures {
-        let (PortMode::CutThrough(departures) | PortMode::Queued(departures)) = self;
+        let (PortMode::CutThrough(departures) | PortMode::Queued(departures) | PortMode::Limited(departures)) =
+            self;
         departures
     }
 }
@@ -59,6 +62,9 @@ pub(super) enum Departures {
 pub(super) enum FarEnd {
     /// By an event of its own.
     Event,
+    /// By an event of its own, from a port that is polled in time: while a packet is sent in fragments,
+    /// nothing is in flight whose arrival would see to the next of them.
+    PolledEvent,
     /// Inline, as soon as it is on the wire: nothing else can reach what it meets there before
     /// (`docs/decisions/0005`).
     Inline(Awaited),
@@ -127,7 +133,9 @@ impl Link {
         let waits = match self.far_end {
             FarEnd::Event => self.direction.port.shaped_until().is_some(),
             FarEnd::Inline(Awaited::Nobody) => false,
-            FarEnd::Inline(Awaited::Downstream | Awaited::Tcp) => self.direction.port.backlog() > 0,
+            FarEnd::PolledEvent | FarEnd::Inline(Awaited::Downstream | Awaited::Tcp) => {
+                self.direction.port.backlog() > 0
+            }
         };
         waits && !matches!(self.entry, Entry::Lookahead(_))
     }

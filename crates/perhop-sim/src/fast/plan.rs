@@ -6,7 +6,7 @@
 //! is asked of the connection, packet by packet; elsewhere the agenda must come to the arrival.
 
 use perhop_measure::tcp::{CLIENT, SERVER};
-use perhop_net::Event;
+use perhop_net::{Direction, Event};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Protocol;
 use perhop_qos::units::Time;
@@ -50,7 +50,9 @@ impl<W: PortObservers> World<W> {
             } else {
                 Departures::Precomputed
             };
-            let mode = if direction.output.is_empty() && direction.port.allows_cut_through() {
+            let mode = if direction.mtu != Direction::UNLIMITED {
+                PortMode::Limited(departures)
+            } else if direction.output.is_empty() && direction.port.allows_cut_through() {
                 PortMode::CutThrough(departures)
             } else {
                 PortMode::Queued(departures)
@@ -59,7 +61,7 @@ impl<W: PortObservers> World<W> {
                 onward: onward[index],
                 entry: entries[index],
                 mode,
-                far_end: far_ends[index],
+                far_end: far_end_of(far_ends[index], &direction),
                 wire: wires[index],
                 direction,
             });
@@ -117,7 +119,7 @@ impl<W: PortObservers> World<W> {
 fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
     let mut inline = vec![true; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
-        let path: Vec<LinkId> = path(hosts, flow).collect();
+        let path: Vec<LinkId> = hosts.path(flow).collect();
         let is_tcp = hosts.templates[flow].protocol == Protocol::TCP;
         for (place, link) in path.iter().enumerate() {
             let leads_away = place == 0 && (path.len() > 1 || is_tcp);
@@ -136,7 +138,7 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding]) -> Vec<bool> {
 fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool]) -> Vec<Vec<LinkId>> {
     let mut found: Vec<Option<Option<Vec<LinkId>>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
-        let path: Vec<LinkId> = path(hosts, flow).collect();
+        let path: Vec<LinkId> = hosts.path(flow).collect();
         let barrier = path[1..].iter().position(|link| !inline[link.index()]);
         let is_alone =
             |pair: &[LinkId]| feeding[pair[1].index()] == Feeding::By(pair[0]) && !is_probed(hosts, pair[1]);
@@ -168,7 +170,7 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool]) -> Vec<FarEnd> {
             if nobody_looks && leaving[leaves.index()] == 1 && !is_probed(hosts, leaves) {
                 hosts.transport.sessions[session].answers[end] = Answers::Ahead;
             }
-            if let Some(arrives) = path(hosts, flows[1 - end]).last()
+            if let Some(arrives) = hosts.path(flows[1 - end]).last()
                 && inline[arrives.index()]
             {
                 // Asked for each packet, which may be another session's.
@@ -180,12 +182,20 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool]) -> Vec<FarEnd> {
     far_ends
 }
 
+/// How packets of `direction` are received there, which nothing but its port keeps from being an `Event`.
+fn far_end_of(far_end: FarEnd, direction: &Direction) -> FarEnd {
+    match far_end {
+        FarEnd::Event if direction.port.sends_fragments() => FarEnd::PolledEvent,
+        others => others,
+    }
+}
+
 /// Finds the inline links on whose packets something on the agenda waits further along their way.
 fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
     let mut found = true;
     while std::mem::take(&mut found) {
         for flow in 0..hosts.flow_paths.len() {
-            let path: Vec<LinkId> = path(hosts, flow).collect();
+            let path: Vec<LinkId> = hosts.path(flow).collect();
             for pair in path.windows(2) {
                 let [link, next] = [pair[0].index(), pair[1].index()];
                 let unawaited = FarEnd::Inline(Awaited::Nobody);
@@ -202,7 +212,7 @@ fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
 fn onward(hosts: &Hosts) -> Vec<Onward> {
     let mut next: Vec<Option<Option<LinkId>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
-        let path: Vec<LinkId> = path(hosts, flow).collect();
+        let path: Vec<LinkId> = hosts.path(flow).collect();
         for pair in path.windows(2) {
             let known = next[pair[0].index()].get_or_insert(Some(pair[1]));
             *known = known.filter(|next| *next == pair[1]);
@@ -216,8 +226,8 @@ fn onward(hosts: &Hosts) -> Vec<Onward> {
 }
 
 /// What happens on each wire.
-fn wires(hosts: &Hosts, directions: &[perhop_net::Direction]) -> Vec<Wire> {
-    let of = |(direction, tap): (&perhop_net::Direction, &Option<_>)| {
+fn wires(hosts: &Hosts, directions: &[Direction]) -> Vec<Wire> {
+    let of = |(direction, tap): (&Direction, &Option<_>)| {
         if direction.loss.is_none() && tap.is_none() { Wire::Ideal } else { Wire::Inspected }
     };
     directions.iter().zip(&hosts.taps).map(of).collect()
@@ -228,7 +238,7 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     let mut feeding = vec![Feeding::Unused; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
         let mut before = Feeding::Mixed;
-        for link in path(hosts, flow) {
+        for link in hosts.path(flow) {
             let known = &mut feeding[link.index()];
             *known = match *known {
                 Feeding::Unused => before,
@@ -244,12 +254,4 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
 /// Whether a probe looks at the queues before `link`.
 fn is_probed(hosts: &Hosts, link: LinkId) -> bool {
     hosts.queue_probes.iter().any(|probe| probe.link == link)
-}
-
-/// The links that `flow` takes.
-fn path(hosts: &Hosts, flow: usize) -> impl Iterator<Item = LinkId> + '_ {
-    let mut ended = false;
-    hosts.paths[hosts.flow_paths[flow] as usize..].iter().copied().take_while(move |link| {
-        !std::mem::replace(&mut ended, hosts.far_nodes[link.index()] == FarNode::Host)
-    })
 }

@@ -103,7 +103,7 @@ impl End {
         packet.payload |= u64::from(held);
         packet.length = length;
         packet.sent_at = now;
-        packet.ecn = carried.segment.ecn;
+        packet.marks = carried.segment.ecn.into();
         if is_measured {
             tally.offered.add(length);
         }

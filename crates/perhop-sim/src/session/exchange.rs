@@ -56,7 +56,7 @@ pub(crate) trait Sessions: Engine {
         if end.is_late(now) {
             return self.receive_late(now, place, held, packet);
         }
-        carried.segment.ecn = packet.ecn;
+        carried.segment.ecn = packet.marks.ecn();
         end.connection.on_segment(now, &carried.segment);
         // The answer is written over it.
         let tally = &mut measurements.counters[flow_of(&end.template)];

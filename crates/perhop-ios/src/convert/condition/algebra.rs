@@ -6,6 +6,7 @@ use perhop_qos::Dscp;
 use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 
 use crate::ast::{Configuration, Family};
+use crate::convert::fields::Fields;
 
 /// Which packets meet something.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,12 +95,13 @@ impl Condition {
     }
     fn holds_always(&self) -> bool {
         let Condition::When(config) = self else { return *self == Condition::Always };
-        looks_at_codepoint(config)
+        looks_at(config).contain(Fields::CODEPOINT)
             && (0..64).filter_map(Dscp::new).all(|dscp| holds(config, dscp) == Some(true))
     }
     fn may_hold_at_all(&self) -> bool {
         let Condition::When(config) = self else { return true };
-        !looks_at_codepoint(config) || (0..64).filter_map(Dscp::new).any(|dscp| self.may_hold(dscp))
+        !looks_at(config).contain(Fields::CODEPOINT)
+            || (0..64).filter_map(Dscp::new).any(|dscp| self.may_hold(dscp))
     }
 }
 
@@ -128,18 +130,18 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
     every(own.into_iter().flatten().chain(others))
 }
 
-/// Whether the codepoint of a packet matters to `config`.
-pub(in crate::convert) fn looks_at_codepoint(config: &MatchConfig) -> bool {
+/// What of a packet matters to `config`, among what policies write.
+pub(in crate::convert) fn looks_at(config: &MatchConfig) -> Fields {
     let inside = [&config.all, &config.any].into_iter().flatten().flatten();
-    config.dscp.is_some()
-        || config.precedence.is_some()
-        || inside.chain(config.not.as_deref()).any(looks_at_codepoint)
-}
-
-/// Whether the label of a packet matters to `config`.
-pub(in crate::convert) fn looks_at_label(config: &MatchConfig) -> bool {
-    let inside = [&config.all, &config.any].into_iter().flatten().flatten();
-    config.label.is_some() || inside.chain(config.not.as_deref()).any(looks_at_label)
+    let own = [
+        (config.dscp.is_some() || config.precedence.is_some(), Fields::CODEPOINT),
+        (config.cos.is_some(), Fields::COS),
+        (config.mpls_exp.is_some(), Fields::EXP),
+        (config.color.is_some(), Fields::COLOR),
+        (config.label.is_some(), Fields::LABEL),
+    ];
+    let own = own.into_iter().filter(|(looks, _)| *looks).map(|(_, field)| field);
+    own.chain(inside.chain(config.not.as_deref()).map(looks_at)).collect()
 }
 
 /// Whether all hold: one that does not is enough to say no.

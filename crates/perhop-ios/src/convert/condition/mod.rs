@@ -3,102 +3,177 @@
 mod access_list;
 mod algebra;
 
-use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange};
-use perhop_qos::packet::Protocol;
+use perhop_qos::Color;
+use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange};
+use perhop_qos::packet::{LinkMark, Protocol};
 
 use crate::ast::{
-    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Polarity, RateLimitMatch, Statement,
+    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Interface, LinkEncapsulation, Polarity,
+    RateLimitMatch, ServiceInstance, Statement,
 };
 use crate::syntax::application::{application, ip_protocol};
 use access_list::of_access_list;
 pub(crate) use algebra::Condition;
+pub(super) use algebra::looks_at;
 use algebra::of_family;
-pub(super) use algebra::{looks_at_codepoint, looks_at_label};
 
 /// Class-maps inside class-maps go no deeper.
 const DEEPEST: usize = 16;
 
-/// The packets of the class called `name`; `None` where there is no such class-map.
-pub(super) fn of_class(configuration: &Configuration, name: &str) -> Option<Condition> {
+/// The VLAN tags with which packets cross a sub-interface.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tags {
+    pub(super) outer: Option<u16>,
+    pub(super) inner: Option<u16>,
+}
+
+impl Tags {
+    pub(super) fn of(interface: &Interface) -> Tags {
+        match interface.encapsulation.map(|encapsulation| encapsulation.value) {
+            Some(LinkEncapsulation::Dot1q(outer)) if interface.native_vlan.is_none() => {
+                Tags { outer: Some(outer), inner: interface.second_vlan.map(|inner| inner.value) }
+            }
+            _ => Tags::default(),
+        }
+    }
+    /// Of frames of one VLAN: `dot1q 10 second-dot1q 20`.
+    pub(super) fn of_instance(instance: &ServiceInstance) -> Tags {
+        let words = instance.encapsulation.iter().flat_map(|at| at.value.split_ascii_whitespace());
+        let words: Vec<&str> = words.collect();
+        let after = |keyword: &str| {
+            let value = words.iter().skip_while(|word| **word != keyword).nth(1);
+            value.and_then(|value| value.parse().ok())
+        };
+        Tags { outer: after("dot1q"), inner: after("second-dot1q") }
+    }
+}
+
+/// The packets of the class called `name` on a port with these `tags`; `None` where there is no such
+/// class-map.
+pub(super) fn of_class(configuration: &Configuration, name: &str, tags: Tags) -> Option<Condition> {
     if name == CLASS_DEFAULT {
         return Some(Condition::Always);
     }
-    configuration.class_maps.get(name).map(|map| of_class_map(configuration, map, 0))
+    let classes = Classes { configuration, tags };
+    configuration.class_maps.get(name).map(|map| classes.of_class_map(map, 0))
 }
 
-fn of_class_map(configuration: &Configuration, map: &ClassMap, depth: usize) -> Condition {
-    let conditions = map.statements.iter().map(|statement| {
-        let condition = of_statement(configuration, statement, depth);
-        match statement.polarity {
-            Polarity::Is => condition,
-            Polarity::Not => condition.negated(),
+/// The class-maps of a configuration, on a port with these tags.
+#[derive(Clone, Copy)]
+struct Classes<'a> {
+    configuration: &'a Configuration,
+    tags: Tags,
+}
+
+impl Classes<'_> {
+    fn of_class_map(self, map: &ClassMap, depth: usize) -> Condition {
+        let conditions = map.statements.iter().map(|statement| {
+            let condition = self.of_statement(statement, depth);
+            match statement.polarity {
+                Polarity::Is => condition,
+                Polarity::Not => condition.negated(),
+            }
+        });
+        let conditions: Vec<Condition> = conditions.collect();
+        match map.combination {
+            // The router lets no packet match a class-map that says nothing.
+            _ if conditions.is_empty() => Condition::Never,
+            Combination::MatchAll => Condition::all(conditions),
+            Combination::MatchAny => Condition::any(conditions),
         }
-    });
-    let conditions: Vec<Condition> = conditions.collect();
-    match map.combination {
-        // The router lets no packet match a class-map that says nothing.
-        _ if conditions.is_empty() => Condition::Never,
-        Combination::MatchAll => Condition::all(conditions),
-        Combination::MatchAny => Condition::any(conditions),
+    }
+
+    fn of_statement(self, statement: &Statement, depth: usize) -> Condition {
+        let condition = self.of_criterion(&statement.criterion, depth);
+        match of_family(self.configuration, statement.family) {
+            Condition::Always => condition,
+            family => Condition::all(vec![family, condition]),
+        }
+    }
+
+    fn of_criterion(self, criterion: &Criterion, depth: usize) -> Condition {
+        let configuration = self.configuration;
+        match criterion {
+            Criterion::Any => Condition::Always,
+            Criterion::AccessGroup(name) => of_access_group(configuration, name),
+            Criterion::Precedence(values) => Condition::when(MatchConfig {
+                precedence: Some(OneOrMany(values.clone())),
+                ..MatchConfig::default()
+            }),
+            Criterion::Dscp(values) => Condition::when(MatchConfig {
+                dscp: Some(OneOrMany(values.clone())),
+                ..MatchConfig::default()
+            }),
+            Criterion::InputInterface(name) if configuration.interfaces.get(name).is_none() => {
+                Condition::Never
+            }
+            Criterion::InputInterface(name) => {
+                Condition::when(MatchConfig { input: Some(name.clone().into()), ..MatchConfig::default() })
+            }
+            Criterion::Protocol(name) => of_protocol(name),
+            Criterion::Rtp(first, last) => Condition::any(
+                PortRange::new(*first, *last).ok().map(|range| udp_to(vec![range])).into_iter().collect(),
+            ),
+            Criterion::ClassMap(name) => match configuration.class_maps.get(name) {
+                Some(map) if depth < DEEPEST => self.of_class_map(map, depth + 1),
+                _ => Condition::Never,
+            },
+            Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
+            // There is one label for both: where both are in use, it is the group.
+            Criterion::TrafficClass(_) if configuration.has_both_groups => Condition::Never,
+            Criterion::TrafficClass(classes) => of_labels(classes.clone()),
+            // With two tags both have the same class of service.
+            Criterion::Cos(values) | Criterion::CosInner(values) => {
+                Condition::when(MatchConfig { cos: Some(link_marks(values)), ..MatchConfig::default() })
+            }
+            Criterion::MplsTopmost(values) => {
+                Condition::when(MatchConfig { mpls_exp: Some(link_marks(values)), ..MatchConfig::default() })
+            }
+            Criterion::DiscardClass(values) => of_discard_classes(values),
+            Criterion::PacketLength { min, max } => of_lengths(*min, *max),
+            Criterion::Vlan(ranges) => of_vlan(self.tags.outer, ranges),
+            Criterion::VlanInner(ranges) => of_vlan(self.tags.inner, ranges),
+            // Perhop's packets do not show it (`Criterion::unseen`).
+            Criterion::Application(_) | Criterion::NotModelled(_) => Condition::Never,
+        }
     }
 }
 
-fn of_statement(configuration: &Configuration, statement: &Statement, depth: usize) -> Condition {
-    let condition = of_criterion(configuration, &statement.criterion, depth);
-    match of_family(configuration, statement.family) {
-        Condition::Always => condition,
-        family => Condition::all(vec![family, condition]),
-    }
+fn link_marks(values: &[u8]) -> OneOrMany<LinkMark> {
+    OneOrMany(values.iter().copied().filter_map(LinkMark::new).collect())
 }
 
-fn of_criterion(configuration: &Configuration, criterion: &Criterion, depth: usize) -> Condition {
-    match criterion {
-        Criterion::Any => Condition::Always,
-        Criterion::AccessGroup(name) => of_access_group(configuration, name),
-        Criterion::Precedence(values) => Condition::when(MatchConfig {
-            precedence: Some(OneOrMany(values.clone())),
-            ..MatchConfig::default()
-        }),
-        Criterion::Dscp(values) => {
-            Condition::when(MatchConfig { dscp: Some(OneOrMany(values.clone())), ..MatchConfig::default() })
-        }
-        Criterion::InputInterface(name) if configuration.interfaces.get(name).is_none() => Condition::Never,
-        Criterion::InputInterface(name) => {
-            Condition::when(MatchConfig { input: Some(name.clone().into()), ..MatchConfig::default() })
-        }
-        Criterion::Protocol(name) => of_protocol(name),
-        Criterion::Rtp(first, last) => Condition::any(
-            PortRange::new(*first, *last).ok().map(|range| udp_to(vec![range])).into_iter().collect(),
-        ),
-        Criterion::ClassMap(name) => match configuration.class_maps.get(name) {
-            Some(map) if depth < DEEPEST => of_class_map(configuration, map, depth + 1),
-            _ => Condition::Never,
-        },
-        Criterion::QosGroup(group) => of_group(*group),
-        // Perhop's packets do not show it (`Criterion::unseen`).
-        Criterion::Cos(_)
-        | Criterion::CosInner(_)
-        | Criterion::MplsTopmost(_)
-        | Criterion::DiscardClass(_)
-        | Criterion::TrafficClass(_)
-        | Criterion::PacketLength { .. }
-        | Criterion::Vlan(_)
-        | Criterion::VlanInner(_)
-        | Criterion::Application(_)
-        | Criterion::NotModelled(_) => Condition::Never,
-    }
+/// The router's own drop precedence is the packet's color here: neither leaves the node.
+fn of_discard_classes(values: &[u8]) -> Condition {
+    let colors = values.iter().map(|value| Color::new((*value).into())).collect();
+    Condition::when(MatchConfig { color: Some(OneOrMany(colors)), ..MatchConfig::default() })
 }
 
-fn of_access_group(configuration: &Configuration, name: &str) -> Condition {
+/// Both ends included; a range that is empty holds no packet.
+fn of_lengths(min: Option<u32>, max: Option<u32>) -> Condition {
+    let bound = |bytes: u32| u16::try_from(bytes).unwrap_or(u16::MAX);
+    let range = LengthRange::new(bound(min.unwrap_or(0)), bound(max.unwrap_or(u32::MAX)));
+    range.map_or(Condition::Never, |range| {
+        Condition::when(MatchConfig { length: Some(range.into()), ..MatchConfig::default() })
+    })
+}
+
+/// All packets of a port have its tags: either all of them meet it, or none.
+fn of_vlan(tag: Option<u16>, ranges: &[(u16, u16)]) -> Condition {
+    let holds = |tag: u16| ranges.iter().any(|(first, last)| (*first..=*last).contains(&tag));
+    if tag.is_some_and(holds) { Condition::Always } else { Condition::Never }
+}
+
+pub(super) fn of_access_group(configuration: &Configuration, name: &str) -> Condition {
     configuration.access_lists.get(name).map_or(Condition::Never, |list| of_access_list(configuration, list))
 }
 
 /// The router's groups are labels here: both are forgotten when the packet leaves.
-fn of_group(group: u32) -> Condition {
-    let label = u8::try_from(group).map(OneOrMany::from);
-    label.map_or(Condition::Never, |label| {
-        Condition::when(MatchConfig { label: Some(label), ..MatchConfig::default() })
-    })
+fn of_labels(labels: Vec<u8>) -> Condition {
+    if labels.is_empty() {
+        return Condition::Never;
+    }
+    Condition::when(MatchConfig { label: Some(OneOrMany(labels)), ..MatchConfig::default() })
 }
 
 fn udp_to(ports: Vec<PortRange>) -> Condition {
@@ -144,6 +219,6 @@ pub(super) fn of_rate_limit(configuration: &Configuration, matches: &RateLimitMa
         RateLimitMatch::Dscp(dscp) => {
             Condition::when(MatchConfig { dscp: Some((*dscp).into()), ..MatchConfig::default() })
         }
-        RateLimitMatch::QosGroup(group) => of_group(*group),
+        RateLimitMatch::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
     }
 }

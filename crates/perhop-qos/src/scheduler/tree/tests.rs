@@ -1,4 +1,5 @@
-//! Choices that are kept until a head changes, held against choices that are made afresh for every packet.
+//! Choices that are kept until a head changes, and credit that is known to be there, held against choices
+//! that are made afresh for every packet.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -9,23 +10,32 @@ use crate::queue::{PrecedenceSource, Queue, QueueId};
 use crate::scheduler::Selection;
 use crate::{FlowKey, Packet, Rate, Time};
 
-/// The schedulers whose choices do not depend on time, and a share that each takes.
-const SCHEDULERS: [(&str, &str, [&str; 4]); 6] = [
+/// The schedulers, and a share that each takes; the choices of the first six do not depend on time.
+const SCHEDULERS: [(&str, &str, [&str; 4]); 9] = [
     ("fifo", "", [""; 4]),
     ("priority", "level", ["3", "0", "2", "1"]),
     ("wrr", "weight", ["0.4", "1", "2.5", "1"]),
     ("drr", "quantum", ["\"300B\"", "\"900B\"", "\"1500B\"", "\"40B\""]),
     ("scfq", "weight", ["1", "2", "5", "0.1"]),
     ("wfq", "weight", ["1", "2", "5", "0.1"]),
+    ("wf2q-plus", "weight", ["1", "2", "5", "0.1"]),
+    ("three-parameter", "minimum", ["\"1Mb/s\"", "\"5Mb/s\"", "\"300kb/s\"", "\"2Mb/s\""]),
+    ("priority", "cap", [r#"{"rate": "1Mb/s", "burst": "2kB"}"#; 4]),
 ];
+/// Those that may stand above shapers.
+const ABOVE_SHAPERS: [usize; 8] = [0, 1, 2, 3, 4, 6, 7, 8];
 
-/// `scheduler` over as many classes as `inner` has entries: a queue, or a scheduler inside.
-fn queueing(scheduler: usize, inner: &[Option<Value>]) -> Value {
+/// `scheduler` over as many classes as `inner` has entries: a queue, or a scheduler inside. Bit `n` of
+/// `shaped` says whether class `n` is shaped.
+fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
     let (name, share, shares) = SCHEDULERS[scheduler];
     let class = |(index, inner): (usize, &Option<Value>)| {
         let mut class = json!({ "name": index.to_string(), "match": { "dscp": index } });
         if !share.is_empty() {
             class["share"] = serde_json::from_str(&format!("{{\"{share}\": {}}}", shares[index])).unwrap();
+        }
+        if shaped >> index & 1 == 1 {
+            class["shape"] = json!({ "rate": format!("{}Mb/s", 1 + index), "burst": "2kB" });
         }
         if let Some(inner) = inner {
             class["queueing"] = inner.clone();
@@ -36,46 +46,83 @@ fn queueing(scheduler: usize, inner: &[Option<Value>]) -> Value {
     json!({ "scheduler": name, "classes": classes })
 }
 
-/// Up to three levels, up to four classes each.
-fn policies() -> impl Strategy<Value = Value> {
-    let leaf = (0..6usize, 1..5usize).prop_map(|(scheduler, count)| queueing(scheduler, &vec![None; count]));
-    let level = |below: BoxedStrategy<Value>| {
+/// Up to three levels, up to four classes each, under `schedulers`; some are shaped if `shaped` is not 0.
+fn policies(schedulers: &'static [usize], shaped: u32) -> impl Strategy<Value = Value> {
+    let choice = move || (prop::sample::select(schedulers), 0..=shaped);
+    let leaf = (choice(), 1..5usize)
+        .prop_map(|((scheduler, shaped), count)| queueing(scheduler, &vec![None; count], shaped));
+    let level = move |below: BoxedStrategy<Value>| {
         let classes = prop::collection::vec(prop::option::of(below), 1..5);
-        (0..6usize, classes).prop_map(|(scheduler, classes)| queueing(scheduler, &classes)).boxed()
+        (choice(), classes)
+            .prop_map(|((scheduler, shaped), classes)| queueing(scheduler, &classes, shaped))
+            .boxed()
     };
     level(level(leaf.boxed()))
 }
 
+/// What arrives, when somebody asks, and whether the choice is followed.
+fn steps() -> impl Strategy<Value = Vec<(u32, usize, u32, u64)>> {
+    prop::collection::vec((0u32..5, 0usize..64, 40u32..1500, 0u64..2000), 1..300)
+}
+
+/// Takes both trees through `steps`; what `forget` lets the second one forget changes nothing.
+fn compare(
+    mut tree: SchedulerTree,
+    mut afresh: SchedulerTree,
+    steps: &[(u32, usize, u32, u64)],
+    forget: impl Fn(&mut SchedulerTree),
+) -> Result<(), TestCaseError> {
+    let mut queues = vec![Queue::new(&PrecedenceSource::default()); tree.leaves.len()];
+    let mut now = Time::ZERO;
+    for (step, queue, length, gap) in steps.iter().copied() {
+        now += Time::from_microseconds(gap);
+        forget(&mut afresh);
+        if step < 2 {
+            let queue = queue % queues.len();
+            queues[queue].push(Packet::new(FlowKey::default(), length));
+            tree.enqueued(now, QueueId(queue as u16), length, &queues[queue]);
+            afresh.enqueued(now, QueueId(queue as u16), length, &queues[queue]);
+            continue;
+        }
+        let selection = tree.select(now, &queues);
+        prop_assert_eq!(selection, afresh.select(now, &queues));
+        // Now and then a choice is not followed at once: the ring has no room.
+        if let (Selection::Serve(id), true) = (selection, step > 2) {
+            let length = queues[id.index()].pop().unwrap().length;
+            tree.dequeued(now, id, length, &queues[id.index()]);
+            afresh.dequeued(now, id, length, &queues[id.index()]);
+        }
+    }
+    Ok(())
+}
+
+fn build(policy: Value) -> SchedulerTree {
+    let config: QueueingConfig = serde_json::from_value(policy).unwrap();
+    SchedulerTree::build(&config, Rate::from_bits_per_second(8_000_000)).unwrap()
+}
+
+/// Every scheduler is to choose, whether or not its choice may have changed.
+fn choose_always(tree: &mut SchedulerTree) {
+    tree.nodes.iter_mut().for_each(|node| node.heeds_time = true);
+}
+
 proptest! {
     #[test]
-    fn a_choice_stands_until_a_head_changes(
-        policy in policies(),
-        steps in prop::collection::vec((0u32..5, 0usize..64, 40u32..1500, 0u64..2000), 1..300),
-    ) {
-        let config: QueueingConfig = serde_json::from_value(policy).unwrap();
-        let rate = Rate::from_bits_per_second(8_000_000);
-        let mut tree = SchedulerTree::build(&config, rate).unwrap();
+    fn a_choice_stands_until_a_head_changes(policy in policies(&[0, 1, 2, 3, 4, 5], 0), steps in steps()) {
+        let tree = build(policy);
         prop_assume!(matches!(tree.layout, Layout::Deep));
-        let mut afresh = SchedulerTree { heeds_time: true, ..tree.clone() };
-        let mut queues = vec![Queue::new(&PrecedenceSource::default()); tree.leaves.len()];
-        let mut now = Time::ZERO;
-        for (step, queue, length, gap) in steps {
-            now += Time::from_microseconds(gap);
-            if step < 2 {
-                let queue = queue % queues.len();
-                queues[queue].push(Packet::new(FlowKey::default(), length));
-                tree.enqueued(now, QueueId(queue as u16), length, &queues[queue]);
-                afresh.enqueued(now, QueueId(queue as u16), length, &queues[queue]);
-                continue;
-            }
-            let selection = tree.select(now, &queues);
-            prop_assert_eq!(selection, afresh.select(now, &queues));
-            // Now and then a choice is not followed at once: the ring has no room.
-            if let (Selection::Serve(id), true) = (selection, step > 2) {
-                let length = queues[id.index()].pop().unwrap().length;
-                tree.dequeued(now, id, length, &queues[id.index()]);
-                afresh.dequeued(now, id, length, &queues[id.index()]);
-            }
-        }
+        let afresh = SchedulerTree { heeds_time: true, ..tree.clone() };
+        compare(tree, afresh, &steps, choose_always)?;
+    }
+
+    /// Nor is a shaper asked again whose credit is known to be there.
+    #[test]
+    fn credit_that_is_there_stays(policy in policies(&ABOVE_SHAPERS, 15), steps in steps()) {
+        let tree = build(policy);
+        prop_assume!(matches!(tree.layout, Layout::Deep));
+        compare(tree.clone(), tree, &steps, |tree| {
+            choose_always(tree);
+            tree.nodes.iter_mut().flat_map(|node| &mut node.shaping).for_each(|shaping| shaping.covered = 0);
+        })?;
     }
 }

@@ -1,7 +1,7 @@
 //! Schedulers and shapers whose choices depend on time: all of them choose afresh before every packet. They
 //! count as the accounting says.
 
-use super::{Below, Place, SchedulerTree, head_of};
+use super::{Below, Node, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};
 use crate::scheduler::{Scheduler, Selection};
 use crate::units::Time;
@@ -12,12 +12,14 @@ impl SchedulerTree {
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
         if self.shaping(place).shaper.is_none() {
-            self.nodes[place.node].note_tail(place.child, length, queue, self.accounting);
+            let node = &mut self.nodes[place.node];
+            node.is_stale |= node.note_tail(place.child, length, queue, self.accounting);
             self.announce(now, place, self.accounting.counted(length));
         }
     }
 
-    /// Lets every scheduler choose, those inside before those around them, then follows the choices.
+    /// Lets every scheduler choose whose choice may have changed, those inside before those around them, then
+    /// follows the choices.
     #[inline(never)]
     pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let mut release = Time::MAX;
@@ -27,7 +29,10 @@ impl SchedulerTree {
                 let ready_at = self.look_at(now, Place { node: index, child }, queues);
                 release = release.min(ready_at.unwrap_or(Time::MAX));
             }
-            self.nodes[index].choose(now);
+            let node = &mut self.nodes[index];
+            if node.is_stale || node.heeds_time {
+                node.choose(now);
+            }
         }
         match self.chosen() {
             Some(queue) => Selection::Serve(queue),
@@ -37,21 +42,28 @@ impl SchedulerTree {
     }
 
     /// Notes the head of the child at `place`; where its shaper holds it back, returns until when.
+    #[inline]
     fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
-        let length = match self.nodes[place.node].children[place.child] {
+        let node = &self.nodes[place.node];
+        let length = match node.children[place.child] {
             Below::Queue(queue) => head_of(&queues[queue.index()], self.accounting),
-            Below::Node(node) => self.nodes[usize::from(node)].head(),
+            Below::Node(inner) => self.nodes[usize::from(inner)].head(),
         };
-        let shaping = self.shaping(place);
-        let ready_at = shaping.shaper.as_ref().map_or(now, |shaper| shaper.ready_at(now, length));
-        if length > 0 && ready_at > now {
-            self.nodes[place.node].set_head(place.child, 0);
-            return Some(ready_at);
+        let shaping = &node.shaping[place.child];
+        if length > shaping.covered
+            && let Some(shaper) = &shaping.shaper
+        {
+            let ready_at = shaper.ready_at(now, length);
+            if ready_at > now {
+                self.nodes[place.node].note_head(place.child, 0);
+                return Some(ready_at);
+            }
+            if !shaping.released {
+                self.announce(now, place, length);
+            }
+            self.nodes[place.node].shaping[place.child].covered = length;
         }
-        if length > 0 && shaping.shaper.is_some() && !shaping.released {
-            self.announce(now, place, length);
-        }
-        self.nodes[place.node].set_head(place.child, length);
+        self.nodes[place.node].note_head(place.child, length);
         None
     }
 
@@ -79,6 +91,7 @@ impl SchedulerTree {
             }
             let node = &mut self.nodes[place.node];
             node.sent(now, place.child, length, head);
+            node.is_stale = false;
             head = node.head();
             next = node.parent;
         }
@@ -91,13 +104,24 @@ impl SchedulerTree {
     /// and the child keeps its place there.
     fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
         let shaping = &mut self.nodes[place.node].shaping[place.child];
-        shaping.released = false;
+        (shaping.released, shaping.covered) = (false, 0);
         let Some(shaper) = &mut shaping.shaper else { return head };
         shaper.sent(now, length);
         if head == 0 || shaper.ready_at(now, head) > now {
             return 0;
         }
+        shaping.covered = head;
         self.announce(now, place, head);
         head
+    }
+}
+
+impl Node {
+    /// As [`set_head`](Node::set_head); another head may change the choice.
+    #[inline]
+    fn note_head(&mut self, child: usize, length: u32) {
+        if self.heads[child] != length {
+            self.is_stale = self.set_head(child, length);
+        }
     }
 }

@@ -1,0 +1,147 @@
+//! Marks that perhop's packets have only in part: groups beside traffic classes, and colors that policers
+//! are aware of.
+
+use crate::ast::{Basis, Configuration, Criterion, Field, Marking, Polarity, Police, PolicyClass};
+use crate::line::LineState;
+
+/// Class-maps inside class-maps go no deeper.
+const DEEPEST: usize = 16;
+
+/// Says of lines that they are not modelled, where only the whole configuration tells.
+pub(super) fn check(configuration: &mut Configuration) {
+    let has = |field| configuration.mentions(field);
+    configuration.has_both_groups = has(Field::QosGroup) && has(Field::TrafficClass);
+    let mut lines = Vec::new();
+    if configuration.has_both_groups {
+        let note = "perhop has one label for groups and traffic classes: here it is the group";
+        lines.extend(traffic_classes(configuration).map(|line| (line, note)));
+    }
+    for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
+        let police = class.police.as_ref().map(|police| &police.value);
+        let conform = police.and_then(|police| police.conform_class.as_ref());
+        if let (Some(police), Some(named)) = (police, conform)
+            && let Some(why) = configuration.color_blind(&class.name, police)
+        {
+            lines.push((named.line, why));
+        }
+    }
+    for (line, note) in lines {
+        let line = configuration.lines.get_mut(line.wrapping_sub(1));
+        if let Some(line) = line.filter(|line| line.state == LineState::Modelled) {
+            (line.state, line.note) = (LineState::NotModelled, Some(note.to_owned()));
+        }
+    }
+}
+
+/// Lines about traffic classes.
+fn traffic_classes(configuration: &Configuration) -> impl Iterator<Item = usize> {
+    let statements = configuration.class_maps.iter().flat_map(|map| &map.statements);
+    let matched = statements.filter(|one| matches!(one.criterion, Criterion::TrafficClass(_)));
+    let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
+    let set = classes.flat_map(|class| &class.marks).filter(|mark| names(&mark.value, Field::TrafficClass));
+    matched.map(|one| one.line).chain(set.map(|mark| mark.line))
+}
+
+/// Whether `marking` writes `field`, or reads it.
+fn names(marking: &Marking, field: Field) -> bool {
+    marking.field() == Some(field) || reads(marking, field)
+}
+
+fn reads(marking: &Marking, field: Field) -> bool {
+    matches!(marking, Marking::Copy { from, .. } if *from == field)
+}
+
+/// What a class writes: its own lines, and its policers'.
+fn markings(class: &PolicyClass) -> impl Iterator<Item = &Marking> {
+    let police = class.police.iter().map(|police| &police.value);
+    let actions = police.flat_map(|police| [&police.conform, &police.exceed, &police.violate]);
+    let packets = class.police_packets.iter().map(|police| &police.value);
+    let of_packets = packets.flat_map(|police| [&police.conform, &police.exceed, &police.violate]);
+    let actions = actions.chain(of_packets).flatten().filter_map(|action| action.marking.as_ref());
+    class.marks.iter().map(|mark| &mark.value).chain(actions)
+}
+
+/// Whether a criterion looks at `field`, of those that packets do not carry.
+fn looks_at(criterion: &Criterion, field: Field) -> bool {
+    match criterion {
+        Criterion::QosGroup(_) => field == Field::QosGroup,
+        Criterion::TrafficClass(_) => field == Field::TrafficClass,
+        Criterion::DiscardClass(_) => field == Field::DiscardClass,
+        _ => false,
+    }
+}
+
+impl Configuration {
+    /// Whether any class-map or policy is about `field`.
+    fn mentions(&self, field: Field) -> bool {
+        let mut classes = self.policy_maps.iter().flat_map(|policy| &policy.classes);
+        self.is_matched(field) || classes.any(|class| markings(class).any(|marking| names(marking, field)))
+    }
+
+    fn is_matched(&self, field: Field) -> bool {
+        let mut statements = self.class_maps.iter().flat_map(|map| &map.statements);
+        statements.any(|statement| looks_at(&statement.criterion, field))
+    }
+
+    /// Whether anything gives packets a group or a traffic class.
+    pub(crate) fn sets_labels(&self) -> bool {
+        let is_label = |field| matches!(field, Some(Field::QosGroup | Field::TrafficClass));
+        let limits = self.interfaces.iter().flat_map(|interface| &interface.rate_limits);
+        let actions = limits.flat_map(|limit| [&limit.conform, &limit.exceed]);
+        let mut of_limits = actions.filter_map(|action| action.marking.as_ref());
+        let mut classes = self.policy_maps.iter().flat_map(|policy| &policy.classes);
+        classes.any(|class| markings(class).any(|marking| is_label(marking.field())))
+            || of_limits.any(|marking| is_label(marking.field()))
+    }
+
+    /// Whether anything depends on the discard class of packets.
+    pub(crate) fn asks_for_discard_class(&self) -> bool {
+        let field = Field::DiscardClass;
+        let asks = |class: &PolicyClass| {
+            let detect = class.random_detect.as_ref();
+            detect.is_some_and(|detect| detect.value.basis == Basis::DiscardClass)
+                || markings(class).any(|marking| reads(marking, field))
+        };
+        self.is_matched(field) || self.policy_maps.iter().flat_map(|policy| &policy.classes).any(asks)
+    }
+
+    /// Why `police` of the class called `class`, which names classes for colors, takes no notice of them.
+    pub(crate) fn color_blind(&self, class: &str, police: &Police) -> Option<&'static str> {
+        const COLORS: &str = "colors are discard classes in perhop: classes for colors may be told by 0 for \
+                              conforming and 1 for exceeding packets, and by no others";
+        if police.peak.is_none() && police.violate.is_empty() {
+            return Some(
+                "colors of packets count where a policer has a second bucket: violate-action or pir",
+            );
+        }
+        if self.tells_by_discard_class(class, 0) {
+            return Some(COLORS);
+        }
+        let named = [(&police.conform_class, 0), (&police.exceed_class, 1)];
+        for (name, color) in named.into_iter().filter_map(|(at, color)| Some((&at.as_ref()?.value, color))) {
+            if self.class_maps.get(name).is_none() {
+                return Some("a class for colors that is not there");
+            }
+            if self.tells_by_discard_class(name, 0) && !self.is_discard_class(name, color) {
+                return Some(COLORS);
+            }
+        }
+        None
+    }
+
+    /// Whether the class called `name` looks at discard classes.
+    fn tells_by_discard_class(&self, name: &str, depth: usize) -> bool {
+        let mut statements = self.class_maps.get(name).into_iter().flat_map(|map| &map.statements);
+        statements.any(|statement| match &statement.criterion {
+            Criterion::ClassMap(inner) => depth < DEEPEST && self.tells_by_discard_class(inner, depth + 1),
+            criterion => looks_at(criterion, Field::DiscardClass),
+        })
+    }
+
+    /// Whether the class called `name` is all packets of one discard class, and nothing else.
+    fn is_discard_class(&self, name: &str, value: u8) -> bool {
+        let statements = self.class_maps.get(name).map(|map| map.statements.as_slice());
+        matches!(statements, Some([only]) if only.polarity == Polarity::Is
+            && only.criterion == Criterion::DiscardClass(vec![value]))
+    }
+}

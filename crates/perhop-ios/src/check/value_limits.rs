@@ -1,0 +1,36 @@
+//! Limits of packets with some values that have no effect beside other lines of their class.
+
+use crate::ast::{Configuration, Field, PolicyClass};
+use crate::diagnostic::Diagnostic;
+
+/// Whether queues tell packets by `field`.
+pub(crate) fn limits_queues(field: Field) -> bool {
+    matches!(field, Field::Dscp | Field::Precedence | Field::Cos | Field::DiscardClass)
+}
+
+pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
+    classes.for_each(|class| of_class(class, found));
+}
+
+fn of_class(class: &PolicyClass, found: &mut Vec<Diagnostic>) {
+    let lines = || class.value_limits.iter().filter(|line| limits_queues(line.value.field));
+    let Some(first) = lines().next() else { return };
+    for line in lines() {
+        let field = line.value.field;
+        let beside = if class.random_detect.is_some() {
+            "random-detect"
+        } else if class.fair_queue.is_some() {
+            "fair-queue"
+        } else if field != first.value.field {
+            "limits by another field"
+        } else {
+            continue;
+        };
+        found.push(Diagnostic::warning(
+            line.line,
+            format!("a queue limit by {field} beside {beside} in class {}", class.name),
+            "which of them the router heeds is not documented: here the line has no effect",
+        ));
+    }
+}

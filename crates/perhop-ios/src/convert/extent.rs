@@ -1,0 +1,52 @@
+//! How many levels and classes a policy has with those inside it.
+
+use super::Context;
+use super::reference::{DEEPEST, MOST_CLASSES};
+use crate::ast::PolicyMap;
+use crate::diagnostic::Diagnostic;
+
+/// Why a policy is not attached.
+enum Excess {
+    /// A policy in this line is inside of three others.
+    Level(usize),
+    Classes,
+}
+
+impl Context<'_> {
+    /// Whether `policy`, attached in `line`, has no more levels than routers take, and no more classes than
+    /// are left; takes its classes from them.
+    pub(super) fn is_of_extent(&mut self, policy: &PolicyMap, line: usize) -> bool {
+        let mut left = self.classes_left;
+        let refusal = self.take(policy, 0, &mut left).err().map(|excess| match excess {
+            Excess::Level(inner) => Diagnostic::error(
+                line,
+                format!("policy {} has more than {} levels (line {inner})", policy.name, DEEPEST + 1),
+                "the router refuses the line: no policy applies here",
+            ),
+            Excess::Classes => Diagnostic::error(
+                line,
+                format!("policy {} brings the classes of all policies above {MOST_CLASSES}", policy.name),
+                "routers have queues for some thousand; no policy applies here",
+            ),
+        });
+        let fits = refusal.is_none();
+        if fits {
+            self.classes_left = left;
+        }
+        self.found.extend(refusal);
+        fits
+    }
+
+    fn take(&self, policy: &PolicyMap, depth: usize, left: &mut usize) -> Result<(), Excess> {
+        for class in &policy.classes {
+            *left = left.checked_sub(1).ok_or(Excess::Classes)?;
+            let Some(at) = &class.service_policy else { continue };
+            let Some(inner) = self.configuration.policy_maps.get(&at.value) else { continue };
+            if depth == DEEPEST {
+                return Err(Excess::Level(at.line));
+            }
+            self.take(inner, depth + 1, left)?;
+        }
+        Ok(())
+    }
+}

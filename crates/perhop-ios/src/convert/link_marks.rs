@@ -1,0 +1,121 @@
+//! What a router does with marks by itself, and what it refuses to set.
+
+use perhop_qos::Color;
+use perhop_qos::action::Action;
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::packet::LinkMark;
+
+use super::condition::{Condition, looks_at};
+use super::fields::Fields;
+use super::resolved::{ResolvedClass, ResolvedPolicy};
+use super::{Context, Wire};
+use crate::ast::{Direction, Field, Interface};
+use crate::diagnostic::Diagnostic;
+
+/// Which VLAN tag packets have on a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Tag {
+    /// None.
+    Untagged,
+    /// One that the configuration does not tell: other VLANs of the port have tags.
+    Unknown,
+    /// One by which a service instance takes frames; packets have it where the link's `headers` say so.
+    OfInstance,
+    /// One, on the only such port of the router.
+    Only,
+    /// One. Packets that leave may have come with another, whose class of service the new one does not have.
+    OneOfSeveral,
+}
+
+/// The stage by which a new tag has class of service 0 until a policy sets another.
+pub(super) fn new_tag() -> ConditionerConfig {
+    stage("new tag", Action::MarkCos(LinkMark::default()))
+}
+
+/// The stage by which packets come without a discard class, whatever their codepoint.
+pub(super) fn discard_class_0() -> ConditionerConfig {
+    stage("discard class 0", Action::Color(Color::GREEN))
+}
+
+fn stage(name: &str, action: Action) -> ConditionerConfig {
+    ConditionerConfig {
+        name: Some(name.to_owned()),
+        actions: vec![action, Action::Continue],
+        ..ConditionerConfig::default()
+    }
+}
+
+impl Context<'_> {
+    /// The tag of packets of `interface` on `wire`.
+    pub(super) fn tag(&self, interface: &Interface, wire: &Wire) -> Tag {
+        let is_part = |other: &Interface| other.parent.as_ref() == Some(&interface.name);
+        match wire.headers.encapsulation().tag {
+            true if self.tagged > 1 && self.is_router => Tag::OneOfSeveral,
+            true => Tag::Only,
+            false if !interface.service_instances.is_empty() => Tag::OfInstance,
+            false if interface.parent.is_some() => Tag::Unknown,
+            false if self.configuration.interfaces.iter().any(is_part) => Tag::Unknown,
+            false => Tag::Untagged,
+        }
+    }
+
+    /// Says what `policy` sets where the router does not, and what it asks for that is not there yet.
+    pub(super) fn misplaced(&mut self, policy: &ResolvedPolicy, direction: Direction, tag: Tag) {
+        if !self.is_router {
+            return;
+        }
+        let markings = self.markings(direction);
+        let (side, other) = match direction {
+            Direction::Input => ("input", "output"),
+            Direction::Output => ("output", "input"),
+        };
+        for class in &policy.classes {
+            for (field, what) in [(Field::Cos, "CoS"), (Field::MplsImposition, "EXP of new labels")] {
+                if class.sets(field) && !markings.writes(field) {
+                    self.found.push(Diagnostic::warning(
+                        class.line,
+                        format!("class {} sets the {what} in an {side} policy", class.name),
+                        format!("the router sets it in {other} policies only: nothing is written here"),
+                    ));
+                }
+            }
+            if tells_by_cos(class) {
+                self.found.extend(without_class_of_service(class, direction, tag));
+            }
+            let by_vlan = class.matches.iter().any(|line| line.starts_with("vlan"));
+            if by_vlan && class.condition == Condition::Never && tag == Tag::Untagged {
+                self.found.push(Diagnostic::warning(
+                    class.line,
+                    format!("class {} tells packets by VLAN on a port without VLANs", class.name),
+                    "no packet matches",
+                ));
+            }
+            if let Some(inner) = &class.policy {
+                self.misplaced(inner, direction, tag);
+            }
+        }
+    }
+}
+
+fn tells_by_cos(class: &ResolvedClass) -> bool {
+    matches!(&class.condition, Condition::When(config) if looks_at(config).contain(Fields::COS))
+}
+
+/// What to say of a class that tells packets by a class of service that they do not have.
+fn without_class_of_service(class: &ResolvedClass, direction: Direction, tag: Tag) -> Option<Diagnostic> {
+    let name = &class.name;
+    match (direction, tag) {
+        (Direction::Output, _) => Some(Diagnostic::warning(
+            class.line,
+            format!("class {name} tells packets by CoS in an output policy"),
+            "the router writes a new tag: its CoS is 0 until a policy sets another; match it where packets \
+             come in",
+        )),
+        (Direction::Input, Tag::Untagged | Tag::OfInstance) => Some(Diagnostic::warning(
+            class.line,
+            format!("class {name} tells packets by CoS, and they come without a VLAN tag"),
+            "untagged packets have no CoS; where they come with a tag, say so: `headers: [vlan]` of the link",
+        )),
+        (Direction::Input, _) => None,
+    }
+}

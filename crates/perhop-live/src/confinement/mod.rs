@@ -1,0 +1,84 @@
+//! What a process of the live path may still do once everything it needs is open.
+//!
+//! A forwarder reads frames that anyone may have made. Should one of them ever take the process over, it has
+//! no capability (capabilities(7)), gains none by starting a program (`PR_SET_NO_NEW_PRIVS`), and every
+//! system call that forwarding does not need is refused or ends the process (seccomp(2)).
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod system_calls;
+
+use std::{fs, io};
+
+use caps::{CapSet, Capability, CapsHashSet};
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+
+use crate::socket::system;
+
+/// Gives up all capabilities but `kept`, in every set, and the way to gain others by starting a program.
+///
+/// Capabilities are those of a thread, and its later threads have no others: this comes before them.
+///
+/// # Errors
+/// When the system refuses, or the process has several threads already.
+pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
+    let threads = fs::read_dir("/proc/self/task")?.count();
+    if threads != 1 {
+        let message = format!("the process has {threads} threads; it must be one of its own");
+        return Err(io::Error::other(message));
+    }
+    system::gain_no_privileges()?;
+    let wanted: CapsHashSet = kept.iter().copied().collect();
+    let had = caps::read(None, CapSet::Permitted).map_err(refused)?;
+    caps::clear(None, CapSet::Ambient).map_err(refused)?;
+    // Without this right the set stays as it is: it bounds what a started program gains, which is nothing.
+    if had.contains(&Capability::CAP_SETPCAP) {
+        for capability in caps::all().difference(&wanted) {
+            let is_known = caps::has_cap(None, CapSet::Bounding, *capability).unwrap_or(false);
+            if is_known {
+                caps::drop(None, CapSet::Bounding, *capability).map_err(refused)?;
+            }
+        }
+    }
+    let left: CapsHashSet = had.intersection(&wanted).copied().collect();
+    caps::clear(None, CapSet::Inheritable).map_err(refused)?;
+    caps::set(None, CapSet::Effective, &left).map_err(refused)?;
+    caps::set(None, CapSet::Permitted, &left).map_err(refused)
+}
+
+/// Leaves all threads of this process nothing but the system calls of forwarding, for good. Architectures
+/// have different calls: those of x86-64 and 64-bit ARM are known here, on others nothing happens.
+///
+/// # Errors
+/// When the kernel has no such filters.
+pub fn only_forward() -> io::Result<()> {
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    for filter in filters()? {
+        seccompiler::apply_filter_all_threads(&filter).map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// The filters. Each call is judged by both, and the stricter answer holds: what neither forwarding nor the
+/// end of the process asks for ends it; what its end asks for in vain is refused with `EPERM`.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn filters() -> io::Result<[BpfProgram; 2]> {
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(refused)?;
+    let in_vain = system_calls::refused().map_err(refused)?;
+    let mut known = system_calls::allowed().map_err(refused)?;
+    for (call, rules) in &in_vain {
+        known.entry(*call).or_default().extend(rules.iter().cloned());
+    }
+    let compiled = |rules, otherwise, listed| {
+        let filter = SeccompFilter::new(rules, otherwise, listed, architecture).map_err(refused)?;
+        filter.try_into().map_err(refused)
+    };
+    Ok([
+        compiled(in_vain, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM.cast_unsigned()))?,
+        compiled(known, SeccompAction::KillProcess, SeccompAction::Allow)?,
+    ])
+}
+
+fn refused(error: impl std::error::Error + Send + Sync + 'static) -> io::Error {
+    io::Error::other(error)
+}

@@ -1,0 +1,93 @@
+//! [`Exit`]: what the frames look like that leave by a device.
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::framing::HeaderStack;
+use perhop_qos::packet::{Dscp, Marks};
+
+use crate::config::{DirectionConfig, ForwarderConfig, MacAddress, SentFrames};
+use crate::frame::{Envelope, Layout, LinkLayer};
+
+/// What the frames look like that leave by a device.
+#[derive(Debug)]
+pub(super) struct Exit {
+    /// Where they go to.
+    neighbor: Option<MacAddress>,
+    /// The tags and labels of the link; `None` where frames keep their own.
+    envelope: Option<Box<Envelope>>,
+    /// Frames with so many bytes before the IP header need neither another envelope nor marks in theirs.
+    most_plain_bytes: u8,
+}
+
+impl Exit {
+    /// The exits by `devices`.
+    pub(super) fn all(
+        config: &ForwarderConfig,
+        devices: &[&str],
+        link_layer: LinkLayer,
+    ) -> Result<Vec<Exit>, ConfigError> {
+        let of = |name: &&str| {
+            // A bare packet has no place for an address.
+            let is_ethernet = link_layer == LinkLayer::Ethernet;
+            let neighbor = config.neighbors.get(*name).copied().filter(|_| is_ethernet);
+            let is_sent_on = |direction: &DirectionConfig| direction.sends_on.as_deref() == Some(*name);
+            let place = config.directions.iter().position(is_sent_on);
+            let envelope = place.map_or(Ok(None), |place| {
+                envelope(&config.directions[place], config.longest_frame as usize, link_layer)
+                    .map_err(|error| error.within(place).within("directions"))
+            })?;
+            let keeps_plain = envelope.as_ref().is_none_or(|envelope| envelope.is_plain());
+            let most_plain_bytes = if keeps_plain { Layout::MOST_PLAIN_BYTES } else { 0 };
+            Ok(Exit { neighbor, envelope, most_plain_bytes })
+        };
+        devices.iter().map(of).collect()
+    }
+
+    /// What is sent of `frame`, in which a packet with these marks stands where `layout` says.
+    #[inline]
+    pub(super) fn finish<'f>(
+        &'f mut self,
+        frame: &'f mut [u8],
+        layout: Layout,
+        dscp: Dscp,
+        marks: Marks,
+    ) -> &'f mut [u8] {
+        layout.mark(frame, dscp, marks.ecn());
+        if let Some(MacAddress(address)) = self.neighbor {
+            frame[..address.len()].copy_from_slice(&address);
+        }
+        if layout.header() <= usize::from(self.most_plain_bytes) {
+            return frame;
+        }
+        self.encapsulate(frame, layout, marks)
+    }
+
+    #[cold]
+    fn encapsulate<'f>(&'f mut self, frame: &'f mut [u8], layout: Layout, marks: Marks) -> &'f mut [u8] {
+        if let Some(envelope) = &mut self.envelope {
+            return envelope.around(frame, layout, marks);
+        }
+        layout.mark_link(frame, marks);
+        frame
+    }
+}
+
+/// What `direction` puts around the packets that it sends; `None` where they keep what they have.
+fn envelope(
+    direction: &DirectionConfig,
+    longest: usize,
+    link_layer: LinkLayer,
+) -> Result<Option<Box<Envelope>>, ConfigError> {
+    let envelope = match direction.sent_frames {
+        SentFrames::Kept => return Ok(None),
+        SentFrames::OfLink => Envelope::new(&direction.headers, longest),
+        SentFrames::Plain => Envelope::new(&HeaderStack::EMPTY, longest),
+    };
+    match link_layer {
+        LinkLayer::Ethernet => Ok(Some(Box::new(envelope))),
+        LinkLayer::Bare if envelope.is_plain() => Ok(None),
+        LinkLayer::Bare => {
+            Err(ConfigError::new("sent-frames", "bare packets have no room for tags and labels")
+                .help("use \"socket\": \"af-packet\""))
+        }
+    }
+}

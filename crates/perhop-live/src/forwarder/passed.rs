@@ -1,0 +1,102 @@
+//! [`Passed`]: the frames that pass a port instead of going through it, by what they carry.
+
+use perhop_qos::conditioner::Count;
+use perhop_qos::units::Rate;
+
+/// Kinds that are counted one by one: more than any line carries, and few enough to search.
+const KINDS: usize = 16;
+/// Destination and source.
+const ADDRESSES: usize = 12;
+/// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary one that preceded 802.1ad.
+const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+/// Below this value the field is a length, and an LLC header follows (IEEE 802.3 §3.2.6).
+const LOWEST_TYPE: u16 = 0x0600;
+
+/// What a frame without an IP packet carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Its Ethernet type, behind any VLAN tags.
+    Type(u16),
+    /// An LLC header, as that of the spanning tree protocol.
+    Llc,
+    /// One more kind than are counted one by one.
+    Other,
+}
+
+/// The frames that passed the port of one direction.
+#[derive(Clone, Debug)]
+pub(crate) struct Passed {
+    /// Rate of the port.
+    pub(crate) rate: Rate,
+    kinds: [Option<(Kind, Count)>; KINDS],
+    others: Count,
+}
+
+impl Passed {
+    /// None so far, by a port of `rate`.
+    pub(super) fn by(rate: Rate) -> Passed {
+        Passed { rate, kinds: [None; KINDS], others: Count::default() }
+    }
+    /// Counts `frame`.
+    pub(super) fn add(&mut self, frame: &[u8]) {
+        let length = frame.len() as u32;
+        let kind = Kind::of(frame);
+        let place = self.kinds.iter_mut().find(|place| place.is_none_or(|(known, _)| known == kind));
+        match place {
+            Some(place) => place.get_or_insert((kind, Count::default())).1.add(length),
+            None => self.others.add(length),
+        }
+    }
+    /// What was counted, kind by kind.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = (Kind, Count)> {
+        let others = (self.others.packets > 0).then_some((Kind::Other, self.others));
+        self.kinds.iter().copied().flatten().chain(others)
+    }
+}
+
+impl Kind {
+    /// What `frame`, on Ethernet, carries.
+    fn of(frame: &[u8]) -> Kind {
+        let mut fields = frame.get(ADDRESSES..).unwrap_or_default().chunks_exact(2);
+        while let Some(&[high, low]) = fields.next() {
+            match u16::from_be_bytes([high, low]) {
+                tag if TAGS.contains(&tag) => fields.next(),
+                length if length < LOWEST_TYPE => return Kind::Llc,
+                carried => return Kind::Type(carried),
+            };
+        }
+        Kind::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn frame(fields: &[u16]) -> Vec<u8> {
+        let mut frame = vec![0; ADDRESSES];
+        frame.extend(fields.iter().flat_map(|field| field.to_be_bytes()));
+        frame.resize(60, 0);
+        frame
+    }
+
+    #[test]
+    fn the_type_is_that_behind_the_tags() {
+        assert_eq!(Kind::of(&frame(&[0x8864])), Kind::Type(0x8864));
+        assert_eq!(Kind::of(&frame(&[0x88a8, 5, 0x8100, 7, 0x8847])), Kind::Type(0x8847));
+        assert_eq!(Kind::of(&frame(&[38])), Kind::Llc);
+        assert_eq!(Kind::of(&[0; 11]), Kind::Other);
+    }
+    #[test]
+    fn kinds_beyond_those_counted_one_by_one_are_counted_together() {
+        let mut passed = Passed::by(Rate::from_bits_per_second(1));
+        for number in 0..20 {
+            passed.add(&frame(&[0x9000 + number]));
+            passed.add(&frame(&[0x9000 + number]));
+        }
+        let counted: Vec<_> = passed.counted().collect();
+        assert_eq!(counted.len(), KINDS + 1);
+        assert_eq!(counted[3], (Kind::Type(0x9003), Count { packets: 2, bytes: 120 }));
+        assert_eq!(counted[KINDS], (Kind::Other, Count { packets: 8, bytes: 480 }));
+    }
+}

@@ -1,0 +1,63 @@
+//! Headers of links in a laboratory: which its frames can have, and how much longer they are with them.
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::framing::{Header, HeaderStack};
+use perhop_scenario::Scenario;
+
+use crate::frame::{MOST_LABELS, MOST_TAGS, envelope_bytes};
+
+/// Refuses links whose headers neither frames between forwarders can have nor time alone stands for.
+///
+/// # Errors
+/// The first such header.
+pub fn check_headers(scenario: &Scenario) -> Result<(), ConfigError> {
+    for (index, link) in scenario.links.iter().enumerate() {
+        check(&link.headers).map_err(|error| error.within("headers").within(index).within("links"))?;
+    }
+    Ok(())
+}
+
+fn check(stack: &HeaderStack) -> Result<(), ConfigError> {
+    for (index, header) in stack.headers().iter().enumerate() {
+        let reason = match header {
+            // Tags and labels are in the frames; the others add constant bytes of time, as the framing does.
+            Header::Vlan(_)
+            | Header::Mpls(_)
+            | Header::Gre(_)
+            | Header::IpIp(_)
+            | Header::Vxlan(_)
+            | Header::Ethernet => continue,
+            Header::Esp(_) => "nothing encrypts them",
+            Header::Pppoe | Header::Ppp | Header::Mlppp(_) | Header::L2tp(_) => {
+                "nobody negotiates the session"
+            }
+            Header::FrameRelay | Header::Bridged => "they cross Ethernet cables",
+        };
+        let message =
+            format!("the frames of a live run cannot have the header `{}`: {reason}", header.name());
+        return Err(ConfigError::new("", message)
+            .help("remove it, or use `perhop run`; live frames have `vlan` and `mpls`")
+            .within(index));
+    }
+    let tags = stack.headers().iter().filter(|header| matches!(header, Header::Vlan(_))).count();
+    let labels = stack.headers().iter().map(|header| match header {
+        Header::Mpls(mpls) => usize::from(mpls.labels),
+        _ => 0,
+    });
+    let labels: usize = labels.sum();
+    if tags > MOST_TAGS || labels > MOST_LABELS {
+        let message = format!("{tags} tags and {labels} labels");
+        let help = format!("a live run reads {MOST_TAGS} tags and {MOST_LABELS} labels");
+        return Err(ConfigError::new("", message).help(&help));
+    }
+    Ok(())
+}
+
+/// Bytes that frames between two forwarders have at most beyond Ethernet header and IP packet.
+pub(super) fn most_envelope_bytes(scenario: &Scenario) -> u32 {
+    let between_routers = scenario
+        .links
+        .iter()
+        .filter(|link| link.between.iter().all(|end| scenario.routers.contains_key(end)));
+    between_routers.map(|link| envelope_bytes(&link.headers)).max().unwrap_or_default()
+}

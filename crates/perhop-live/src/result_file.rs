@@ -1,0 +1,79 @@
+//! [`ResultFile`]: the file of a result, opened while the process may still open files.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// A file that holds a whole document or none.
+///
+/// A confined process can neither make a file nor rename one. So the document's first byte is written last:
+/// until then the file begins with nothing or a zero, and no JSON does.
+#[derive(Debug)]
+pub(crate) struct ResultFile {
+    file: File,
+    path: PathBuf,
+    is_begun: bool,
+}
+
+impl ResultFile {
+    /// An empty file at `path`, for this user alone, in place of whatever was there.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn create(path: &Path) -> io::Result<ResultFile> {
+        match fs::remove_file(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        Ok(ResultFile { file, path: path.to_owned(), is_begun: false })
+    }
+    /// The path of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+    /// Keeps the file, whatever happens: from now on it cannot be removed.
+    pub(crate) fn begin(&mut self) {
+        self.is_begun = true;
+    }
+    /// Writes the document.
+    ///
+    /// # Errors
+    /// When it does not fit; there is no document in the file then.
+    pub(crate) fn write(mut self, text: &str) -> io::Result<()> {
+        self.is_begun = true;
+        let (first, rest) = text.as_bytes().split_at(text.len().min(1));
+        self.file.write_all_at(rest, first.len() as u64)?;
+        self.file.write_all_at(first, 0)
+    }
+}
+
+impl Drop for ResultFile {
+    /// A run that never began has no result.
+    fn drop(&mut self) {
+        if !self.is_begun {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_replaces_what_was_there_and_belongs_to_its_user() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let path = std::env::temp_dir().join(format!("perhop-result-{}", std::process::id()));
+        fs::write(&path, "a longer text than the document").expect("writable");
+        let file = ResultFile::create(&path).expect("writable");
+        assert_eq!(fs::read_to_string(&path).expect("readable"), "");
+        assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
+        file.write("{\"a\": 1}").expect("there is room");
+        assert_eq!(fs::read_to_string(&path).expect("readable"), "{\"a\": 1}");
+        drop(ResultFile::create(&path).expect("writable"));
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,238 @@
+//! [`Budget`]: the memory that the results of a run will take, estimated before it begins.
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::policy::QueueingConfig;
+use perhop_qos::units::Time;
+use perhop_scenario::topology::Topology;
+use perhop_scenario::{PacketSize, Scenario, SourceConfig, TrafficConfig};
+
+/// Bytes of a row while a run ends: what was counted, the row of its replication, the row of all of them.
+const QUEUE_ROW: f64 = 190.0;
+const THROUGHPUT_ROW: f64 = 110.0;
+const DELAY_ROW: f64 = 250.0;
+const PACKET_ROW: f64 = 140.0;
+const CONNECTION_ROW: f64 = 200.0;
+/// Bytes of a replication besides: its tables, and the rows for a class (with its distributions), for a flow
+/// and for a queue.
+const REPLICATION: f64 = 30e3;
+const CLASS: f64 = 16e3;
+const FLOW: f64 = 700.0;
+const QUEUE: f64 = 500.0;
+/// Bytes of a packet of TCP, whose number nobody knows before: full segments at the rate of the slowest link.
+const SEGMENT: f64 = 1500.0;
+
+/// The memory that results take, by what asks for it.
+#[derive(Clone, Debug)]
+pub struct Budget {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+struct Part {
+    /// The key of the scenario that asks for it.
+    key: &'static str,
+    what: String,
+    bytes: f64,
+    remedy: &'static str,
+}
+
+impl Budget {
+    /// The budget of `replications` of `scenario`.
+    pub fn of(scenario: &Scenario, replications: u32) -> Budget {
+        let count = f64::from(replications);
+        let mut parts = vec![replicated(scenario, count)];
+        let seconds = scenario.duration.as_seconds();
+        let samples = |every: Time| (seconds / every.as_seconds().max(1e-12)).ceil();
+        let sampled = scenario.measure.queues.iter();
+        let rows: f64 =
+            sampled.map(|probe| samples(probe.every) * queues(scenario, &probe.from, &probe.to)).sum();
+        let longer = "a longer `every`, or a shorter duration";
+        parts.push(Part::of("measure.queues", "samples of queues", count * rows * QUEUE_ROW, longer));
+        let classes = classes(scenario);
+        for (key, what, every, row) in [
+            (
+                "measure.throughput-every",
+                "samples of throughput",
+                scenario.measure.throughput_every,
+                THROUGHPUT_ROW,
+            ),
+            ("measure.delay-every", "samples of delays", scenario.measure.delay_every, DELAY_ROW),
+        ] {
+            let rows = every.map_or(0.0, |every| samples(every) * classes);
+            parts.push(Part::of(key, what, count * rows * row, "a longer interval, or a shorter duration"));
+        }
+        for name in &scenario.measure.packets {
+            let packets: f64 = scenario
+                .traffic
+                .iter()
+                .filter(|traffic| traffic.name == *name)
+                .map(|traffic| packets(scenario, traffic))
+                .sum();
+            let what = format!("packets of `{name}`");
+            let bytes = count * packets * PACKET_ROW;
+            parts.push(Part {
+                key: "measure.packets",
+                what,
+                bytes,
+                remedy: "a shorter duration, or no list of packets",
+            });
+        }
+        let connections = scenario.measure.connections.iter().map(|probe| {
+            let traffic = scenario.traffic.iter().find(|traffic| traffic.name == probe.traffic);
+            let flows = if probe.flow.is_some() { 1 } else { traffic.map_or(0, |traffic| traffic.count) };
+            samples(probe.every) * f64::from(flows)
+        });
+        let rows: f64 = connections.sum();
+        parts.push(Part::of(
+            "measure.connections",
+            "samples of connections",
+            count * rows * CONNECTION_ROW,
+            longer,
+        ));
+        Budget { parts }
+    }
+
+    /// Bytes.
+    pub fn bytes(&self) -> f64 {
+        self.parts.iter().map(|part| part.bytes).sum()
+    }
+
+    /// Refuses a run whose results do not fit into `available` bytes.
+    ///
+    /// # Errors
+    /// With what takes most of it, and how it takes less.
+    pub fn fits(&self, available: f64) -> Result<(), ConfigError> {
+        let bytes = self.bytes();
+        let Some(most) = self.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else { return Ok(()) };
+        if bytes <= available {
+            return Ok(());
+        }
+        let [all, had, most_of_it] = [bytes, available, most.bytes].map(in_words);
+        let message = format!(
+            "the results take about {all} of memory, and {had} can be had: {most_of_it} for {}",
+            most.what
+        );
+        Err(match most.key.split_once('.') {
+            Some((section, key)) => ConfigError::new(key, message).within(section),
+            None => ConfigError::new(most.key, message),
+        }
+        .help(most.remedy))
+    }
+}
+
+impl Part {
+    fn of(key: &'static str, what: &str, bytes: f64, remedy: &'static str) -> Part {
+        Part { key, what: what.to_owned(), bytes, remedy }
+    }
+}
+
+/// What every replication takes, whatever is measured.
+fn replicated(scenario: &Scenario, count: f64) -> Part {
+    let flows: f64 = scenario.traffic.iter().map(|traffic| f64::from(traffic.count)).sum();
+    let queues: f64 = scenario
+        .links
+        .iter()
+        .flat_map(|link| [(&link.between[0], &link.between[1]), (&link.between[1], &link.between[0])])
+        .map(|(from, to)| queues(scenario, from, to))
+        .sum();
+    let each = REPLICATION + classes(scenario) * CLASS + flows * FLOW + queues * QUEUE;
+    let what = format!("{count} replications");
+    Part {
+        key: "replications",
+        what,
+        bytes: count * each,
+        remedy: "fewer replications: a hundred give narrow intervals",
+    }
+}
+
+/// Classes in results: TCP has one more for its answers.
+fn classes(scenario: &Scenario) -> f64 {
+    let mut names: Vec<&String> =
+        scenario.traffic.iter().map(|traffic| traffic.class.as_ref().unwrap_or(&traffic.name)).collect();
+    names.sort_unstable();
+    names.dedup();
+    2.0 * names.len() as f64
+}
+
+/// Queues of the port by which `from` sends to `to`.
+fn queues(scenario: &Scenario, from: &str, to: &str) -> f64 {
+    let link = scenario.links.iter().find(|link| link.between == [from, to] || link.between == [to, from]);
+    let policy = link.and_then(|link| link.interfaces.get(from)).and_then(|end| end.output.as_ref());
+    let queueing =
+        policy.and_then(|name| scenario.policies.get(name)).and_then(|policy| policy.queueing.as_ref());
+    queueing.map_or(1.0, leaves)
+}
+
+fn leaves(queueing: &QueueingConfig) -> f64 {
+    queueing.classes.iter().map(|class| class.queueing.as_ref().map_or(1.0, leaves)).sum()
+}
+
+/// Packets of `traffic`, at most.
+fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
+    let seconds = scenario.duration.as_seconds();
+    let at = |rate: f64, packet: PacketSize| {
+        f64::from(traffic.count) * rate * seconds / (8.0 * packet.counted() as f64)
+    };
+    match &traffic.source {
+        SourceConfig::Cbr(cbr) => at(cbr.rate.as_bits_per_second() as f64, cbr.packet),
+        SourceConfig::OnOff(on_off) => at(on_off.rate.as_bits_per_second() as f64, on_off.packet),
+        SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
+        // As many as the file has, which is read as a whole anyway.
+        SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
+        _ => slowest(scenario, traffic) * seconds / (8.0 * SEGMENT),
+    }
+}
+
+/// Bits per second of the slowest link from the sender to the receiver.
+fn slowest(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
+    let path = Topology::new(scenario).and_then(|mut topology| topology.path(&traffic.from, &traffic.to));
+    let path = path.ok().flatten().unwrap_or_default();
+    let rates = path.iter().map(|link| scenario.links[link.index() / 2].rate.as_bits_per_second());
+    rates.min().unwrap_or_default() as f64
+}
+
+fn in_words(bytes: f64) -> String {
+    let units = [(1e15, "PB"), (1e12, "TB"), (1e9, "GB"), (1e6, "MB")];
+    let (divisor, unit) = units.into_iter().find(|(divisor, _)| bytes >= *divisor).unwrap_or((1e3, "kB"));
+    format!("{:.1} {unit}", bytes / divisor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(measure: &str) -> Scenario {
+        let text = format!(
+            r#"{{"perhop": 1, "name": "", "duration": "100s", "hosts": {{"a": {{}}, "b": {{}}}},
+            "links": [{{"between": ["a", "b"], "rate": "1Mb/s"}}], "measure": {{{measure}}},
+            "traffic": [
+              {{"name": "cbr", "from": "a", "to": "b", "count": 2,
+                "source": {{"cbr": {{"rate": "80kb/s", "packet": {{"ip": "100B"}}}}}}}},
+              {{"name": "bulk", "from": "a", "to": "b", "source": {{"bulk": {{"tcp": {{"profile": "linux-modern"}}}}}}}}]}}"#
+        );
+        perhop_scenario::load_json(serde_json::from_str(&text).unwrap(), ".").unwrap().scenario
+    }
+
+    #[test]
+    fn rows_are_counted_before_a_run() {
+        // 2 flows of 100 packets a second; segments of 1500 bytes at 1 Mb/s.
+        for (measure, rows) in [
+            (r#""packets": ["cbr"]"#, 20_000.0 * PACKET_ROW),
+            (r#""packets": ["bulk"]"#, 1e8 / 12e3 * PACKET_ROW),
+            (r#""throughput-every": "100ms""#, 4_000.0 * THROUGHPUT_ROW),
+            (r#""queues": [{"from": "a", "to": "b", "every": "10ms"}]"#, 10_000.0 * QUEUE_ROW),
+        ] {
+            let with = Budget::of(&scenario(measure), 3).bytes() - Budget::of(&scenario(""), 3).bytes();
+            assert!((with - 3.0 * rows).abs() < 1.0, "{measure}: {with}");
+        }
+    }
+
+    #[test]
+    fn the_most_is_named_with_its_remedy() {
+        let budget = Budget::of(&scenario(r#""packets": ["cbr"]"#), 1_000_000_000);
+        let error = budget.fits(1e9).unwrap_err();
+        assert_eq!(error.path, ["measure", "packets"]);
+        assert!(error.message.contains("packets of `cbr`"), "{}", error.message);
+        assert!(budget.fits(1e18).is_ok());
+    }
+}

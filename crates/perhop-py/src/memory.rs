@@ -1,0 +1,31 @@
+//! The memory that this process may still take.
+
+use std::fs;
+
+/// What is left for everything but results.
+const RESERVE: f64 = 100e6;
+
+/// Bytes that can be had: what is free (Linux: /proc/meminfo, proc(5)), within the limit of the address space
+/// (`ulimit -v`). Where neither is known, there is no limit.
+pub(crate) fn available() -> f64 {
+    let free =
+        first_number("/proc/meminfo", "MemAvailable:").map_or(f64::INFINITY, |kilobytes| 1024.0 * kilobytes);
+    let limit = first_number("/proc/self/limits", "Max address space").unwrap_or(f64::INFINITY);
+    let used = first_number("/proc/self/status", "VmSize:").map_or(0.0, |kilobytes| 1024.0 * kilobytes);
+    free.min(limit - used) - RESERVE
+}
+
+/// The first number of the line of `file` that begins with `key`; `unlimited` is none.
+fn first_number(file: &str, key: &str) -> Option<f64> {
+    let text = fs::read_to_string(file).ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn there_is_some_memory() {
+        assert!(super::available() > 1e6);
+    }
+}

@@ -1,0 +1,86 @@
+//! [`Action`]: one of a list, as written in a policy.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::copy::CopyConfig;
+use crate::error::ConfigError;
+use crate::packet::{Color, Dscp, IpPrecedence, LinkMark};
+
+/// One action; a list of them is carried out in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    /// The packet leaves the conditioners and goes on; later ones do not see it.
+    Transmit,
+    /// The packet ends here.
+    Drop,
+    /// The packet goes on to the next conditioner.
+    Continue,
+    /// Sets the DSCP; an AF codepoint also sets the color to its drop precedence.
+    Mark(Dscp),
+    /// Sets this node's own label, 0 to 255, which a later `match` reads; it does not leave the node.
+    Label(u8),
+    /// Sets the IP precedence: the class selector codepoint with that precedence.
+    MarkPrecedence(IpPrecedence),
+    /// Sets the class of service, 0 to 7, of the VLAN tag with which the packet leaves.
+    MarkCos(LinkMark),
+    /// Sets the traffic class (EXP), 0 to 7, of the MPLS labels with which the packet leaves.
+    MarkExp(LinkMark),
+    /// Sets the color (discard class), which a later `match`, conditioner or drop precedence reads; it does
+    /// not leave the node.
+    Color(Color),
+    /// Copies one mark into another, value by value.
+    Copy(CopyConfig),
+}
+
+/// Where a packet goes after the actions of one conditioner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Out of the conditioners, on to the route or the port.
+    Transmit,
+    /// On to the next conditioner.
+    Continue,
+    /// Nowhere.
+    Drop,
+}
+
+impl Action {
+    /// Where the packet goes after it; `None` where the list goes on.
+    pub(super) fn ends_with(&self) -> Option<Outcome> {
+        match self {
+            Action::Transmit => Some(Outcome::Transmit),
+            Action::Drop => Some(Outcome::Drop),
+            Action::Continue => Some(Outcome::Continue),
+            Action::Mark(_)
+            | Action::MarkPrecedence(_)
+            | Action::Label(_)
+            | Action::MarkCos(_)
+            | Action::MarkExp(_)
+            | Action::Color(_)
+            | Action::Copy(_) => None,
+        }
+    }
+}
+
+/// Whether `actions` are all carried out.
+///
+/// # Errors
+/// Where an action stands after one that sends the packet away, or copies what does not exist; its index is
+/// the path.
+pub(crate) fn check(actions: &[Action]) -> Result<(), ConfigError> {
+    for (index, action) in actions.iter().enumerate() {
+        if let Action::Copy(copy) = action {
+            copy.build().map_err(|error| error.within("copy").within(index))?;
+        }
+    }
+    let ends = actions.iter().position(|action| action.ends_with().is_some());
+    match ends {
+        Some(end) if end + 1 < actions.len() => {
+            Err(ConfigError::new("", "this action is never carried out: the one before it ends the list")
+                .help("transmit, drop and continue come last, and only one of them")
+                .within(end + 1))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,204 @@
+//! [`Treatment`]: what a list of actions amounts to, and [`Steps`], what it does not say.
+
+use super::copy::CopyTable;
+use super::list::{Action, Outcome};
+use crate::packet::{Color, Dscp, LinkMark, Packet};
+
+/// What a list of actions amounts to, as the packet path carries it out.
+#[derive(Clone, Debug)]
+pub(crate) struct Treatment {
+    dscp: Option<Dscp>,
+    color: Option<Color>,
+    label: Option<u8>,
+    outcome: Outcome,
+}
+
+/// The changes of a list of actions one by one, where a [`Treatment`] cannot say them.
+#[derive(Clone, Debug)]
+pub(crate) struct Steps(Vec<Step>);
+
+/// A change of a packet.
+#[derive(Clone, Debug)]
+enum Step {
+    Mark(Dscp),
+    Precedence(Dscp),
+    Label(u8),
+    Cos(LinkMark),
+    Exp(LinkMark),
+    Color(Color),
+    Copy(CopyTable),
+}
+
+impl Treatment {
+    /// All of `actions`, which have been [checked](super::check), one after the other. A list that does not
+    /// say where the packet goes transmits it. Where the changes take [`Steps`], only where the packet goes.
+    pub(crate) fn of(actions: &[Action]) -> Treatment {
+        let nothing = Treatment { dscp: None, color: None, label: None, outcome: Outcome::Transmit };
+        if actions.iter().any(Steps::are_taken_by) {
+            let outcome = actions.iter().find_map(Action::ends_with).unwrap_or(Outcome::Transmit);
+            return Treatment { outcome, ..nothing };
+        }
+        actions.iter().fold(nothing, |before, action| match *action {
+            // RFC 2597 §6: in an AF codepoint the drop precedence is the color. Other codepoints carry none,
+            // and the color that a meter gave stays with the packet inside this node.
+            Action::Mark(dscp) if dscp.is_assured_forwarding() => {
+                Treatment { dscp: Some(dscp), color: Some(dscp.color()), ..before }
+            }
+            Action::Mark(dscp) => Treatment { dscp: Some(dscp), ..before },
+            Action::MarkPrecedence(precedence) => {
+                Treatment { dscp: Some(precedence.class_selector()), ..before }
+            }
+            Action::Label(label) => Treatment { label: Some(label), ..before },
+            Action::Color(color) => Treatment { color: Some(color), ..before },
+            Action::Transmit => Treatment { outcome: Outcome::Transmit, ..before },
+            Action::Drop => Treatment { outcome: Outcome::Drop, ..before },
+            Action::Continue => Treatment { outcome: Outcome::Continue, ..before },
+            Action::MarkCos(_) | Action::MarkExp(_) | Action::Copy(_) => before,
+        })
+    }
+    /// Where a packet goes.
+    pub(crate) fn outcome(&self) -> Outcome {
+        self.outcome
+    }
+    /// Does it to `packet`, and says where it goes.
+    #[inline]
+    pub(crate) fn apply(&self, packet: &mut Packet) -> Outcome {
+        if let Some(dscp) = self.dscp {
+            packet.dscp = dscp;
+        }
+        if let Some(color) = self.color {
+            packet.color = color;
+        }
+        if let Some(label) = self.label {
+            packet.label = label;
+        }
+        self.outcome
+    }
+}
+
+impl Steps {
+    /// Whether what `action` does cannot be said by the fields of a [`Treatment`].
+    pub(crate) fn are_taken_by(action: &Action) -> bool {
+        matches!(action, Action::MarkCos(_) | Action::MarkExp(_) | Action::Copy(_))
+    }
+    /// The changes of `actions`, which have been [checked](super::check); `None` where a [`Treatment`] says
+    /// all of them.
+    pub(crate) fn of(actions: &[Action]) -> Option<Steps> {
+        actions.iter().any(Steps::are_taken_by).then(|| Steps(actions.iter().filter_map(Step::of).collect()))
+    }
+    /// Whether one of them reads a mark of the link layer.
+    pub(crate) fn read_link_marks(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Copy(table) if table.reads_link_marks()))
+    }
+    /// Does them to `packet`, one after the other.
+    pub(crate) fn apply(&self, packet: &mut Packet) {
+        self.0.iter().for_each(|step| step.apply(packet));
+    }
+}
+
+impl Step {
+    /// What `action` changes; `None` where it only says where the packet goes.
+    fn of(action: &Action) -> Option<Step> {
+        Some(match action {
+            Action::Mark(dscp) => Step::Mark(*dscp),
+            Action::MarkPrecedence(precedence) => Step::Precedence(precedence.class_selector()),
+            Action::Label(label) => Step::Label(*label),
+            Action::MarkCos(cos) => Step::Cos(*cos),
+            Action::MarkExp(exp) => Step::Exp(*exp),
+            Action::Color(color) => Step::Color(*color),
+            Action::Copy(copy) => Step::Copy(copy.build().ok()?),
+            Action::Transmit | Action::Drop | Action::Continue => return None,
+        })
+    }
+    fn apply(&self, packet: &mut Packet) {
+        match self {
+            Step::Mark(dscp) => packet.mark(*dscp),
+            Step::Precedence(dscp) => packet.dscp = *dscp,
+            Step::Label(label) => packet.label = *label,
+            Step::Cos(cos) => packet.set_cos(*cos),
+            Step::Exp(exp) => packet.set_exp(*exp),
+            Step::Color(color) => packet.color = *color,
+            Step::Copy(table) => table.apply(packet),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::action::{CopyConfig, CopyDefault, CopyField, check};
+    use std::collections::BTreeMap;
+
+    /// Carries `actions` out one by one.
+    fn perform(actions: &[Action], packet: &mut Packet) -> Outcome {
+        for action in actions {
+            match action {
+                Action::Mark(dscp) => {
+                    packet.dscp = *dscp;
+                    if dscp.is_assured_forwarding() {
+                        packet.color = dscp.color();
+                    }
+                }
+                Action::MarkPrecedence(precedence) => packet.dscp = precedence.class_selector(),
+                Action::Label(label) => packet.label = *label,
+                Action::MarkCos(cos) => packet.set_cos(*cos),
+                Action::MarkExp(exp) => packet.set_exp(*exp),
+                Action::Color(color) => packet.color = *color,
+                // Of what is copied here, `default: copy` copies all.
+                Action::Copy(CopyConfig { to: CopyField::Cos, .. }) => {
+                    packet.set_cos(LinkMark::new(packet.dscp.precedence().value()).unwrap());
+                }
+                Action::Copy(CopyConfig { to: CopyField::Color, .. }) => {
+                    let levels = packet.cos().map(|cos| Color::new(usize::from(cos.value())));
+                    packet.color = levels.unwrap_or(packet.color);
+                }
+                Action::Copy(other) => unreachable!("{other:?}"),
+                Action::Transmit => return Outcome::Transmit,
+                Action::Drop => return Outcome::Drop,
+                Action::Continue => return Outcome::Continue,
+            }
+        }
+        Outcome::Transmit
+    }
+
+    fn changes() -> impl Strategy<Value = Action> {
+        let mark = || (0..8u8).prop_map(|value| LinkMark::new(value).unwrap());
+        let copy = |from, to| {
+            Action::Copy(CopyConfig { from, to, map: BTreeMap::new(), default: CopyDefault::Copy })
+        };
+        let dscp = || (0..64u8).prop_map(|value| Dscp::new(value).unwrap());
+        prop_oneof![
+            dscp().prop_map(Action::Mark),
+            dscp().prop_map(|dscp| Action::MarkPrecedence(dscp.precedence())),
+            any::<u8>().prop_map(Action::Label),
+            mark().prop_map(Action::MarkCos),
+            mark().prop_map(Action::MarkExp),
+            (0..Color::COUNT).prop_map(|level| Action::Color(Color::new(level))),
+            Just(copy(CopyField::Precedence, CopyField::Cos)),
+            Just(copy(CopyField::Cos, CopyField::Color)),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_treatment_is_its_actions_one_by_one(
+            mut actions in prop::collection::vec(changes(), 0..5),
+            end in prop::option::of(prop::sample::select(vec![Action::Transmit, Action::Drop, Action::Continue])),
+            color in 0..Color::COUNT,
+        ) {
+            actions.extend(end);
+            prop_assert!(check(&actions).is_ok());
+            let mut plain = Packet { color: Color::new(color), label: 7, ..Packet::default() };
+            let mut packet = plain;
+            let outcome = perform(&actions, &mut plain);
+            let treatment = Treatment::of(&actions);
+            prop_assert_eq!((treatment.outcome(), treatment.apply(&mut packet)), (outcome, outcome));
+            if let Some(steps) = Steps::of(&actions) {
+                steps.apply(&mut packet);
+            }
+            prop_assert_eq!(packet, plain);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! [`Multilink`]: the header of multilink PPP, and how it cuts packets.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ip_version::is_default;
+use crate::error::ConfigError;
+use crate::units::ByteSize;
+
+/// The PPP protocol number, not compressed (RFC 1661 §2), bytes.
+pub(super) const PPP_PROTOCOL: u64 = 2;
+
+/// A multilink header in front of the inner PPP protocol number (RFC 1990 §3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub struct Multilink {
+    /// Format of the sequence number.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sequence: MultilinkSequence,
+    /// Bytes of a packet that one fragment carries at most, 16 to 65535; without it packets are sent whole.
+    #[serde(skip_serializing_if = "is_default")]
+    pub fragment: Option<ByteSize>,
+    /// Whether packets of classes with priority are sent between fragments, whole and without a multilink
+    /// header.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interleave: bool,
+}
+
+/// The format of a multilink header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MultilinkSequence {
+    /// 24 bits: a header of 4 bytes.
+    #[default]
+    Long,
+    /// 12 bits: a header of 2 bytes.
+    Short,
+}
+
+/// How a header cuts what it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cut {
+    /// Bytes that a fragment carries at most.
+    pub(super) most: u32,
+    /// Bytes of the header before each fragment.
+    pub(super) each: u32,
+    /// Bytes that it puts before the packet, and cuts with it.
+    pub(super) once: u32,
+}
+
+impl Multilink {
+    /// Bytes that it adds to a packet that it does not cut.
+    pub(super) const fn added(self) -> u64 {
+        self.sequence.bytes() + PPP_PROTOCOL
+    }
+    /// Fewer bytes than this would be less than the headers of a fragment.
+    const LEAST: u64 = 16;
+
+    /// Whether its parameters exist and go together.
+    pub(super) fn check(self) -> Result<(), ConfigError> {
+        match self.fragment {
+            Some(size) if !(Multilink::LEAST..=65535).contains(&size.as_bytes()) => {
+                let message = format!("fragments of {size}");
+                Err(ConfigError::new("fragment", message).help("write 16B to 65535B: delay × rate / 8"))
+            }
+            None if self.interleave => Err(ConfigError::new("interleave", "nothing is cut into fragments")
+                .help("write `fragment`, for example 72B for 10 ms at 64 kb/s")),
+            _ => Ok(()),
+        }
+    }
+    /// How packets are cut that need more than a fragment.
+    pub(super) fn cut(self) -> Option<Cut> {
+        let most = self.fragment?.as_bytes() as u32;
+        Some(Cut { most, each: self.sequence.bytes() as u32, once: PPP_PROTOCOL as u32 })
+    }
+}
+
+impl MultilinkSequence {
+    /// Bytes of the header of a fragment.
+    const fn bytes(self) -> u64 {
+        match self {
+            MultilinkSequence::Long => 4,
+            MultilinkSequence::Short => 2,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! [`Fragmenter`]: what becomes of packets before a wire that cuts them.
+
+use crate::framing::{Fragmentation, Framing};
+use crate::observer::Place;
+use crate::policy::{QueueingConfig, WireConfig};
+use crate::queue::{Queue, QueueId};
+use crate::scheduler::SchedulerConfig;
+use crate::{Packet, Rate, Time};
+
+/// Cuts packets for a wire whose headers say so (RFC 1990 §3), and knows which others may go between two
+/// fragments (RFC 2686 §1, of its suspendable classes the two that plain multilink PPP has).
+#[derive(Clone, Debug)]
+pub(super) struct Fragmenter {
+    pub(super) fragmentation: Fragmentation,
+    framing: Framing,
+    rate: Rate,
+    /// By queue: whether its packets are sent between fragments. None where nothing is interleaved.
+    interleaved: Vec<bool>,
+    pub(super) in_progress: Option<InProgress>,
+}
+
+/// A packet of which some fragments have entered the ring, and not the last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct InProgress {
+    pub(super) packet: Packet,
+    pub(super) place: Place,
+    /// When the first bit of its first fragment goes out; known when that enters the ring.
+    pub(super) starts: Option<Time>,
+    /// Bytes that are still to be carried.
+    pub(super) left: u32,
+}
+
+impl Fragmenter {
+    /// Who cuts packets before `wire`, whose queues are those of `queueing`; `None` where nobody does.
+    pub(super) fn build(wire: &WireConfig, queueing: Option<&QueueingConfig>) -> Option<Fragmenter> {
+        let fragmentation = wire.headers.fragmentation()?;
+        let mut interleaved = Vec::new();
+        if let Some(config) = queueing.filter(|_| fragmentation.interleaves()) {
+            collect_interleaved(config, false, &mut interleaved);
+        }
+        let WireConfig { framing, rate, .. } = *wire;
+        Some(Fragmenter { fragmentation, framing, rate, interleaved, in_progress: None })
+    }
+    /// The packet that is being sent.
+    pub(super) fn in_progress(&self) -> Option<&Packet> {
+        self.in_progress.as_ref().map(|in_progress| &in_progress.packet)
+    }
+
+    /// Whether packets of `queue` are sent whole between fragments.
+    pub(super) fn interleaves(&self, queue: QueueId) -> bool {
+        self.interleaved.get(queue.index()) == Some(&true)
+    }
+    /// Whether a packet waits that may be sent between fragments.
+    pub(super) fn awaits_interleaving(&self, queues: &[Queue]) -> bool {
+        let mut both = self.interleaved.iter().zip(queues);
+        both.any(|(is_interleaved, queue)| *is_interleaved && queue.occupancy().packets > 0)
+    }
+    /// What the wire takes for so many bytes with the framing.
+    pub(super) fn time(&self, bytes: u64) -> Time {
+        self.rate.transmission_time(self.framing.wire_bytes(bytes))
+    }
+}
+
+/// Which leaves of `config` have a priority over others: all but the lowest class of a strict priority
+/// scheduler, with whatever is inside.
+fn collect_interleaved(config: &QueueingConfig, has_priority: bool, leaves: &mut Vec<bool>) {
+    let classes = &config.classes;
+    let level = |index: &usize| classes[*index].share.level.map_or(*index, usize::from);
+    let lowest = (0..classes.len()).max_by_key(level);
+    for (index, class) in classes.iter().enumerate() {
+        let is_above = config.scheduler == SchedulerConfig::Priority && lowest != Some(index);
+        match &class.queueing {
+            Some(inner) => collect_interleaved(inner, has_priority || is_above, leaves),
+            None => leaves.push(has_priority || is_above),
+        }
+    }
+}

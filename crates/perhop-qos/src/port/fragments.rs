@@ -1,0 +1,111 @@
+//! Packets that enter the transmit ring in fragments, and others that go between these.
+
+use std::ops::ControlFlow;
+
+use super::fragmenter::{Fragmenter, InProgress};
+use super::{Departure, Port};
+use crate::queue::QueueId;
+use crate::scheduler::Selection;
+use crate::{Observer, Packet, Time};
+
+impl Port {
+    /// Lets fragments, and whole packets between them, enter the ring, which has room, until the last of a
+    /// packet has: `packet` is that one.
+    #[inline(never)]
+    pub(super) fn serve_fragments<O: Observer>(
+        &mut self,
+        now: Time,
+        packet: &mut Packet,
+        mut observer: O,
+    ) -> Option<Departure> {
+        let mut fragmenter = self.fragmenter.take()?;
+        let mut step = ControlFlow::Continue(());
+        while step.is_continue() && self.backlog > 0 && self.ring.has_room() {
+            step = match self.head_to_serve(now, &fragmenter) {
+                Some(id) => self.serve_head(now, &mut fragmenter, id, packet, &mut observer),
+                None => self.serve_fragment(now, &mut fragmenter, packet, &mut observer),
+            };
+        }
+        self.fragmenter = Some(fragmenter);
+        step.break_value().flatten()
+    }
+
+    /// The queue whose head is next: where a packet is in progress, only one that goes before its next
+    /// fragment.
+    fn head_to_serve(&mut self, now: Time, fragmenter: &Fragmenter) -> Option<QueueId> {
+        let is_in_progress = fragmenter.in_progress.is_some();
+        if is_in_progress && !fragmenter.awaits_interleaving(&self.queues) {
+            return None;
+        }
+        match self.scheduler.select(now, &self.queues) {
+            Selection::Serve(id) => (!is_in_progress || fragmenter.interleaves(id)).then_some(id),
+            Selection::WaitUntil(time) => {
+                self.shaped_until = (!is_in_progress).then_some(time);
+                None
+            }
+            Selection::Idle => None,
+        }
+    }
+
+    /// The head of queue `id` enters the ring whole, or begins to.
+    fn serve_head<O: Observer>(
+        &mut self,
+        now: Time,
+        fragmenter: &mut Fragmenter,
+        id: QueueId,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> ControlFlow<Option<Departure>> {
+        let Some(head) = self.queues[id.index()].head() else { return ControlFlow::Break(None) };
+        let (is_whole, length) = (fragmenter.interleaves(id), head.length);
+        let left = fragmenter.fragmentation.carried(length);
+        if !self.ring.admits(if is_whole { length } else { left.min(fragmenter.fragmentation.most()) }) {
+            return ControlFlow::Break(None);
+        }
+        let Some(place) = self.take_head(now, id, packet, |_, _| true) else {
+            return ControlFlow::Break(None);
+        };
+        if !self.may_leave(now, place, packet, observer) {
+            return ControlFlow::Continue(());
+        }
+        if is_whole {
+            let takes = fragmenter.time(fragmenter.fragmentation.interleaved_bytes(length));
+            let departure = self.commit(now, length, takes);
+            observer.dequeued(now, place, packet, departure);
+            return ControlFlow::Break(Some(departure));
+        }
+        self.backlog += 1;
+        fragmenter.in_progress = Some(InProgress { packet: *packet, place, starts: None, left });
+        self.serve_fragment(now, fragmenter, packet, observer)
+    }
+
+    /// The next fragment of the packet in progress enters the ring; with the last one that packet is on the
+    /// wire.
+    fn serve_fragment<O: Observer>(
+        &mut self,
+        now: Time,
+        fragmenter: &mut Fragmenter,
+        packet: &mut Packet,
+        observer: &mut O,
+    ) -> ControlFlow<Option<Departure>> {
+        let Some(mut sent) = fragmenter.in_progress else { return ControlFlow::Break(None) };
+        let carried = sent.left.min(fragmenter.fragmentation.most());
+        if !self.ring.admits(carried) {
+            return ControlFlow::Break(None);
+        }
+        let takes = fragmenter.time(fragmenter.fragmentation.fragment_bytes(carried));
+        let Departure { starts, ends } = self.commit(now, carried, takes);
+        let starts = *sent.starts.get_or_insert(starts);
+        sent.left -= carried;
+        if sent.left > 0 {
+            fragmenter.in_progress = Some(sent);
+            return ControlFlow::Continue(());
+        }
+        fragmenter.in_progress = None;
+        self.backlog -= 1;
+        *packet = sent.packet;
+        let departure = Departure { starts, ends };
+        observer.dequeued(now, sent.place, packet, departure);
+        ControlFlow::Break(Some(departure))
+    }
+}

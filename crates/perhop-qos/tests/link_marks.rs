@@ -1,0 +1,156 @@
+//! Marks of the link layer: CoS of tags, EXP of labels, and marks copied into each other.
+
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId, LinkMark};
+use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::queue::QueueId;
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{Color, ConfigError, Dscp, FlowKey, Packet, Rate, Time};
+use serde_json::{Value, json};
+
+const LABELED: Encapsulation = Encapsulation { tag: false, labels: true };
+
+/// A packet of this codepoint that came in by a link without tags and labels.
+fn packet(dscp: &str) -> Packet {
+    let dscp: Dscp = dscp.parse().unwrap();
+    Packet { dscp, color: dscp.color(), ..Packet::new(FlowKey::default(), 100) }
+}
+
+/// One action, with `packet` behind it.
+fn act(action: &Value, mut packet: Packet) -> Packet {
+    let policy = json!({"conditioners": [{"actions": [action]}]});
+    let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
+    let mut conditioner = policy.build_conditioner(&[], &Streams::new(1, 0)).unwrap();
+    conditioner.condition(Time::ZERO, &mut packet);
+    packet
+}
+
+fn copied(copy: &Value, packet: Packet) -> Packet {
+    act(&json!({"copy": copy}), packet)
+}
+
+fn value(mark: Option<LinkMark>) -> Option<u8> {
+    mark.map(LinkMark::value)
+}
+
+#[test]
+fn marks_are_set_where_a_policy_says_so() {
+    assert_eq!(value(act(&json!({"mark-cos": 6}), packet("ef")).cos()), Some(6));
+    assert_eq!(value(act(&json!({"mark-exp": 3}), packet("ef")).exp()), Some(3));
+    let colored = act(&json!({"color": "red"}), packet("ef"));
+    assert_eq!((colored.color, colored.dscp), (Color::RED, Dscp::EF));
+}
+
+#[test]
+fn a_table_copies_what_it_has_and_the_default_the_rest() {
+    // Cisco IOS, "Enhanced Packet Marking": table-map, default copy, ignore or a value.
+    let table =
+        |default: Value| json!({"from": "dscp", "to": "cos", "map": {"ef": 5, "34": 4}, "default": default});
+    let cos = |default: Value, dscp: &str| value(copied(&table(default), packet(dscp)).cos());
+    assert_eq!([cos(json!("copy"), "ef"), cos(json!("copy"), "af41")], [Some(5), Some(4)]);
+    assert_eq!([cos(json!(1), "cs1"), cos(json!("1"), "default")], [Some(1), Some(1)]);
+    assert_eq!(cos(json!("ignore"), "cs1"), None);
+    // A DSCP of 1 is a class of service, one of 8 is none and sets nothing.
+    assert_eq!([cos(json!("copy"), "le"), cos(json!("copy"), "cs1")], [Some(1), None]);
+}
+
+#[test]
+fn every_mark_is_copied_into_every_other() {
+    let mut full = packet("af31");
+    full.set_cos(LinkMark::new(2).unwrap());
+    full.set_exp(LinkMark::new(6).unwrap());
+    full.label = 4;
+    full.color = Color::new(7);
+    let fields = ["dscp", "precedence", "cos", "mpls-exp", "label", "color"];
+    let values = |packet: &Packet| {
+        let link = [packet.cos(), packet.exp()].map(|mark| mark.unwrap().value());
+        let precedence = packet.dscp.precedence().value();
+        [packet.dscp.value(), precedence, link[0], link[1], packet.label, packet.color.index() as u8]
+    };
+    let before = values(&full);
+    assert_eq!(before, [26, 3, 2, 6, 4, 7]);
+    for (place, from) in fields.iter().enumerate() {
+        for (target, to) in fields.iter().enumerate() {
+            let after = values(&copied(&json!({"from": from, "to": to}), full));
+            // A DSCP of 26 fits into labels alone.
+            let fits = before[place] < 8 || *to == "dscp" || *to == "label";
+            let expected = if fits { before[place] } else { before[target] };
+            assert_eq!(after[target], expected, "{from} to {to}");
+        }
+    }
+    assert_eq!(copied(&json!({"from": "cos", "to": "dscp"}), full).dscp.value(), 2);
+    let af = json!({"from": "label", "to": "dscp", "map": {"4": "af12"}});
+    assert_eq!(copied(&af, full).color, Color::YELLOW, "an AF codepoint is its color, as with `mark`");
+    let untagged = copied(&json!({"from": "cos", "to": "dscp", "default": "ef"}), packet("af11"));
+    assert_eq!(untagged.dscp.to_string(), "af11", "what is not there is not copied");
+}
+
+#[test]
+fn a_table_of_what_does_not_exist_is_refused() {
+    for (copy, error) in [
+        (json!({"from": "dscp", "to": "cos", "map": {"ef": 8}}), "0.actions.0.copy.map.ef: `8` is not a CoS"),
+        (
+            json!({"from": "cos", "to": "dscp", "map": {"9": "ef"}}),
+            "0.actions.0.copy.map.9: `9` is not a CoS",
+        ),
+        (
+            json!({"from": "cos", "to": "dscp", "default": "eff"}),
+            "0.actions.0.copy.default: `eff` is not a DSCP",
+        ),
+        (
+            json!({"from": "cos", "to": "label", "default": 256}),
+            "0.actions.0.copy.default: `256` is not a label",
+        ),
+        (
+            json!({"from": "color", "to": "cos", "map": {"blue": 1}}),
+            "0.actions.0.copy.map.blue: `blue` is not",
+        ),
+    ] {
+        let policy = json!({"conditioners": [{"actions": [{"copy": copy}]}]});
+        let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
+        let built = policy.build_conditioner(&[], &Streams::new(1, 0)).map(drop);
+        let found = built.map_err(|error| error.to_string()).unwrap_err();
+        assert!(found.starts_with(&format!("conditioners.{error}")), "{found}\nexpected: {error}");
+        assert!(found.contains("(write "), "{found}");
+    }
+}
+
+/// The class of `packet` at the output of `policy` to a link with these `headers`.
+fn class_at_output(policy: &Value, headers: &Value, mut packet: Packet) -> Result<QueueId, ConfigError> {
+    let policy: PolicyConfig = serde_json::from_value(policy.clone()).unwrap();
+    let headers: HeaderStack = serde_json::from_value(headers.clone()).unwrap();
+    let rate = Rate::from_bits_per_second(1_000_000);
+    let wire = WireConfig { rate, framing: Framing::EthernetFrame, headers, ring: RingConfig::default() };
+    let streams = Streams::new(1, 0);
+    let mut port = policy.build_port(&wire, &[], &streams)?;
+    let mut conditioner = wire.leaving_by(policy.build_conditioner(&[], &streams)?, &port);
+    conditioner.condition(Time::ZERO, &mut packet);
+    port.enqueue(Time::ZERO, &mut packet, ());
+    let joined = port.queues().iter().position(|queue| queue.occupancy().packets > 0).unwrap();
+    Ok(QueueId(joined as u16))
+}
+
+#[test]
+fn an_output_asks_for_the_marks_with_which_packets_leave() {
+    let by_exp =
+        json!({"queueing": {"classes": [{"name": "five", "match": {"mpls-exp": 5}}, {"name": "rest"}]}});
+    let class = |policy: &Value, headers: &Value, packet| class_at_output(policy, headers, packet).unwrap().0;
+    // Imposition: the label that is pushed here has the precedence of EF.
+    assert_eq!(class(&by_exp, &json!(["mpls"]), packet("ef")), 0);
+    assert_eq!(class(&by_exp, &json!(["mpls"]), packet("af41")), 1);
+    // Disposition: the packet came with a label, and leaves without one.
+    let mut labeled = packet("ef");
+    labeled.arrive(Ingress::new(InterfaceId(0), LABELED));
+    labeled.set_exp(LinkMark::new(5).unwrap());
+    assert_eq!(class(&by_exp, &json!([]), labeled), 1);
+    // A swap keeps what came, and a conditioner of the same output comes before the queues.
+    labeled.dscp = Dscp::DEFAULT;
+    assert_eq!(class(&by_exp, &json!(["mpls"]), labeled), 0);
+    let marked = json!({"conditioners": [{"actions": [{"mark-exp": 5}]}], "queueing": by_exp["queueing"]});
+    assert_eq!(class(&marked, &json!(["mpls"]), packet("default")), 0);
+    // A new tag has class of service 0.
+    let by_cos = json!({"queueing": {"classes": [{"name": "zero", "match": {"cos": 0}}, {"name": "rest"}]}});
+    assert_eq!(class(&by_cos, &json!(["vlan"]), packet("ef")), 0);
+    assert_eq!(class(&by_cos, &json!([]), packet("ef")), 1);
+}

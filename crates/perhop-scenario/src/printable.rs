@@ -1,0 +1,55 @@
+//! Strings with characters that no terminal, table or picture can show.
+
+use serde_json::Value;
+
+use super::diagnostic::{Diagnostic, Diagnostics, MOST_SHOWN, Severity, changes_order};
+use super::document::Document;
+use super::path::ValuePath;
+use super::position::Part;
+
+/// The key of a router's text, in which a configuration may have any characters.
+const CONFIGURATION: &str = "configuration";
+
+/// Refuses keys and strings with control characters other than tabs and line ends, or with marks that change
+/// the order in which text is read (Unicode Technical Report 36, section 2.6).
+///
+/// # Errors
+/// All such strings, up to a hundred.
+pub(super) fn refuse_unprintable(document: &Document) -> Result<(), Diagnostics> {
+    let mut found = Vec::new();
+    look(document, &document.value, &ValuePath::root(), &mut found);
+    if found.is_empty() { Ok(()) } else { Err(Diagnostics::new(found)) }
+}
+
+fn look(document: &Document, value: &Value, path: &ValuePath, found: &mut Vec<Diagnostic>) {
+    match value {
+        _ if found.len() >= MOST_SHOWN => {}
+        Value::String(text) => found.extend(wrong(document, text, path, Part::Value)),
+        Value::Array(all) => {
+            for (index, one) in all.iter().enumerate() {
+                look(document, one, &path.join(index), found);
+            }
+        }
+        Value::Object(all) => {
+            for (key, one) in all {
+                let path = path.join(key);
+                found.extend(wrong(document, key, &path, Part::Key));
+                if key != CONFIGURATION {
+                    look(document, one, &path, found);
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn wrong(document: &Document, text: &str, path: &ValuePath, part: Part) -> Option<Diagnostic> {
+    let bad = text.chars().find(|one| is_unprintable(*one))?;
+    let message = format!("character U+{:04X} cannot be shown", u32::from(bad));
+    let diagnostic = Diagnostic::new(Severity::Error, path, message).help("remove it");
+    Some(document.place(diagnostic, path, part))
+}
+
+fn is_unprintable(one: char) -> bool {
+    (one.is_control() && !matches!(one, '\t' | '\n' | '\r')) || changes_order(one)
+}

@@ -1,0 +1,59 @@
+//! How long packets may be on their way: segments of TCP, and fragments of datagrams.
+
+use std::net::IpAddr;
+
+use perhop_net::Direction;
+use perhop_qos::packet::{Address, Packet, Protocol};
+use perhop_scenario::routing::LinkId;
+
+use super::Builder;
+
+/// TCP header without options, and those of IPv4 and IPv6, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200 §3).
+const TCP_HEADER: u32 = 20;
+const IPV4_HEADER: u32 = 20;
+const IPV6_HEADER: u32 = 40;
+
+impl Builder<'_> {
+    /// The longest IP packet of a connection that goes by `way` and `back`; `None` where nothing on it limits
+    /// that.
+    ///
+    /// Both ends know the MTU of the path from the start, as if path MTU discovery had been there before
+    /// (RFC 1191 §6.3), and use the least MSS that an interface on the way puts into a SYN of either.
+    pub(super) fn longest_segment_packet(
+        &self,
+        way: &[LinkId],
+        back: &[LinkId],
+        address: IpAddr,
+    ) -> Option<u32> {
+        let links = || way.iter().chain(back).copied();
+        let mtus = links().map(|link| self.directions[link.index()].mtu);
+        let mtu = mtus.filter(|mtu| *mtu != Direction::UNLIMITED).min().map(u32::from);
+        let headers = TCP_HEADER + if address.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER };
+        let interfaces = links().flat_map(|link| self.scenario.links[link.index() / 2].interfaces.values());
+        let adjusted = interfaces.filter_map(|interface| interface.adjust_mss).min();
+        let adjusted = adjusted.map(|mss| mss.as_bytes() as u32 + headers);
+        mtu.into_iter().chain(adjusted).min()
+    }
+
+    /// Ways for the fragments of datagrams, where an interface has an MTU: of IPv4 that allows it. Routers
+    /// do not fragment IPv6 (RFC 8200 §5), and TCP forbids it (RFC 1191 §6.4).
+    pub(super) fn add_fragments(&mut self) {
+        let is_limited = |direction: &Direction| direction.mtu != Direction::UNLIMITED;
+        self.hosts.fragments.number_from(self.hosts.templates.len());
+        if !self.directions.iter().any(is_limited) {
+            return;
+        }
+        for flow in 0..self.hosts.templates.len() {
+            let template = self.hosts.templates[flow];
+            let is_ipv4 = matches!(Address::to_ip(template.source), IpAddr::V4(_));
+            if is_ipv4 && template.protocol != Protocol::TCP && self.hosts.fragments.is_allowed(flow) {
+                let number = self.hosts.templates.len();
+                self.hosts.fragments.allow(flow, number);
+                let links: Vec<LinkId> = self.hosts.path(flow).collect();
+                let first = self.hosts.flow_paths[flow];
+                // All but the first fragment of a datagram have no ports.
+                self.add_way(first, Packet { source_port: 0, destination_port: 0, ..template }, &links);
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! [`Fragments`]: datagrams on their way in pieces (RFC 791 §2.3 and §3.2), and their reassembly.
+//!
+//! Flows count datagrams: one has arrived when all its fragments have, and is lost when one of them was
+//! dropped, once what became of all of them is known. Ports count fragments.
+
+use perhop_capture::FragmentFields;
+use perhop_qos::packet::Packet;
+use perhop_qos::verdict::DropCause;
+
+use crate::flow::{flow_of, payload, sequence_of};
+
+/// IPv4 header without options, bytes (RFC 791 §3.1).
+const HEADER: u32 = 20;
+/// What offsets of fragments count, bytes (same place).
+const UNIT: u32 = 8;
+
+/// The fragments under way. They travel under flow numbers of their own, behind those of all flows, so that
+/// nothing is asked of other packets.
+#[derive(Debug, Default)]
+pub(crate) struct Fragments {
+    /// The first of these numbers.
+    first: usize,
+    /// By flow: the number under which fragments of its datagrams travel.
+    travels_as: Vec<Travel>,
+    datagrams: Places<Datagram>,
+    pieces: Places<Piece>,
+}
+
+/// How the fragments of a flow travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Travel {
+    /// Not yet known.
+    #[default]
+    Undecided,
+    /// Not at all.
+    Refused,
+    /// Under this number.
+    As(u32),
+}
+
+/// A datagram in pieces.
+#[derive(Clone, Copy, Debug, Default)]
+struct Datagram {
+    /// As it was before; its codepoint is that of the first fragment that arrived.
+    whole: Packet,
+    /// Fragments of which it is not known yet what becomes of them; 0 in a place that is free.
+    awaited: u32,
+    /// Why a fragment was dropped: of several causes the first in the order of causes, whichever came first.
+    lost: Option<DropCause>,
+}
+
+/// One fragment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Piece {
+    /// The place of its datagram.
+    datagram: u32,
+    /// Where in the datagram's payload it begins, in units of eight bytes.
+    offset: u16,
+    /// Whether others follow it in the datagram.
+    has_more: bool,
+}
+
+/// A datagram of which it is known what became of all its fragments.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reassembled {
+    pub(crate) datagram: Packet,
+    /// Why it is lost, if it is.
+    pub(crate) lost: Option<DropCause>,
+}
+
+/// What a packet is cut into, one piece after the other.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    packet: Packet,
+    datagram: u32,
+    /// The flow number of the fragments.
+    number: usize,
+    /// Payload bytes of a piece at most.
+    room: u32,
+    /// Payload bytes that are left.
+    left: u32,
+    offset: u16,
+    /// Whether the packet is a fragment that others follow.
+    has_more: bool,
+}
+
+impl Fragments {
+    /// Flow numbers from `first` on are those of fragments.
+    pub(crate) fn number_from(&mut self, first: usize) {
+        self.first = first;
+        self.travels_as.resize(first, Travel::Undecided);
+    }
+    /// Datagrams of `flow` must not be fragmented.
+    pub(crate) fn refuse(&mut self, flow: usize) {
+        self.travels_as.resize(self.travels_as.len().max(flow + 1), Travel::Undecided);
+        self.travels_as[flow] = Travel::Refused;
+    }
+    /// Whether nobody has refused that for `flow`.
+    pub(crate) fn is_allowed(&self, flow: usize) -> bool {
+        self.travels_as.get(flow) != Some(&Travel::Refused)
+    }
+    /// Fragments of datagrams of `flow` travel under `number`.
+    pub(crate) fn allow(&mut self, flow: usize, number: usize) {
+        self.travels_as[flow] = Travel::As(number as u32);
+    }
+
+    /// What `packet` becomes before an interface that sends at most `mtu` bytes at once; `None` where it may
+    /// not be fragmented.
+    pub(crate) fn split(&mut self, packet: &Packet, mtu: u16) -> Option<Pieces> {
+        let (flow, left) = (flow_of(packet), packet.length.saturating_sub(HEADER));
+        let room = (u32::from(mtu) - HEADER) / UNIT * UNIT;
+        let count = left.div_ceil(room);
+        if flow >= self.first {
+            // Of a fragment: what was awaited is in pieces itself.
+            let place = packet.payload as u32;
+            let Piece { datagram, offset, has_more } = *self.pieces.at(place);
+            self.pieces.give_back(place);
+            self.datagrams.at(datagram).awaited += count - 1;
+            return Some(Pieces { packet: *packet, datagram, number: flow, room, left, offset, has_more });
+        }
+        let Travel::As(number) = self.travels_as[flow] else { return None };
+        let datagram = self.datagrams.take();
+        *self.datagrams.at(datagram) = Datagram { whole: *packet, awaited: count, lost: None };
+        let number = number as usize;
+        Some(Pieces { packet: *packet, datagram, number, room, left, offset: 0, has_more: false })
+    }
+
+    /// What tells `packet`, which is under way, from other fragments, if it is one or may become several.
+    pub(crate) fn fields(&self, packet: &Packet) -> Option<FragmentFields> {
+        if flow_of(packet) < self.first {
+            let identification = sequence_of(packet) as u16;
+            let fields =
+                FragmentFields { identification, datagram: packet.length, ..FragmentFields::default() };
+            return matches!(self.travels_as[flow_of(packet)], Travel::As(_)).then_some(fields);
+        }
+        let Piece { datagram, offset, has_more } = self.pieces.all[packet.payload as u32 as usize];
+        let whole = self.datagrams.all[datagram as usize].whole;
+        let identification = sequence_of(&whole) as u16;
+        Some(FragmentFields { identification, offset, has_more, datagram: whole.length })
+    }
+
+    /// `fragment` came to its host. The answer is its datagram, where it was the last of which that was not
+    /// known.
+    pub(crate) fn arrived(&mut self, fragment: &Packet) -> Option<Reassembled> {
+        self.resolved(fragment, None)
+    }
+    /// `fragment` was dropped because of `cause`; the answer is that of [`arrived`](Fragments::arrived).
+    pub(crate) fn dropped(&mut self, fragment: &Packet, cause: DropCause) -> Option<Reassembled> {
+        self.resolved(fragment, Some(cause))
+    }
+    fn resolved(&mut self, fragment: &Packet, lost: Option<DropCause>) -> Option<Reassembled> {
+        let place = fragment.payload as u32;
+        let Piece { datagram: whose, offset, .. } = *self.pieces.at(place);
+        self.pieces.give_back(place);
+        let datagram = self.datagrams.at(whose);
+        datagram.awaited -= 1;
+        datagram.lost = datagram.lost.into_iter().chain(lost).min();
+        if offset == 0 {
+            (datagram.whole.dscp, datagram.whole.marks) = (fragment.dscp, fragment.marks);
+        }
+        if datagram.awaited > 0 {
+            return None;
+        }
+        let resolved = Reassembled { datagram: datagram.whole, lost: datagram.lost };
+        self.datagrams.give_back(whose);
+        Some(resolved)
+    }
+    /// The datagrams that still have fragments under way.
+    pub(crate) fn unresolved(&self) -> impl Iterator<Item = Reassembled> {
+        let under_way = self.datagrams.all.iter().filter(|datagram| datagram.awaited > 0);
+        under_way.map(|datagram| Reassembled { datagram: datagram.whole, lost: datagram.lost })
+    }
+}
+
+impl Pieces {
+    /// The next piece, now one of `fragments`.
+    pub(crate) fn next(&mut self, fragments: &mut Fragments) -> Option<Packet> {
+        if self.left == 0 {
+            return None;
+        }
+        let carried = self.left.min(self.room);
+        self.left -= carried;
+        let place = fragments.pieces.take();
+        let has_more = self.left > 0 || self.has_more;
+        *fragments.pieces.at(place) = Piece { datagram: self.datagram, offset: self.offset, has_more };
+        let mut piece =
+            Packet { length: HEADER + carried, payload: payload(self.number, place), ..self.packet };
+        if self.offset > 0 {
+            // Only the first has the header in which the ports stand.
+            (piece.source_port, piece.destination_port) = (0, 0);
+        }
+        self.offset += (carried / UNIT) as u16;
+        Some(piece)
+    }
+}
+
+/// Values in places that are used again: as many as there are at a time at most.
+#[derive(Debug, Default)]
+struct Places<T> {
+    all: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T: Copy + Default> Places<T> {
+    /// A place, which still holds what was there last.
+    fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.all.push(T::default());
+            (self.all.len() - 1) as u32
+        })
+    }
+    fn at(&mut self, place: u32) -> &mut T {
+        &mut self.all[place as usize]
+    }
+    fn give_back(&mut self, place: u32) {
+        self.free.push(place);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Fragments of flow 0, which travel as flow 1.
+    fn fragments() -> Fragments {
+        let mut fragments = Fragments::default();
+        fragments.number_from(1);
+        fragments.allow(0, 1);
+        fragments
+    }
+    fn datagram(length: u32) -> Packet {
+        Packet { length, source_port: 7, destination_port: 9, payload: payload(0, 5), ..Packet::default() }
+    }
+    fn cut(fragments: &mut Fragments, packet: &Packet, mtu: u16) -> Vec<Packet> {
+        let mut pieces = fragments.split(packet, mtu).unwrap();
+        std::iter::from_fn(|| pieces.next(fragments)).collect()
+    }
+    fn places(fragments: &mut Fragments, pieces: &[Packet]) -> Vec<(u32, u16, bool)> {
+        let of = |piece: &Packet| {
+            let Piece { offset, has_more, .. } = *fragments.pieces.at(piece.payload as u32);
+            (piece.length, offset, has_more)
+        };
+        pieces.iter().map(of).collect()
+    }
+
+    /// RFC 791 §3.2: 1480 bytes of payload fit into 1500; 980 into 1000 would be 122.5 units, so 976 do.
+    #[test]
+    fn pieces_begin_at_multiples_of_eight_bytes() {
+        let mut fragments = fragments();
+        let pieces = cut(&mut fragments, &datagram(4000), 1500);
+        assert_eq!(
+            places(&mut fragments, &pieces),
+            [(1500, 0, true), (1500, 185, true), (1040, 370, false)],
+            "3980 bytes are 1480, 1480 and 1020"
+        );
+        assert_eq!(pieces.iter().map(|piece| piece.source_port).collect::<Vec<_>>(), [7, 0, 0]);
+        let again = cut(&mut fragments, &pieces[1], 1000);
+        assert_eq!(places(&mut fragments, &again), [(996, 185, true), (524, 307, true)]);
+        assert_eq!(again[0].source_port, 0, "a piece of a fragment that is not the first");
+        let last = cut(&mut fragments, &pieces[2], 1000);
+        assert_eq!(places(&mut fragments, &last), [(996, 370, true), (64, 492, false)]);
+        let all = [&pieces[..1], &again, &last].concat();
+        let (last, others) = all.split_last().unwrap();
+        assert!(others.iter().all(|piece| fragments.arrived(piece).is_none()));
+        let Reassembled { datagram, lost } = fragments.arrived(last).unwrap();
+        assert_eq!((datagram.length, datagram.payload, lost), (4000, payload(0, 5), None));
+        assert_eq!(fragments.unresolved().count(), 0);
+    }
+
+    #[test]
+    fn a_lost_fragment_loses_the_datagram_once() {
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let mut fragments = fragments();
+            let pieces = cut(&mut fragments, &datagram(3000), 1500);
+            let causes = [Some(DropCause::Lost), None, Some(DropCause::QueueFull)];
+            let mut resolved = None;
+            for place in order {
+                assert!(resolved.is_none());
+                resolved = fragments.resolved(&pieces[place], causes[place]);
+            }
+            assert_eq!(resolved.unwrap().lost, Some(DropCause::QueueFull), "whichever came first");
+        }
+    }
+
+    #[test]
+    fn places_are_used_again() {
+        let mut fragments = fragments();
+        for _ in 0..100 {
+            for piece in cut(&mut fragments, &datagram(3000), 1500) {
+                fragments.arrived(&piece);
+            }
+        }
+        assert_eq!((fragments.datagrams.all.len(), fragments.pieces.all.len()), (1, 3));
+    }
+
+    #[test]
+    fn who_must_not_be_fragmented_is_not() {
+        let mut fragments = Fragments::default();
+        fragments.refuse(0);
+        fragments.number_from(1);
+        assert!(!fragments.is_allowed(0) && fragments.split(&datagram(3000), 1500).is_none());
+    }
+}
