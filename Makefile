@@ -17,7 +17,7 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types msrv msrv-version test test-rust test-python docs \
-  reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock wheel clean
+  fuzz-short fuzz reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock wheel clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
@@ -58,10 +58,13 @@ check: format lint types docs test ## everything that CI requires
 
 format: $(VENV)/packages ## check the formatting of Rust and Python
 	cargo fmt --check
+	cargo fmt --check --manifest-path fuzz/Cargo.toml
 	$(BIN)/ruff format --check --quiet
 
 lint: $(VENV)/packages ## clippy, ruff and the width of prose; warnings are errors
 	cargo clippy --workspace --all-targets --locked --quiet -- -D warnings
+	@cargo metadata --manifest-path fuzz/Cargo.toml --locked --format-version 1 > /dev/null || \
+	  { echo "error: fuzz/Cargo.lock is behind the crates; run: make lock" >&2; exit 1; }
 	$(BIN)/ruff check --quiet
 	$(BIN)/python tools/prose_width.py
 
@@ -97,6 +100,25 @@ reproduce: setup ## run the published studies, print published and measured valu
 quote-reports: reproduce ## copy the measured tables into the READMEs of the studies
 	$(BIN)/python docs/quote_reports.py results
 
+FUZZ_TARGETS := $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
+FUZZ_SECONDS ?= 3600
+# What fuzzing begins with, besides what it found before (fuzz/corpus, not committed).
+FUZZ_SEEDS_configuration := vectors/ios tests/configurations
+FUZZ_SEEDS_scenario := examples crates/perhop-scenario/tests/diagnostics
+
+fuzz-short: ## fuzz every reader of foreign bytes and the port, a minute each (needs a C++ compiler)
+	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
+
+fuzz: ## fuzz for FUZZ_SECONDS each, by default an hour; a finding lies in fuzz/artifacts (CONTRIBUTING.md)
+	@command -v c++ > /dev/null || { echo "error: a C++ compiler is missing; on Debian: apt-get install g++" >&2; exit 5; }
+	cd fuzz && cargo build --release --locked --quiet
+	@$(foreach target,$(FUZZ_TARGETS),mkdir -p fuzz/corpus/$(target) fuzz/artifacts/$(target); \
+	  fuzz/target/x86_64-unknown-linux-gnu/release/$(target) -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
+	    -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 -artifact_prefix=fuzz/artifacts/$(target)/ \
+	    fuzz/corpus/$(target) $(FUZZ_SEEDS_$(target)) 2> fuzz/artifacts/$(target).log || \
+	    { tail -n 40 fuzz/artifacts/$(target).log; exit 1; }; \
+	  echo "$(target): $$(sed -n 's/.*number_of_executed_units: //p' fuzz/artifacts/$(target).log) inputs, no finding";)
+
 bench-packages: ## install the Debian packages that benchmarks compare with (requirements/bench.txt; root on Debian)
 	@missing=; \
 	for package in $(BENCH_PACKAGES); do $(call are_installed,$$package) || missing+=" $$package"; done; \
@@ -123,7 +145,8 @@ bench-instructions: ## count instructions of engine and data plane against the b
 bench-live: ## compare the live forwarder with a loop that only copies frames (needs root and two idle CPUs)
 	$(PYTHON) benchmarks/live.py
 
-lock: ## update the pinned development packages
+lock: ## update the pinned development packages, and fuzz/Cargo.lock after a change of dependencies
+	cargo update --quiet --workspace --manifest-path fuzz/Cargo.toml
 	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \
 	  --python-version 3.11 --output-file requirements/dev.lock --custom-compile-command 'make lock'
 
