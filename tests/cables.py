@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +182,69 @@ def datagram(length: int = 60, codepoint: int = 0, tag: int | None = None) -> by
     tagging = b"" if tag is None else b"\x81\x00" + tag.to_bytes(2, "big")
     addresses = bytes.fromhex("020000000002020000000001")
     return addresses + tagging + b"\x08\x00" + bytes(header) + udp + bytes(length - 42)
+
+
+class Row:
+    """`left: l0 — m0 | middle | m1 — r0 :right`, and the same with l1, m2, m3, r1."""
+
+    def __init__(self) -> None:
+        """Make it."""
+        self.left, self.middle, self.right = Namespace(), Namespace(), Namespace()
+        for near, end, far in (("m0", self.left, "l0"), ("m1", self.right, "r0")):
+            self.middle.cable(near, end, far)
+
+    def end(self) -> None:
+        """End it."""
+        for namespace in (self.left, self.middle, self.right):
+            namespace.end()
+
+    def arrived(self, device: str) -> int:
+        """Return how many frames a device at the right has received."""
+        shown = json.loads(self.right.run("ip", "-json", "-statistics", "link", "show", device))
+        return int(shown[0]["stats64"]["rx"]["packets"])
+
+
+#: Prints what arrives: seconds, frame, tag.
+LISTEN = """
+import socket, struct, sys, time
+listening = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+listening.setsockopt(263, 8, 1) # SOL_PACKET, PACKET_AUXDATA
+listening.bind((sys.argv[1], 0x0003))
+listening.settimeout(60)
+print("ready", flush=True)
+left = int(sys.argv[2])
+while left:
+    frame, control, _, (_, _, kind, _, _) = listening.recvmsg(2000, 100)
+    if kind == socket.PACKET_OUTGOING:
+        continue
+    status, _, _, _, _, tag, _ = struct.unpack("IIIHHHH", control[0][2])
+    print(time.monotonic(), frame.hex(), tag if status & 16 else "", flush=True)
+    left -= 1
+"""
+
+
+@contextmanager
+def started(namespace: Namespace, program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
+    """A program that has said that it is ready."""
+    command = namespace.within(sys.executable, "-c", program, *arguments)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "ready\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def listening(
+    namespace: Namespace, device: str, frames: int
+) -> AbstractContextManager[subprocess.Popen[str]]:
+    """Listen on a device until so many frames have arrived."""
+    return started(namespace, LISTEN, device, str(frames))
+
+
+def heard(listener: subprocess.Popen[str]) -> list[tuple[float, bytes, int | None]]:
+    """Return what arrived: seconds, frame, and the tag that the kernel has taken out of it."""
+    said, _ = listener.communicate(timeout=90)
+    rows = [line.split(" ") for line in said.splitlines()]
+    return [(float(at), bytes.fromhex(frame), int(tag) if tag else None) for at, frame, tag in rows]

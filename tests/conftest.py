@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,6 +15,11 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parent.parent
+
+# A job in the background of a shell inherits that Ctrl-C is ignored, and so would the commands of these
+# tests, also those that are to be interrupted.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # 4.8 Mb/s for a link of 2 Mb/s: most is dropped, and the Poisson source makes the seed matter.
 SCENARIO = """\

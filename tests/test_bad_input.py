@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -242,3 +245,68 @@ def test_a_file_without_permission_is_not_taken_for_a_misspelled_one(perhop: Com
     assert "cannot read `memory.yaml`: Input/output error" in ended.err
     assert "did you mean" not in ended.err
     assert "did you mean `memory-1.yaml`?" in perhop("run", "memory-2.yaml").err
+
+
+def test_a_run_whose_results_fit_nowhere_is_refused_before_it_begins(scenario: Path, perhop: Command) -> None:
+    many = ("--replications", "1000", "--duration", "100h", "--set")
+    for arguments, key, remedy in (
+        (("--replications", "1000000000"), "replications", "fewer replications"),
+        ((*many, "measure.packets=[random]"), "measure.packets", "no list of packets"),
+        ((*many, "measure.queues.0.every=40ms"), "measure.queues", "a longer `every`"),
+    ):
+        ended = perhop("run", scenario, "-q", *arguments)
+        assert ended.code == 2, ended.err
+        assert re.match(r"error: the results take about [0-9.]+ [TP]B of memory", ended.err), ended.err
+        assert key in ended.err
+        assert remedy in ended.err
+    scenario.write_text(f"{scenario.read_text()}replications: 1000000000\n")
+    assert perhop("check", scenario).code == 2
+
+
+def test_more_hops_than_a_packet_survives_are_an_error_of_check_too(tmp_path: Path, perhop: Command) -> None:
+    names = ["a", *(f"r{number}" for number in range(300)), "b"]
+    document = {
+        "perhop": 1,
+        "name": "chain",
+        "duration": "1s",
+        "hosts": {"a": {}, "b": {}},
+        "routers": {name: {} for name in names[1:-1]},
+        "links": [{"between": [one, other], "rate": "1Mb/s"} for one, other in pairwise(names)],
+        "traffic": [
+            {
+                "name": "one",
+                "from": "a",
+                "to": "b",
+                "source": {"cbr": {"rate": "8kb/s", "packet": {"ip": "100B"}}},
+            }
+        ],
+    }
+    (tmp_path / "chain.yaml").write_text(json.dumps(document))
+    for command in ("check", "run"):
+        ended = perhop(command, "chain.yaml")
+        assert ended.code == 2
+        assert "301 hops from `a` to `b` are more than a packet survives" in ended.err
+
+
+def test_ten_thousand_errors_are_counted_and_a_hundred_shown(tmp_path: Path, perhop: Command) -> None:
+    source = {"cbr": {"rate": "8kb/s", "packet": {"ip": "100B"}}}
+    document = {
+        "perhop": 1,
+        "name": "errors",
+        "duration": "1s",
+        "hosts": {"a": {}, "b": {}},
+        "links": [{"between": ["a", "b"], "rate": "1Mb/s"}],
+        "traffic": [
+            {"name": f"t{n}", "from": "a", "to": f"nobody{n}", "source": source} for n in range(10_000)
+        ],
+    }
+    # One line of a megabyte: no error quotes all of it.
+    (tmp_path / "errors.yaml").write_text(json.dumps(document))
+    ended = perhop("check", "errors.yaml")
+    assert ended.code == 2
+    assert "there is no host `nobody0`" in ended.err
+    assert "error: and 9900 more errors" in ended.err
+    assert len(ended.err) < 100_000
+    (tmp_path / "repeated.yaml").write_text("perhop: 1\n" + "name: x\n" * 10_000)
+    ended = perhop("check", "repeated.yaml")
+    assert "error: and 9899 more errors" in ended.err

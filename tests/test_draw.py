@@ -71,6 +71,15 @@ def test_a_scheduler_says_what_its_queues_hold_together() -> None:
     assert "at most 512 packets in all" in said(ElementTree.fromstring(draw(limited)))
 
 
+def test_limits_by_drop_precedence() -> None:
+    loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
+    limits = {"weighted-tail-drop": {"limits": ["60 packets", "20kB"]}}
+    weighted = loaded.set("policies.campus.queueing.classes.0.buffer", limits)
+    words = said(ElementTree.fromstring(draw(weighted)))
+    for expected in ("weighted tail drop, at most", "0: 60 packets", "1: 20 kB"):
+        assert expected in words, words
+
+
 def test_names_are_text_not_markup(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("steady", '"<b>&\\"steady"'))
     picture = ElementTree.fromstring(draw(perhop.Scenario.load(scenario)))

@@ -270,7 +270,14 @@ def test_candidates_meet_plain_conditions_first() -> None:
     ]
     within = {"all": [{"source": "10.0.0.0/30"}, {"precedence": "critical"}, {"not": {"protocol": "tcp"}}]}
     assert next(candidates([within], ["10.0.0.1"])) == Header(source="10.0.0.2", dscp="cs5")
-    assert list(candidates([{"protocol": "icmp"}], [])) == [], "nothing sends it"
+    assert next(candidates([{"protocol": 1}], [])) == Header(protocol="icmp")
+    assert next(candidates([{"protocol": "89"}], [])) == Header(protocol="89")
+
+
+def test_candidates_have_a_length_that_is_asked_for() -> None:
+    lengths = {"1000-65535": 1000, "0-100": 40, "40": 40, "20-30": 30, "64-1500": 64}
+    for wanted, packet_bytes in lengths.items():
+        assert next(candidates([{"length": wanted}], [])) == Header(packet_bytes=packet_bytes), wanted
 
 
 def test_standard_input_is_either(branch: Path, scenario: Path) -> None:

@@ -12,13 +12,17 @@ import pytest
 
 from conftest import HANGS_AFTER_S, command_line, leftovers
 
+# Hours of work, with few samples.
+LONG = (
+    *("--duration", "1000000s", "--replications", "100"),
+    *("--set", "measure.queues.0.every=100s", "--set", "measure.throughput-every=100s"),
+)
+
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_long_run_is_interrupted(scenario: Path, number: signal.Signals, code: int) -> None:
     out = scenario.parent / "out"
-    line = command_line(
-        ["run", scenario, "--duration", "1000000s", "--replications", "100", "-o", out, "--json"]
-    )
+    line = command_line(["run", scenario, *LONG, "-o", out, "--json"])
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     time.sleep(2)
     assert process.poll() is None, process.communicate()
@@ -36,7 +40,7 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
     subprocess.run(command_line(["run", scenario, "-o", out, "-q"]), check=True)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     process = subprocess.Popen(
-        command_line(["run", scenario, "--duration", "1000000s", "--replications", "100", "-o", out]),
+        command_line(["run", scenario, *LONG, "-o", out]),
         stderr=subprocess.PIPE,
     )
     time.sleep(2)
@@ -44,6 +48,46 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
     process.communicate(timeout=HANGS_AFTER_S)
     assert process.returncode == 130
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+
+
+def test_who_asked_for_ctrl_c_to_be_ignored_has_it_ignored(scenario: Path) -> None:
+    """As a shell does for its jobs in the background; SIGTERM still ends them."""
+    line = " ".join(command_line(["run", scenario, *LONG]))
+    process = subprocess.Popen(
+        ["bash", "-c", f"trap '' INT; exec {line}"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    time.sleep(1)
+    assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    _, complained = process.communicate(timeout=HANGS_AFTER_S)
+    assert (process.returncode, complained) == (143, "terminated: nothing was written\n")
+
+
+def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None:
+    """As in the callbacks of weak references that importing a module has."""
+    unlucky = (
+        "import os, signal, sys, time, weakref\n"
+        "from perhop import interrupts\n"
+        "def terminated(number, frame): raise SystemExit(128 + number)\n"
+        "def callback(gone):\n"
+        "    os.kill(os.getpid(), int(sys.argv[1]))\n"
+        "    for _ in range(1000): pass\n"
+        "class Module: pass\n"
+        "signal.signal(signal.SIGTERM, terminated)\n"
+        "interrupts.insist()\n"
+        "module = Module()\n"
+        "kept = weakref.ref(module, callback)\n"
+        "try:\n"
+        "    del module\n"
+        "    time.sleep(60)\n"
+        "except KeyboardInterrupt: sys.exit(130)\n"
+    )
+    for number in (signal.SIGINT, signal.SIGTERM):
+        line = [sys.executable, "-c", unlucky, str(int(number))]
+        ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
+        assert (ended.returncode, ended.stderr) == (128 + number, "")
 
 
 def test_who_interrupts_at_once_sees_no_traceback() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,7 +22,8 @@ from perhop.errors import InvalidInputError
 from perhop.live import kernel, namespaces
 from perhop.live.bridging import Side, configuration
 from perhop.live.laboratory import Laboratory
-from perhop.live.state import running
+from perhop.live.owner import Owner
+from perhop.live.state import State, load, running
 
 POLICIES = """\
 policies:
@@ -168,6 +170,80 @@ def test_a_killed_bridge_is_cleaned_up(policies: Path, perhop: Command) -> None:
             assert not kernel.offloads("eth0")["generic-receive"]
             assert f"{process.pid}." in perhop("live", "clean", "--json").out
             assert kernel.offloads("eth0")["generic-receive"]
+
+
+@own_run
+@needs_rights
+def test_from_another_namespace_its_interfaces_are_restored_too(policies: Path, perhop: Command) -> None:
+    with bridged("--policy", policies, "--name", "wan") as (laboratory, process):
+        process.kill()
+        process.wait()
+        assert f"{process.pid}." in perhop("live", "clean", "--json").out
+        with namespaces.inside(laboratory.state.namespaces["router"]):
+            assert kernel.offloads("eth0")["generic-receive"]
+
+
+@own_run
+@needs_rights
+@pytest.mark.parametrize("network", [[1, 1], None])
+def test_what_cannot_be_restored_stays_on_record(network: list[int] | None, perhop: Command) -> None:
+    """The namespace of a bridge that was killed is not found, or an earlier version did not note it."""
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    offloads = {"perhop-gone0": {"generic-receive": True}}
+    state = State(Owner(dead.pid, 1), "bridge", offloads=offloads, network=network)
+    state.make_folder()
+    state.save()
+    try:
+        ended = perhop("live", "clean")
+        assert (ended.code, ended.out) == (1, "")
+        assert f"{state.folder}: offloads" in ended.err and "perhop-gone0" in ended.err
+        assert "ethtool -K" in ended.err
+        assert load(state.folder) == state
+        kept = json.loads(perhop("live", "clean", "--json").out)["kept"]
+        assert list(kept) == [str(state.folder)]
+    finally:
+        shutil.rmtree(state.folder)
+
+
+@own_run
+@needs_rights
+def test_a_missing_interface_in_the_right_namespace_is_past_restoring(perhop: Command) -> None:
+    offloads = {"perhop-gone0": {"generic-receive": True}}
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    state = State(Owner(dead.pid, 1), "bridge", offloads=offloads, network=list(namespaces.current()))
+    state.make_folder()
+    state.save()
+    assert perhop("live", "clean").code == 0
+    assert not state.folder.exists()
+
+
+# For a second as many PPPoE frames as go, past a rate of 1 Mb/s.
+FLOOD = """
+import socket, time
+with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
+    sending.bind(("eth0", 0))
+    frame = bytes.fromhex("020000000002020000000001" "8864") + bytes(1000)
+    until = time.monotonic() + 1
+    while time.monotonic() < until:
+        sending.send(frame)
+"""
+
+
+@needs_rights
+def test_what_passes_the_policy_is_a_doubt(policies: Path) -> None:
+    with bridged("--policy", policies, "--name", "wan", "--rate", "1Mb/s") as (laboratory, process):
+        sender = laboratory.start("left", "sender", "program", sys.executable, "-c", FLOOD)
+        assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
+        report = ended(process, laboratory)
+    forth = next(one for one in report["directions"] if one["name"] == "eth0->eth1")
+    passed = forth["passed"]["PPPoE session (0x8864)"]
+    assert passed["packets"] > 1000 and passed["bytes"] == 1014 * passed["packets"]
+    doubts = [doubt for doubt in report["doubts"] if "passed the policy" in doubt]
+    assert len(doubts) == 1
+    assert "of eth0->eth1" in doubts[0] and "at a rate of 1.0 Mb/s" in doubts[0]
+    assert "PPPoE session (0x8864)" in doubts[0]
 
 
 def test_an_interface_that_is_not_there(policies: Path, perhop: Command) -> None:

@@ -36,8 +36,13 @@ CONFIGURATION = [
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report") / "wred"
-    perhop.run(ROOT / "examples" / "wred.perhop.yaml", replications=2, set=SAMPLED).save(folder)
-    (folder / "configuration.json").write_text(json.dumps(CONFIGURATION))
+
+    def configured(new: Path) -> None:
+        (new / "configuration.json").write_text(json.dumps(CONFIGURATION))
+
+    perhop.run(ROOT / "examples" / "wred.perhop.yaml", replications=2, set=SAMPLED).save(
+        folder, also=configured
+    )
     return folder
 
 

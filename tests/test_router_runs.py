@@ -120,7 +120,11 @@ def test_every_queue_has_its_configured_rate_beside_the_obtained_one(
     [
         ("unreachable", "WEB", "packets for it reach `ALL-TCP`"),
         ("unreachable", "TWICE", "its conditions exclude each other"),
-        ("unreachable", "PING", "it matches a protocol other than TCP and UDP, which no source sends"),
+        (
+            "link-marks",
+            "TAGGED",
+            "it matches the CoS of a VLAN tag; --assume 'TAGGED = dscp ef' runs it by another",
+        ),
         ("input-interface", "class-default", "packets for it reach `FROM-GUESTS`"),
     ],
 )
@@ -128,6 +132,12 @@ def test_a_class_that_no_header_reaches_is_said(name: str, class_: str, said: st
     told = Scenario.infer(CONFIGURATIONS / f"{name}.cfg").inferred or ""
     assert f"class `{class_}`: no header reaches it: {said}\n" in f"{told}\n"
     assert class_ not in offers(told)
+
+
+def test_discard_classes_are_entered_by_the_policy_that_sets_them() -> None:
+    told = Scenario.infer(CONFIGURATIONS / "link-marks.cfg").inferred or ""
+    assert "packets enter by GigabitEthernet0/0.10 and its input policy" in told
+    assert set(offers(told)) == {"LATE", "class-default"}
 
 
 def test_classes_that_an_input_policy_marks_are_entered_by_it() -> None:

@@ -184,6 +184,18 @@ def test_ecn_has_a_table_of_marks() -> None:
     assert found["classes"][0]["counters"]["random_detect"]["rows"][2]["marked"]["packets"] == 7
 
 
+@pytest.mark.parametrize("basis", ["cos", "discard-class"])
+def test_wred_by_marks_of_the_router_has_a_row_for_each(basis: str) -> None:
+    counts = {"q": {2: PrecedenceCounts(Traffic(9, 900), Traffic(6, 600), 0, {"early_random": 3})}}
+    config = one_class(queue="q", random_detect=detect(basis=basis, ecn=True))
+    text, _ = shown(policy(config), Counted(counts), sources={"q": "color"})
+    heads = [line.split()[:2] for line in lines_of(text) if line.startswith(basis)]
+    assert heads == [[basis, "Transmitted"], [basis, "ECN"]]
+    rows = [line.split() for line in lines_of(text) if line.endswith("1/10")]
+    assert [row[0] for row in rows] == [str(number) for number in range(8)]
+    assert rows[2][1:3] == ["6/600", "3/300"]
+
+
 def test_codepoints_with_equal_thresholds_share_what_was_counted() -> None:
     """The queue counts by drop precedence; the codepoint that the run has packets of gets it."""
     rows = [

@@ -357,6 +357,18 @@ def test_a_study_that_leaves_something_unanswered_is_refused(
     assert not (study.parent / "out").exists()
 
 
+@pytest.mark.parametrize("program", ["claims.py", "measures.py"])
+def test_showing_a_study_executes_nothing_of_it(perhop: Command, study: Path, program: str) -> None:
+    (study / program).write_text("import pathlib\npathlib.Path(__file__).with_name('executed').touch()\n")
+    ended = perhop("study", "show", study)
+    assert ended.code == 0 and "slow.half" in ended.out
+    assert not (study / "executed").exists()
+    # Running it does, and only then are missing functions found.
+    ended = perhop("study", "run", study)
+    assert ended.code == 2 and "no function" in ended.err
+    assert (study / "executed").exists()
+
+
 def test_an_unknown_study(perhop: Command) -> None:
     assert perhop("study", "run", "no-such-study").code == 2
     assert perhop("study", "run").code == 2

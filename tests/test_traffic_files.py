@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import struct
+from collections import Counter
 from ipaddress import ip_address
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT, Command
+from tshark import fields, needs_tshark
 
 ROUTER = """\
 hostname edge
@@ -280,3 +282,29 @@ def test_a_damaged_capture_is_one_error(perhop: Command, router: Path, tmp_path:
     assert (ended.code, ended.out) == (2, "")
     assert "cannot read the capture" in ended.err
     assert "cut.pcap" in ended.err
+
+
+# A sub-interface: the link to it has the tag that the configuration says.
+TAGGED = ROUTER.replace(
+    "interface FastEthernet0/0\n", "interface FastEthernet0/0.10\n encapsulation dot1Q 10\n"
+)
+
+
+@pytest.mark.parametrize("name", [ROUTER, TAGGED], ids=["plain", "sub-interface"])
+@needs_tshark
+def test_tags_of_a_capture_reach_the_router(perhop: Command, tmp_path: Path, name: str) -> None:
+    (tmp_path / "edge.cfg").write_text(name)
+    file = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    for number in range(300):
+        cos = 5 if number % 3 == 0 else 2
+        data = packet("10.1.0.20", "10.9.7.7", 0xB8, (20000, 20002), 200, 17)
+        frame = bytes(12) + b"\x81\x00" + (cos << 13 | 77).to_bytes(2, "big") + b"\x08\x00" + data
+        file += struct.pack("<IIII", 1000, number * 3000, len(frame), 18 + 200) + frame
+    (tmp_path / "tagged.pcap").write_bytes(file)
+    links = ("--pcap-link", "near-side->edge", "--pcap-link", "edge->far-side")
+    ended = perhop("run", "edge.cfg", "--traffic", "tagged.pcap", "--pcap", "pcap", *links)
+    assert ended.code == 0, ended.err
+    entering = fields(tmp_path / "pcap" / "near-side--edge.pcapng", "vlan.priority")
+    assert Counter(entering) == {("5",): 100, ("2",): 200}
+    # The serial line has no tags.
+    assert set(fields(tmp_path / "pcap" / "edge--far-side.pcapng", "vlan.priority")) == {("",)}

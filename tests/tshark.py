@@ -22,10 +22,14 @@ _COMPLAINTS = (
 )
 
 
-def fields(file: Path, *names: str, where: str = "") -> list[tuple[str, ...]]:
-    """Return these fields of every packet that a display filter lets through."""
+def fields(file: Path, *names: str, where: str = "", decode_as: str = "") -> list[tuple[str, ...]]:
+    """Return these fields of every packet that a display filter lets through.
+
+    `decode_as` says what tshark would otherwise guess: `mpls.label==16,pwethcw`.
+    """
     wanted = [argument for name in names for argument in ("-e", name)]
     chosen = ["-Y", where] if where else []
+    chosen += ["-d", decode_as] if decode_as else []
     lines = _tshark(file, ["-T", "fields", "-E", "separator=|", "-E", "occurrence=f", *chosen, *wanted])
     return [tuple(line.split("|")) for line in lines]
 
@@ -35,9 +39,10 @@ def count(file: Path, where: str) -> int:
     return len(fields(file, "frame.number", where=where))
 
 
-def assert_no_complaint(file: Path) -> None:
+def assert_no_complaint(file: Path, decode_as: str = "") -> None:
     """Fail with what tshark says of frames that it finds malformed, of bad checksums and other errors."""
-    complaints = fields(file, "frame.number", "_ws.col.Info", "_ws.expert.message", where=_COMPLAINTS)
+    said = ("frame.number", "_ws.col.Info", "_ws.expert.message")
+    complaints = fields(file, *said, where=_COMPLAINTS, decode_as=decode_as)
     assert complaints == []
 
 

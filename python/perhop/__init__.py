@@ -8,11 +8,12 @@ print(results.classes)
 Layers, from the bottom up; a module imports only modules of lower layers, or of its own layer without a
 cycle (`tests/test_imports.py`):
 
-1. `errors`, `_core` (the extension module, in Rust), `palette`
-2. `quantity`, `saving`, `loading`, `frames`, `tables`, `schema_types`, `document`, `ports`
+1. `errors`, `_core` (the extension module, in Rust), `palette`, `interrupts`, `disk`
+2. `quantity`, `loading`, `locking`, `manifest`, `saved`, `targets`, `saving`, `frames`, `tables`,
+   `schema_types`, `document`, `ports`
 3. `configuration`, `results`, `capturing`, `design`
 4. `running`, `draw`, `page`, `compare`, `interchange`
-5. `batch`, `inference`, `live`
+5. `batch`, `repeating`, `inference`, `live`
 6. `scenario`
 7. `study`
 8. `plot`, `sweeping`

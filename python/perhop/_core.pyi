@@ -214,12 +214,15 @@ def confidence_95(samples: Sequence[float]) -> tuple[float, float, float] | None
     `(mean, low, high)`, or `None` for fewer than two samples.
     """
 
-def live_plan(scenario_json: str, base: str | PathLike[str], seed: int, replication: int = 0) -> str:
+def live_plan(
+    scenario_json: str, base: str | PathLike[str], seed: int, replication: int = 0, *, bridge: bool = False
+) -> str:
     """Return the plan of a live run.
 
     JSON with `hosts` (name, address, devices, routes), `forwarders` (their configurations), `cables` (pairs
-    of node and device) and `mtu`, the longest IP packet that must pass, in bytes. Devices are named after the
-    node at the other end; the caller substitutes the real names.
+    of node and device), `mtu`, the longest IP packet that must pass, and `envelope`, the most bytes of tags
+    and labels in a frame between two forwarders. Devices are named after the node at the other end; the
+    caller substitutes the real names. Without `bridge` it refuses headers that live frames cannot have.
     """
 
 def drop_curves(scenario_json: str) -> list[DropCurves]:

@@ -9,14 +9,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from perhop import _core
+from perhop import manifest
 from perhop.document import Document
 from perhop.errors import InvalidInputError
 
 # The largest link-layer frame in bytes: the largest IP packet and room for any header around it.
 LARGEST_FRAME = 65_535 + 64
-# The layout of the manifest in a folder of captures.
-_SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
@@ -31,6 +29,8 @@ class Captures:
     snap_length: int | None = None
     #: Packets after which a file ends.
     most_packets: int | None = None
+    #: Whether a folder that holds something else is moved aside.
+    force: bool = False
 
     @classmethod
     def of(
@@ -38,6 +38,8 @@ class Captures:
         folder: str | PathLike[str] | None,
         links: Sequence[str] | None = None,
         snap_length: int | None = None,
+        *,
+        force: bool = False,
     ) -> Captures | None:
         """Return the captures that the arguments of a run ask for; `None` without a folder.
 
@@ -46,7 +48,7 @@ class Captures:
 
         """
         if folder is not None:
-            return cls(Path(folder), tuple(links or ()), snap_length)
+            return cls(Path(folder), tuple(links or ()), snap_length, force=force)
         if links or snap_length is not None:
             raise InvalidInputError(
                 "links to capture but no folder to write to", "give a folder, as in --pcap captures"
@@ -61,17 +63,15 @@ class Captures:
         changed["measure"] = {**changed.get("measure", {}), "captures": [_ends(link) for link in self.links]}
         return changed
 
-    def manifest(self, scenario: Document, captured: list[dict[str, Any]]) -> str:
-        """Return the text of the manifest of a folder of captures; it holds neither date nor machine."""
-        manifest = {
-            "schema_version": _SCHEMA_VERSION,
-            "perhop": _core.__version__,
+    def seal(self, folder: Path, scenario: Document, captured: list[dict[str, Any]]) -> None:
+        """Write the manifest of a folder of captures; it holds neither date nor machine."""
+        about = {
             "scenario": scenario["name"],
             "seed": scenario["seed"],
             "replication": 0,
             "captures": captured,
         }
-        return json.dumps(manifest, ensure_ascii=False, indent=2) + "\n"
+        manifest.seal(folder, "captures", about)
 
 
 def _ends(link: str) -> dict[str, str]:

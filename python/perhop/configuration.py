@@ -17,7 +17,8 @@ from typing import Any, TypedDict, cast
 from perhop import _core
 from perhop.core_types import RecognizedPlatform, RouterReport
 from perhop.errors import InvalidInputError
-from perhop.loading import is_file, read_json, unreadable
+from perhop.loading import unreadable
+from perhop.saved import Saved
 from perhop.schema_types import RouterConfiguration
 from perhop.tables import Cell, Column, Table, notebook
 
@@ -250,9 +251,7 @@ def kept(routers: Iterable[Path]) -> str | None:
     return json.dumps(found, ensure_ascii=False, indent=2) + "\n" if found else None
 
 
-def configurations(folder: Path) -> list[Configuration]:
+def configurations(saved: Saved) -> list[Configuration]:
     """Return the router configurations stored with results."""
-    file = folder / FILE
-    if not is_file(file):
-        return []
-    return [Configuration(one["file"], one["lines"]) for one in read_json(file)]
+    found = saved.json(FILE) if FILE in saved else []
+    return [Configuration(one["file"], one["lines"]) for one in found]

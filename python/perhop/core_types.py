@@ -51,7 +51,10 @@ class Wire(TypedDict):
 
     rate: str | None
     framing: str | None
+    headers: NotRequired[list[Any]]
     ring: Any
+    mtu: NotRequired[str]
+    adjust_mss: NotRequired[str]
 
 
 class ResolvedGuarantee(TypedDict):

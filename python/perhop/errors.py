@@ -16,6 +16,7 @@ class Exit(IntEnum):
     INVALID_INPUT = 2
     CLAIMS_NOT_MET = 4
     MISSING_CAPABILITY = 5
+    HUNG_UP = 129
     INTERRUPTED = 130
     TERMINATED = 143
 

@@ -15,7 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from perhop import _core
-from perhop.loading import damaged, unreadable
+from perhop.loading import damaged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,24 +40,19 @@ def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
     return pl.DataFrame([series(name, column) for name, column in columns.items()])
 
 
-def read_parquet(file: Path) -> pl.DataFrame:
-    """Read a table that was written as Parquet; raises `UnreadableFileError`."""
+def read_parquet(file: Path, content: bytes) -> pl.DataFrame:
+    """Return the table in the content of a Parquet file; raises `UnreadableFileError`."""
     try:
-        # The messages of polars for a folder or a missing permission name neither.
-        file.open("rb").close()
-        # Without globbing: a bracket in the name is no pattern.
-        return pl.read_parquet(file, glob=False)
-    except OSError as error:
-        raise unreadable(file, error) from error
+        return pl.read_parquet(BytesIO(content))
     except pl.exceptions.PolarsError as error:
         raise damaged(file, str(error).splitlines()[0]) from error
 
 
-def write_parquet(table: pl.DataFrame, file: Path) -> None:
-    """Write a table. Polars only encodes it: it reports a full disk as a file out of specification."""
+def as_parquet(table: pl.DataFrame) -> bytes:
+    """Return a table as Parquet. Polars does not write it: it reports a full disk as another error."""
     content = BytesIO()
     table.write_parquet(content)
-    file.write_bytes(content.getbuffer())
+    return content.getvalue()
 
 
 def drops(classes: pl.DataFrame) -> pl.DataFrame:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import errno
-import json
+import os
+import stat
 from pathlib import Path
-from typing import Any
 
-from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.errors import UnreadableFileError
 
 # The wording of the simulator for the files that it reads itself.
 _REASONS = {
@@ -31,15 +31,31 @@ def is_file(file: Path) -> bool:
         raise unreadable(file, error) from error
 
 
-def read_json(file: Path, *, missing: InvalidInputError | None = None) -> Any:  # noqa: ANN401 - whatever it holds
-    """Return the contents of a JSON file; raises `missing`, if given, when there is no such file."""
+def read_bytes(
+    file: Path, *, within: int | None = None, shown: Path | None = None, size: int | None = None
+) -> bytes:
+    """Return the contents of a regular file, whose name is relative to the open folder `within`, if given.
+
+    Errors name it as `shown`, by default as it is given.
+
+    Raises:
+        UnreadableFileError: there is no such file, it is none, it has another size, or it cannot be read.
+
+    """
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        # Without waiting, should it be a pipe.
+        opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=within)
+        with os.fdopen(opened, "rb") as stream:
+            status = os.fstat(opened)
+            if not stat.S_ISREG(status.st_mode):
+                is_folder = stat.S_ISDIR(status.st_mode)
+                raise OSError(errno.EISDIR if is_folder else errno.EINVAL, "it is not a regular file")
+            content = stream.read() if size is None else stream.read(size + 1)
+            if size is not None and len(content) != size:
+                raise damaged(shown or file, f"it has {status.st_size} bytes and was saved with {size}")
+            return content
     except OSError as error:
-        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
-        raise (missing if missing and is_missing else unreadable(file, error)) from error
-    except ValueError as error:
-        raise damaged(file, str(error)) from error
+        raise unreadable(shown or file, error) from error
 
 
 def damaged(file: Path, reason: str) -> UnreadableFileError:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from perhop import _core
+from perhop import _core, disk, manifest
 from perhop.core_types import DropCurves
 from perhop.document import typed
 from perhop.errors import InvalidInputError, UnknownNameError
-from perhop.loading import read_json
+from perhop.loading import damaged
+from perhop.manifest import json_text
 from perhop.ports import resolved
-from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.saved import Saved
+from perhop.saving import whole_folder
 from perhop.schema_types import ScenarioConfig
 from perhop.tables import class_table, notebook
 
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from perhop.frames import Column
-
-# Version of the layout of summary.json, manifest.json and the tables; a change that could break a reader
-# increments it.
-SCHEMA_VERSION = 1
 
 # Encoded empty tables by their columns: half of the tables of most runs are empty, and encoding one takes as
 # long as encoding a table with rows.
@@ -50,7 +47,8 @@ class Results:
     replications: int
     #: Unit of each column, by table.
     units: Mapping[str, Mapping[str, str]]
-    _columns: Mapping[str, Mapping[str, Column] | Path]
+    #: Of a loaded table, its file and what that held.
+    _columns: Mapping[str, Mapping[str, Column] | tuple[Path, bytes]]
     #: Assumptions about what the scenario's source leaves open; for captions.
     assumptions: str | None = None
     #: The captures that were written: file, interfaces, number of packets, number of dropped packets.
@@ -72,7 +70,7 @@ class Results:
 
         Raises:
             UnknownNameError: there is no such table.
-            UnreadableFileError: the file of a loaded table is missing or damaged.
+            UnreadableFileError: the file of a loaded table is not Parquet.
 
         """
         if name not in self._frames:
@@ -82,31 +80,47 @@ class Results:
 
             columns = self._columns[name]
             self._frames[name] = (
-                frames.read_parquet(columns) if isinstance(columns, Path) else frames.frame(columns)
+                frames.read_parquet(*columns) if isinstance(columns, tuple) else frames.frame(columns)
             )
         return self._frames[name]
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Results:
-        """Read results that `save` or `perhop run -o` wrote; each table is read on first use.
+        """Read results that `save` or `perhop run -o` wrote.
+
+        All files are read and checked against the manifest at once, so that the results remain what they are
+        when the folder is replaced; each table is decoded on first use.
 
         Raises:
             InvalidInputError: the folder holds no results.
-            UnreadableFileError: a file is damaged or cannot be read.
+            UnreadableFileError: a file is missing, damaged or cannot be read.
 
         """
-        folder = Path(folder)
-        manifest, summary, scenario = (
-            _part(folder / name) for name in (MANIFEST, "summary.json", "scenario.json")
-        )
-        return cls(
-            summary=summary,
-            scenario=typed(scenario),
-            seed=manifest["seed"],
-            replications=manifest["replications"],
-            units=manifest["tables"],
-            _columns={name: folder / f"{name}.parquet" for name in manifest["tables"]},
-        )
+        return cls.of(Saved.open(folder, "run", "live"))
+
+    @classmethod
+    def of(cls, saved: Saved) -> Results:
+        """Return the results in a folder that was read; raises `UnreadableFileError`."""
+        if saved.kind == "live" and "scenario.json" not in saved:
+            raise InvalidInputError(
+                f"`{saved.folder}` holds no results of a run: the scenario's traffic did not run",
+                "give a folder that `perhop run -o` wrote",
+            )
+        found = saved.manifest
+        try:
+            return cls(
+                summary=saved.json("summary.json"),
+                scenario=typed(saved.json("scenario.json")),
+                seed=found["seed"],
+                replications=found["replications"],
+                units=found["tables"],
+                _columns={
+                    name: (saved.folder / f"{name}.parquet", saved.content(f"{name}.parquet"))
+                    for name in found["tables"]
+                },
+            )
+        except KeyError as error:
+            raise damaged(saved.folder / manifest.MANIFEST, f"there is no {error}") from error
 
     def all_drop_curves(self) -> list[DropCurves]:
         """Return the configured drop probabilities of every queue with early drops.
@@ -209,72 +223,74 @@ class Results:
         return self.table("runs")
 
     def manifest(self) -> dict[str, Any]:
-        """Return the content of manifest.json: what reproduces the run.
+        """Return what manifest.json says of the run, without its files: what reproduces the run.
 
         It holds neither date nor machine, so that equal runs give equal bytes.
         """
-        return self._manifest(json_text(self.scenario))
+        return manifest.described(self._kind, self._about(json_text(self.scenario)))
 
-    def _manifest(self, scenario: str) -> dict[str, Any]:
+    @property
+    def _kind(self) -> Literal["run", "live"]:
+        return "live" if self.summary.get("kind") == "live" else "run"
+
+    def _about(self, scenario: str) -> dict[str, Any]:
         return {
-            "schema_version": SCHEMA_VERSION,
-            "perhop": _core.__version__,
-            "scenario_sha256": hashlib.sha256(scenario.encode()).hexdigest(),
+            "scenario_sha256": manifest.digest(scenario.encode()),
             "seed": self.seed,
             "replications": self.replications,
             "tables": {name: dict(self.units[name]) for name in self.names},
         }
 
-    def save(self, folder: str | PathLike[str]) -> None:
+    def save(
+        self,
+        folder: str | PathLike[str],
+        *,
+        force: bool = False,
+        also: Callable[[Path], None] | None = None,
+    ) -> None:
         """Write summary.json, the tables as Parquet, scenario.json and manifest.json into `folder`.
 
-        The folder appears complete or not at all; it replaces an earlier result.
+        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder that
+        holds something else is moved aside. `also` writes further files into the folder before it appears.
 
         Raises:
             InvalidInputError: the folder cannot be used, or holds something else.
             OSError: a file cannot be written.
 
         """
-        with whole_folder(Path(folder)) as new:
-            self.write_into(new)
+        with whole_folder(Path(folder), force=force) as new:
+            self.write_into(new, also)
 
-    def write_into(self, folder: Path) -> None:
-        """Write the files of `save` into an existing folder."""
-        (folder / "summary.json").write_text(json_text(self.summary), encoding="utf-8")
+    def write_into(self, folder: Path, also: Callable[[Path], None] | None = None) -> None:
+        """Write the files of `save` into an existing folder; `also` adds others before they are sealed."""
+        disk.write(folder / "summary.json", json_text(self.summary))
         # Encoded once, then written and hashed: it takes longer than everything else here.
         scenario = json_text(self.scenario)
-        (folder / "scenario.json").write_text(scenario, encoding="utf-8")
+        disk.write(folder / "scenario.json", scenario)
         for name in self.names:
-            self._write_table(name, folder / f"{name}.parquet")
-        (folder / MANIFEST).write_text(json_text(self._manifest(scenario)), encoding="utf-8")
+            disk.write(folder / f"{name}.parquet", self.encoded(name))
+        if also is not None:
+            also(folder)
+        manifest.seal(folder, self._kind, self._about(scenario))
 
-    def _write_table(self, name: str, file: Path) -> None:
-        empty = _key_of_empty(self._columns[name])
+    def encoded(self, name: str) -> bytes:
+        """Return a table as the Parquet file in which it is saved."""
+        columns = self._columns[name]
+        if isinstance(columns, tuple):
+            return columns[1]
+        empty = _key_of_empty(columns)
         if empty is not None and empty in _EMPTY_TABLES:
-            file.write_bytes(_EMPTY_TABLES[empty])
-            return
-        table = self.table(name)
+            return _EMPTY_TABLES[empty]
         from perhop import frames  # lazy: polars
 
-        frames.write_parquet(table, file)
+        content = frames.as_parquet(self.table(name))
         if empty is not None:
-            _EMPTY_TABLES[empty] = file.read_bytes()
+            _EMPTY_TABLES[empty] = content
+        return content
 
 
-def _part(file: Path) -> dict[str, Any]:
-    """Return the content of a JSON file of a folder of results."""
-    missing = InvalidInputError(
-        f"`{file.parent}` holds no results of a run: there is no {file.name}",
-        "give a folder that `perhop run -o` wrote",
-    )
-    found: dict[str, Any] = read_json(file, missing=missing)
-    return found
-
-
-def _key_of_empty(columns: Mapping[str, Column] | Path) -> tuple[object, ...] | None:
-    """Return a key for the columns of an empty table, `None` for a table that has rows or may have some."""
-    if isinstance(columns, Path):
-        return None
+def _key_of_empty(columns: Mapping[str, Column]) -> tuple[object, ...] | None:
+    """Return a key for the columns of an empty table, `None` for a table that has rows."""
     codes_or_values = [column[0] if isinstance(column, tuple) else column for column in columns.values()]
     if any(len(values) for values in codes_or_values):
         return None

@@ -7,15 +7,16 @@ import os
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from perhop import _core
 from perhop.capturing import LARGEST_FRAME, Captures
 from perhop.document import Document, typed
 from perhop.errors import InvalidInputError
+from perhop.interrupts import deferred
 from perhop.rates import platforms, policers, rates
 from perhop.results import Results
-from perhop.saving import MANIFEST, whole_folder
+from perhop.saving import whole_folder
 
 # Interval of polling a run: short enough for a progress bar and Ctrl-C, long enough to cost nothing.
 _WATCH_EVERY_S = 0.1
@@ -84,7 +85,7 @@ def simulate(
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
     if captures and captures.snap_length is not None:
         _require("snap_length", captures.snap_length, 1, LARGEST_FRAME)
-    with whole_folder(captures.folder) if captures else nullcontext() as folder:
+    with whole_folder(captures.folder, force=captures.force) if captures else nullcontext() as folder:
         running = _core.start(
             resolved.to_json(),
             resolved.base,
@@ -98,10 +99,10 @@ def simulate(
             most_packets=captures.most_packets if captures else None,
         )
         _wait(running, progress, watch)
-        summary, tables, units, files = running.result()
+        summary, tables, units, files = _taken(running)
         captured = json.loads(files)
         if captures and folder:
-            (folder / MANIFEST).write_text(captures.manifest(resolved, captured), encoding="utf-8")
+            captures.seal(folder, resolved, captured)
     counted = json.loads(summary)
     counted["rates"] = rates(resolved, counted, tables["queues"])
     counted["policers"] = policers(resolved)
@@ -140,6 +141,15 @@ def _wait(
     except BaseException:
         running.cancel()
         raise
+
+
+def _taken(running: _core.Run) -> tuple[str, dict[str, Any], dict[str, dict[str, str]], str]:
+    """Return the results of a run.
+
+    The first columns load numpy from within Rust, which cannot end cleanly when a signal interrupts that.
+    """
+    with deferred():
+        return running.result()
 
 
 def _require(name: str, value: int, least: int, greatest: int) -> None:

@@ -1,39 +1,56 @@
-"""Writing folders and files completely or not at all."""
+"""Writing folders and files completely or not at all, whatever happens meanwhile.
+
+A folder is written under a hidden name beside its place, put on the disk (fsync), and exchanged with the
+folder that is there in one step (`disk.exchange`). Only then the earlier one is removed: what its manifest
+names, and nothing else. Where a file system cannot exchange two names, the earlier folder is renamed first
+and the new one after it; the next writer puts the earlier one back if the second did not happen.
+
+Signals are held back while this must not be torn apart (`interrupts`), and what is in place is
+remembered for the message of a command that ends early.
+"""
 
 from __future__ import annotations
 
-import json
+import atexit
 import os
+import re
 import secrets
 import shutil
 import tempfile
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from perhop.errors import InvalidInputError
+from perhop import disk, manifest
+from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.interrupts import deferred, written
+from perhop.locking import forget_all, locked, release_all, reserve, stem
+from perhop.manifest import MANIFEST, json_text
+from perhop.targets import Place, as_invalid, place_of
 
-# A folder with this file was written by perhop, which may replace it.
-MANIFEST = "manifest.json"
+__all__ = ["check_target", "give_up", "json_text", "replace_file", "whole_file", "whole_folder", "write_new"]
+
+# Hidden names that exist now, for the end of the process.
+_unfinished: set[Path] = set()
+# The suffix of a hidden name: whose content is new, and whose was in place before.
+_NEW, _OLD = "new", "old"
 
 
-def check_target(target: Path) -> None:
-    """Refuse a folder that could not be written, before a run starts; raises `InvalidInputError`."""
-    try:
-        is_folder = target.is_dir()
-        is_strange = is_folder and any(target.iterdir()) and not (target / MANIFEST).is_file()
-    except OSError as error:
-        raise InvalidInputError(f"cannot read folder `{target}`: {error.strerror}") from error
-    if is_strange:
-        raise InvalidInputError(
-            f"`{target}` is not empty and holds no earlier result of perhop",
-            "choose a new or an empty folder",
-        )
-    if target.exists() and not is_folder:
-        raise InvalidInputError(f"`{target}` is a file", "give the name of a folder")
-    above = target.absolute().parent
-    while not above.exists():
-        above = above.parent
+def check_target(target: Path, *, force: bool = False) -> None:
+    """Refuse a folder that could not be written, before a run starts, and keep other writers from it.
+
+    With `force`, a folder that holds something else is accepted: it will be moved aside.
+
+    Raises:
+        InvalidInputError: the folder cannot be used.
+
+    """
+    place = place_of(target, force=force)
+    above = place.folder.parent
+    with as_invalid(target):
+        while not above.exists():
+            above = above.parent
     if not above.is_dir():
         raise InvalidInputError(f"`{above}` is a file, so `{target}` cannot be a folder in it")
     # Try a real file: permission bits do not cover root, read-only mounts and the like.
@@ -42,52 +59,174 @@ def check_target(target: Path) -> None:
             pass
     except OSError as error:
         raise InvalidInputError(f"cannot write to `{above}`: {error.strerror}") from error
+    reserve(place.folder)
 
 
 @contextmanager
-def whole_folder(target: Path) -> Iterator[Path]:
+def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
     """Give a hidden folder next to `target` to write into; at the end it replaces `target`.
 
-    If writing is interrupted, `target` stays as it was.
+    The block ends with a manifest (`manifest.seal`). If writing is interrupted or fails, `target` stays as it
+    was. What is in `target` must be an earlier result and nothing else; with `force`, anything else is moved
+    aside to `target.old-1` and so on. A symbolic link is followed.
+
+    Raises:
+        InvalidInputError: the folder cannot be used, or another process is writing it.
+        OSError: a file cannot be written.
+
     """
-    check_target(target)
-    target = target.absolute()
-    target.parent.mkdir(parents=True, exist_ok=True)
-    new = _hidden(target)
-    new.mkdir()
-    try:
-        yield new
-        _replace(new, target)
-    except BaseException as error:
-        shutil.rmtree(new, ignore_errors=True)
-        # Errors raised by libraries have no errno, and a complete message.
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            error.filename = str(target)
-        raise
+    place = place_of(target, force=force)
+    with deferred() as signals, _made(place.folder.parent), locked(place.folder):
+        _clear_remains(place.folder)
+        # Again, since another writer may have been here before the lock was taken.
+        place = place_of(target, force=force)
+        new = _hidden(place.folder, _NEW)
+        try:
+            with _named(new, target):
+                disk.make_folder(new)
+                with signals.admitted():
+                    yield new
+                    _put_on_disk(new)
+                _put_in_place(new, place, target)
+        finally:
+            _forget(new)
 
 
-def _replace(new: Path, target: Path) -> None:
-    """Replace `target` by `new`; there is no atomic exchange of folders, so the old one is renamed first."""
-    if not target.exists():
-        new.rename(target)
+def _put_on_disk(new: Path) -> None:
+    """Wait until the files and names in a new folder are on the disk."""
+    inside = [Path(above) / name for above, _, files in os.walk(new) for name in (*files, "")]
+    disk.sync_all(inside)
+
+
+def _put_in_place(new: Path, place: Place, target: Path) -> None:
+    """Put the new folder in its place and remove or move aside what was there."""
+    folder = place.folder
+    if not place.is_there:
+        disk.rename(new, folder)
+        _tell(target, folder)
+        _keep(folder.parent, target)
         return
-    old = _hidden(target)
-    target.rename(old)
+    new.chmod(folder.stat().st_mode & 0o7777)
+    old = _move_aside(new, folder) if place.aside else _exchange(new, folder)
+    # From now on it is an earlier result, and no longer unfinished.
+    _unfinished.discard(new)
+    _tell(target, folder)
     try:
-        new.rename(target)
-    except BaseException:
-        old.rename(target)
+        _keep(folder.parent, target)
+    except OSError:
+        _show(old, folder)
         raise
-    shutil.rmtree(old, ignore_errors=True)
+    if not place.aside:
+        _remove_old(old, folder)
 
 
-def json_text(value: object) -> str:
-    """Return a value as indented JSON; NaN, which JSON does not have, is refused."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+def _move_aside(new: Path, folder: Path) -> Path:
+    """Put the new folder in its place and return the visible name under which the earlier one is now.
+
+    The new folder has that name first: whatever happens, no data of others is hidden.
+    """
+    aside = _unused(folder)
+    disk.rename(new, aside)
+    try:
+        old = _exchange(aside, folder)
+    except BaseException:
+        disk.rename(aside, new)
+        raise
+    if old != aside:
+        disk.rename(old, aside)
+    return aside
+
+
+def _exchange(new: Path, folder: Path) -> Path:
+    """Exchange two folders, in one step where the system can, and return where the earlier one is now."""
+    if disk.exchange(new, folder):
+        return new
+    old = _hidden(folder, _OLD)
+    disk.rename(folder, old)
+    try:
+        disk.rename(new, folder)
+    except BaseException:
+        disk.rename(old, folder)
+        raise
+    return old
+
+
+def _remove_old(old: Path, folder: Path) -> None:
+    """Remove an earlier result; what cannot be removed, or has come into it meanwhile, becomes visible."""
+    with suppress(OSError, UnreadableFileError):
+        if (old / MANIFEST).is_file():
+            manifest.remove_own(old, manifest.read(old))
+        else:
+            disk.remove_folder(old)
+    _show(old, folder)
+
+
+def _show(old: Path, folder: Path) -> None:
+    """Give the rest of an earlier folder, if any, a visible name."""
+    if not old.exists() or not old.name.startswith("."):
+        return
+    shown = _unused(folder)
+    try:
+        disk.rename(old, shown)
+    except OSError:
+        shown = old
+    warnings.warn(f"the rest of the earlier folder is in `{shown}`", disk.LeftoverWarning, stacklevel=2)
+
+
+def _clear_remains(folder: Path) -> None:
+    """Remove what killed writers of this folder left, and finish what they began; nobody writes it now."""
+    pattern = re.compile(rf"\.{re.escape(stem(folder))}-[0-9a-f]{{12}}\.({_NEW}|{_OLD})")
+    for path in sorted(folder.parent.iterdir()):
+        found = pattern.fullmatch(path.name)
+        if not found or not path.is_dir():
+            continue
+        if found[1] == _OLD and not folder.exists():
+            disk.rename(path, folder)
+        elif found[1] == _OLD or (path / MANIFEST).is_file():
+            # Perhaps the earlier folder: only what its manifest names is removed.
+            _remove_old(path, folder)
+        else:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _keep(folder: Path, target: Path) -> None:
+    """Put the names in a folder on the disk, once `target` is in it."""
+    try:
+        disk.sync(folder)
+    except OSError as error:
+        reason = f"{error.strerror}: it is written, but may be lost if the power fails now"
+        raise OSError(error.errno, reason, str(target)) from error
+
+
+def _tell(path: Path, place: Path) -> None:
+    """Remember what is in place; what is in a folder that is still unfinished is not."""
+    if not any(place.is_relative_to(one) for one in _unfinished):
+        written.append(f"`{path}`")
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
+def _made(folder: Path) -> Iterator[None]:
+    """Make a folder and those above it; if the block fails, remove those that are still empty."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    try:
+        for one in reversed(missing):
+            # Another process may make it at the same time.
+            with suppress(FileExistsError):
+                disk.make_folder(one)
+                disk.sync(one.parent)
+        yield
+    except BaseException:
+        for one in missing:
+            with suppress(OSError):
+                one.rmdir()
+        raise
+
+
+@contextmanager
+def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
     """Give a hidden file next to `path` to write; at the end it replaces `path`.
 
     If writing is interrupted, `path` stays as it was. A device or pipe, such as /dev/stdout, is written
@@ -98,52 +237,109 @@ def whole_file(path: Path) -> Iterator[Path]:
     if not path.absolute().parent.is_dir():
         raise InvalidInputError(f"`{path.absolute().parent}` is not a folder", "create it first")
     if path.exists() and not path.is_file():
+        written.append(f"a part of `{path}`")
         yield path
+        written[-1] = f"`{path}`"
         return
-    target = path.resolve()
-    temporary = _hidden(target)
-    try:
-        with _errors_of(path):
-            yield temporary
-            temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    target = Path(os.path.realpath(path))
+    temporary = _hidden(target, _NEW)
+    with deferred() as signals:
+        try:
+            with _named(temporary, path):
+                with signals.admitted():
+                    yield temporary
+                    disk.sync(temporary)
+                disk.rename(temporary, target)
+                _unfinished.discard(temporary)
+                if is_result:
+                    _tell(path, target)
+                _keep(target.parent, path)
+        finally:
+            _forget(temporary)
 
 
-@contextmanager
-def _errors_of(path: Path) -> Iterator[None]:
-    """Report errors of the hidden file as errors of `path`."""
-    try:
-        yield
-    except OSError as error:
-        # Errors raised by libraries have no errno, and a complete message.
-        if error.errno is None:
-            raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
+def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
+    """Write a file completely or not at all; an existing file is replaced.
 
-
-def replace_file(path: Path, text: str) -> None:
-    """Write a file completely or not at all; an existing file is replaced."""
-    with whole_file(path) as new:
-        new.write_text(text, encoding="utf-8")
+    What is no result, such as the state of a laboratory in memory, is not mentioned where a command ends
+    early.
+    """
+    with whole_file(path, is_result=is_result) as new:
+        disk.write(new, text)
 
 
 def write_new(path: Path, text: str) -> None:
     """Write a file completely or not at all; an existing file is refused."""
-    temporary = _hidden(path.absolute())
+    temporary = _hidden(path.absolute(), _NEW)
     try:
-        with _errors_of(path):
-            temporary.write_text(text, encoding="utf-8")
+        with deferred(), _named(temporary, path):
+            disk.write(temporary, text)
+            disk.sync(temporary)
             # A link, unlike a rename, never replaces an existing file.
-            os.link(temporary, path)
+            disk.link(temporary, path)
+            _tell(path, path.absolute())
+            _keep(path.absolute().parent, path)
     except FileExistsError as error:
         raise InvalidInputError(
             f"`{path}` exists already", "choose another name, or remove it first"
         ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        _forget(temporary)
 
 
-def _hidden(path: Path) -> Path:
+def give_up() -> None:
+    """Remove hidden files and locks of this process, at its end."""
+    for path in list(_unfinished):
+        _forget(path)
+    release_all()
+
+
+atexit.register(give_up)
+if hasattr(os, "register_at_fork"):
+    # They remain those of the process that made them.
+    os.register_at_fork(after_in_child=_unfinished.clear)
+    os.register_at_fork(after_in_child=forget_all)
+
+
+def _hidden(path: Path, suffix: str) -> Path:
     """Return an unused hidden name in the folder of `path`, and so on the same file system."""
-    return path.with_name(f".{path.name}-{secrets.token_hex(6)}")
+    found = path.with_name(f".{stem(path)}-{secrets.token_hex(6)}.{suffix}")
+    if suffix == _NEW:
+        _unfinished.add(found)
+    return found
+
+
+def _forget(hidden: Path) -> None:
+    """Remove what is under a hidden name, if anything still is."""
+    if hidden in _unfinished:
+        if hidden.is_dir() and not hidden.is_symlink():
+            shutil.rmtree(hidden, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                hidden.unlink(missing_ok=True)
+        _unfinished.discard(hidden)
+
+
+def _unused(folder: Path) -> Path:
+    """Return `folder.old-1`, or with the first higher number that is unused."""
+    number = 1
+    while os.path.lexists(found := folder.with_name(f"{folder.name}.old-{number}")):
+        number += 1
+    return found
+
+
+@contextmanager
+def _named(hidden: Path, shown: Path) -> Iterator[None]:
+    """Report errors of a hidden file or folder, and of files in it, as those of the one that is shown."""
+    try:
+        yield
+    except OSError as error:
+        begin, given = str(hidden), error.filename
+        if error.errno is None:
+            # Errors raised by libraries have no errno, and a complete message.
+            error.args = tuple(str(one).replace(begin, str(shown)) for one in error.args)
+        elif given is None or Path(str(given)) == hidden:
+            error.filename = str(shown)
+        elif Path(str(given)).is_relative_to(hidden):
+            error.filename = str(shown / Path(str(given)).relative_to(hidden))
+        raise

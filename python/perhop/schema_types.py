@@ -63,6 +63,7 @@ class LinkConfig(TypedDict):
     delay: NotRequired[Time]
     framing: NotRequired[Framing | None]
     headers: NotRequired[HeaderStack]
+    mtu: NotRequired[ByteSize | None]
     loss: NotRequired[float]
     cost: NotRequired[int]
     interfaces: NotRequired[dict[str, InterfaceConfig]]
@@ -124,14 +125,19 @@ class L2tpTunnel(TypedDict):
 
 class Multilink(TypedDict):
     sequence: NotRequired[MultilinkSequence]
+    fragment: NotRequired[ByteSize | None]
+    interleave: NotRequired[bool]
 
 
-class InterfaceConfig(TypedDict):
-    name: NotRequired[str | None]
-    input: NotRequired[str | None]
-    output: NotRequired[str | None]
-    ring: NotRequired[RingConfig]
-    rate: NotRequired[Rate | None]
+InterfaceConfig = TypedDict("InterfaceConfig", {
+    "name": 'NotRequired[str | None]',
+    "input": 'NotRequired[str | None]',
+    "output": 'NotRequired[str | None]',
+    "ring": 'NotRequired[RingConfig]',
+    "rate": 'NotRequired[Rate | None]',
+    "mtu": 'NotRequired[ByteSize | None]',
+    "adjust-mss": 'NotRequired[ByteSize | None]',
+})
 
 
 class RingConfigParticles(TypedDict):
@@ -167,6 +173,9 @@ MatchConfig = TypedDict("MatchConfig", {
     "precedence": 'NotRequired[OneOrManyIpPrecedence | None]',
     "color": 'NotRequired[OneOrManyColor | None]',
     "label": 'NotRequired[OneOrManyuint8 | None]',
+    "cos": 'NotRequired[OneOrManyLinkMark | None]',
+    "mpls-exp": 'NotRequired[OneOrManyLinkMark | None]',
+    "length": 'NotRequired[OneOrManyLengthRange | None]',
     "source": 'NotRequired[OneOrManyPrefix | None]',
     "destination": 'NotRequired[OneOrManyPrefix | None]',
     "protocol": 'NotRequired[OneOrManyProtocol | None]',
@@ -271,6 +280,18 @@ ActionParameters = TypedDict("ActionParameters", {
     "mark": 'NotRequired[Dscp]',
     "label": 'NotRequired[int]',
     "mark-precedence": 'NotRequired[IpPrecedence]',
+    "mark-cos": 'NotRequired[LinkMark]',
+    "mark-exp": 'NotRequired[LinkMark]',
+    "color": 'NotRequired[Color]',
+    "copy": 'NotRequired[CopyConfig]',
+})
+
+
+CopyConfig = TypedDict("CopyConfig", {
+    "from": 'CopyField',
+    "to": 'CopyField',
+    "map": 'NotRequired[dict[str, str | int]]',
+    "default": 'NotRequired[CopyDefault]',
 })
 
 
@@ -322,6 +343,7 @@ class PoliceConfig(TypedDict):
 
 BufferConfig = TypedDict("BufferConfig", {
     "tail-drop": 'NotRequired[TailDropConfig]',
+    "weighted-tail-drop": 'NotRequired[WeightedTailDropConfig]',
     "red": 'NotRequired[MredConfig]',
     "wred": 'NotRequired[MredConfig]',
     "rio-c": 'NotRequired[MredConfig]',
@@ -332,6 +354,10 @@ BufferConfig = TypedDict("BufferConfig", {
 
 class TailDropConfig(TypedDict):
     limit: NotRequired[QueueSize]
+
+
+class WeightedTailDropConfig(TypedDict):
+    limits: list[QueueSize]
 
 
 MredConfig = TypedDict("MredConfig", {
@@ -424,11 +450,13 @@ TrafficConfig = TypedDict("TrafficConfig", {
     "source": 'SourceConfig',
     "dscp": 'NotRequired[Dscp]',
     "reply-dscp": 'NotRequired[Dscp | None]',
+    "dont-fragment": 'NotRequired[bool]',
     "start": 'NotRequired[Time]',
     "start-within": 'NotRequired[Time]',
     "stop": 'NotRequired[Time | None]',
     "source-port": 'NotRequired[int]',
     "destination-port": 'NotRequired[int]',
+    "protocol": 'NotRequired[Protocol | None]',
 })
 
 
@@ -627,6 +655,8 @@ Dscp = str | int
 IpPrecedence = str | int
 Color = str | int
 OneOrManyuint8 = int | list[int]
+LinkMark = str | int
+LengthRange = int | str
 Prefix = str
 Protocol = str | int
 PortRange = int | str
@@ -636,6 +666,8 @@ QueueSize = str
 ColorMode = Literal["color-blind", "color-aware"]
 MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
+CopyField = Literal["dscp", "precedence", "cos", "mpls-exp", "label", "color"]
+CopyDefault = str | int
 SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
@@ -650,7 +682,7 @@ EcnConfig = Literal["ignore", "mark"]
 LimitCounts = Literal["queue", "averaged"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
-PrecedenceSource = Literal["color", "dscp", "ip-precedence"] | PrecedenceSourceParameters
+PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters
 PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
 SizeLaw = Literal["fixed", "exponential"]
 ReplayedFlows = Literal["as-captured", "one"]
@@ -677,6 +709,8 @@ HeaderStack = list[Header]
 OneOrManyDscp = Dscp | list[Dscp]
 OneOrManyIpPrecedence = IpPrecedence | list[IpPrecedence]
 OneOrManyColor = Color | list[Color]
+OneOrManyLinkMark = LinkMark | list[LinkMark]
+OneOrManyLengthRange = LengthRange | list[LengthRange]
 OneOrManyPrefix = Prefix | list[Prefix]
 OneOrManyProtocol = Protocol | list[Protocol]
 OneOrManyPortRange = PortRange | list[PortRange]

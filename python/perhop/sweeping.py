@@ -11,17 +11,18 @@ from typing import Any
 
 import polars as pl
 
-from perhop import _core
+from perhop import disk, manifest
 from perhop.batch import Job, simulate_all
 from perhop.document import as_text
 from perhop.errors import InvalidInputError
-from perhop.loading import read_json
+from perhop.manifest import json_text
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import share_of
 from perhop.quantity import column, counted, interval, told_apart
 from perhop.results import Results
 from perhop.running import Progress, processors
-from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.saved import Saved
+from perhop.saving import whole_folder
 from perhop.scenario import Scenario
 from perhop.tables import Cell, Column, Table, notebook, replicated, sortable
 
@@ -106,42 +107,47 @@ class Sweep:
             ],
         }
 
-    def save(self, folder: str | PathLike[str]) -> None:
+    def save(
+        self,
+        folder: str | PathLike[str],
+        *,
+        force: bool = False,
+        also: Callable[[Path], None] | None = None,
+    ) -> None:
         """Write sweep.json, sweep.csv and the results of every point into `folder`.
 
-        The folder appears complete or not at all; it replaces an earlier result.
+        The folder appears complete or not at all; it replaces an earlier result. With `force`, a folder that
+        holds something else is moved aside. `also` writes further files into the folder before it appears.
 
         Raises:
             InvalidInputError: the folder cannot be used, or holds something else.
             OSError: a file cannot be written.
 
         """
-        with whole_folder(Path(folder)) as new:
+        with whole_folder(Path(folder), force=force) as new:
             document = self.to_json()
             for number, (point, one) in enumerate(zip(self.points, document["points"], strict=True), start=1):
                 one["folder"] = f"points/{number:03}"
                 (new / one["folder"]).mkdir(parents=True)
                 point.results.write_into(new / one["folder"])
-            (new / FILE).write_text(json_text(document), encoding="utf-8")
-            self.table().write_csv(new / "sweep.csv")
-            manifest = {"schema_version": SCHEMA_VERSION, "perhop": _core.__version__, "seed": self.seed}
-            (new / MANIFEST).write_text(json_text(manifest), encoding="utf-8")
+            disk.write(new / FILE, json_text(document))
+            disk.write(new / "sweep.csv", self.table().write_csv())
+            if also is not None:
+                also(new)
+            manifest.seal(new, "sweep", {"seed": self.seed})
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Sweep:
-        """Read a sweep that `save` or `perhop sweep -o` wrote; tables are read on first use.
+        """Read a sweep that `save` or `perhop sweep -o` wrote; all files are checked, as by `Results.load`.
 
         Raises:
             InvalidInputError: the folder holds no sweep.
-            UnreadableFileError: a file is damaged or cannot be read.
+            UnreadableFileError: a file is missing, damaged or cannot be read.
 
         """
-        folder = Path(folder)
-        missing = InvalidInputError(
-            f"`{folder}` holds no sweep: there is no {FILE}", "give a folder that `perhop sweep -o` wrote"
-        )
-        document = read_json(folder / FILE, missing=missing)
-        points = [Point(one["set"], Results.load(folder / one["folder"])) for one in document["points"]]
+        saved = Saved.open(folder, "sweep")
+        document = saved.json(FILE)
+        points = [Point(one["set"], Results.of(saved.within(one["folder"]))) for one in document["points"]]
         return cls(
             document["scenario"],
             tuple(document["parameters"]),

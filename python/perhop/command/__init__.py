@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
+import warnings
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from cyclopts import App, Parameter
 
+from perhop import interrupts
 from perhop._core import __version__
 from perhop.command import examples, failure, streams
+from perhop.disk import LeftoverWarning
 from perhop.errors import Exit
 
 if TYPE_CHECKING:
     from types import FrameType
+
+# The signals that end a command.
+_handled: list[signal.Signals] = []
 
 _SHOWN = Parameter(negative=(), show_default=False)
 
@@ -104,6 +110,13 @@ _add(
 )
 _add(
     app,
+    "verify",
+    "verify:verify",
+    "Check that saved results are what was saved, and repeat the run.",
+    examples.VERIFY,
+)
+_add(
+    app,
     "compare",
     "compare:compare",
     "Compare a live run with its simulation, or two results.",
@@ -183,10 +196,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     given = sys.argv[1:] if arguments is None else arguments
     # The parser would take `-`, which means standard input, for an option.
     tokens = ["./-" if token == "-" else token for token in given]
-    signal.signal(signal.SIGTERM, _terminated)
+    # Who started it may want it to go on, as nohup does.
+    _handled[:] = [one for one in interrupts.ENDING if signal.getsignal(one) != signal.SIG_IGN]
+    for number in _handled:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _terminated)
+    interrupts.insist()
+    warnings.showwarning = _warn
     output = streams.watched_output()
     try:
         code = _guarded(tokens, output)
+        _end()
         sys.stdout.flush()
     except OSError:
         code = Exit.FAILED
@@ -198,10 +217,15 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _guarded(tokens: list[str], output: streams.Output) -> Exit:
     try:
-        return _dispatch(tokens)
+        try:
+            return _dispatch(tokens)
+        finally:
+            # Little is left to do, and none of it may be interrupted.
+            _handle_as(signal.SIG_IGN)
     except BrokenPipeError:
         return Exit.FAILED
     except BaseException as error:
+        _handle_as(signal.SIG_IGN)
         # A failure of standard output is reported once, at the end.
         return Exit.FAILED if output.failure is not None else failure.report(error, tokens)
 
@@ -211,5 +235,33 @@ def _dispatch(tokens: list[str]) -> Exit:
     return code if isinstance(code, Exit) else Exit.OK
 
 
+def _end() -> None:
+    """Leave nothing behind; only the output is left, which a reader who has stopped reading may hold up."""
+    if "perhop.saving" in sys.modules:
+        from perhop import saving  # lazy: it is there only where something may have been written
+
+        saving.give_up()
+    _handle_as(signal.SIG_DFL)
+
+
+def _handle_as(handling: signal.Handlers) -> None:
+    for number in _handled:
+        signal.signal(number, handling)
+
+
 def _terminated(number: int, frame: FrameType | None) -> NoReturn:
-    raise SystemExit(Exit.TERMINATED)
+    # The exit codes of the shell: 128 and the number of the signal.
+    raise SystemExit(Exit(128 + number))
+
+
+def _warn(  # noqa: PLR0917 - as Python calls it
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Show a warning of perhop in a line; those of libraries are for their developers."""
+    if issubclass(category, LeftoverWarning):
+        print(f"warning: {message}", file=sys.stderr)

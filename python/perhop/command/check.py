@@ -14,6 +14,7 @@ from perhop.command.options import Assume, Json, Platform, assumptions
 from perhop.command.terminal import colors, print_json, show_warnings
 from perhop.configuration import router_text
 from perhop.errors import Exit, ScenarioError
+from perhop.printable import printable
 
 Lines = Annotated[bool, Parameter(name=["--lines", "--all"])]
 
@@ -76,5 +77,5 @@ def _check_scenario(file: Path, *, json: bool, strict: bool) -> dict[str, Any]:
         kind, diagnostics, valid = None, error.diagnostics, False
         print(error.colored if colors(sys.stderr) else error, file=sys.stderr)
     if not json:
-        print(f"{file}: {f'{kind}, ok' if valid else 'not ok'}")
+        print(printable(f"{file}: {f'{kind}, ok' if valid else 'not ok'}"))
     return {"file": str(file), "valid": valid, "holds": kind, "diagnostics": diagnostics}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from rich import box
 from rich.table import Table
-from rich.text import Text
 
+from perhop.command.screen import styled
 from perhop.command.terminal import console
 
 # Padding of a column: a space before it, and one to the next column.
@@ -35,7 +35,7 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
     """Print a table, split into parts that fit the terminal; each part repeats the `keys`."""
     screen = console()
     # A title of the table itself would be wrapped at the table's width.
-    screen.print(Text(title, "bold"))
+    screen.print(styled((title, "bold")))
     for part in _parts(keys, columns, screen.width):
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 0, 0, 1))
         for column in (*keys, *part):

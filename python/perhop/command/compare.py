@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from perhop.command.comparing import compared_bar, compared_with_router
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.options import Force, Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
 from perhop.command.terminal import print_json, say_written, show_warnings
 from perhop.compare import Comparison
 from perhop.compare import compare as compare_results
@@ -40,6 +40,7 @@ def compare(
     percent: Tolerated = None,
     points: Tolerated = None,
     output: Output = None,
+    force: Force = False,
     strict: bool = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -74,6 +75,9 @@ def compare(
         With --router: differences between shares that do not count, percentage points; by default 2.
     output
         Folder for the comparison and both results, for `perhop report`.
+    force
+        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
+        and so on, in place of refusing.
     strict
         Exit with code 4 if a figure exceeds its tolerance, the live run is not trustworthy, or a router and
         its run differ.
@@ -105,10 +109,10 @@ def compare(
             "--percent and --points are the tolerances of a comparison with a router", "add --router FILE"
         )
     if output is not None:
-        check_target(output)
+        check_target(output, force=force)
     found = _saved(what, runs) if len(what) == 2 else _live(what, runs, quiet=quiet)
     if output is not None:
-        found.save(output)
+        found.save(output, force=force)
         if not quiet:
             say_written(output)
     if json:

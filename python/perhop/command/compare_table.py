@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich import box
 from rich.table import Table
 
+from perhop.command.screen import styled
 from perhop.command.terminal import console
 from perhop.compare import Answer, Comparison
 from perhop.compare.texts import cells
@@ -32,7 +33,7 @@ def show(comparison: Comparison) -> None:
     for row in comparison.rows:
         text, style = _MARKS[row.verdict]
         class_name = "" if row.class_name == last else row.class_name
-        table.add_row(class_name, row.quantity.words, *cells(row), f"[{style}]{text}[/]")
+        table.add_row(class_name, row.quantity.words, *cells(row), styled((text, style)))
         last = row.class_name
     console().print(table)
     counts = comparison.counted()

@@ -9,7 +9,7 @@ Examples:
   perhop live run first.perhop.yaml  run it on real packets
 
 Exit codes: 0 ok, 1 failed, 2 invalid input, 4 claims not met,
-5 missing capability, 130 interrupted, 143 terminated
+5 missing capability, 129 hung up, 130 interrupted, 143 terminated
 """
 
 RUN = """\
@@ -64,6 +64,16 @@ REPORT = """\
 Examples:
   perhop report results/edge         writes report.html
   perhop report results -o paper.html
+"""
+
+VERIFY = """\
+Examples:
+  perhop verify results/edge             checksums, then the run again
+  perhop verify results/edge --no-repeat
+  perhop verify results/sweep --json | jq '.repeated[].differences'
+  perhop verify results/edge --base traces   where its traces are
+
+Exit codes: 0 identical, 2 damaged or unreadable, 4 different
 """
 
 COMPARE = """\

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from perhop import interchange
+from perhop.command.options import Force, Output
 from perhop.command.terminal import say_written
 from perhop.errors import Exit
 from perhop.results import Results
@@ -18,7 +19,8 @@ def export(
     folder: Annotated[Path, Parameter(name="dir")],
     /,
     *,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
+    force: Force = False,
     replication: int = 0,
 ) -> Exit:
     """Export results to the formats of other programs.
@@ -31,6 +33,9 @@ def export(
         A folder that `perhop run -o` wrote.
     output
         File to write, or a folder for csv; by default DIR.csv, DIR.iperf3.json or DIR.flent.gz.
+    force
+        Where the output folder of csv holds anything but an earlier export, move it aside as DIR.old-1,
+        DIR.old-2 and so on, in place of refusing.
     replication
         Number of the replication, from 0; csv includes all of them.
 
@@ -39,7 +44,7 @@ def export(
     target = output or Path(folder.resolve().name + suffix)
     results = Results.load(folder)
     if format == "csv":
-        interchange.write_csv(results, target)
+        interchange.write_csv(results, target, force=force)
     elif format == "iperf3":
         interchange.write_iperf3(results, target, replication=replication)
     else:

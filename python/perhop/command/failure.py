@@ -10,7 +10,9 @@ from typing import Any
 
 from cyclopts import CycloptsError, UnusedCliTokensError
 
+from perhop import interrupts
 from perhop.errors import Exit, PerhopError, ScenarioError
+from perhop.printable import printable
 
 # Environment variable that shows the traceback of an unexpected error.
 TRACEBACK = "PERHOP_TRACEBACK"
@@ -20,7 +22,8 @@ def report(error: BaseException, tokens: list[str]) -> Exit:
     """Report an error on stderr (with `--json` also on stdout) and return the exit code."""
     code, kind, message, details = _explain(error)
     if message:
-        print(message, file=sys.stderr)
+        # Diagnostics have colors of their own and are already safe to show.
+        print(message if isinstance(error, ScenarioError) else printable(message), file=sys.stderr)
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
     if "--json" in tokens:
@@ -34,10 +37,11 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
     """Return exit code, kind, message, and further keys for programs."""
     match error:
         case KeyboardInterrupt():
-            return Exit.INTERRUPTED, "interrupted", "interrupted: nothing was written", {}
+            return Exit.INTERRUPTED, "interrupted", f"interrupted: {interrupts.so_far()}", _written()
+        case SystemExit(code=Exit.TERMINATED | Exit.HUNG_UP as code):
+            return Exit(code), "terminated", f"terminated: {interrupts.so_far()}", _written()
         case SystemExit():
-            code = error.code if isinstance(error.code, int) else Exit.FAILED
-            return Exit(code), "terminated", "", {}
+            return Exit(error.code) if isinstance(error.code, int) else Exit.FAILED, "terminated", "", {}
         case ScenarioError():
             text = error.colored if _colors() else str(error)
             return (
@@ -68,11 +72,18 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
             return Exit.MISSING_CAPABILITY, "missing-capability", _prefixed(str(error), install), {}
         case OSError():
             where = f"{error.filename}: " if error.filename else ""
-            return Exit.FAILED, "failed", _prefixed(f"{where}{error.strerror or error}", None), {}
+            message = _prefixed(f"{where}{error.strerror or error}", None)
+            if interrupts.written:
+                message += f"\n{interrupts.so_far()}"
+            return Exit.FAILED, "failed", message, _written()
         case _:
             message = f"internal error: {type(error).__name__}: {error}"
             advice = f"please report it with the output of {TRACEBACK}=1"
             return Exit.FAILED, "internal", _prefixed(message, advice), {}
+
+
+def _written() -> dict[str, Any]:
+    return {"written": list(interrupts.written)}
 
 
 def _usage(error: CycloptsError) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from cyclopts import Parameter
 
 from perhop import _core
 from perhop.command.options import Assume, Interface, Platform, Traffic, assumptions
+from perhop.command.terminal import say
 from perhop.configuration import configured, read
 from perhop.errors import Exit, InvalidInputError
 from perhop.inference import infer
@@ -76,8 +76,8 @@ def init(
     write_new(scenario, _starter() if from_ is None else _inferred(from_, scenario, options))
     # The schema is always replaced, so that it matches the installed version.
     replace_file(schema, _core.schema() + "\n")
-    print(f"written: {scenario}, {schema}", file=sys.stderr)
-    print(f"next:    perhop run {scenario}", file=sys.stderr)
+    say(f"written: {scenario}, {schema}")
+    say(f"next:    perhop run {scenario}")
     return Exit.OK
 
 
@@ -98,5 +98,5 @@ def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
         policy=options["policy"],
         traffic=None if traffic is None else Path(traffic),
     )
-    print(made.summary, file=sys.stderr)
+    say(made.summary)
     return as_yaml(made.data, [*made.offers, *made.missing], file)

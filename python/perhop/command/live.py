@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -18,10 +17,20 @@ from cyclopts.validators import Number
 from perhop.command.live_results import show
 from perhop.command.live_table import queue_table, rows
 from perhop.command.live_top import Pid, laboratory
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, changes, on_hosts
+from perhop.command.options import (
+    Force,
+    Json,
+    Output,
+    Overrides,
+    Quiet,
+    Replications,
+    Seed,
+    changes,
+    on_hosts,
+)
 from perhop.command.terminal import console, print_json, say_written, share_bar, show_warnings
 from perhop.document import Document
-from perhop.errors import Exit, InvalidInputError, MissingCapabilityError
+from perhop.errors import Exit, InvalidInputError, MissingCapabilityError, PerhopError
 from perhop.live import rights
 from perhop.live.cleaning import clean as clean_up
 from perhop.live.laboratory import Laboratory, place_from_outside
@@ -35,8 +44,7 @@ from perhop.saving import check_target
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
-    from types import FrameType
-    from typing import NoReturn
+    pass
 
 
 Exec = Annotated[list[str] | None, Parameter(name="--exec", negative=())]
@@ -60,6 +68,7 @@ def run(
     socket: Socket = "af-packet",
     real_time: bool = False,
     output: Output = None,
+    force: Force = False,
     strict: bool = False,
     json: Json = False,
     quiet: Quiet = False,
@@ -97,6 +106,9 @@ def run(
         Run at real-time priority, where the system allows it.
     output
         Folder for the results, as of `perhop run`; it appears complete or not at all.
+    force
+        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
+        and so on, in place of refusing.
     strict
         Exit with code 4 if the measurement is not trustworthy.
     json
@@ -106,7 +118,7 @@ def run(
 
     """
     if output is not None:
-        check_target(output)
+        check_target(output, force=force)
     if not traffic and not exec_:
         raise InvalidInputError(
             "--no-traffic needs --exec", "to build the network only, use `perhop live up`"
@@ -115,7 +127,6 @@ def run(
     # Before any thread starts: only a process with one thread can enter a user namespace.
     rights.obtain()
     with (
-        _ended_by_hangup(),
         _watching(loaded["name"], json=json, quiet=quiet) as watching,
         in_real_time() if real_time else nullcontext(),
     ):
@@ -130,7 +141,7 @@ def run(
             watching=watching,
         )
     if output is not None:
-        measured.save(output)
+        measured.save(output, force=force)
         if not quiet:
             say_written(output)
     show(measured, json=json, quiet=quiet)
@@ -168,7 +179,7 @@ def up(
             hosts = ", ".join(f"{host} ({address})" for host, address in laboratory.state.addresses.items())
             print(f"ready, until Ctrl-C; hosts: {hosts}", file=sys.stderr, flush=True)
 
-    with _ended_by_hangup(), TemporaryDirectory(prefix=f"{PREFIX}{Owner.current().tag}-") as files:
+    with TemporaryDirectory(prefix=f"{PREFIX}{Owner.current().tag}-") as files:
         account = play(
             loaded.embedded(),
             files=Path(files),
@@ -232,9 +243,16 @@ def clean(*, json: Json = False) -> Exit:
             f" {counted(cleaned.processes, 'process', 'processes')}"
             f" and {counted(len(cleaned.folders), 'folder')}"
         )
-    elif not cleaned.left:
+    elif not cleaned.left and not cleaned.kept:
         still = f"; running: {', '.join(map(str, cleaned.running))}" if cleaned.running else ""
         print(f"nothing to clean{still}")
+    if cleaned.kept:
+        if json:
+            return Exit.FAILED
+        for folder, kept in cleaned.kept.items():
+            print(f"{folder}: {kept}", file=sys.stderr)
+        how = "switch them on with `ethtool -K DEVICE ...` in their namespace, then remove the folder"
+        raise PerhopError(f"kept {counted(len(cleaned.kept), 'record')} of what was not restored", how)
     if cleaned.left:
         if json:
             return Exit.MISSING_CAPABILITY
@@ -278,17 +296,3 @@ def _watching(title: str, *, json: bool, quiet: bool) -> Iterator[Watching]:
 
     with share_bar(title, quiet=quiet) as progress:
         yield Watching(progress=progress, line=None if quiet else line)
-
-
-@contextmanager
-def _ended_by_hangup() -> Iterator[None]:
-    """End a run cleanly when the terminal closes, as on SIGTERM."""
-
-    def gone(number: int, frame: FrameType | None) -> NoReturn:
-        raise SystemExit(Exit.TERMINATED)
-
-    before: Any = signal.signal(signal.SIGHUP, gone)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGHUP, before)

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import json as json_text
+import os
 import shutil
+import signal
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from perhop import _core
 from perhop.command.live_table import queue_table, rows
 from perhop.command.options import Json, Quiet
 from perhop.command.terminal import console, print_json
 from perhop.errors import Exit
-from perhop.live import bridging, rights
+from perhop.live import bridging, namespaces, rights
+from perhop.live.children import Child
 from perhop.live.cleaning import clean
+from perhop.live.inside import Place
 from perhop.live.owner import PREFIX, Owner
 from perhop.live.state import State
+
+if TYPE_CHECKING:
+    from types import FrameType
 
 
 def bridge(
@@ -66,9 +72,12 @@ def bridge(
     rights.require("interfaces of this machine")
     clean()
     state = State(
-        Owner.current(), f"bridge {inner.device} - {outer.device}", sockets={"bridge": "bridge.sock"}
+        Owner.current(),
+        f"bridge {inner.device} - {outer.device}",
+        sockets={"bridge": "bridge.sock"},
+        network=list(namespaces.current()),
     )
-    state.folder.mkdir(parents=True)
+    state.make_folder()
     try:
         with (
             TemporaryDirectory(prefix=f"{PREFIX}{state.owner.tag}-") as files,
@@ -78,12 +87,8 @@ def bridge(
             result = Path(files) / "bridge.json"
             if not quiet:
                 print(f"bridging {inner.device} and {outer.device} until Ctrl-C", file=sys.stderr, flush=True)
-            _core.live_bridge(
-                json_text.dumps(
-                    configuration
-                    | {"control": str(state.folder / state.sockets["bridge"]), "result": str(result)}
-                )
-            )
+            control = state.folder / state.sockets["bridge"]
+            _forward(configuration | {"control": str(control), "result": str(result)}, Path(files))
             report = json_text.loads(result.read_text(encoding="utf-8"))
     finally:
         shutil.rmtree(state.folder, ignore_errors=True)
@@ -94,3 +99,28 @@ def bridge(
         for warning in report["doubts"]:
             print(f"note: {warning}")
     return Exit.OK
+
+
+def _forward(configuration: dict[str, Any], files: Path) -> None:
+    """Forward until SIGINT or SIGTERM.
+
+    A process of its own does it, which gives up all rights: this one needs some to restore the interfaces.
+    """
+    text = files / "configuration.json"
+    text.write_text(json_text.dumps(configuration), encoding="utf-8")
+    place = Place(namespace=None, parent=os.getpid())
+    bridge = Child("bridge", "the bridge", place, ["bridge", str(text)], files / "bridge.log")
+
+    def end(number: int, frame: FrameType | None) -> None:
+        bridge.ask_to_end()
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        bridge.process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        bridge.end_now()
+        bridge.close()
+    if bridge.code != 0:
+        raise bridge.failure()

@@ -17,6 +17,7 @@ Replications = Annotated[int | None, Parameter(validator=Number(gte=1, lt=2**32)
 SnapLength = Annotated[int | None, Parameter(validator=Number(gte=1, lte=LARGEST_FRAME))]
 Threads = Annotated[int | None, Parameter(validator=Number(gte=1, lte=1024))]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Force = Annotated[bool, Parameter(negative=())]
 Json = Annotated[bool, Parameter(name="--json")]
 Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"])]
 Overrides = Annotated[list[str] | None, Parameter(name="--set")]

@@ -10,11 +10,10 @@ from cyclopts import Parameter
 from perhop import plot as plots
 from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
-from perhop.loading import is_file
 from perhop.plot.studies import STUDY_KINDS, study_charts
 from perhop.plot.writing import check_file, usual_suffix, write
 from perhop.results import Results
-from perhop.sweeping import FILE as SWEEP
+from perhop.saved import kind_of
 from perhop.sweeping import Sweep
 
 
@@ -47,7 +46,7 @@ def plot(
     check_file(file)
     if kind in STUDY_KINDS:
         return _written(write([one for folder in folders for one in study_charts(folder, kind)], file))
-    if kind == "share" and len(folders) == 1 and is_file(folders[0] / SWEEP):
+    if kind == "share" and len(folders) == 1 and kind_of(folders[0]) == "sweep":
         return _written(write(Sweep.load(folders[0]).share(against=against), file))
     results = [Results.load(folder) for folder in folders]
     if kind == "share":

@@ -6,7 +6,9 @@ from itertools import groupby
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
+from perhop.command.screen import styled
 from perhop.command.terminal import console
 from perhop.quantity import NOTHING, agreement, counted, number
 from perhop.show.beside import Beside, BesidePolicy, Row, Verdict
@@ -51,12 +53,11 @@ def _show_policy(policy: BesidePolicy) -> None:
             print(f"only {words} has: {', '.join(names)}")
 
 
-def _line(row: Row) -> tuple[str, ...]:
+def _line(row: Row) -> tuple[str | Text, ...]:
     tolerance = "exact" if row.kind == "configured" else f"± {number(row.tolerance, 2)}"
     numbers = (number(row.router), number(row.simulated))
     return row.quantity, row.unit, *numbers, tolerance, _marked(row.verdict)
 
 
-def _marked(verdict: Verdict) -> str:
-    text, style = _MARKS[verdict]
-    return f"[{style}]{text}[/]"
+def _marked(verdict: Verdict) -> Text:
+    return styled(_MARKS[verdict])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cyclopts import Parameter
 
 from perhop.capturing import Captures
 from perhop.command.options import (
     Assume,
+    Force,
     Interface,
     Json,
     Output,
@@ -28,12 +30,16 @@ from perhop.command.options import (
     assumptions,
     changes,
 )
+from perhop.command.plotting import Plots
 from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
 from perhop.saving import check_target, whole_folder
 from perhop.scenario import RouterOptions, Scenario
+
+if TYPE_CHECKING:
+    from perhop.plot.description import Description
 
 _Callbacks = tuple[Callable[[Progress], None] | None, Callable[[Snapshot], None] | None]
 
@@ -53,6 +59,7 @@ def run(
     policy: str | None = None,
     traffic: Traffic = None,
     output: Output = None,
+    force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     watch: Annotated[bool, Parameter(negative=())] = False,
     pcap: Path | None = None,
@@ -96,6 +103,9 @@ def run(
         IPFIX), or a pcap or pcapng capture.
     output
         Folder for summary.json and the tables as Parquet; it appears complete or not at all.
+    force
+        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
+        and so on, in place of refusing.
     plot
         Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg (KIND.html
         without matplotlib) in the output folder or the current one. May be given several times;
@@ -122,10 +132,8 @@ def run(
 
     """
     wanted = [_plot(one, output) for one in plot or []]
-    captures = Captures.of(pcap, pcap_link, snap_length)
-    for target in (output, pcap):
-        if target is not None:
-            check_target(target)
+    captures = Captures.of(pcap, pcap_link, snap_length, force=force)
+    _check_targets(output, pcap, force=force)
     of_router: RouterOptions = {
         "interface": interface,
         "platform": platform,
@@ -147,7 +155,7 @@ def run(
             "progress": progress,
             "watch": see,
         }
-        results = _simulate(loaded, options, captures, output)
+        results, plots = _simulate(loaded, options, captures, _Targets(output, force, wanted))
     if not quiet:
         _report_written(results, output, pcap)
     if json:
@@ -157,8 +165,7 @@ def run(
 
         show_classes(results, loaded.queues)
     # Last, so that an error in a plot does not lose the results.
-    if wanted:
-        _write_plots(results, wanted, quiet=quiet)
+    plots.write_rest(quiet=quiet)
     return Exit.OK
 
 
@@ -184,18 +191,44 @@ class _Options(TypedDict):
     watch: Callable[[Snapshot], None] | None
 
 
+def _check_targets(output: Path | None, pcap: Path | None, *, force: bool) -> None:
+    """Refuse folders that could not be written; captures inside the results come and go with them."""
+    if output is not None:
+        check_target(output, force=force)
+    if pcap is not None and not _is_inside(pcap, output):
+        check_target(pcap, force=force)
+
+
+def _is_inside(folder: Path, output: Path | None) -> bool:
+    return output is not None and folder.absolute().is_relative_to(output.absolute())
+
+
+@dataclass(frozen=True)
+class _Targets:
+    """What is written: the folder of results, and the plots by kind and file."""
+
+    output: Path | None
+    force: bool
+    plots: list[tuple[str, Path]]
+
+    def of(self, results: Results) -> Plots:
+        """Return the plots of results."""
+        return Plots(self.output, [(file, partial(_charts, results, kind)) for kind, file in self.plots])
+
+
 def _simulate(
-    scenario: Scenario, options: _Options, captures: Captures | None, output: Path | None
-) -> Results:
+    scenario: Scenario, options: _Options, captures: Captures | None, targets: _Targets
+) -> tuple[Results, Plots]:
     """Run, and write results and captures, each folder complete or not at all."""
-    if output is None:
-        return simulate(scenario, **options, captures=captures)
-    if captures is None or not captures.folder.absolute().is_relative_to(output.absolute()):
+    output = targets.output
+    if output is None or captures is None or not _is_inside(captures.folder, output):
         results = simulate(scenario, **options, captures=captures)
-        results.save(output)
-        return results
+        plots = targets.of(results)
+        if output is not None:
+            results.save(output, force=targets.force, also=plots.write_into)
+        return results, plots
     # The captures are inside the folder of results: both appear at once.
-    with whole_folder(output) as new:
+    with whole_folder(output, force=targets.force) as new:
         inside = new / captures.folder.absolute().relative_to(output.absolute())
         if inside == new:
             raise InvalidInputError(
@@ -203,8 +236,15 @@ def _simulate(
                 f"for example --pcap {output / 'captures'}",
             )
         results = simulate(scenario, **options, captures=replace(captures, folder=inside))
-        results.write_into(new)
-    return results
+        plots = targets.of(results)
+        results.write_into(new, plots.write_into)
+    return results, plots
+
+
+def _charts(results: Results, kind: str) -> Sequence[Description]:
+    from perhop import plot  # lazy: polars, which only plots need
+
+    return plot.charts(results, kind)
 
 
 def _report_written(results: Results, output: Path | None, pcap: Path | None) -> None:
@@ -241,13 +281,3 @@ def _check_samples(scenario: Scenario, wanted: list[tuple[str, Path]]) -> None:
 
         for kind, _ in wanted:
             check_samples(scenario, kind)
-
-
-def _write_plots(results: Results, wanted: list[tuple[str, Path]], *, quiet: bool) -> None:
-    from perhop import plot  # lazy: polars, which only plots need
-    from perhop.plot.writing import write  # lazy: polars, which only plots need
-
-    for kind, file in wanted:
-        for written in write(plot.charts(results, kind), file):
-            if not quiet:
-                say_written(written)

@@ -6,16 +6,16 @@ from pathlib import Path
 
 from perhop.command.terminal import progress_bar, show_inferred, show_warnings
 from perhop.errors import InvalidInputError
+from perhop.manifest import MANIFEST
 from perhop.results import Results
 from perhop.running import simulate
-from perhop.saving import MANIFEST
 from perhop.scenario import Scenario
 from perhop.show.simulated import sampled
 
 
 def results_of(source: Path, changed: dict[str, str], *, seed: int | None, quiet: bool) -> Results:
     """Return saved results, or those of a run of a scenario or of a router configuration."""
-    if (source / MANIFEST).is_file():
+    if (source / MANIFEST).exists():
         if changed or seed is not None:
             raise InvalidInputError(
                 "saved results are shown as they are", "leave out the options that change a run"

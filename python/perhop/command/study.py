@@ -9,12 +9,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import study as studies
-from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
+from perhop.command.options import Force, Json, Output, Quiet, Replications, Seed, Threads
 from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.quantity import counted
 from perhop.saving import check_target
 from perhop.study import find, identifiers
+from perhop.study.checking import require_functions
 from perhop.study.report import Report
 
 
@@ -40,7 +41,7 @@ def list_(*, json: Json = False) -> Exit:
 
 
 def show(id: str, /) -> Exit:
-    """Show the claims, assumptions and cases of a study.
+    """Show the claims, assumptions and cases of a study. Its programs are not executed.
 
     Parameters
     ----------
@@ -65,6 +66,7 @@ def run(
     threads: Threads = None,
     sensitivity: Annotated[bool, Parameter(negative="--no-sensitivity")] = True,
     output: Output = None,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -88,6 +90,9 @@ def run(
         Run the alternatives of every assumption too.
     output
         Folder for the reports, with one folder for each study.
+    force
+        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
+        and so on, in place of refusing.
     json
         Print one JSON document: the report, or {"studies": [reports]} for several studies.
     quiet
@@ -101,9 +106,10 @@ def run(
             "give ids of studies, or --all", f"studies: {', '.join(studies.identifiers())}"
         )
     chosen = [studies.find(id) for id in (studies.identifiers() if all_ else ids or [])]
-    if output is not None:
-        for study in chosen:
-            check_target(output / study.id)
+    for study in chosen:
+        require_functions(study)
+        if output is not None:
+            check_target(output / study.id, force=force)
     reports = []
     # Write a report during the simulation of the next study: writing uses only one processor.
     with ThreadPoolExecutor(max_workers=1) as writer:
@@ -120,7 +126,7 @@ def run(
                     progress=watch,
                 )
             if output is not None:
-                written.append(writer.submit(_write, report, output / study.id, quiet=quiet))
+                written.append(writer.submit(_write, report, output / study.id, force=force, quiet=quiet))
             if not json and not quiet:
                 show_report(report)
             reports.append(report)
@@ -133,7 +139,7 @@ def run(
     return Exit.OK if all(report.claims_met for report in reports) else Exit.CLAIMS_NOT_MET
 
 
-def _write(report: Report, folder: Path, *, quiet: bool) -> None:
-    report.save(folder)
+def _write(report: Report, folder: Path, *, force: bool, quiet: bool) -> None:
+    report.save(folder, force=force)
     if not quiet:
         say_written(folder)

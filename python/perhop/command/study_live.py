@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from perhop.command.compare_table import show
 from perhop.command.comparing import compared_bar
-from perhop.command.options import Json, Output, Quiet, Replications, Seed, Threads
+from perhop.command.options import Force, Json, Output, Quiet, Replications, Seed, Threads
 from perhop.command.terminal import print_json, say_written
 from perhop.compare import Comparison
 from perhop.errors import Exit
@@ -29,6 +29,7 @@ def live(
     seed: Seed = None,
     threads: Threads = None,
     output: Output = None,
+    force: Force = False,
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
@@ -52,6 +53,9 @@ def live(
         Number of replications simulated at the same time.
     output
         Folder for the comparisons, with one folder for each case, for `perhop report`.
+    force
+        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
+        and so on, in place of refusing.
     json
         Print the comparisons as one JSON document.
     quiet
@@ -64,7 +68,7 @@ def live(
     rights.obtain()
     targets = [None if output is None else _folder(output, one.case.name) for one in cases]
     for wanted in filter(None, targets):
-        check_target(wanted)
+        check_target(wanted, force=force)
     found: dict[str, Comparison] = {}
     for one, target in zip(cases, targets, strict=True):
         title = f"{study.id}: {one.case.name}"
@@ -80,7 +84,7 @@ def live(
             )
         found[one.case.name] = comparison
         if target is not None:
-            comparison.save(target)
+            comparison.save(target, force=force)
             if not quiet:
                 say_written(target)
         if not json and not quiet:

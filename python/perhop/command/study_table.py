@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from rich import box
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
+from perhop.command.screen import styled
 from perhop.command.terminal import console
 from perhop.quantity import NOTHING, agreement, counted, interval, number
 from perhop.study.definition import Assumption, Study
@@ -26,8 +27,8 @@ _MOVED_MOST = 3
 def show_report(report: Report) -> None:
     """Print the figures, claims and assumptions of a report."""
     out = console()
-    out.print(f"\n[bold]{report.study.id}[/]: {report.study.title}")
-    out.print(f"[dim]{report.study.paper}[/]\n")
+    out.print(styled("\n", (report.study.id, "bold"), f": {report.study.title}"))
+    out.print(styled((f"{report.study.paper}\n", "dim")))
     for table in report.study.tables:
         figures = [figure for figure in report.figures if figure.table == table.id]
         if figures:
@@ -47,23 +48,20 @@ def show_report(report: Report) -> None:
 def show_definition(study: Study) -> None:
     """Print the claims, assumptions and cases of a study."""
     out = console()
-    out.print(f"[bold]{study.id}[/]: {study.title}\n[dim]{study.paper}[/]")
+    out.print(styled((study.id, "bold"), f": {study.title}\n", (study.paper, "dim")))
     out.print(f"{counted(study.replications, 'replication')}, seed {study.seed}\n")
     for table in study.tables:
-        out.print(f"[bold]{table.heading}[/]")
+        out.print(styled((table.heading, "bold")))
         for case in table.cases:
             if not case.point:
                 count = len(study.figures_of(table, case))
-                out.print(
-                    f"    {case.name} ({case.scenario.name}, {counted(count, 'published figure')})",
-                    markup=False,
-                )
+                out.print(f"    {case.name} ({case.scenario.name}, {counted(count, 'published figure')})")
         if table.curves:
             count = sum(bool(case.point) for case in table.cases)
-            out.print(f"    {', '.join(table.curves)} at {counted(count, 'point')}", markup=False)
+            out.print(f"    {', '.join(table.curves)} at {counted(count, 'point')}")
     out.print()
     for claim in study.claims:
-        out.print(f"[bold]{claim.id}[/] ({claim.where})\n    {claim.text}")
+        out.print(styled((claim.id, "bold"), f" ({claim.where})\n    {claim.text}"))
     out.print()
     for assumption in study.assumptions:
         out.print(_assumption(assumption))
@@ -90,7 +88,7 @@ def _figures(title: str, figures: list[Figure]) -> Table:
             number(figure.published),
             interval(figure.measured, figure.ci95),
             figure.unit,
-            f"[{style}]{mark}[/]",
+            styled((mark, style)),
             style="dim" if figure.verdict == "not-comparable" else None,
         )
     return table
@@ -120,25 +118,25 @@ def _print_claims(out: Console, report: Report) -> None:
     table = _grid("Claims", "claim", "verdict", "evidence")
     for id, verdict in report.claims.items():
         mark, style = _MARKS[verdict.verdict]
-        table.add_row(id, f"[{style}]{mark}[/]", verdict.evidence)
+        table.add_row(id, styled((mark, style)), verdict.evidence)
     out.print(table)
 
 
 def _print_assumptions(out: Console, report: Report) -> None:
-    out.print("[bold]Assumptions[/] about what the paper leaves open:")
+    out.print(styled(("Assumptions", "bold"), " about what the paper leaves open:"))
     for assumption in report.study.assumptions:
-        out.print(f"  {_assumption(assumption)}")
+        out.print(styled("  ") + _assumption(assumption))
         if not report.study.highlights:
             for value, trial in report.sensitivity(assumption):
-                out.print(f"    with {value}: {_moved(report, trial)}")
+                out.print(styled(f"    with {value}: ") + _moved(report, trial))
     out.print()
     if report.study.highlights and report.trials:
         out.print(_sensitivity(report))
 
 
-def _assumption(assumption: Assumption) -> str:
+def _assumption(assumption: Assumption) -> Text:
     note = f" ({assumption.sensitivity})" if assumption.sensitivity else ""
-    return f"{escape(assumption.name)} = [bold]{escape(assumption.value)}[/]: {escape(assumption.why + note)}"
+    return styled(f"{assumption.name} = ", (assumption.value, "bold"), f": {assumption.why}{note}")
 
 
 def _sensitivity(report: Report) -> Table:
@@ -153,18 +151,18 @@ def _sensitivity(report: Report) -> Table:
     table.add_row("(none)", "", *(number(report.usual[place], 3) for place in run), "", style="bold")
     for moved in report.sensitivity_table():
         changed = [
-            f"[{_MARKS[one.verdict][1]}]{id.rpartition('.')[2]} {one.verdict}[/]"
+            styled((f"{id.rpartition('.')[2]} {one.verdict}", _MARKS[one.verdict][1]))
             for id, one in moved.claims.items()
         ]
         cells = (number(moved.measured[place], 3) for place in run)
-        table.add_row(moved.assumption, moved.value, *cells, "\n".join(changed))
+        table.add_row(moved.assumption, moved.value, *cells, Text("\n").join(changed))
     return table
 
 
-def _moved(report: Report, trial: Trial) -> str:
+def _moved(report: Report, trial: Trial) -> Text:
     """Return the claims with another verdict and the figures that change most."""
     changed = [
-        f"[bold red]{id} {verdict.verdict}[/]"
+        styled((f"{id} {verdict.verdict}", "bold red"))
         for id, verdict in trial.claims.items()
         if verdict.verdict not in ("not-comparable", report.claims[id].verdict)
     ]
@@ -172,11 +170,13 @@ def _moved(report: Report, trial: Trial) -> str:
     pairs = [(usual[_name(figure)], figure) for figure in trial.figures if _name(figure) in usual]
     pairs.sort(key=lambda pair: -abs(pair[1].measured - pair[0].measured))
     figures = [
-        f"table {one.table} {' '.join(one.case.values())}"
-        f" {number(one.measured)} → {number(other.measured)} {one.unit}"
+        styled(
+            f"table {one.table} {' '.join(one.case.values())}"
+            f" {number(one.measured)} → {number(other.measured)} {one.unit}"
+        )
         for one, other in pairs[:_MOVED_MOST]
     ]
-    return "; ".join([*changed, *figures]) or "nothing comparable"
+    return Text("; ").join([*changed, *figures] or [Text("nothing comparable")])
 
 
 def _name(figure: Figure) -> tuple[str, ...]:

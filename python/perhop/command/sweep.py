@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from perhop.command.options import Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.options import Force, Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
+from perhop.command.plotting import Plots
 from perhop.command.sweep_table import show_sweep
 from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
-from perhop.plot.writing import check_file, write
+from perhop.plot.writing import check_file
 from perhop.saving import check_target
 from perhop.scenario import Scenario
 from perhop.sweeping import sweep as simulate
@@ -28,6 +30,7 @@ def sweep(
     replications: Replications = None,
     duration: str | None = None,
     output: Output = None,
+    force: Force = False,
     plot: Annotated[list[Path] | None, Parameter(negative=())] = None,
     against: str | None = None,
     json: Json = False,
@@ -52,6 +55,9 @@ def sweep(
         Simulated time of each point with its unit, as in 60s.
     output
         Folder for sweep.json, sweep.csv and the results of every point; it appears complete or not at all.
+    force
+        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
+        and so on, in place of refusing.
     plot
         File for a plot of each class's share, .svg, .png, .pdf or .html; may be given several times.
     against
@@ -72,7 +78,7 @@ def sweep(
             f"--against: `{against}` has fewer than two values", f"give --set {against}=value,value"
         )
     if output is not None:
-        check_target(output)
+        check_target(output, force=force)
     # Read once: it may be standard input.
     loaded = Scenario.load(scenario)
     show_inferred(loaded, scenario)
@@ -81,18 +87,16 @@ def sweep(
         found = simulate(
             loaded, values, seed=seed, replications=replications, threads=threads, progress=watch
         )
+    plots = Plots(output, [(file, partial(found.share, against=against)) for file in plot or []])
     if output is not None:
-        found.save(output)
+        found.save(output, force=force, also=plots.write_into)
         if not quiet:
             say_written(output)
     if json:
         print_json(found.to_json())
     elif not quiet:
         show_sweep(found)
-    for file in plot or []:
-        for written in write(found.share(against=against), file):
-            if not quiet:
-                say_written(written)
+    plots.write_rest(quiet=quiet)
     return Exit.OK
 
 

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, TextIO
 
 from perhop._core import Warnings
 from perhop.configuration import STANDARD_INPUT
+from perhop.printable import printable
 from perhop.running import Progress
 from perhop.scenario import RouterOptions, Scenario
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from perhop.command.screen import Screen
 
 
 # The width of tables in a file or a pipe.
@@ -30,14 +31,13 @@ def colors(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
-def console(stream: TextIO | None = None) -> Console:
-    """Return a console for `stream`, by default stdout, for terminals and files."""
-    from rich.console import Console  # lazy: rich, until something is shown
+def console(stream: TextIO | None = None) -> Screen:
+    """Return a screen for `stream`, by default stdout, for terminals and files."""
+    from perhop.command.screen import Screen  # lazy: rich, until something is shown
 
     stream = sys.stdout if stream is None else stream
     width = None if stream.isatty() else _WIDTH_OF_A_FILE
-    # No emoji: names contain colons, and rich would turn ":two:" into an emoji.
-    return Console(file=stream, width=width, highlight=False, emoji=False)
+    return Screen(file=stream, width=width)
 
 
 def print_json(document: object) -> None:
@@ -45,9 +45,14 @@ def print_json(document: object) -> None:
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    print(printable(text), file=sys.stderr)
+
+
 def say_written(file: Path) -> None:
     """Report on stderr that a file or folder was written."""
-    print(f"written to {file}", file=sys.stderr)
+    say(f"written to {file}")
 
 
 def show_warnings(warnings: Warnings | None) -> None:
@@ -59,12 +64,12 @@ def show_warnings(warnings: Warnings | None) -> None:
 def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:
     """Report on stderr what was inferred from a router configuration, and how to change it."""
     if scenario.inferred:
-        print(scenario.inferred, file=sys.stderr)
+        say(scenario.inferred)
         if file != STANDARD_INPUT:
             words = " ".join(
                 map(shlex.quote, ["perhop", "init", "--from", str(file), *_as_arguments(options)])
             )
-            print(f"to edit it: {words}", file=sys.stderr)
+            say(f"to edit it: {words}")
 
 
 def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
@@ -86,17 +91,17 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
     from rich import progress as rich_progress  # lazy: rich, until something is shown
 
     bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}"),
+        rich_progress.TextColumn("{task.description}", markup=False),
         rich_progress.BarColumn(),
         rich_progress.TaskProgressColumn(),
-        rich_progress.TextColumn("{task.fields[work]}"),
+        rich_progress.TextColumn("{task.fields[work]}", markup=False),
         rich_progress.TimeRemainingColumn(compact=True),
         console=console(sys.stderr),
         transient=True,
     )
     started = time.monotonic()
     with bar:
-        task = bar.add_task(title, total=1.0, work="")
+        task = bar.add_task(printable(title), total=1.0, work="")
 
         def show(progress: Progress) -> None:
             rate = progress.packet_hops / max(time.monotonic() - started, 1e-3)
@@ -115,7 +120,7 @@ def share_bar(title: str, *, quiet: bool) -> Iterator[Callable[[float], None] | 
     from rich import progress as rich_progress  # lazy: rich, until something is shown
 
     bar = rich_progress.Progress(
-        rich_progress.TextColumn("{task.description}"),
+        rich_progress.TextColumn("{task.description}", markup=False),
         rich_progress.BarColumn(),
         rich_progress.TaskProgressColumn(),
         rich_progress.TimeElapsedColumn(),
@@ -123,5 +128,5 @@ def share_bar(title: str, *, quiet: bool) -> Iterator[Callable[[float], None] | 
         transient=True,
     )
     with bar:
-        task = bar.add_task(title, total=1.0)
+        task = bar.add_task(printable(title), total=1.0)
         yield lambda share: bar.update(task, completed=share)

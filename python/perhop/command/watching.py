@@ -12,9 +12,9 @@ from typing import Any
 from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
-from rich.text import Text
 
 from perhop import _core
+from perhop.command.screen import styled
 from perhop.command.terminal import console
 from perhop.palette import PALETTE, of_classes
 from perhop.quantity import number, scale
@@ -72,7 +72,8 @@ class View:
         name, seconds = self.scenario["name"], self.snapshots[-1].time_s if self.snapshots else 0.0
         runs = self.scenario.get("replications", 1)
         of = f", replication 1 of {runs}" if runs > 1 else ""
-        head = Text(f"{name}: {seconds:.4g} s simulated{of}, {100 * self.fraction:.0f} % of the run", "bold")
+        done = f"{seconds:.4g} s simulated{of}, {100 * self.fraction:.0f} % of the run"
+        head = styled((f"{name}: {done}", "bold"))
         if not self.snapshots:
             return Group(head)
         width = max(screen.width - self._longest() - _BESIDE, _NARROWEST)
@@ -115,7 +116,7 @@ class View:
         for name, role in of_classes(rates).items():
             share = rates[name] / whole if whole else 0.0
             divisor, unit = scale("b/s", rates[name])
-            bar = Text(_bar(share, width).ljust(width), PALETTE[role][1])
+            bar = styled((_bar(share, width).ljust(width), PALETTE[role][1]))
             table.add_row(name, bar, f"{100 * share:.0f} %", f"{number(rates[name] / divisor, 3)} {unit}")
         return table
 

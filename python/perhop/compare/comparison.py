@@ -9,13 +9,14 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
-from perhop import _core
+from perhop import _core, disk, manifest
 from perhop.compare.quantities import Quantity, figures
 from perhop.compare.tolerance import Tolerance, Tolerances
 from perhop.errors import InvalidInputError
-from perhop.loading import read_json
+from perhop.manifest import json_text
 from perhop.results import Results
-from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.saved import Saved
+from perhop.saving import whole_folder
 
 SCHEMA_VERSION = 1
 #: The file that marks a folder as holding a comparison; the two results are in folders next to it.
@@ -179,21 +180,22 @@ class Comparison:
             "rows": [row.to_json() for row in self.rows],
         }
 
-    def save(self, folder: str | PathLike[str]) -> None:
+    def save(self, folder: str | PathLike[str], *, force: bool = False) -> None:
         """Write the comparison and both results into a folder, which appears complete or not at all.
+
+        With `force`, a folder that holds something else is moved aside.
 
         Raises:
             InvalidInputError: the folder cannot be used, or holds something else.
             OSError: a file cannot be written.
 
         """
-        with whole_folder(Path(folder)) as new:
+        with whole_folder(Path(folder), force=force) as new:
             for name, results in zip(self.folders, (self.first, self.second), strict=True):
                 (new / name).mkdir()
                 results.write_into(new / name)
-            (new / FILE).write_text(json_text(self.to_json()), encoding="utf-8")
-            manifest = {"schema_version": SCHEMA_VERSION, "perhop": _core.__version__, "kind": "comparison"}
-            (new / MANIFEST).write_text(json_text(manifest), encoding="utf-8")
+            disk.write(new / FILE, json_text(self.to_json()))
+            manifest.seal(new, "comparison", {})
 
     @property
     def folders(self) -> tuple[str, str]:
@@ -210,13 +212,10 @@ def load(folder: str | PathLike[str]) -> Comparison:
         UnreadableFileError: a file is damaged or cannot be read.
 
     """
-    folder = Path(folder)
-    missing = InvalidInputError(
-        f"`{folder}` holds no comparison", "give a folder that `perhop compare -o` wrote"
-    )
-    said = read_json(folder / FILE, missing=missing)
+    saved = Saved.open(folder, "comparison")
+    said = saved.json(FILE)
     kinds = [said[one]["kind"] for one in ("first", "second")]
-    first, second = (Results.load(folder / kind.replace(" ", "-")) for kind in kinds)
+    first, second = (Results.of(saved.within(kind.replace(" ", "-"))) for kind in kinds)
     return compare(first, second)
 
 

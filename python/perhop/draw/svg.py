@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
+from perhop.printable import printable
+
 # Width of a letter at font size 1, a safe estimate for sans-serif fonts.
 _LETTER = 0.57
 # Classes instead of attributes, so that a dark page can set other colors.
@@ -44,7 +46,7 @@ def text(
     """Return a line of text; `y` is its base line."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size:g}" text-anchor="{anchor}"'
-        f"{_class(kind)}>{escape(content)}</text>"
+        f"{_class(kind)}>{escape(printable(content))}</text>"
     )
 
 
@@ -61,7 +63,7 @@ def path(data: str, kind: str) -> str:
 
 def group(label: str, parts: Iterable[str]) -> str:
     """Return a group of parts with a title for screen readers."""
-    return f"<g><title>{escape(label)}</title>{''.join(parts)}</g>"
+    return f"<g><title>{escape(printable(label))}</title>{''.join(parts)}</g>"
 
 
 def moved(x: float, y: float, content: str) -> str:
@@ -82,13 +84,14 @@ class Picture:
     def frame(self) -> str:
         """The attributes of its SVG element."""
         size = f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}"'
-        return f'class="pd" {size} height="{self.height:.0f}" role="img" aria-label={quoteattr(self.title)}'
+        size += f' height="{self.height:.0f}"'
+        return f'class="pd" {size} role="img" aria-label={quoteattr(printable(self.title))}'
 
     def svg(self) -> str:
         """Return the picture as an SVG document."""
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" {self.frame}>'
-            f"<title>{escape(self.title)}</title><style>{STYLE}</style>{ARROW}"
+            f"<title>{escape(printable(self.title))}</title><style>{STYLE}</style>{ARROW}"
             f'<rect class="paper" width="100%" height="100%"/>{self.content}</svg>\n'
         )
 

@@ -73,6 +73,12 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
         return _fair(fair)
     kind, config = queue.buffer
     limit = quantity(queue.limit) if queue.limit else None
+    if kind == "weighted-tail-drop":
+        limits = [quantity(str(one)) for one in config["limits"]]
+        return [("weighted tail drop, at most", "muted")] + [
+            (f"{number}: {limit}", role if role in PRECEDENCES else "muted")
+            for number, (limit, (role, _)) in enumerate(zip(limits, of_precedences(len(limits)), strict=True))
+        ]
     if kind not in RED_FAMILY:
         return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
     name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"

@@ -8,7 +8,7 @@ reported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from perhop.configuration import checked_as, platform_words, refuse_unsupported
@@ -118,11 +118,12 @@ def infer(
     if traffic is None:
         network, hits, misses = _reachable(network, report)
         offered = guessed(network, hits)
-        offered.remarks.extend(str(miss) for miss in misses)
+        offered.remarks.extend(dict.fromkeys(str(miss) for miss in misses))
         never = "no header reaches it: its conditions exclude each other"
         offered.remarks.extend(f"class `{name}`: {never}" for name in unmatched(network))
     else:
         offered = read_traffic(network, traffic)
+        network = replace(network, carried=offered.carried)
     remarks = [*network.remarks, *offered.remarks]
     if rate is not None:
         remarks.insert(0, f"{MADE} is made for {made[-1].rpartition(' ')[2]}")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from ipaddress import ip_address, ip_network
 
 from perhop.errors import InvalidInputError
-from perhop.inference.headers import Header
+from perhop.inference.headers import PROTOCOLS, Header
 from perhop.inference.network import Network
 from perhop.inference.roles import role_of
 from perhop.inference.sources import Sending, in_words, sending, transfers
@@ -41,13 +41,23 @@ _COLUMNS = {
 }
 _NAMES = {alias: name for name, aliases in _COLUMNS.items() for alias in aliases.split()}
 _NEEDED = ("src", "dst", "proto", "bytes", "first")
-_PROTOCOLS = {"6": "tcp", "17": "udp"}
+# IP protocols as nfdump names them, with their numbers.
+_NUMBERS = {
+    "igmp": "2",
+    "ipip": "4",
+    "gre": "47",
+    "esp": "50",
+    "ah": "51",
+    "icmp6": "58",
+    "ospf": "89",
+    "pim": "103",
+}
 # Times: below the first they count from the exporter's start, in milliseconds where flow-tools wrote them;
 # above the others they are milliseconds and microseconds since 1970.
 _EPOCH_S, _EPOCH_MS, _EPOCH_US = 1e8, 1e11, 1e14
 # The number of conversations whose classes are tried: the largest; and the packet where sizes are not given.
 _MOST, _USUAL_PACKET = 1000, 1000
-_LARGEST_PORT, _LARGEST_TOS, _LARGEST_DSCP = 65_535, 255, 63
+_LARGEST_PORT, _LARGEST_TOS, _LARGEST_DSCP, _LARGEST_PROTOCOL = 65_535, 255, 63, 255
 
 
 @dataclass(frozen=True)
@@ -55,7 +65,7 @@ class Record:
     """A flow, or several with the same header."""
 
     header: Header
-    #: Whether it is neither TCP nor UDP, and taken for UDP.
+    #: Whether its protocol is not known, and taken for UDP.
     is_other: bool
     bytes: float
     packets: float
@@ -84,7 +94,7 @@ def offered_by_records(network: Network, header: Row, rows: Iterator[Row]) -> Tr
     seconds = max(max(one.last for one in leaving) - min(one.first for one in leaving), 1.0)
     others = sum(one.is_other for one in leaving)
     if others:
-        remarks.append(f"taken for UDP: {counted(others, 'flow')} of other protocols")
+        remarks.append(f"taken for UDP: {counted(others, 'flow')} of unknown protocols")
     if "dscp" not in (names := _names(header)) and "tos" not in names:
         remarks.append("no column of codepoints: all packets have the default one")
     conversations = _conversations(leaving)
@@ -125,15 +135,16 @@ def _read(header: Row, rows: Iterator[Row]) -> list[Record]:
 
 def _record(row: Row, cells: dict[str, str], *, from_start: bool) -> Record:
     protocol = cells["proto"].lower()
-    known = _PROTOCOLS.get(protocol, protocol)
-    is_known = known in ("tcp", "udp")
+    protocol = PROTOCOLS.get(protocol, _NUMBERS.get(protocol, protocol))
+    has_ports = protocol in ("tcp", "udp")
+    is_known = protocol in PROTOCOLS.values() or (protocol.isdecimal() and int(protocol) <= _LARGEST_PROTOCOL)
     header = Header(
         dscp=_codepoint(row, cells),
         source=_address(row, cells["src"]),
         destination=_address(row, cells["dst"]),
-        protocol=known if is_known else "udp",
-        source_port=_port(row, cells.get("sport")) if is_known else None,
-        destination_port=_port(row, cells.get("dport")) if is_known else None,
+        protocol=protocol if is_known else "udp",
+        source_port=_port(row, cells.get("sport")) if has_ports else None,
+        destination_port=_port(row, cells.get("dport")) if has_ports else None,
     )
     first = _time(row, cells["first"], from_start=from_start)
     if "last" in cells:

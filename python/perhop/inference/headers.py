@@ -21,7 +21,10 @@ _PRECEDENCES = (
     "internet",
     "network",
 )
-_PROTOCOLS = {"6": "tcp", "17": "udp"}
+#: Names of protocols by number.
+PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp"}
+# The shortest and the longest IP packets that are sent, bytes.
+_SHORTEST, _LONGEST = 40, 1500
 # An address of IPv6, of the prefix for documentation (RFC 3849), where any will do.
 _ANY_SIX = "2001:db8:ffff::1"
 # Number of alternatives tried for one class.
@@ -37,10 +40,12 @@ class Header:
     dscp: str | None = None
     source: str | None = None
     destination: str | None = None
-    #: `tcp` or `udp`; there are no sources for others.
+    #: Its name, or its number.
     protocol: str | None = None
     source_port: int | None = None
     destination_port: int | None = None
+    #: IP bytes.
+    packet_bytes: int | None = None
 
     @property
     def is_six(self) -> bool:
@@ -107,8 +112,9 @@ def _field(key: str, value: Any, taken: Sequence[str]) -> list[Header]:  # noqa:
         case "destination":
             return [Header(destination=address(str(value), taken))]
         case "protocol":
-            name = _PROTOCOLS.get(str(value), str(value))
-            return [Header(protocol=name)] if name in ("tcp", "udp") else []
+            return [Header(protocol=PROTOCOLS.get(str(value), str(value)))]
+        case "length":
+            return [Header(packet_bytes=_length(str(value)))]
         case "source-port":
             return [Header(source_port=_first_port(value))]
         case "destination-port":
@@ -127,6 +133,11 @@ def codepoint(name: str) -> int:
     if name.startswith("af"):
         return 8 * int(name[2]) + 2 * int(name[3])
     return {"ef": 46, "voice-admit": 44, "le": 1}.get(name, 0)
+
+
+def _length(value: str) -> int:
+    first, _, last = value.partition("-")
+    return min(max(int(first), min(int(last or first), _SHORTEST)), max(int(first), _LONGEST))
 
 
 def _first_port(value: Any) -> int:  # noqa: ANN401 - text or number

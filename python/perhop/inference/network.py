@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Interface, IPv4Network
 from pathlib import Path
+from typing import Literal, cast
 
 from perhop.core_types import RouterPort
 from perhop.inference.headers import Header, address
@@ -19,6 +20,8 @@ from perhop.inference.shares import Leaf, capacity, leaves
 from perhop.inference.sources import as_rate
 from perhop.quantity import bits_per_second
 from perhop.schema_types import (
+    Framing,
+    HeaderStack,
     InterfaceConfig,
     LinkConfig,
     PolicyConfig,
@@ -43,6 +46,8 @@ _AMPLE = "10000000 packets"
 _AMPLE_POLICY: PolicyConfig = {
     "queueing": {"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": _AMPLE}}}]}
 }
+#: Headers that carry marks.
+Carried = Literal["mpls", "vlan"]
 #: The name of the policy of those queues, and of the routers on both sides.
 AMPLE, NEAR, FAR = "ample", "near-side", "far-side"
 
@@ -85,6 +90,8 @@ class Network:
     beside: list[Interface] = field(default_factory=list)
     #: What was chosen and why, where it is not the obvious: a line each.
     remarks: list[str] = field(default_factory=list)
+    #: The headers by which the senders' packets have marks, `mpls` and `vlan`: of the links to the router.
+    carried: tuple[Carried, ...] = ()
 
     @cached_property
     def leaves(self) -> list[Leaf]:
@@ -182,25 +189,35 @@ class Network:
         rates = [self.entering.bits_per_second, self.leaving.bits_per_second, _LEAST_PLAIN / _WIDER]
         plain = as_rate(_WIDER * max(rates))
         delay = _SHORT_DELAY if self.bottleneck > _FAST else _DELAY
-        through: list[LinkConfig] = [
-            {
-                "between": [NEAR, self.router],
-                "rate": self.entering.rate,
-                "interfaces": {NEAR: _ample(), self.router: {"name": self.entering.name}},
-            },
-            {
-                "between": [self.router, FAR],
-                "rate": self.leaving.rate,
-                "delay": delay,
-                "interfaces": {self.router: {"name": self.leaving.name}, FAR: _ample()},
-            },
-        ]
+        entering: LinkConfig = {
+            "between": [NEAR, self.router],
+            "rate": self.entering.rate,
+            "interfaces": {NEAR: _ample(), self.router: {"name": self.entering.name}},
+        }
+        leaving: LinkConfig = {
+            "between": [self.router, FAR],
+            "rate": self.leaving.rate,
+            "delay": delay,
+            "interfaces": {self.router: {"name": self.leaving.name}, FAR: _ample()},
+        }
         return [
-            *(_plain_link(one, NEAR, plain) for one in senders),
-            *through,
+            *(self._carrying(_plain_link(one, NEAR, plain), None) for one in senders),
+            self._carrying(entering, self.entering.port),
+            leaving,
             *(self._aside(number, one) for number, one in enumerate(self.beside)),
             *(_plain_link(FAR, one, plain) for one in receivers),
         ]
+
+    def _carrying(self, link: LinkConfig, port: RouterPort | None) -> LinkConfig:
+        """Return the link to a port with headers that let marks reach it, unless the port has headers."""
+        wire = None if port is None else port["wire"]
+        if not self.carried or (wire is not None and wire.get("headers")):
+            return link
+        framing = (wire and wire["framing"]) or "ethernet-wire"
+        # A tag needs Ethernet around it, labels may stand anywhere.
+        is_ethernet = framing.startswith("ethernet")
+        headers: HeaderStack = [one for one in self.carried if is_ethernet or one == "mpls"]
+        return {**link, "framing": cast("Framing", framing), "headers": headers}
 
     def _aside(self, number: int, interface: Interface) -> LinkConfig:
         """Return the link of an interface that no packets take, and that classes mention."""

@@ -8,12 +8,12 @@ import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from perhop.document import Document
 from perhop.errors import ScenarioError
 from perhop.inference.headers import Header
-from perhop.inference.network import Network
+from perhop.inference.network import Carried, Network
 from perhop.inference.targets import stages
 from perhop.inference.traffic import Flow, Traffic
 from perhop.schema_types import MatchConfig, PcapConfig, QueueingConfig, TrafficConfig
@@ -31,6 +31,8 @@ _INTERFACE, _PACKET, _RESOLUTION = 1, 6, 9
 # The conditions that look at nothing but headers, and those made of others.
 _OF_HEADERS = {"dscp", "precedence", "source", "destination", "protocol", "source-port", "destination-port"}
 _OF_OTHERS = {"all", "any", "not"}
+# The marks of packets, and the headers that carry them, from the packet outwards.
+_CARRIED: dict[str, Carried] = {"mpls-exp": "mpls", "cos": "vlan"}
 # The name of traffic whose class is not known.
 _WHOLE = "capture"
 
@@ -58,7 +60,19 @@ def replayed(network: Network, file: Path, content: bytes) -> Traffic:
     flows = [_flow(path, one, coming) for one in classes]
     kept = _with_packets(network, flows)
     milliseconds = max(math.ceil(1000 * seconds) + 1, 100)
-    return Traffic(kept, remarks, milliseconds)
+    return Traffic(kept, remarks, milliseconds, tuple(_carried(network, path)))
+
+
+def _carried(network: Network, path: str) -> Iterator[Carried]:
+    """Return the headers that some packets of the capture have."""
+    for key, header in _CARRIED.items():
+        # All values that there are, and yet no packet matches without the header.
+        flow = _flow(path, ("", _WHOLE, [cast("MatchConfig", {key: list(range(8))})]), [])
+        try:
+            _checked(network, [flow])
+        except ScenarioError:
+            continue
+        yield header
 
 
 def _without(match: MatchConfig) -> MatchConfig:

@@ -29,7 +29,7 @@ _ADDABLE = (
 # leaves, and bursts must reach the queue under test.
 _FASTER = 2.0
 # Conditions about where a packet entered, and what an input policy set.
-_OF_ENTRANCE = ("label", "input")
+_OF_ENTRANCE = ("label", "color", "input")
 # The number of names in an error message.
 _NAMED = 12
 

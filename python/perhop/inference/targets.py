@@ -13,7 +13,7 @@ from perhop.inference.headers import Header, candidates
 from perhop.inference.network import Network
 from perhop.inference.roles import Kind, Role, role_of
 from perhop.inference.shares import Leaf
-from perhop.inference.trial import Place, places_of
+from perhop.inference.trial import REST, Place, places_of
 from perhop.schema_types import ConditionerConfig, MatchConfig
 
 # Number of headers tried for one class.
@@ -68,16 +68,27 @@ class Miss:
         return f"{what} `{self.target.name}`: no header reaches it{self.why}"
 
 
+#: Stages that stand for no class: what the router does by itself, and what tells a policer colors.
+_OF_ROUTER = ("new tag", "discard class 0")
+_OF_COLORS = (" conform-color", " exceed-color", " other colors")
+#: Marks that the packets of an inferred scenario do not have.
+_UNSEEN = {"cos": "the CoS of a VLAN tag", "mpls-exp": "the EXP of a label"}
+
+
 def targets(network: Network) -> Iterator[Target]:
     """Return the classes on the path, from where packets enter to where they leave."""
     first = {leaf.name for leaf in network.leaves if leaf.priority}
     for side, stage in stages(network):
         name = stage.get("name") or ""
+        if name in _OF_ROUTER or name.endswith(_OF_COLORS):
+            continue
         last = name.rpartition(".")[2] if "." in name else name
         match = stage.get("match")
         yield Target((side, name), last, [match] if match else [], last in first)
     for leaf in network.leaves:
         yield Target(("queue", leaf.path), leaf.name, leaf.matches, leaf.priority)
+    if not network.leaves:
+        yield Target(REST, REST[1], [], priority=False)
 
 
 def stages(network: Network) -> Iterator[tuple[str, ConditionerConfig]]:
@@ -100,7 +111,9 @@ def found(network: Network, kinds: Mapping[str, Kind] = _ANY) -> tuple[list[Hit]
         hit = _try(network, target, [one.header for one in hits], kinds)
         if isinstance(hit, Hit):
             hits.append(hit)
-        elif not any(target.place in one.places or _is_child(one.target, target) for one in hits):
+        elif target.place != REST and not any(
+            target.place in one.places or _is_child(one.target, target) for one in hits
+        ):
             conditioned = any(one.target.name == target.name for one in hits)
             misses.append(replace(hit, is_queue_only=conditioned))
     return hits, misses
@@ -134,7 +147,19 @@ def _try(network: Network, target: Target, others: Sequence[Header], kinds: Mapp
                 return Hit(target, header, role, kind, places)
             elsewhere.update(path for of, path in places if of == "queue")
         size, tried = _AT_ONCE, tried + len(several)
+    if unseen := _unseen(target.matches):
+        return Miss(target, f": it matches {unseen}; --assume '{target.name} = dscp ef' runs it by another")
     return Miss(target, _shadowed(network, target, elsewhere) if tried else _impossible(network, target))
+
+
+def _unseen(match: Any) -> str | None:  # noqa: ANN401 - a condition, or a part of one
+    """Return what a condition asks for that packets do not have, in words."""
+    if isinstance(match, Mapping):
+        own = next((words for key, words in _UNSEEN.items() if key in match), None)
+        return own or _unseen([match.get(key) for key in ("all", "any")])
+    if isinstance(match, list):
+        return next((words for one in match if (words := _unseen(one))), None)
+    return None
 
 
 def _variants(
@@ -144,8 +169,11 @@ def _variants(
     for header in candidates(target.matches, network.own):
         role = role_of(target.name, header, priority=target.priority)
         kind = kinds.get(target.name, role.kind)
-        usual = (_TCP, _UDP) if kind in ("transfers", "greedy") else (_UDP, _TCP)
-        for protocol in (header.protocol,) if header.protocol else usual:
+        usual = [_TCP, _UDP] if kind in ("transfers", "greedy") else [_UDP, _TCP]
+        if header.packet_bytes:
+            # The segments of TCP have lengths of their own.
+            usual = [_UDP]
+        for protocol in [header.protocol] if header.protocol else usual:
             one = replace(header, protocol=protocol)
             if one.has_hosts and network.has_hosts_for([*others, one]):
                 yield one, role, kind
@@ -155,7 +183,7 @@ def _impossible(network: Network, target: Target) -> str:
     """Say why no header for a class could be tried."""
     headers = list(islice(candidates(target.matches, network.own), _TRIALS))
     if not headers:
-        return ": it matches a protocol other than TCP and UDP, which no source sends"
+        return ": no packet meets its conditions"
     if not any(header.has_hosts for header in headers):
         return ": it matches addresses that no host has"
     return ": its packets enter by another interface"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from perhop.document import Document
 from perhop.inference.headers import Header
-from perhop.inference.network import Network
+from perhop.inference.network import Carried, Network
 from perhop.inference.roles import Kind
 from perhop.inference.shares import FILLED, Leaf
 from perhop.inference.sources import Sending, in_words, sending
@@ -51,6 +51,8 @@ class Traffic:
     remarks: list[str] = field(default_factory=list)
     #: How long it lasts; `None` for as long as the run.
     milliseconds: int | None = None
+    #: The headers by which its packets have marks, `mpls` and `vlan`.
+    carried: tuple[Carried, ...] = ()
 
 
 def guessed(network: Network, hits: Sequence[Hit]) -> Traffic:
@@ -77,7 +79,8 @@ def _flow(network: Network, hits: Sequence[Hit], hit: Hit, name: str, *, has_rep
     if basis == _FITS and kind == "greedy":
         # It would fill the link to the router, and delay all the others there.
         kind = "transfers"
-    sent = sending(kind, rate, hit.role.packet_bytes if kind == hit.role.kind else _DATAGRAM)
+    usual = hit.role.packet_bytes if kind == hit.role.kind else _DATAGRAM
+    sent = sending(kind, rate, hit.header.packet_bytes or usual)
     words = f"{hit.role.name} ({basis}): {sent.words}"
     if hit.header.protocol == "tcp" and not has_replies:
         words += ", as TCP gets no replies"
@@ -138,6 +141,8 @@ def entry(name: str, header: Header, sent: Sending) -> TrafficConfig:
         made["source-port"] = header.source_port
     if header.destination_port is not None:
         made["destination-port"] = header.destination_port
+    if header.protocol not in (None, "tcp", "udp"):
+        made["protocol"] = header.protocol
     if sent.count > 1:
         made["count"] = sent.count
         made["start-within"] = _START_WITHIN

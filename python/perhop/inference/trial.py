@@ -14,20 +14,22 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from perhop.document import Document
-from perhop.inference.headers import Header, codepoint
+from perhop.inference.headers import PROTOCOLS, Header, codepoint
 from perhop.inference.network import FAR, NEAR, Network
 from perhop.running import simulate
 from perhop.schema_types import TrafficConfig
 
 #: A class of the router: `("queue", path)`, or `("input", stage)` and `("output", stage)` of a conditioner.
 Place = tuple[str, str]
+#: Where packets are that no conditioner of the router takes.
+REST: Place = ("rest", "class-default")
 
 # Headers in one simulation, which then has a thousand packets.
 _AT_ONCE = 10
 # Seconds between two packets of a header: no policer drops 40 bytes in ten seconds.
 _GAP_S = 10
 _PACKET = 40
-_PROTOCOLS = {"tcp": 6, "udp": 17}
+_NUMBERS = {name: int(number) for number, name in PROTOCOLS.items()}
 # A pcap file of raw IP packets: https://www.tcpdump.org/manpages/pcap-savefile.5.html
 _MAGIC, _RAW_IP = 0xA1B2C3D4, 101
 
@@ -42,9 +44,10 @@ def places_of(network: Network, headers: Sequence[Header]) -> list[set[Place]]:
 
 def _tried(network: Network, headers: Sequence[Header]) -> list[set[Place]]:
     counts = _arrivals(network, headers)
-    return [
+    reached = (
         {place for place, count in counts.items() if count >> number & 1} for number in range(len(headers))
-    ]
+    )
+    return [places if any(kind != "queue" for kind, _ in places) else {*places, REST} for places in reached]
 
 
 def _arrivals(network: Network, headers: Sequence[Header]) -> dict[Place, int]:
@@ -92,17 +95,19 @@ def _pcap(packets: Sequence[tuple[int, bytes]]) -> bytes:
 def _packet(network: Network, header: Header) -> bytes:
     """Return the bytes of a packet: an IP header, and ports in the place where TCP and UDP have them."""
     source, destination = (ip_address(one).packed for one in network.ends(header))
-    protocol = _PROTOCOLS[header.protocol or "udp"]
+    name = header.protocol or "udp"
+    protocol = _NUMBERS.get(name) or int(name)
+    size = header.packet_bytes or _PACKET
     marking = codepoint(header.dscp or "default") << 2
     rest = struct.pack(">HH", header.source_port or 49152, header.destination_port or 9)
     if header.is_six:
-        rest = rest.ljust(20, b"\0")
+        rest = rest.ljust(max(size - 40, 20), b"\0")
         return (
             struct.pack(">IHBB", 6 << 28 | marking << 20, len(rest), protocol, 64)
             + source
             + destination
             + rest
         )
-    rest = rest.ljust(_PACKET - 20, b"\0")
-    fields = struct.pack(">BBHHHBBH", 0x45, marking, _PACKET, 0, 0, 64, protocol, 0)
+    rest = rest.ljust(size - 20, b"\0")
+    fields = struct.pack(">BBHHHBBH", 0x45, marking, size, 0, 0, 64, protocol, 0)
     return fields + source + destination + rest

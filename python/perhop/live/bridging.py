@@ -6,6 +6,7 @@ router's two links is applied between the two interfaces.
 
 from __future__ import annotations
 
+import errno
 import json
 import socket
 from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ from perhop import _core
 from perhop.configuration import read
 from perhop.document import Document
 from perhop.errors import InvalidInputError
-from perhop.live import kernel
+from perhop.live import kernel, namespaces
 from perhop.live.planning import plan
 
 _INSIDE, _BRIDGE, _OUTSIDE = "inside", "bridge", "outside"
@@ -83,11 +84,15 @@ def configuration(
 
 def require(devices: list[str]) -> None:
     """Refuse interfaces that do not exist on this machine."""
-    there = [name for _, name in socket.if_nameindex()]
+    there = _interfaces()
     for device in devices:
         if device not in there:
             known = ", ".join(there)
             raise InvalidInputError(f"this machine has no interface `{device}`", f"interfaces: {known}")
+
+
+def _interfaces() -> list[str]:
+    return [name for _, name in socket.if_nameindex()]
 
 
 @contextmanager
@@ -102,13 +107,45 @@ def bare(devices: list[str]) -> Iterator[dict[str, dict[str, bool]]]:
         restore(before)
 
 
-def restore(before: Mapping[str, Mapping[str, bool]]) -> None:
-    """Switch the offloads of interfaces back on; interfaces that no longer exist are skipped."""
+def restore(before: Mapping[str, Mapping[str, bool]]) -> dict[str, str]:
+    """Switch the offloads of interfaces in this namespace back on.
+
+    Interfaces that no longer exist are skipped. Returns why others could not be restored.
+    """
+    failed: dict[str, str] = {}
     for device, offloads in before.items():
         try:
             kernel.switch_offloads_on(device, [name for name, was_on in offloads.items() if was_on])
-        except OSError:
-            continue
+        except OSError as error:
+            if error.errno not in (errno.ENODEV, errno.ENXIO):
+                failed[device] = error.strerror or str(error)
+    return failed
+
+
+def restore_in(network: list[int] | None, before: Mapping[str, Mapping[str, bool]]) -> str | None:
+    """Switch the offloads of interfaces in a namespace back on; returns what could not be done, and why."""
+    if not before:
+        return None
+    devices = ", ".join(before)
+    here = list(namespaces.current())
+    if network is None:
+        # The state of an earlier version does not say where they are.
+        missing = [device for device in before if device not in _interfaces()]
+        failed = dict.fromkeys(missing, "not in this network namespace") or restore(before)
+    elif network == here:
+        failed = restore(before)
+    elif (file := namespaces.file_of(network)) is None:
+        return f"offloads of {devices} stay off: their network namespace ({network[1]}) was not found"
+    else:
+        try:
+            with namespaces.inside_of(file):
+                failed = restore(before)
+        except OSError as error:
+            return f"offloads of {devices} stay off: {file}: {error.strerror}"
+    if failed:
+        reasons = ", ".join(f"{device} ({why})" for device, why in failed.items())
+        return f"offloads stay off: {reasons}"
+    return None
 
 
 def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Document:
@@ -192,7 +229,7 @@ def _scenario(
 
 
 def _directions(scenario: Document) -> dict[tuple[str, str], dict[str, Any]]:
-    planned = plan(scenario.embedded(), seed=1)
+    planned = plan(scenario.embedded(), seed=1, bridge=True)
     return {(one["from"], one["to"]): one for one in planned.forwarders[_BRIDGE]["directions"]}
 
 

@@ -53,7 +53,7 @@ def build(
         with namespaces.inside(names[node]):
             refused += _settle(network, node)
     for cable in network.cables:
-        _connect(cable, names, network.mtu)
+        _connect(cable, names, network.mtu_of(cable))
     for node in network.nodes:
         with namespaces.inside(names[node]):
             _configure(network, node, (congestion_controls or {}).get(node))

@@ -18,6 +18,9 @@ _END_WITHIN_S = 5.0
 _POLL_EVERY_S = 0.01
 # Number of characters of a failed process's output in its error message.
 _LAST_OUTPUT = 2000
+# A forwarder that made a system call that it is not to make (SIGSYS, seccomp(2)).
+_BREACH = "was killed by SIGSYS: it made a system call that forwarding does not need"
+_REPORT_IT = "a frame may have taken it over, or this system needs another call; report it (SECURITY.md)"
 
 
 class Child:
@@ -29,6 +32,7 @@ class Child:
         self.name = name
         #: The file that receives its output.
         self.log = log
+        self._is_confined = what[0] in ("forward", "bridge")
         self._read = 0
         with log.open("wb") as output:
             # A pipe as standard input that nobody writes to: it closes when this process ends, which ends
@@ -63,6 +67,8 @@ class Child:
         """Return the error for a process that ended too early."""
         output = self.log.read_text(encoding="utf-8", errors="replace").strip()[-_LAST_OUTPUT:]
         code = self.code
+        if self._is_confined and code == -signal.SIGSYS:
+            return PerhopError(f"{self.name} {_BREACH}", _REPORT_IT)
         how = (
             f"was killed by {signal.Signals(-code).name}"
             if code is not None and code < 0

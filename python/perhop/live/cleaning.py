@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from perhop.live import namespaces, rights
-from perhop.live.bridging import restore
+from perhop.live.bridging import restore_in
 from perhop.live.owner import PREFIX, Owner
 from perhop.live.state import folders, load
 
@@ -25,6 +25,8 @@ class Cleaned:
     folders: list[str] = field(default_factory=list)
     #: What could not be removed without further privileges.
     left: list[str] = field(default_factory=list)
+    #: Folders that stay as the only record of what could not be restored, and what that is.
+    kept: dict[str, str] = field(default_factory=dict)
     #: Process ids of running laboratories, which were not touched.
     running: list[int] = field(default_factory=list)
 
@@ -45,6 +47,10 @@ def clean() -> Cleaned:
     def dead(owner: Owner) -> bool:
         return not alive.setdefault(owner, owner.alive)
 
+    remains = [folder for owner, folder in (*folders(), *_temporary()) if dead(owner)]
+    # While the namespaces are still there: a bridge may have been in one.
+    for folder in remains:
+        _restore(folder, cleaned)
     abandoned = [name for owner, name in namespaces.existing() if dead(owner)]
     if abandoned and rights.missing_capabilities():
         cleaned.left, abandoned = abandoned, []
@@ -53,9 +59,10 @@ def clean() -> Cleaned:
         for name in abandoned:
             namespaces.remove(name)
         cleaned.namespaces = abandoned
-    for owner, folder in (*folders(), *_temporary()):
-        if dead(owner):
-            _remove(folder, cleaned)
+    for folder in remains:
+        if str(folder) not in cleaned.kept:
+            shutil.rmtree(folder, ignore_errors=True)
+            (cleaned.left if folder.exists() else cleaned.folders).append(str(folder))
     own = os.getpid()
     cleaned.running = sorted(owner.pid for owner, lives in alive.items() if lives and owner.pid != own)
     return cleaned
@@ -69,9 +76,8 @@ def _temporary() -> Iterator[tuple[Owner, Path]]:
             yield owner, folder
 
 
-def _remove(folder: Path, cleaned: Cleaned) -> None:
+def _restore(folder: Path, cleaned: Cleaned) -> None:
+    """Restore what the laboratory of a folder changed outside; its record stays where that is impossible."""
     state = load(folder)
-    if state is not None:
-        restore(state.offloads)
-    shutil.rmtree(folder, ignore_errors=True)
-    (cleaned.left if folder.exists() else cleaned.folders).append(str(folder))
+    if state is not None and (kept := restore_in(state.network, state.offloads)):
+        cleaned.kept[str(folder)] = kept

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from perhop import _core
 from perhop.live import kernel
@@ -23,8 +24,8 @@ from perhop.live import kernel
 class Place:
     """Where a process runs, and the process that it ends with."""
 
-    #: The network namespace's file.
-    namespace: str
+    #: The network namespace's file; `None` for that of the starting process.
+    namespace: str | None
     #: A file mounted over `/etc/hosts`, so that the scenario's host names resolve.
     hosts: str | None = None
     #: The process to end with; `None` for an interactive program.
@@ -47,7 +48,8 @@ def enter(place: Place) -> None:
     if place.outer:
         # Entering a mount namespace changes the working directory to its root.
         os.chdir(here)
-    kernel.enter(Path(place.namespace), kernel.NEW_NETWORK)
+    if place.namespace is not None:
+        kernel.enter(Path(place.namespace), kernel.NEW_NETWORK)
     if place.hosts is not None:
         kernel.unshare(kernel.NEW_MOUNTS)
         kernel.make_mounts_private()
@@ -61,6 +63,18 @@ def _call(function: str, *arguments: object) -> int:
     return 0
 
 
+def _forward(function: str, configuration: str) -> NoReturn:
+    """Run a forwarder, which leaves this process no system call but those of forwarding and of its end."""
+    code = 0
+    try:
+        _call(function, Path(configuration).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        print(error, file=sys.stderr)  # noqa: T201 - a program of its own
+        code = 1
+    sys.stderr.flush()
+    os._exit(code)
+
+
 def main(arguments: list[str]) -> int:
     """Enter the node's namespaces and run what was asked for."""
     place, kind, *rest = arguments
@@ -69,7 +83,9 @@ def main(arguments: list[str]) -> int:
     enter(Place(**given))
     match kind:
         case "forward":
-            return _call("live_forward", Path(rest[0]).read_text(encoding="utf-8"))
+            _forward("live_forward", rest[0])
+        case "bridge":
+            _forward("live_bridge", rest[0])
         case "host":
             scenario, base, host, seed, replication, start_at_ns, result, *control = rest
             text = Path(scenario).read_text(encoding="utf-8")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import TracebackType
 
+from perhop.interrupts import deferred
 from perhop.live import building, children, namespaces, rights
 from perhop.live.children import Child
 from perhop.live.cleaning import clean
@@ -21,7 +19,6 @@ from perhop.live.owner import Owner
 from perhop.live.state import ROOT, State
 
 _HOSTS = "hosts"
-_DEFERRED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Laboratory:
@@ -65,7 +62,7 @@ class Laboratory:
         rights.obtain()
         clean()
         try:
-            self.folder.mkdir(parents=True)
+            self.state.make_folder()
             self.state.save()
             (self.folder / _HOSTS).write_text(_hosts(self.state.addresses), encoding="utf-8")
             self.refused = building.build(self.network, self.state.namespaces, self.congestion_controls)
@@ -91,7 +88,7 @@ class Laboratory:
 
     def close(self) -> None:
         """End all processes and remove the network; signals are deferred until that is done."""
-        with _signals_deferred():
+        with deferred():
             children.end(self.children)
             names = list(self.state.namespaces.values())
             namespaces.empty(names)
@@ -130,24 +127,3 @@ def _hosts(addresses: dict[str, str]) -> str:
         *(f"{address} {node}" for node, address in addresses.items()),
     ]
     return "\n".join(lines) + "\n"
-
-
-@contextmanager
-def _signals_deferred() -> Iterator[None]:
-    """Defer SIGINT, SIGTERM and SIGHUP to the end of the block."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    received: list[int] = []
-
-    def later(number: int, frame: FrameType | None) -> None:
-        received.append(number)
-
-    held = {number: signal.signal(number, later) for number in _DEFERRED}
-    try:
-        yield
-    finally:
-        for number, handler in held.items():
-            signal.signal(number, handler)
-        for sent in received:
-            signal.raise_signal(sent)

@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from perhop import _core
+from perhop import _core, disk, manifest
 from perhop.document import Document, typed
+from perhop.interrupts import deferred
 from perhop.live.fidelity import Fidelity, judge
 from perhop.live.owner import PREFIX, Owner
 from perhop.live.running import Account, Ended, Program, Socket, Watching, play
 from perhop.results import Results
-from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.saving import whole_folder
 
 
 @dataclass(frozen=True)
@@ -43,23 +44,27 @@ class Measured:
             "programs": [program.to_dict() for program in self.programs],
         }
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, force: bool = False) -> None:
         """Write the results like those of a simulation, with the output of programs.
+
+        With `force`, a folder that holds something else is moved aside.
 
         Raises:
             InvalidInputError: the folder cannot be used, or holds something else.
             OSError: a file cannot be written.
 
         """
-        with whole_folder(folder) as new:
+        with whole_folder(folder, force=force) as new:
             if self.results is not None:
-                replace(self.results, summary=self.summary()).write_into(new)
+                replace(self.results, summary=self.summary()).write_into(new, self._write_outputs)
             else:
-                (new / "summary.json").write_text(json_text(self.summary()), encoding="utf-8")
-                manifest = {"schema_version": 1, "perhop": _core.__version__, "kind": "live"}
-                (new / MANIFEST).write_text(json_text(manifest), encoding="utf-8")
-            for index, ended in enumerate(self.programs):
-                (new / f"program-{index}.txt").write_text(ended.output, encoding="utf-8")
+                disk.write(new / "summary.json", manifest.json_text(self.summary()))
+                self._write_outputs(new)
+                manifest.seal(new, "live", {})
+
+    def _write_outputs(self, folder: Path) -> None:
+        for index, ended in enumerate(self.programs):
+            disk.write(folder / f"program-{index}.txt", ended.output)
 
 
 def measure(
@@ -119,9 +124,11 @@ def _results(scenario: Document, accounts: Sequence[Account]) -> Results:
         }
         for account in accounts
     ]
-    summary, tables, units = _core.live_results(
-        scenario.to_json(), scenario.base, scenario["seed"], json.dumps(runs)
-    )
+    # As in `running`: numpy is loaded from within Rust.
+    with deferred():
+        summary, tables, units = _core.live_results(
+            scenario.to_json(), scenario.base, scenario["seed"], json.dumps(runs)
+        )
     return Results(
         summary=json.loads(summary),
         scenario=typed(dict(scenario)),

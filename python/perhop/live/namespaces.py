@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
 
 from perhop.live import kernel
@@ -45,10 +46,17 @@ def make(name: str) -> None:
 
 @contextmanager
 def inside(name: str) -> Iterator[None]:
-    """Move this thread into a namespace for the duration of the block."""
+    """Move this thread into a named namespace for the duration of the block."""
+    with inside_of(path(name)):
+        yield
+
+
+@contextmanager
+def inside_of(file: Path) -> Iterator[None]:
+    """Move this thread into the namespace of a file for the duration of the block."""
     home = os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     try:
-        kernel.enter(path(name), kernel.NEW_NETWORK)
+        kernel.enter(file, kernel.NEW_NETWORK)
         yield
     finally:
         kernel.enter_open(home, "the process's own network namespace", kernel.NEW_NETWORK)
@@ -65,13 +73,30 @@ def existing() -> list[tuple[Owner, str]]:
     return [(owner, name) for owner, name in owned if owner is not None]
 
 
+def current() -> tuple[int, int]:
+    """Return the identity of this process's network namespace: device and inode of its file."""
+    return _identity(Path("/proc/self/ns/net"))
+
+
+def file_of(identity: Iterable[int]) -> Path | None:
+    """Return a file of the namespace with this identity: a named one, or that of a process in it."""
+    wanted = tuple(identity)
+    named = _FOLDER.glob("*")
+    of_processes = (one / "ns" / "net" for one in Path("/proc").iterdir() if one.name.isdigit())
+    for file in chain(named, of_processes):
+        with suppress(OSError):
+            if _identity(file) == wanted:
+                return file
+    return None
+
+
 def processes(namespaces: Iterable[str]) -> list[int]:
     """Return the ids of the processes in namespaces, other than this process's own namespace."""
     wanted = set()
     for name in namespaces:
         with suppress(FileNotFoundError):
             wanted.add(_identity(path(name)))
-    wanted.discard(_identity(Path("/proc/self/ns/net")))
+    wanted.discard(current())
     found = []
     for process in Path("/proc").iterdir():
         if process.name.isdigit() and int(process.name) != os.getpid():

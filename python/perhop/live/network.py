@@ -49,6 +49,8 @@ class Network:
     routes: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     #: The longest IP packet that passes, in bytes.
     mtu: int = ETHERNET_MTU
+    #: Bytes of VLAN tags and MPLS labels that frames between two forwarders have at most.
+    envelope: int = 0
 
     @property
     def nodes(self) -> list[str]:
@@ -64,6 +66,11 @@ class Network:
         one, other = next(cable for cable in self.cables if device in cable)
         return other if device == one else one
 
+    def mtu_of(self, cable: tuple[Device, Device]) -> int:
+        """Return the MTU of a cable's devices: to the kernel tags and labels are part of the packet."""
+        has_host = any(device.node in self.addresses for device in cable)
+        return self.mtu if has_host else self.mtu + self.envelope
+
     def next_mac(self, device: Device) -> str:
         """Return the destination MAC address of frames that leave by a device."""
         peer = self.peer(device)
@@ -76,6 +83,8 @@ def network(
     cables: Iterable[tuple[tuple[str, str], tuple[str, str]]],
     routes: Mapping[str, Mapping[str, tuple[str, ...]]] | None = None,
     mtu: int = ETHERNET_MTU,
+    *,
+    envelope: int = 0,
 ) -> Network:
     """Return the network of hosts, forwarders and the cables between them.
 
@@ -85,6 +94,7 @@ def network(
         cables: node and device of both ends, by the plan's names.
         routes: see `Network.routes`.
         mtu: the longest IP packet that must pass, in bytes; at least that of Ethernet is used.
+        envelope: see `Network.envelope`.
 
     """
     parsed = {host: ipaddress.ip_address(address) for host, address in addresses.items()}
@@ -102,4 +112,4 @@ def network(
     for one, other in cables:
         made.append((device(one, 1), device(other, 2)))
     others = tuple(node for node in count if node not in parsed)
-    return Network(parsed, others, tuple(made), routes or {}, max(mtu, ETHERNET_MTU))
+    return Network(parsed, others, tuple(made), routes or {}, max(mtu, ETHERNET_MTU), envelope)

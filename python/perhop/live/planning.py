@@ -27,9 +27,13 @@ class Plan:
     forwarders: Mapping[str, dict[str, Any]]
 
 
-def plan(scenario: Document, seed: int, replication: int = 0) -> Plan:
-    """Return the plan of a scenario; raises `ScenarioError` for what cannot be done with real packets."""
-    planned = json.loads(_core.live_plan(scenario.to_json(), scenario.base, seed, replication))
+def plan(scenario: Document, seed: int, replication: int = 0, *, bridge: bool = False) -> Plan:
+    """Return the plan of a scenario; raises `ScenarioError` for what cannot be done with real packets.
+
+    The frames of a `bridge` keep their headers, so that its links may have any.
+    """
+    text = _core.live_plan(scenario.to_json(), scenario.base, seed, replication, bridge=bridge)
+    planned = json.loads(text)
     hosts = {host["name"]: host for host in planned["hosts"]}
     built = network(
         {name: host["address"] for name, host in hosts.items()},
@@ -37,6 +41,7 @@ def plan(scenario: Document, seed: int, replication: int = 0) -> Plan:
         [(_end(cable["ends"][0]), _end(cable["ends"][1])) for cable in planned["cables"]],
         {name: _by_device(host["routes"]) for name, host in hosts.items()},
         planned["mtu"],
+        envelope=planned["envelope"],
     )
     return Plan(built, {one["node"]: _on_devices(one, built) for one in planned["forwarders"]})
 

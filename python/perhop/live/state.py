@@ -19,6 +19,7 @@ from perhop.saving import replace_file
 #: The folder of all laboratories, as their owners see it.
 ROOT = Path("/run/perhop")
 _FILE = "laboratory.json"
+_PRIVATE = 0o700
 
 
 def outer_root() -> Path:
@@ -44,6 +45,8 @@ class State:
     sockets: dict[str, str] = field(default_factory=dict)
     #: State of the offloads of existing interfaces before a bridge switched them off, by device and name.
     offloads: dict[str, dict[str, bool]] = field(default_factory=dict)
+    #: The network namespace of these interfaces, as device and inode of its file.
+    network: list[int] | None = None
     #: The folder of all laboratories.
     root: Path = ROOT
 
@@ -52,11 +55,19 @@ class State:
         """The laboratory's own folder."""
         return self.root / self.owner.tag
 
+    def make_folder(self) -> None:
+        """Make the laboratory's folder; like that of all laboratories, it is this user's alone."""
+        self.root.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        self.root.chmod(_PRIVATE)
+        self.folder.mkdir(mode=_PRIVATE)
+
     def save(self) -> None:
         """Write the state file."""
         data = asdict(self)
         del data["root"]
-        replace_file(self.folder / _FILE, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        replace_file(
+            self.folder / _FILE, json.dumps(data, ensure_ascii=False, indent=2) + "\n", is_result=False
+        )
 
 
 def load(folder: Path) -> State | None:

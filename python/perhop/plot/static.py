@@ -13,6 +13,7 @@ import numpy as np
 from perhop.errors import MissingCapabilityError
 from perhop.palette import PALETTE
 from perhop.plot.description import Description, Line, Points, Rule, Span
+from perhop.printable import printable
 from perhop.saving import whole_file
 
 if TYPE_CHECKING:
@@ -61,6 +62,8 @@ def _style() -> AbstractContextManager[None]:
             "font.family": "sans-serif",
             "font.sans-serif": ["Inter", "Helvetica Neue", "Arial", "DejaVu Sans"],
             "font.size": 9.5,
+            # Names are no formulas.
+            "text.parse_math": False,
             "text.color": _INK,
             "axes.edgecolor": _INK,
             "axes.labelcolor": _INK,
@@ -80,13 +83,17 @@ def _style() -> AbstractContextManager[None]:
 def _figure(chart: Description) -> Figure:
     from matplotlib.figure import Figure  # lazy: optional package
 
-    caption = textwrap.wrap(chart.caption, _CAPTION_COLUMNS)
+    caption = textwrap.wrap(printable(chart.caption), _CAPTION_COLUMNS)
     rows = max(len(chart.y.categories) * 0.32 + 1.6, _HEIGHT)
     height = rows + 0.16 * len(caption)
     figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(
-        textwrap.fill(chart.title, _TITLE_COLUMNS), loc="left", fontsize=11.5, fontweight="bold", pad=10
+        textwrap.fill(printable(chart.title), _TITLE_COLUMNS),
+        loc="left",
+        fontsize=11.5,
+        fontweight="bold",
+        pad=10,
     )
     _draw(axes, chart)
     _label(axes, chart)
@@ -99,7 +106,7 @@ def _draw(axes: Axes, chart: Description) -> None:
         lines = [mark for mark in chart.marks if isinstance(mark, Line)]
         if lines:
             colors = [_color(line.color) for line in lines]
-            labels = [line.name for line in lines]
+            labels = [_legend(line.name) for line in lines]
             axes.stackplot(lines[0].x, *(line.y for line in lines), labels=labels, colors=colors, alpha=0.85)
         return
     for mark in chart.marks:
@@ -110,7 +117,7 @@ def _draw(axes: Axes, chart: Description) -> None:
         elif isinstance(mark, Rule):
             axes.axhline(mark.at, color=_color(mark.color), linestyle=_DASHES[mark.stroke], linewidth=1.0)
             axes.annotate(
-                mark.name,
+                printable(mark.name),
                 (1.0, mark.at),
                 xycoords=("axes fraction", "data"),
                 xytext=(-3, 2),
@@ -134,7 +141,7 @@ def _line(axes: Axes, mark: Line) -> None:
     axes.plot(
         mark.x,
         mark.y,
-        label=mark.name,
+        label=_legend(mark.name),
         color=color,
         linestyle=_DASHES[mark.stroke],
         linewidth=0.8 if mark.thin else 1.7,
@@ -156,7 +163,7 @@ def _points(axes: Axes, mark: Points, *, upright: bool) -> None:
         mark.y,
         xerr=None if upright else errors,
         yerr=errors if upright else None,
-        label=mark.name,
+        label=_legend(mark.name),
         linestyle="none",
         marker="D" if mark.hollow else "o",
         markersize=6.5 if mark.hollow else 5,
@@ -168,21 +175,21 @@ def _points(axes: Axes, mark: Points, *, upright: bool) -> None:
 
 
 def _span(axes: Axes, mark: Span) -> None:
-    axes.axvspan(mark.begin, mark.end, color="#6e7781", alpha=0.14, linewidth=0, label=mark.name)
+    axes.axvspan(mark.begin, mark.end, color="#6e7781", alpha=0.14, linewidth=0, label=_legend(mark.name))
 
 
 def _label(axes: Axes, chart: Description) -> None:
-    axes.set_xlabel(chart.x.title)
-    axes.set_ylabel(chart.y.title)
+    axes.set_xlabel(printable(chart.x.title))
+    axes.set_ylabel(printable(chart.y.title))
     if chart.x.least is not None or chart.x.greatest is not None:
         axes.set_xlim(left=chart.x.least, right=chart.x.greatest)
     elif not chart.y.categories:
         axes.margins(x=0.01)
     if chart.x.categories:
-        axes.set_xticks(range(len(chart.x.categories)), labels=list(chart.x.categories))
+        axes.set_xticks(range(len(chart.x.categories)), labels=list(map(printable, chart.x.categories)))
         axes.set_xlim(-0.5, len(chart.x.categories) - 0.5)
     if chart.y.categories:
-        axes.set_yticks(range(len(chart.y.categories)), labels=list(chart.y.categories))
+        axes.set_yticks(range(len(chart.y.categories)), labels=list(map(printable, chart.y.categories)))
         axes.set_ylim(-0.6, len(chart.y.categories) - 0.4)
     else:
         room = 1.02 if chart.y.greatest is not None else None
@@ -191,6 +198,11 @@ def _label(axes: Axes, chart: Description) -> None:
         )
     if axes.get_legend_handles_labels()[0]:
         axes.figure.legend(loc="outside upper right", ncols=4, frameon=False, fontsize=8.5)
+
+
+def _legend(name: str) -> str:
+    """Return a name for the legend, from which matplotlib leaves out what begins with an underscore."""
+    return printable(f" {name}" if name.startswith("_") else name)
 
 
 def _color(role: str) -> str:

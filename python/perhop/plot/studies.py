@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from perhop.errors import InvalidInputError
-from perhop.loading import read_json
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
 from perhop.plot.curves import curve_chart
+from perhop.saved import Saved
 
 #: The kinds of plots of a study, by their names for `perhop plot`.
 STUDY_KINDS = ("published", "curve")
@@ -39,11 +39,7 @@ def study_charts(folder: Path, kind: str) -> list[Chart]:
 
 def read_study(folder: Path) -> dict[str, Any]:
     """Return the content of a saved study's study.json; raises `InvalidInputError` without one."""
-    missing = InvalidInputError(
-        f"`{folder}` holds no study: there is no study.json",
-        "give a folder that `perhop study run -o` wrote",
-    )
-    found: dict[str, Any] = read_json(folder / "study.json", missing=missing)
+    found: dict[str, Any] = Saved.open(folder, "study").json("study.json")
     return found
 
 

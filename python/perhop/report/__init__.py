@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from perhop.compare import FILE as COMPARISON
+from perhop.configuration import configurations
 from perhop.errors import InvalidInputError
-from perhop.loading import is_file
 from perhop.page import render
 from perhop.report.comparison import Compared
 from perhop.report.run import Run
 from perhop.report.study import Study
 from perhop.report.sweep import Swept
+from perhop.results import Results
+from perhop.saved import Saved, kind_of
 from perhop.saving import replace_file
-from perhop.sweeping import FILE as SWEEP
 
 __all__ = ["page", "write"]
 
-# Files that mark a folder as holding results.
-_KINDS = ("study.json", SWEEP, COMPARISON, "summary.json")
+# What of folders within a folder is reported: neither captures nor tables as CSV.
+_KINDS = ("study", "sweep", "comparison", "run", "live")
 
 
 def page(folders: Sequence[Path]) -> str:
@@ -56,17 +56,19 @@ def write(folders: Sequence[Path], file: Path) -> None:
 
 def _sections(folder: Path) -> list[Study | Swept | Compared | Run]:
     """Return the sections for a folder of a study, sweep, comparison or run, or for folders in it."""
-    if is_file(folder / "study.json"):
-        return [Study(folder)]
-    if is_file(folder / SWEEP):
-        return [Swept(folder)]
-    if is_file(folder / COMPARISON):
-        compared = Compared(folder)
-        return [compared, Run(folder / compared.comparison.folders[0])]
-    if is_file(folder / "summary.json"):
-        return [Run(folder)]
+    match kind_of(folder):
+        case "study":
+            return [Study(folder)]
+        case "sweep":
+            return [Swept(folder)]
+        case "comparison":
+            compared = Compared(folder)
+            return [compared, Run(compared.comparison.first)]
+        case "run" | "live":
+            saved = Saved.open(folder)
+            return [Run(Results.of(saved), configurations(saved))]
     inside = [one for one in sorted(folder.glob("*/")) if not one.name.startswith(".")]
-    within = [one for one in inside if any(is_file(one / name) for name in _KINDS)]
+    within = [one for one in inside if kind_of(one) in _KINDS]
     if not within:
         raise InvalidInputError(
             f"`{folder}` holds no results",

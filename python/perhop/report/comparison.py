@@ -17,7 +17,7 @@ class Compared(Run):
 
     def __init__(self, folder: Path) -> None:
         self.comparison = load(folder)
-        super().__init__(folder / self.comparison.folders[1], self.comparison.second)
+        super().__init__(self.comparison.second)
 
     @property
     def name(self) -> str:

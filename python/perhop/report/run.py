@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cached_property
-from pathlib import Path
 
 from perhop import draw, plot
-from perhop.configuration import Configuration, configurations
+from perhop.configuration import Configuration
 from perhop.draw import Picture
 from perhop.plot.chart import Chart
 from perhop.results import Results
@@ -19,9 +19,10 @@ class Run:
 
     anchor = ""
 
-    def __init__(self, folder: Path, results: Results | None = None) -> None:
-        self.folder = folder
-        self.results = Results.load(folder) if results is None else results
+    def __init__(self, results: Results, configurations: Sequence[Configuration] = ()) -> None:
+        self.results = results
+        #: The router configurations stored with the results.
+        self.configurations = configurations
 
     @property
     def name(self) -> str:
@@ -55,11 +56,6 @@ class Run:
     def charts(self) -> list[Chart]:
         """All plots that the results have samples for."""
         return plot.possible(self.results)
-
-    @cached_property
-    def configurations(self) -> list[Configuration]:
-        """The router configurations stored with the results."""
-        return configurations(self.folder)
 
     @property
     def scenario(self) -> str:

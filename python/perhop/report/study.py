@@ -14,12 +14,15 @@ from perhop.configuration import Configuration, configurations
 from perhop.draw import Picture
 from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
-from perhop.plot.studies import read_study, table_charts
+from perhop.plot.studies import table_charts
 from perhop.report.run import Run
 from perhop.results import Results
+from perhop.saved import Saved
 from perhop.study.tables import claim_table, curve_table, figure_table
 from perhop.tables import Cell, Column, Table, figure_cell
 
+# The study's own text, beside its results.
+_README = "README.md"
 # The part of a study's README that `make quote-reports` writes; the report has the figures themselves.
 _QUOTED = ("<!-- report: begin", "<!-- report: end -->")
 # The plots of a case that the report shows; distributions would repeat them.
@@ -39,8 +42,8 @@ class Part:
 class Case(Run):
     """One experiment of a study."""
 
-    def __init__(self, folder: Path, name: str, results: Results) -> None:
-        super().__init__(folder, results)
+    def __init__(self, name: str, results: Results) -> None:
+        super().__init__(results)
         self._name = name
 
     @property
@@ -60,8 +63,8 @@ class Study:
     anchor = ""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.data = read_study(folder)
+        self._saved = Saved.open(folder, "study")
+        self.data = self._saved.json("study.json")
         if "tables" not in self.data:
             raise InvalidInputError(
                 f"`{folder}` was written by an earlier version of perhop", "run the study again"
@@ -80,8 +83,7 @@ class Study:
     @cached_property
     def story(self) -> list[tuple[str, str]]:
         """The sections of the study's README as Markdown: heading and text."""
-        file = self.folder / "README.md"
-        return list(_story(file.read_text(encoding="utf-8"))) if file.is_file() else []
+        return list(_story(self._saved.content(_README).decode())) if _README in self._saved else []
 
     def counted(self, verdict: str) -> int:
         """Return the number of figures with a verdict."""
@@ -109,9 +111,9 @@ class Study:
         found = {}
         for table in self.data["tables"]:
             for one in table["cases"]:
-                results = Results.load(self.folder / one["folder"])
+                results = Results.of(self._saved.within(one["folder"]))
                 results.assumptions = assumptions
-                found[one["name"]] = Case(self.folder / one["folder"], one["name"], results)
+                found[one["name"]] = Case(one["name"], results)
         return found
 
     @cached_property
@@ -128,7 +130,7 @@ class Study:
     @cached_property
     def configurations(self) -> list[Configuration]:
         """The router configurations stored with the study."""
-        return configurations(self.folder)
+        return configurations(self._saved)
 
     @cached_property
     def claims(self) -> Table:

@@ -17,8 +17,8 @@ from perhop.tables import Table
 class Point(Run):
     """One combination of values."""
 
-    def __init__(self, folder: Path, name: str, results: Results) -> None:
-        super().__init__(folder, results)
+    def __init__(self, name: str, results: Results) -> None:
+        super().__init__(results)
         self._name = name
 
     @property
@@ -34,7 +34,7 @@ class Swept:
 
     def __init__(self, folder: Path) -> None:
         self.sweep = Sweep.load(folder)
-        self.points = [Point(folder, one.name, one.results) for one in self.sweep.points]
+        self.points = [Point(one.name, one.results) for one in self.sweep.points]
 
     @property
     def name(self) -> str:

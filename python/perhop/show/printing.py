@@ -214,7 +214,7 @@ def _early_drops(state: EarlyDrops, indent: int, *, has_flows: bool) -> Iterator
         counts = [_pair(one) for one in (row.transmitted, row.random, row.tail)]
         yield space + _row(limits["value"], (*counts, str(limits["min"]), str(limits["max"]), least))
     if config["ecn"]:
-        yield f"{space}{key:<10}{'ECN Mark':^20}"
+        yield f"{space}{f'{key} ':<10}{'ECN Mark':^20}"
         yield f"{space}{'':<10}{'pkts/bytes':^20}"
         for row in state.rows:
             yield f"{space}{row.config['value']:<10}{_pair(row.marked):^20}"
@@ -222,7 +222,7 @@ def _early_drops(state: EarlyDrops, indent: int, *, has_flows: bool) -> Iterator
 
 def _head(key: str, cells: tuple[str, ...]) -> str:
     widths = (20, 17, 19, 15, 12, 4)
-    return f"{key:<12}" + "".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
+    return f"{f'{key} ':<12}" + "".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))
 
 
 def _row(key: str, cells: tuple[str, ...]) -> str:

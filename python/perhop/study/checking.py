@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from perhop.errors import InvalidInputError
 from perhop.study.definition import Study
 
 
 def problems(study: Study) -> Iterator[str]:
-    """Generate messages about published figures and claims without an answer, and unknown names."""
+    """Generate messages about published figures and claims without an answer, and unknown names.
+
+    None of the study's programs is executed: `require_functions` asks them.
+    """
     yield from _unanswered(study)
-    yield from _without_function(study)
     yield from _wrong_names(study)
 
 
@@ -32,6 +35,17 @@ def _unanswered(study: Study) -> Iterator[str]:
         for metric in table.curves:
             if metric not in study.metrics or study.metrics[metric].unit is None:
                 yield f"table {table.id} has a curve of `{metric}`, but no [metrics.{metric}] with a unit"
+
+
+def require_functions(study: Study) -> None:
+    """Refuse a study with a metric or a claim without a function; this executes the study's programs.
+
+    Raises:
+        InvalidInputError: a function is missing, or a program.
+
+    """
+    if found := list(_without_function(study)):
+        raise InvalidInputError(f"`{study.folder}`:\n  " + "\n  ".join(found))
 
 
 def _without_function(study: Study) -> Iterator[str]:

@@ -39,6 +39,8 @@ def identifiers() -> list[str]:
 def find(id: str) -> Study:
     """Return the study `id`: one that comes with perhop, or a folder with a study.toml.
 
+    The study is read, none of its programs is executed.
+
     Raises:
         InvalidInputError: there is no such study, or its files are not valid.
         UnreadableFileError: a file cannot be read.

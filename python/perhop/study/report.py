@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from perhop import _core
+from perhop import disk, manifest
 from perhop.configuration import FILE, kept
-from perhop.frames import write_parquet
-from perhop.saving import MANIFEST, json_text, whole_folder
+from perhop.frames import as_parquet
+from perhop.manifest import json_text
+from perhop.saving import whole_folder
 from perhop.study.definition import Assumption, Claim
 from perhop.study.findings import Findings
 from perhop.study.markdown import as_markdown, tolerances
@@ -28,34 +29,32 @@ class Report(Findings):
         """Return the report as one JSON object."""
         return self._reproducible() | {"seconds": round(self.seconds, 3)}
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, force: bool = False) -> None:
         """Write study.json, report.md, figures, curves and the results of every case into a folder.
 
-        Without the time it took, equal studies and seeds give equal bytes.
+        Without the time it took, equal studies and seeds give equal bytes. With `force`, a folder that holds
+        something else is moved aside.
 
         Raises:
             InvalidInputError: the folder cannot be used, or holds something else.
             OSError: a file cannot be written.
 
         """
-        with whole_folder(folder) as new:
-            _write(new / "study.json", self._reproducible())
-            (new / "report.md").write_text(as_markdown(self), encoding="utf-8")
+        with whole_folder(folder, force=force) as new:
+            disk.write(new / "study.json", json_text(self._reproducible()))
+            disk.write(new / "report.md", as_markdown(self))
             for name, rows in (("figures", self.figures), ("curves", self.curves)):
                 if rows:
                     table = pl.DataFrame([_row(one) for one in rows], infer_schema_length=None)
-                    write_parquet(table, new / f"{name}.parquet")
+                    disk.write(new / f"{name}.parquet", as_parquet(table))
             self._save_cases(new)
             routers = kept(sorted(self.study.folder.glob("*.cfg")))
             if routers is not None:
-                (new / FILE).write_text(routers, encoding="utf-8")
+                disk.write(new / FILE, routers)
             story = self.study.folder / "README.md"
             if story.is_file():
-                (new / story.name).write_text(story.read_text(encoding="utf-8"), encoding="utf-8")
-            _write(
-                new / MANIFEST,
-                {"schema_version": 1, "perhop": _core.__version__, "study": self.study.id, "seed": self.seed},
-            )
+                disk.write(new / story.name, story.read_text(encoding="utf-8"))
+            manifest.seal(new, "study", {"study": self.study.id, "seed": self.seed})
 
     def _save_cases(self, folder: Path) -> None:
         """Write the results of every case; equal experiments get copies of the files."""
@@ -181,7 +180,3 @@ def _row(one: Figure | Point) -> dict[str, Any]:
         row["published"] = one.published
     row |= {"measured": one.measured, "ci95_low": low, "ci95_high": high, "replications": one.replications}
     return row | {"verdict": one.verdict} if isinstance(one, Figure) else row
-
-
-def _write(file: Path, value: object) -> None:
-    file.write_text(json_text(value), encoding="utf-8")

@@ -11,6 +11,7 @@ from perhop.errors import InvalidInputError
 from perhop.results import Results
 from perhop.running import Progress, processors
 from perhop.scenario import Scenario
+from perhop.study.checking import require_functions
 from perhop.study.definition import Alternative, Case, Claim, Published, Study, Table
 from perhop.study.findings import Trial
 from perhop.study.outcome import Figure, Outcome, Point, Verdict, figure, not_comparable, point
@@ -40,11 +41,12 @@ def run(
     The figures depend on the study, the seed and the replications, and on nothing else.
 
     Raises:
-        InvalidInputError: there is no such table.
+        InvalidInputError: there is no such table, or a function of the study is missing.
         ScenarioError: the scenario of a case is not valid.
 
     """
     started = time.monotonic()
+    require_functions(study)
     tables = _chosen(study, only)
     seed = study.seed if seed is None else seed
     replications = study.replications if replications is None else replications

@@ -1,0 +1,58 @@
+"""The plots that `--plot` asks for beside results: those in the folder of results become part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from perhop.command.terminal import say_written
+
+if TYPE_CHECKING:
+    from perhop.plot.description import Description
+
+#: A file, and what makes the charts for it.
+Wanted = tuple[Path, "Callable[[], Sequence[Description]]"]
+
+
+class Plots:
+    """Plots to write; an error in one of them does not lose the results."""
+
+    def __init__(self, output: Path | None, wanted: Sequence[Wanted]) -> None:
+        folder = None if output is None else output.absolute()
+        self._output = output
+        self._inside = [one for one in wanted if one[0].absolute().parent == folder]
+        self._rest = [one for one in wanted if one not in self._inside]
+        self._written: list[Path] = []
+        self._error: Exception | None = None
+
+    def write_into(self, folder: Path) -> None:
+        """Write those of the folder of results into it, before it is sealed."""
+        for file, charts in self._inside:
+            try:
+                made = _write(charts(), folder / file.name)
+            except Exception as error:
+                self._error = error
+                return
+            self._written += [file.with_name(one.name) for one in made]
+
+    def write_rest(self, *, quiet: bool) -> None:
+        """Report those, raise what went wrong with them, and write the others."""
+        for file in self._written:
+            _say(file, quiet=quiet)
+        if self._error is not None:
+            raise self._error
+        for file, charts in self._rest:
+            for written in _write(charts(), file):
+                _say(written, quiet=quiet)
+
+
+def _write(charts: Sequence[Description], file: Path) -> list[Path]:
+    from perhop.plot.writing import write  # lazy: polars, which only plots need
+
+    return write(charts, file)
+
+
+def _say(file: Path, *, quiet: bool) -> None:
+    if not quiet:
+        say_written(file)

@@ -1,0 +1,72 @@
+"""`perhop verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop import _core
+from perhop.command.options import Json, Quiet, Threads
+from perhop.command.terminal import print_json, progress_bar
+from perhop.errors import Exit
+from perhop.quantity import counted
+from perhop.repeating import Verified
+from perhop.repeating import verify as verify_folder
+
+
+def verify(
+    folder: Annotated[Path, Parameter(name="dir")],
+    /,
+    *,
+    repeat: Annotated[bool, Parameter(negative="--no-repeat")] = True,
+    base: Path | None = None,
+    threads: Threads = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> Exit:
+    """Check that results are what was saved, and that the run gives them again.
+
+    Every file is checked against its SHA-256, then the saved scenario runs again with its seed, and all
+    tables are compared cell by cell. Exits with code 0 if all is identical, 2 if a file is missing or
+    damaged, 4 if the repeated run differs.
+
+    Parameters
+    ----------
+    folder
+        A folder that perhop wrote with -o: a run, or a sweep, a comparison or a study, whose runs are all
+        repeated. Live runs and captures cannot be repeated and are checked only.
+    repeat
+        Repeat the run; without, only the files are checked.
+    base
+        Folder that relative paths of traces start from; by default the folder of results.
+    threads
+        Number of replications simulated at the same time.
+    json
+        Print the findings as one JSON document.
+    quiet
+        Show neither progress nor findings: the exit code says it.
+
+    """
+    with progress_bar(f"verifying {folder}", quiet=quiet) as progress:
+        found = verify_folder(folder, repeat=repeat, base=base, threads=threads, progress=progress)
+    if json:
+        print_json(found.to_json())
+    elif not quiet:
+        _show(found, repeat=repeat)
+    return Exit.OK if found.identical else Exit.CLAIMS_NOT_MET
+
+
+def _show(found: Verified, *, repeat: bool) -> None:
+    folder, version = found.saved.folder, found.saved.manifest["perhop"]
+    by = f"perhop {version}" + ("" if version == _core.__version__ else f", verified by {_core.__version__}")
+    print(f"{folder}: {counted(len(found.saved.contents), 'file')} as saved by {by}")
+    for one in found.repeated:
+        name = folder / one.name
+        ran = f"seed {one.seed}, {counted(one.replications, 'replication')}"
+        print(f"{name}: {'different' if one.differences else 'identical'} when repeated ({ran})")
+        for difference in one.differences:
+            print(f"  {difference}")
+    if repeat and not found.repeated:
+        print(f"{folder}: not repeated: {found.saved.kind} without simulated runs")

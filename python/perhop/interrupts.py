@@ -1,0 +1,131 @@
+"""Signals that end a program, held back while something must not be torn apart; and what is written then."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+#: Ctrl-C, the request to end, and the end of the terminal, which Windows does not know.
+ENDING = [
+    signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
+]
+
+#: What this process has put in place so far, in the words of messages.
+written: list[str] = []
+
+
+def so_far() -> str:
+    """Say what has been written, for the message of a command that ends early."""
+    return f"written before: {', '.join(written)}" if written else "nothing was written"
+
+
+# How soon a signal comes again that arrived where nothing can be raised.
+_AGAIN_AFTER_S = 0.01
+
+
+def insist() -> None:
+    """Let a signal come again whose exception Python had to ignore.
+
+    A handler may happen to run in a finalizer or in the callback of a weak reference, as the import of a
+    module has them. What is raised there reaches nobody, and Ctrl-C would have no effect.
+    """
+    if hasattr(signal, "setitimer"):
+        sys.unraisablehook = _ignored
+
+
+def _ignored(found: UnraisableHookArgs) -> None:
+    number = _sent(found.exc_type, found.exc_value)
+    if number is None:
+        sys.__unraisablehook__(found)
+        return
+    signal.signal(signal.SIGALRM, lambda alarm, frame: signal.raise_signal(number))
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_AFTER_S)
+
+
+def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Signals | None:
+    """Return the signal that raises an exception in a command, `None` for any other exception."""
+    if issubclass(kind, KeyboardInterrupt):
+        return signal.SIGINT
+    code = error.code if isinstance(error, SystemExit) else None
+    return next((number for number in ENDING if code == 128 + number), None)
+
+
+class Deferral:
+    """The signals that arrived meanwhile, and what would have handled them."""
+
+    def __init__(self) -> None:
+        self._before: dict[signal.Signals, Any] = {}
+        self._received: list[int] = []
+        self._admits = True
+
+    def _arrived(self, number: int, frame: FrameType | None) -> None:
+        if not self._admits:
+            self._received.append(number)
+            return
+        self._pass_on(number, frame)
+
+    def _pass_on(self, number: int, frame: FrameType | None) -> None:
+        before = self._before[signal.Signals(number)]
+        if callable(before):
+            before(number, frame)
+        else:
+            # The system's own handling: the process ends.
+            signal.signal(number, before)
+            signal.raise_signal(number)
+
+    def begin(self) -> None:
+        """Hold signals back from now on, except those that are ignored or that others than Python handle."""
+        for number in ENDING:
+            before = signal.getsignal(number)
+            if before is not None and before != signal.SIG_IGN:
+                self._before[number] = before
+        self._admits = False
+        for number in self._before:
+            signal.signal(number, self._arrived)
+
+    def end(self) -> None:
+        """Handle signals as before, and those that were held back now.
+
+        A signal that arrives before the last handler is back passes through `_arrived`.
+        """
+        self._admits = True
+        for number, before in self._before.items():
+            signal.signal(number, before)
+        for received in self._received:
+            signal.raise_signal(received)
+
+    @contextmanager
+    def admitted(self) -> Iterator[None]:
+        """Handle signals as before within the block, for work that may be given up."""
+        self._admits = True
+        try:
+            for number in self._received:
+                self._pass_on(number, None)
+            yield
+        finally:
+            self._admits = False
+
+
+@contextmanager
+def deferred() -> Iterator[Deferral]:
+    """Hold SIGINT, SIGTERM and SIGHUP back until the end of the block.
+
+    Python handles signals in its main thread, so that other threads are never torn apart.
+    """
+    deferral = Deferral()
+    if threading.current_thread() is not threading.main_thread():
+        yield deferral
+        return
+    try:
+        deferral.begin()
+        yield deferral
+    finally:
+        deferral.end()

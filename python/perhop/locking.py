@@ -1,0 +1,124 @@
+"""Keeping a second writer away from a folder: `flock` on a hidden file beside it.
+
+The system releases the lock when the process ends, however it ends; a lock file that a killed process left
+behind is taken over and removed by the next writer.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from perhop.errors import InvalidInputError
+from perhop.interrupts import deferred
+
+# What `flock` answers when another process holds the lock.
+_TAKEN = (errno.EAGAIN, errno.EACCES)
+# Bytes of a name to which a suffix can be added: file systems allow 255 in all.
+_LONGEST = 200
+
+# Locks that a command took before its run: the open lock file by the folder.
+_reserved: dict[Path, int] = {}
+_guard = threading.Lock()
+
+
+def reserve(folder: Path) -> None:
+    """Keep other writers from a folder until `locked` for it has ended, or the process has.
+
+    Without a folder above it there is nothing to put the lock file in, and nobody to keep away.
+
+    Raises:
+        InvalidInputError: another process is writing the folder.
+
+    """
+    with deferred(), _guard:
+        if folder not in _reserved and folder.parent.is_dir():
+            opened = _take(folder)
+            if opened is not None:
+                _reserved[folder] = opened
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other writers from a folder within the block; raises `InvalidInputError` when there is one."""
+    with _guard:
+        opened = _reserved.pop(folder, None)
+    if opened is None:
+        opened = _take(folder)
+    try:
+        yield
+    finally:
+        _release(folder, opened)
+
+
+def release_all() -> None:
+    """Give up what was reserved and not used, at the end of a command."""
+    with _guard:
+        while _reserved:
+            folder, opened = _reserved.popitem()
+            _release(folder, opened)
+
+
+def forget_all() -> None:
+    """Leave what was reserved to the process that this one is a fork of."""
+    _reserved.clear()
+
+
+def lock_file(folder: Path) -> Path:
+    """Return the name of the lock file of a folder."""
+    return folder.with_name(f".{stem(folder)}.lock")
+
+
+def stem(path: Path) -> str:
+    """Return the beginning of hidden names beside a path: its name, or one short enough for any suffix."""
+    if len(os.fsencode(path.name)) <= _LONGEST:
+        return path.name
+    return f"{path.name[:20]}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}"
+
+
+def _take(folder: Path) -> int | None:
+    """Return the open lock file; `None` where the file system has no locks."""
+    import fcntl  # lazy: Windows has none
+
+    file = lock_file(folder)
+    while True:
+        try:
+            opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            error.filename = str(folder)
+            raise
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if _is_still(file, opened):
+                return opened
+        except OSError as error:
+            os.close(opened)
+            if error.errno in _TAKEN:
+                raise InvalidInputError(
+                    f"`{folder}` is being written by another perhop", "wait for it, or choose another folder"
+                ) from error
+            file.unlink(missing_ok=True)
+            return None
+        # Its holder has removed it meanwhile: the lock is on a file that nobody else will find.
+        os.close(opened)
+
+
+def _is_still(file: Path, opened: int) -> bool:
+    """Whether the open file is the one that has the name."""
+    try:
+        return os.path.samestat(file.stat(), os.fstat(opened))
+    except FileNotFoundError:
+        return False
+
+
+def _release(folder: Path, opened: int | None) -> None:
+    if opened is None:
+        return
+    with suppress(OSError):
+        lock_file(folder).unlink(missing_ok=True)
+    os.close(opened)

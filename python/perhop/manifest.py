@@ -1,0 +1,152 @@
+"""The manifest of a folder that perhop wrote: what it is, and size and SHA-256 of every file in it.
+
+It guards against damage and mistakes, not against somebody who computes new checksums.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
+
+from perhop import _core, disk
+from perhop.errors import UnreadableFileError
+from perhop.loading import damaged, read_bytes
+
+#: A folder with this file, in perhop's own format, was written by perhop, which may replace it.
+MANIFEST = "manifest.json"
+#: The value of `format` in a manifest of perhop: other programs have a manifest.json, too.
+FORMAT = "perhop"
+#: Version of the layout of manifests; a change that could break a reader increments it.
+VERSION = 2
+
+#: What a folder holds.
+Kind = Literal["run", "live", "sweep", "comparison", "study", "captures", "tables"]
+
+
+def json_text(value: object) -> str:
+    """Return a value as indented JSON; NaN, which JSON does not have, is refused."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2) + "\n"
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of a file's content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def described(kind: Kind, about: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the beginning of a manifest: all but the files."""
+    return {"format": FORMAT, "schema_version": VERSION, "perhop": _core.__version__, "kind": kind, **about}
+
+
+def seal(folder: Path, kind: Kind, about: Mapping[str, Any]) -> None:
+    """Write the manifest of a folder with everything that is in it now.
+
+    It holds neither date nor machine, so that equal results give equal bytes.
+    """
+    files = {}
+    for name in sorted(_names(folder)):
+        content = (folder / name).read_bytes()
+        files[name] = {"bytes": len(content), "sha256": digest(content)}
+    manifest = described(kind, about) | {"files": files}
+    # The manifest's own checksum is that of its text without this key.
+    manifest["sha256"] = digest(json_text(manifest).encode())
+    disk.write(folder / MANIFEST, json_text(manifest))
+
+
+def _names(folder: Path) -> Iterator[str]:
+    for above, _, files in os.walk(folder):
+        for name in files:
+            yield (Path(above) / name).relative_to(folder).as_posix()
+
+
+def parse(file: Path, content: bytes) -> dict[str, Any]:
+    """Return the content of a manifest.
+
+    Raises:
+        UnreadableFileError: it is not perhop's, of another version, or damaged.
+
+    """
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise damaged(file, str(error)) from error
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        _refuse_older(file, found)
+        raise UnreadableFileError(f"`{file}` is no manifest of perhop", "give a folder that perhop wrote")
+    given = found.pop("sha256", None)
+    text = json_text(found)
+    whole = json_text(found | {"sha256": given})
+    # Compared as text, so that a change that means the same to a reader of JSON is found as well.
+    if given != digest(text.encode()) or whole.encode() != content:
+        raise damaged(file, "it is not as it was saved")
+    if found["schema_version"] != VERSION:
+        raise UnreadableFileError(
+            f"`{file}` has format {found['schema_version']} of a later version of perhop ({found['perhop']})",
+            f"this version reads format {VERSION}: update perhop",
+        )
+    return found
+
+
+def _refuse_older(file: Path, found: object) -> None:
+    """Refuse a manifest of format 1, which had no checksums, by its name."""
+    if isinstance(found, dict) and "perhop" in found and found.get("schema_version") == 1:
+        raise UnreadableFileError(
+            f"`{file.parent}` was written by an earlier version of perhop, without checksums: "
+            "what it holds cannot be verified",
+            "run it again into another folder: its scenario.json is a scenario",
+        )
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a folder; raises `UnreadableFileError`."""
+    return parse(folder / MANIFEST, read_bytes(folder / MANIFEST))
+
+
+def is_safe(name: str) -> bool:
+    """Whether a name in a manifest is that of a file within its folder."""
+    path = PurePosixPath(name)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+
+
+def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Generate what is in a folder and not in its manifest: it is the user's own."""
+    own = {MANIFEST, *manifest["files"]}
+    above = {str(one) for name in own for one in PurePosixPath(name).parents}
+    for path in _walk(folder):
+        name = path.relative_to(folder).as_posix()
+        is_folder = stat.S_ISDIR(path.lstat().st_mode)
+        if name not in above if is_folder else name not in own or not stat.S_ISREG(path.lstat().st_mode):
+            yield name
+
+
+def remove_own(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Remove what the manifest of a folder names, and the folder where nothing else is in it.
+
+    Links are not followed, and nothing that the manifest does not name is touched. The manifest goes last.
+    """
+    own = {MANIFEST, *manifest["files"]}
+    paths = sorted(_walk(folder), reverse=True)
+    named = [path for path in paths if path.relative_to(folder).as_posix() in own]
+    files = [path for path in named if stat.S_ISREG(path.lstat().st_mode)]
+    disk.remove_all([path for path in files if path != folder / MANIFEST])
+    disk.remove(folder / MANIFEST)
+    for path in paths:
+        if path.is_dir() and not path.is_symlink() and not any(path.iterdir()):
+            disk.remove_folder(path)
+    if not any(folder.iterdir()):
+        disk.remove_folder(folder)
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    """Generate everything in a folder, links as such."""
+    for above, folders, files in os.walk(folder, onerror=_raise):
+        yield from (Path(above) / name for name in (*folders, *files))
+
+
+def _raise(error: OSError) -> None:
+    raise error

@@ -1,0 +1,225 @@
+"""Verifying saved results: every file against its checksum, then the run itself by repeating it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from perhop import _core
+from perhop.document import Document
+from perhop.errors import InvalidInputError, ScenarioError
+from perhop.quantity import counted
+from perhop.results import Results
+from perhop.running import Progress, simulate
+from perhop.saved import Saved
+
+_JSON = {"summary.json": "summary", "scenario.json": "scenario"}
+# What a path has whose value is not there: unlike `None`, which JSON has.
+_MISSING = object()
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A file that a repeated run gives otherwise."""
+
+    file: str
+    #: How many cells of a table, or values of a JSON file, differ, and of how many.
+    differing: int
+    of: int
+    #: The first of them, or what else is different.
+    first: str
+
+    def __str__(self) -> str:
+        """Say which file, how much of it, and the first difference."""
+        if not self.differing:
+            return f"{self.file}: {self.first}"
+        what = "cell" if self.file.endswith(".parquet") else "value"
+        return f"{self.file}: {self.differing} of {counted(self.of, what)} differ, first {self.first}"
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """A run that was repeated."""
+
+    #: Its folder within the verified one; empty for that itself.
+    name: str
+    #: The version of perhop that saved it.
+    version: str
+    seed: int
+    replications: int
+    differences: tuple[Difference, ...]
+
+
+@dataclass(frozen=True)
+class Verified:
+    """A folder whose files are as they were saved, and its runs repeated."""
+
+    saved: Saved
+    repeated: tuple[Repeated, ...]
+
+    @property
+    def identical(self) -> bool:
+        """Whether every repeated run gave the same."""
+        return not any(one.differences for one in self.repeated)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verification as plain data."""
+        return {
+            "schema_version": 1,
+            "folder": str(self.saved.folder),
+            "kind": self.saved.kind,
+            "files": len(self.saved.contents),
+            "saved_by": self.saved.manifest["perhop"],
+            "verified_by": _core.__version__,
+            "identical": self.identical if self.repeated else None,
+            "repeated": [
+                {
+                    "folder": one.name,
+                    "seed": one.seed,
+                    "replications": one.replications,
+                    "differences": [vars(difference) for difference in one.differences],
+                }
+                for one in self.repeated
+            ],
+        }
+
+
+def verify(
+    folder: str | PathLike[str],
+    *,
+    repeat: bool = True,
+    base: str | PathLike[str] | None = None,
+    threads: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Verified:
+    """Check every file of saved results, then repeat the simulated runs in them.
+
+    Live runs, captures, and what a sweep or a study makes of its runs are checked by their checksums alone.
+    Relative paths of traces start from `base`, by default the folder of each run.
+
+    Raises:
+        InvalidInputError: the folder holds no results, or a saved scenario cannot run without its traces.
+        UnreadableFileError: a file is missing, damaged or cannot be read.
+
+    """
+    saved = Saved.open(folder)
+    runs = list(_runs(saved)) if repeat else []
+    done: dict[bytes, Repeated] = {}
+    found = []
+    for number, (name, run) in enumerate(runs):
+        key = run.contents["manifest.json"]
+        if key not in done:
+            share = _share(progress, number, len(runs))
+            done[key] = _repeated(run, Path(base or run.folder), threads, share)
+        found.append(Repeated(**{**vars(done[key]), "name": name}))
+    return Verified(saved, tuple(found))
+
+
+def _runs(saved: Saved) -> Iterator[tuple[str, Saved]]:
+    """Generate the simulated runs in a folder, with their names within it."""
+    if saved.kind == "run":
+        yield "", saved
+    for name in saved.inner():
+        inside = saved.within(name)
+        if inside.kind == "run":
+            yield name, inside
+
+
+def _repeated(
+    run: Saved, base: Path, threads: int | None, progress: Callable[[Progress], None] | None
+) -> Repeated:
+    before = Results.of(run)
+    try:
+        now = simulate(
+            Document(before.scenario, base),
+            seed=before.seed,
+            replications=before.replications,
+            threads=threads,
+            progress=progress,
+        )
+    except ScenarioError as error:
+        why = "; ".join(one["message"] for one in error.diagnostics if one["severity"] == "error")
+        raise InvalidInputError(
+            f"the files of `{run.folder}` are as they were saved, but its scenario cannot run: {why}",
+            "if its traces are elsewhere, give the folder that their paths start from with --base",
+        ) from error
+    differences = (*_of_json(before, now), *_of_tables(before, now))
+    return Repeated("", run.manifest["perhop"], before.seed, before.replications, differences)
+
+
+def _of_json(before: Results, now: Results) -> Iterator[Difference]:
+    for file, attribute in _JSON.items():
+        old, new = (dict(_values(getattr(one, attribute))) for one in (before, now))
+        paths = list(dict.fromkeys([*old, *new]))
+        wrong = [path for path in paths if old.get(path, _MISSING) != new.get(path, _MISSING)]
+        if wrong:
+            first = f"{wrong[0]}: {_shown(old, wrong[0])} was saved, {_shown(new, wrong[0])} is now"
+            yield Difference(file, len(wrong), len(paths), first)
+
+
+def _shown(values: Mapping[str, object], path: str) -> str:
+    return repr(values[path]) if path in values else "nothing"
+
+
+def _values(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    """Generate the scalars of a JSON value by their paths."""
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _values(one, f"{path}.{key}" if path else str(key))
+    elif isinstance(value, list | tuple):
+        for number, one in enumerate(value):
+            yield from _values(one, f"{path}.{number}")
+    else:
+        yield path, value
+
+
+def _of_tables(before: Results, now: Results) -> Iterator[Difference]:
+    for name in dict.fromkeys([*before.names, *now.names]):
+        file = f"{name}.parquet"
+        if name not in now.names or name not in before.names:
+            yield Difference(file, 0, 0, "is not made now" if name in before.names else "was not saved")
+        elif before.encoded(name) != now.encoded(name):
+            yield from _of_table(file, before.table(name), now.table(name))
+
+
+def _of_table(file: str, before: pl.DataFrame, now: pl.DataFrame) -> Iterator[Difference]:
+    """Compare two tables cell by cell; the same cells may be encoded otherwise by another version."""
+    if before.columns != now.columns:
+        changed = sorted({*before.columns} ^ {*now.columns}) or ["their order"]
+        yield Difference(file, 0, 0, f"has other columns now: {', '.join(changed)}")
+    if before.height != now.height:
+        yield Difference(file, 0, 0, f"had {counted(before.height, 'row')} and has {now.height} now")
+        return
+    count, first = 0, ""
+    for column in (one for one in before.columns if one in now.columns):
+        old, new = (_plain(table[column]) for table in (before, now))
+        rows = old.ne_missing(new).arg_true() if old.dtype == new.dtype else pl.Series(range(old.len()))
+        if rows.len():
+            row = int(rows[0])
+            first = first or f"{column} in row {row}: {old[row]!r} was saved, {new[row]!r} is now"
+            count += rows.len()
+    if count:
+        yield Difference(file, count, before.height * before.width, first)
+
+
+def _plain(values: pl.Series) -> pl.Series:
+    """Return names as text: the same names may have other codes."""
+    return values if values.dtype.is_numeric() else values.cast(pl.String)
+
+
+def _share(
+    progress: Callable[[Progress], None] | None, number: int, of: int
+) -> Callable[[Progress], None] | None:
+    """Return the callback for one of several runs."""
+    if progress is None:
+        return None
+
+    def tell(now: Progress) -> None:
+        progress(Progress((number + now.fraction) / of, now.simulated_s, now.packet_hops))
+
+    return tell

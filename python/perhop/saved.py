@@ -1,0 +1,193 @@
+"""Reading a folder that perhop wrote: all of it at once, every file checked against the manifest."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perhop import manifest
+from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.loading import damaged, is_file, read_bytes, unreadable
+from perhop.manifest import MANIFEST, Kind, is_safe
+
+# How often a folder is read anew that another process replaces meanwhile.
+_ATTEMPTS = 20
+
+#: What a folder holds, in the words of messages, and the command that writes one.
+_WORDS: Mapping[Kind, tuple[str, str]] = {
+    "run": ("results of a run", "perhop run -o"),
+    "live": ("results of a live run", "perhop live run -o"),
+    "sweep": ("sweep", "perhop sweep -o"),
+    "comparison": ("comparison", "perhop compare -o"),
+    "study": ("study", "perhop study run -o"),
+    "captures": ("captures", "perhop run --pcap"),
+    "tables": ("tables as CSV", "perhop export csv -o"),
+}
+# Files that only perhop writes, and that mark a folder whose manifest is gone.
+_MARKS = ("summary.json", "sweep.json", "comparison.json", "study.json")
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A folder as it was saved: its manifest, and the verified content of every file.
+
+    It does not change when the folder on the disk does.
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+    contents: Mapping[str, bytes]
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str], *kinds: Kind) -> Saved:
+        """Read a folder of one of some kinds; equal files are held once.
+
+        Raises:
+            InvalidInputError: the folder holds something else.
+            UnreadableFileError: a file is missing, damaged or cannot be read.
+
+        """
+        folder = Path(folder)
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except (FileNotFoundError, NotADirectoryError) as error:
+                raise _nothing(folder, kinds) from error
+            except OSError as error:
+                raise unreadable(folder, error) from error
+            try:
+                return cls._read(folder, opened, kinds)
+            except UnreadableFileError:
+                # Files of the earlier folder vanish when another process has replaced it.
+                if attempt == _ATTEMPTS or not _is_replaced(folder, opened):
+                    raise
+            finally:
+                os.close(opened)
+        raise AssertionError
+
+    @classmethod
+    def _read(cls, folder: Path, opened: int, kinds: tuple[Kind, ...]) -> Saved:
+        try:
+            os.stat(MANIFEST, dir_fd=opened, follow_symlinks=False)
+        except FileNotFoundError as error:
+            raise _nothing(folder, kinds) from error
+        content = read_bytes(Path(MANIFEST), within=opened, shown=folder / MANIFEST)
+        found = manifest.parse(folder / MANIFEST, content)
+        if kinds and found["kind"] not in kinds:
+            raise InvalidInputError(
+                f"`{folder}` holds no {_WORDS[kinds[0]][0]}: it is of kind `{found['kind']}`",
+                f"give a folder that `{_WORDS[kinds[0]][1]}` wrote",
+            )
+        contents = {MANIFEST: content}
+        equal: dict[str, bytes] = {}
+        wrong: dict[str, UnreadableFileError] = {}
+        for name, said in found["files"].items():
+            try:
+                contents[name] = equal.setdefault(said["sha256"], _verified(folder, name, said, opened))
+            except UnreadableFileError as error:
+                wrong[name] = error
+        if wrong:
+            raise _all_wrong(wrong)
+        return cls(folder, found, contents)
+
+    @property
+    def kind(self) -> Kind:
+        """What the folder holds."""
+        kind: Kind = self.manifest["kind"]
+        return kind
+
+    def __contains__(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return name in self.contents
+
+    def content(self, name: str) -> bytes:
+        """Return the content of a file; raises `UnreadableFileError` where none was saved."""
+        if name not in self.contents:
+            raise UnreadableFileError(f"`{self.folder}` was saved without {name}")
+        return self.contents[name]
+
+    def json(self, name: str) -> Any:  # noqa: ANN401 - whatever it holds
+        """Return what a JSON file holds."""
+        try:
+            return json.loads(self.content(name))
+        except (ValueError, RecursionError) as error:
+            raise damaged(self.folder / name, str(error)) from error
+
+    def within(self, name: str) -> Saved:
+        """Return a folder in this one, which has a manifest of its own."""
+        begin = f"{name}/"
+        inside = {
+            path.removeprefix(begin): one for path, one in self.contents.items() if path.startswith(begin)
+        }
+        folder = self.folder / name
+        if MANIFEST not in inside:
+            raise UnreadableFileError(f"`{self.folder}` was saved without {name}")
+        return Saved(folder, manifest.parse(folder / MANIFEST, inside[MANIFEST]), inside)
+
+    def inner(self) -> list[str]:
+        """Return the names of the folders in this one that have manifests of their own."""
+        ends = f"/{MANIFEST}"
+        return [name.removesuffix(ends) for name in self.contents if name.endswith(ends)]
+
+
+def kind_of(folder: Path) -> Kind | None:
+    """Return what a folder holds, `None` where perhop did not write it.
+
+    Raises:
+        UnreadableFileError: its manifest is gone, damaged or of another version.
+
+    """
+    marked = any(is_file(folder / name) for name in _MARKS)
+    if not marked and not _is_own(folder):
+        return None
+    kind: Kind = manifest.read(folder)["kind"]
+    return kind
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether a folder has a manifest in perhop's format, intact or not."""
+    if not is_file(folder / MANIFEST):
+        return False
+    try:
+        found = json.loads(read_bytes(folder / MANIFEST))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and (found.get("format") == manifest.FORMAT or "perhop" in found)
+
+
+def _verified(folder: Path, name: str, said: Mapping[str, Any], opened: int) -> bytes:
+    if not is_safe(name):
+        raise damaged(folder / MANIFEST, f"it names `{name}`, which is not in the folder")
+    content = read_bytes(Path(name), within=opened, shown=folder / name, size=said["bytes"])
+    if manifest.digest(content) != said["sha256"]:
+        raise damaged(folder / name, "it is not as it was saved (SHA-256)")
+    return content
+
+
+def _all_wrong(wrong: Mapping[str, UnreadableFileError]) -> UnreadableFileError:
+    """Return the error for files that are not as they were saved: the first, and the names of the others."""
+    (_, first), *others = wrong.items()
+    if not others:
+        return first
+    names = ", ".join(name for name, _ in others)
+    return UnreadableFileError(f"{first}; neither are as they were saved: {names}", first.help)
+
+
+def _is_replaced(folder: Path, opened: int) -> bool:
+    try:
+        return not os.path.samestat(folder.stat(), os.fstat(opened))
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
+def _nothing(folder: Path, kinds: tuple[Kind, ...]) -> InvalidInputError:
+    what, command = _WORDS[kinds[0]] if kinds else ("results of perhop", "perhop run -o")
+    return InvalidInputError(
+        f"`{folder}` holds no {what}: there is no {MANIFEST}", f"give a folder that `{command}` wrote"
+    )

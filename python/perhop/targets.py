@@ -1,0 +1,88 @@
+"""Where a folder of results goes, and whether what is there may be replaced."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from perhop import manifest
+from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.loading import is_file
+from perhop.manifest import MANIFEST
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a folder goes."""
+
+    #: The folder without symbolic links, so that a link to it remains one.
+    folder: Path
+    #: Whether something is there.
+    is_there: bool
+    #: Whether it is to be moved aside as a whole, because it is not only perhop's.
+    aside: bool
+
+
+def place_of(target: Path, *, force: bool) -> Place:
+    """Return where a folder goes; raises `InvalidInputError` where it cannot."""
+    with as_invalid(target):
+        folder = Path(os.path.realpath(target))
+        if target.is_symlink() and not folder.exists():
+            raise InvalidInputError(
+                f"`{target}` is a symbolic link to `{folder}`, which does not exist",
+                "create it, or remove the link",
+            )
+        if not folder.exists():
+            return Place(folder, is_there=False, aside=False)
+        if not folder.is_dir():
+            raise InvalidInputError(f"`{target}` is a file", "give the name of a folder")
+        _refuse_in_use(target, folder)
+        foreign = _foreign(folder)
+    if foreign and not force:
+        raise InvalidInputError(
+            f"`{target}` {foreign}", "choose a new or an empty folder, or move it aside with --force"
+        )
+    return Place(folder, is_there=True, aside=foreign is not None)
+
+
+def _refuse_in_use(target: Path, folder: Path) -> None:
+    """Refuse folders that cannot be exchanged: the shell would stay in the one that is removed."""
+    if Path.cwd().is_relative_to(folder):
+        raise InvalidInputError(
+            f"`{target}` is the current folder or above it, and so cannot be replaced as a whole",
+            f"give a folder in it, as in -o {target / 'results'}",
+        )
+    if folder.is_mount():
+        raise InvalidInputError(
+            f"`{target}` is a mount point, which cannot be replaced as a whole",
+            f"give a folder in it, as in -o {target / 'results'}",
+        )
+
+
+def _foreign(folder: Path) -> str | None:
+    """Say why a folder is not only perhop's, `None` where it is or is empty."""
+    if not any(folder.iterdir()):
+        return None
+    if not is_file(folder / MANIFEST):
+        return "is not empty and holds no earlier result of perhop"
+    try:
+        found = manifest.read(folder)
+    except UnreadableFileError as error:
+        return f"holds no earlier result of perhop that can be replaced: {error}"
+    names = sorted(manifest.foreign(folder, found))
+    if not names:
+        return None
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"holds `{names[0]}`{more}, not written by perhop with its results"
+
+
+@contextmanager
+def as_invalid(target: Path) -> Iterator[None]:
+    """Report a folder that cannot be searched as invalid input."""
+    try:
+        yield
+    except OSError as error:
+        raise InvalidInputError(f"cannot read folder `{target}`: {error.strerror}") from error

@@ -1,0 +1,153 @@
+"""Every string is data: names that mean something to a terminal, a table, a formula or a page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import pty
+import re
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from conftest import HANGS_AFTER_S, Command, command_line
+from perhop.printable import printable
+
+NAMES = (
+    "data[gold]",
+    "[/]",
+    "[bold red]x[/bold red]",
+    "$$",
+    r"$\frac{$",
+    "_hidden",
+    "<script>alert(1)</script>",
+    "</script>",
+    "&amp;",
+    ":smile:",
+    '=cmd|"/c calc"!A1',
+    "@SUM(A1)",
+    "{{ 7 * 7 }}",
+    "{name}",
+    "%s%n",
+    "../up",
+    "naïve 数据 \N{GRINNING FACE}",
+)
+# What a terminal may be told: colors, and the cursor and lines of a progress bar.
+_TOLD = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    sources = {"cbr": {"rate": "80kb/s", "packet": {"ip": "500B"}}}
+    document = {
+        "perhop": 1,
+        "name": "[/] $x$ <b> {{ title }}",
+        "duration": "2s",
+        "hosts": {"a": {}, "b": {}},
+        "routers": {"r[1]": {}},
+        "links": [
+            {"between": ["a", "r[1]"], "rate": "10Mb/s"},
+            {"between": ["r[1]", "b"], "rate": "1Mb/s", "interfaces": {"r[1]": {"output": "p"}}},
+        ],
+        "policies": {
+            "p": {
+                "queueing": {
+                    "scheduler": "drr",
+                    "classes": [
+                        {"name": name, "match": {"dscp": number}} if name != NAMES[-1] else {"name": name}
+                        for number, name in enumerate(NAMES, 1)
+                    ],
+                }
+            }
+        },
+        "traffic": [
+            {"name": name, "from": "a", "to": "b", "dscp": number % len(NAMES), "source": sources}
+            for number, name in enumerate(NAMES, 1)
+        ],
+        "measure": {"queues": [{"from": "r[1]", "to": "b", "every": "100ms"}], "throughput-every": "200ms"},
+    }
+    file = tmp_path / "hostile.perhop.yaml"
+    file.write_text(json.dumps(document, ensure_ascii=False))
+    return file
+
+
+def on_a_terminal(folder: Path, *arguments: str | Path) -> str:
+    """Run a command on a pseudo-terminal of 200 columns and return all that it shows."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "200", "LINES": "50"}
+    with subprocess.Popen(
+        command_line(arguments), cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 65536):
+                shown += part
+        except OSError:
+            # Linux ends the reading of a terminal that nobody has open with an error.
+            pass
+        assert process.wait(HANGS_AFTER_S) == 0, shown.decode()
+    os.close(ours)
+    return shown.decode()
+
+
+def test_a_terminal_shows_every_name_as_it_is(hostile: Path, tmp_path: Path) -> None:
+    shown = on_a_terminal(tmp_path, "run", hostile, "-o", "results")
+    for name in NAMES:
+        assert name in shown, name
+    assert "[/] $x$ <b> {{ title }}" in shown
+    assert "\x1b" not in _TOLD.sub("", shown)
+
+
+def test_pictures_and_pages_have_every_name_as_it_is(hostile: Path, tmp_path: Path, perhop: Command) -> None:
+    assert perhop("run", hostile, "-q", "-o", "results").code == 0
+    for kind in ("throughput", "queue", "delay-cdf"):
+        for suffix in (".svg", ".png", ".html"):
+            ended = perhop("plot", kind, "results", "-o", f"{kind}{suffix}")
+            assert ended.code == 0, ended.err
+        words = "\n".join(ElementTree.parse(tmp_path / f"{kind}.svg").getroot().itertext())
+        # A chart of queues has the longest ones.
+        assert kind == "queue" or all(name in words for name in NAMES), kind
+    assert perhop("report", "results", "-o", "report.html").code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "<script>alert(1)" not in page
+    assert "{{ 7 * 7 }}" in page
+    assert perhop("draw", hostile, "-o", "network.svg").code == 0
+    drawn = "\n".join(ElementTree.parse(tmp_path / "network.svg").getroot().itertext())
+    assert all(name in drawn for name in NAMES)
+
+
+def test_a_spreadsheet_computes_nothing(hostile: Path, tmp_path: Path, perhop: Command) -> None:
+    assert perhop("run", hostile, "-q", "-o", "results").code == 0
+    assert perhop("export", "csv", "results").code == 0
+    with (tmp_path / "results.csv" / "throughput.csv").open(newline="") as file:
+        cells = {cell for row in csv.reader(file) for cell in row}
+    assert not any(cell.startswith(("=", "@")) for cell in cells)
+    assert {f"'{name}" if name[0] in "=@" else name for name in NAMES} <= cells
+
+
+def test_control_characters_of_a_configuration_reach_no_terminal(tmp_path: Path) -> None:
+    (tmp_path / "router.cfg").write_text(
+        "hostname r\x1b]0;title\x07\nclass-map A\x1b[31m\n match dscp ef\npolicy-map P\n class A\x1b[31m\n"
+        "  priority percent 10\ninterface Serial0/0\n ip address 10.0.0.1 255.255.255.0\n"
+        " service-policy output P\n"
+    )
+    for command in (["check", "router.cfg"], ["run", "router.cfg", "--duration", "1s"]):
+        shown = on_a_terminal(tmp_path, *command)
+        assert "\x1b" not in _TOLD.sub("", shown)
+        assert "\x1b[31m\n" not in shown.replace("\r", "")
+
+
+def test_a_file_name_is_shown_without_its_control_characters(tmp_path: Path, perhop: Command) -> None:
+    ended = perhop("run", "a\x1b[31mb\u202e.yaml")
+    assert ended.code == 2
+    assert "\x1b" not in ended.err
+    assert "\u202e" not in ended.err
+
+
+def test_what_is_printable_is_kept() -> None:
+    assert printable("data[gold] 数据\n\tx") == "data[gold] 数据\n\tx"
+    assert printable("a\x1b[0m\x07\x7f\x9b\u202e\udc80") == "a␛[0m␇␡���"

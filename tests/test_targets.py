@@ -1,0 +1,298 @@
+"""What `-o` may replace: earlier results, and nothing of anybody else."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from conftest import Command, files_in, leftovers
+from perhop import disk, manifest
+from perhop.errors import InvalidInputError
+from perhop.locking import lock_file
+from perhop.saving import check_target, give_up, whole_folder
+
+
+def save(target: Path, text: str, *, force: bool = False) -> None:
+    with whole_folder(target, force=force) as new:
+        disk.write(new / "one.txt", text)
+        manifest.seal(new, "run", {})
+
+
+def everything(folder: Path) -> dict[str, bytes | None]:
+    """All files and folders below a folder."""
+    found = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")}
+    return {name: path.read_bytes() if path.is_file() else None for name, path in found.items()}
+
+
+def a_web_site(folder: Path) -> None:
+    (folder / "src").mkdir(parents=True)
+    (folder / "manifest.json").write_text("{}")
+
+
+def a_web_site_with_a_long_manifest(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "manifest.json").write_text('{"name": "app", "schema_version": 2, "files": {"index.html": {}}}')
+    (folder / "index.html").write_text("<p>")
+
+
+def a_folder_of_papers(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "paper.tex").write_text("mine")
+
+
+def results_with_notes(folder: Path) -> None:
+    save(folder, "earlier")
+    (folder / "notes.txt").write_text("mine")
+
+
+def results_with_a_hidden_file(folder: Path) -> None:
+    save(folder, "earlier")
+    (folder / ".hidden").write_text("mine")
+
+
+def results_with_a_folder(folder: Path) -> None:
+    save(folder, "earlier")
+    (folder / "mine").mkdir()
+
+
+def results_with_a_link(folder: Path) -> None:
+    save(folder, "earlier")
+    (folder.parent / "mine.txt").write_text("mine")
+    (folder / "one.txt").unlink()
+    (folder / "one.txt").symlink_to(folder.parent / "mine.txt")
+
+
+def results_with_a_damaged_manifest(folder: Path) -> None:
+    save(folder, "earlier")
+    file = folder / "manifest.json"
+    file.write_text(file.read_text().replace("one.txt", "two.txt"))
+
+
+def results_of_an_earlier_format(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "manifest.json").write_text('{"schema_version": 1, "perhop": "0.1.0"}')
+    (folder / "summary.json").write_text("{}")
+
+
+_OTHERS = [
+    a_web_site,
+    a_web_site_with_a_long_manifest,
+    a_folder_of_papers,
+    results_with_notes,
+    results_with_a_hidden_file,
+    results_with_a_folder,
+    results_with_a_link,
+    results_with_a_damaged_manifest,
+    results_of_an_earlier_format,
+]
+
+
+@pytest.mark.parametrize("make", _OTHERS, ids=lambda make: make.__name__)
+def test_what_is_not_perhops_is_kept(tmp_path: Path, make: object) -> None:
+    make(tmp_path / "out")  # type: ignore[operator]
+    before = everything(tmp_path)
+    for write in (check_target, lambda target: save(target, "later")):
+        with pytest.raises(InvalidInputError, match=r"/out` ") as refused:
+            write(tmp_path / "out")
+        assert "--force" in str(refused.value.help)
+    assert everything(tmp_path) == before
+
+
+@pytest.mark.parametrize("exchanges", [True, False], ids=["exchanged", "renamed"])
+@pytest.mark.parametrize("make", _OTHERS, ids=lambda make: make.__name__)
+def test_with_force_it_is_moved_aside(
+    tmp_path: Path, make: object, exchanges: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not exchanges:
+        monkeypatch.setattr(disk, "exchange", lambda one, other: False)
+    make(tmp_path / "out")  # type: ignore[operator]
+    (tmp_path / "out.old-1").mkdir()
+    before = everything(tmp_path / "out")
+    check_target(tmp_path / "out", force=True)
+    save(tmp_path / "out", "later", force=True)
+    assert everything(tmp_path / "out.old-2") == before
+    assert (tmp_path / "out" / "one.txt").read_text() == "later"
+    assert (everything(tmp_path / "out.old-1"), leftovers(tmp_path)) == ({}, [])
+    # What is perhop's alone is replaced, with force or without.
+    save(tmp_path / "out", "last", force=True)
+    assert not (tmp_path / "out.old-3").exists()
+
+
+def test_a_file_that_comes_in_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(tmp_path / "out", "earlier")
+    swap = disk.exchange
+
+    def late(one: Path, other: Path) -> bool:
+        # The folder has been checked; this is the next that happens to it.
+        (other / "notes.txt").write_text("mine")
+        return swap(one, other)
+
+    monkeypatch.setattr(disk, "exchange", late)
+    with pytest.warns(disk.LeftoverWarning, match=r"is in `.*out\.old-1`"):
+        save(tmp_path / "out", "later")
+    assert everything(tmp_path / "out.old-1") == {"notes.txt": b"mine"}
+    assert (tmp_path / "out" / "one.txt").read_text() == "later"
+
+
+def test_a_link_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    save(tmp_path / "disk" / "results", "earlier")
+    (tmp_path / "out").symlink_to("disk/results")
+    save(tmp_path / "out", "later")
+    assert (tmp_path / "out").readlink() == Path("disk/results")
+    assert (tmp_path / "disk" / "results" / "one.txt").read_text() == "later"
+    assert leftovers(tmp_path) + leftovers(tmp_path / "disk") == []
+
+
+def test_a_link_to_nowhere_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "out").symlink_to("nowhere")
+    with pytest.raises(InvalidInputError, match=r"is a symbolic link to .*/nowhere`, which does not exist"):
+        save(tmp_path / "out", "later")
+    assert (tmp_path / "out").is_symlink()
+
+
+@contextmanager
+def inside(folder: Path) -> Iterator[None]:
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.parametrize("name", [".", "..", "../out", "../../out"])
+def test_the_current_folder_is_not_replaced(tmp_path: Path, name: str) -> None:
+    save(tmp_path / "out", "earlier")
+    (tmp_path / "out" / "inner").mkdir()
+    below = tmp_path / "out" / "inner" if name in ("..", "../../out") else tmp_path / "out"
+    with (
+        inside(below),
+        pytest.raises(InvalidInputError, match="is the current folder or above it") as refused,
+    ):
+        check_target(Path(name), force=True)
+    assert "-o " in str(refused.value.help)
+    assert (tmp_path / "out" / "one.txt").read_text() == "earlier"
+
+
+def test_the_shell_stays_in_its_folder(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    ended = perhop("run", scenario, "--duration", "2s", "-q", "-o", ".")
+    assert ended.code == 2
+    assert "give a folder in it, as in -o results" in ended.err
+    assert list(tmp_path.iterdir()) == [scenario]
+
+
+def test_a_second_writer_is_refused(tmp_path: Path) -> None:
+    with whole_folder(tmp_path / "out") as new:
+        disk.write(new / "one.txt", "first")
+        other = (
+            "import sys; from pathlib import Path; from perhop.saving import check_target\n"
+            "from perhop.errors import InvalidInputError\n"
+            "try: check_target(Path(sys.argv[1]))\n"
+            "except InvalidInputError as error: sys.exit(str(error))\n"
+        )
+        ended = subprocess.run(
+            [sys.executable, "-c", other, tmp_path / "out"], capture_output=True, text=True, check=False
+        )
+        assert "is being written by another perhop" in ended.stderr
+        manifest.seal(new, "run", {})
+    assert ((tmp_path / "out" / "one.txt").read_text(), leftovers(tmp_path)) == ("first", [])
+    ended = subprocess.run([sys.executable, "-c", other, tmp_path / "out"], check=False)
+    assert (ended.returncode, leftovers(tmp_path)) == (0, [])
+
+
+def test_a_lock_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
+    lock_file(tmp_path / "out").touch()
+    save(tmp_path / "out", "first")
+    assert leftovers(tmp_path) == []
+
+
+def test_a_reserved_folder_is_given_up_at_the_end(tmp_path: Path) -> None:
+    check_target(tmp_path / "out")
+    assert leftovers(tmp_path) == [".out.lock"]
+    give_up()
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork of a process with threads
+def test_a_fork_leaves_what_is_its_parents_alone(tmp_path: Path) -> None:
+    check_target(tmp_path / "out")
+    with whole_folder(tmp_path / "other") as new:
+        child = os.fork()
+        if child == 0:
+            give_up()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        assert new.is_dir()
+        assert lock_file(tmp_path / "out").is_file()
+        manifest.seal(new, "run", {})
+    give_up()
+    assert leftovers(tmp_path) == []
+
+
+def test_a_deep_path_and_a_long_name(tmp_path: Path) -> None:
+    """The path is relative, since the system takes no more than 4,096 bytes of one."""
+    deep = Path("/".join(["d"] * 1_900)) / "out"
+    with inside(tmp_path):
+        save(deep, "deep")
+        assert (deep / "one.txt").read_text() == "deep"
+        with pytest.raises(InvalidInputError, match="File name too long"):
+            check_target(Path("/".join(["d"] * 3_000)))
+        # Too deep for `shutil.rmtree`.
+        subprocess.run(["rm", "-r", "d"], check=True)
+    save(tmp_path / ("n" * 255), "long")
+    assert leftovers(tmp_path) == []
+
+
+def test_folders_above_that_were_made_go_with_a_failure(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "new" / "newer" / "out"):
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_cannot_be_written_is_called_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", str(folder))
+
+    monkeypatch.setattr(disk, "make_folder", refuse)
+    with pytest.raises(OSError, match="Read-only") as raised:
+        save(tmp_path / "out", "later")
+    assert raised.value.filename == str(tmp_path / "out")
+
+
+def test_plots_in_the_folder_are_part_of_the_results(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    line = [
+        "run",
+        scenario,
+        "--duration",
+        "2s",
+        "-o",
+        "out",
+        "--plot",
+        "queue",
+        "--plot",
+        "throughput=plot.svg",
+    ]
+    for _ in range(2):
+        # The second time, the plot of the first is replaced with the rest.
+        ended = perhop(*line)
+        assert ended.code == 0, ended.err
+        assert "written to out/queue.svg" in ended.err
+    assert "queue.svg" in manifest.read(tmp_path / "out")["files"]
+    assert (tmp_path / "plot.svg").is_file()
+    perhop("plot", "queue", "out", "-o", "out/mine.svg")
+    ended = perhop(*line)
+    assert ended.code == 2
+    assert "holds `mine.svg`, not written by perhop with its results" in ended.err
+    before = files_in(tmp_path / "out")
+    assert perhop(*line, "--force").code == 0
+    assert files_in(tmp_path / "out.old-1") == before
