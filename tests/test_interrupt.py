@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,13 +21,23 @@ LONG = (
 )
 
 
+def _await_simulation(process: subprocess.Popen[Any]) -> None:
+    """Wait until a run has threads that simulate."""
+    until = time.monotonic() + HANGS_AFTER_S
+    while time.monotonic() < until:
+        assert process.poll() is None, process.communicate()
+        if int(re.findall(r"Threads:\s+(\d+)", Path(f"/proc/{process.pid}/status").read_text())[0]) > 1:
+            return
+        time.sleep(0.05)
+    raise AssertionError("the run does not begin")
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_long_run_is_interrupted(scenario: Path, number: signal.Signals, code: int) -> None:
     out = scenario.parent / "out"
     line = command_line(["run", scenario, *LONG, "-o", out, "--json"])
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(2)
-    assert process.poll() is None, process.communicate()
+    _await_simulation(process)
     process.send_signal(number)
     said, complained = process.communicate(timeout=HANGS_AFTER_S)
     assert process.returncode == code
@@ -43,7 +55,7 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
         command_line(["run", scenario, *LONG, "-o", out]),
         stderr=subprocess.PIPE,
     )
-    time.sleep(2)
+    _await_simulation(process)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=HANGS_AFTER_S)
     assert process.returncode == 130
@@ -56,7 +68,7 @@ def test_who_asked_for_ctrl_c_to_be_ignored_has_it_ignored(scenario: Path) -> No
     process = subprocess.Popen(
         ["bash", "-c", f"trap '' INT; exec {line}"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
-    time.sleep(2)
+    _await_simulation(process)
     process.send_signal(signal.SIGINT)
     time.sleep(1)
     assert process.poll() is None
@@ -68,15 +80,13 @@ def test_who_asked_for_ctrl_c_to_be_ignored_has_it_ignored(scenario: Path) -> No
 def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None:
     """As in the callbacks of weak references that importing a module has."""
     unlucky = (
-        "import os, signal, sys, time, weakref\n"
+        "import os, sys, time, weakref\n"
         "from perhop import interrupts\n"
-        "def terminated(number, frame): raise SystemExit(128 + number)\n"
         "def callback(gone):\n"
         "    os.kill(os.getpid(), int(sys.argv[1]))\n"
         "    for _ in range(1000): pass\n"
         "class Module: pass\n"
-        "signal.signal(signal.SIGTERM, terminated)\n"
-        "interrupts.insist()\n"
+        "interrupts.handle()\n"
         "module = Module()\n"
         "kept = weakref.ref(module, callback)\n"
         "try:\n"
@@ -88,6 +98,45 @@ def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None
         line = [sys.executable, "-c", unlucky, str(int(number))]
         ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
         assert (ended.returncode, ended.stderr) == (128 + number, "")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_import_is_not_torn_apart(tmp_path: Path, number: signal.Signals) -> None:
+    """Half a module would stay, and answer the next who asks for it with errors of its own."""
+    (tmp_path / "torn.py").write_text(
+        "import os, sys, time\nos.kill(os.getpid(), int(sys.argv[1]))\ntime.sleep(0.1)\nwhole = True\n"
+    )
+    importing = (
+        "import sys, time\n"
+        "from perhop import interrupts\n"
+        "interrupts.handle()\n"
+        "try:\n"
+        "    import torn\n"
+        "    time.sleep(60)\n"
+        "except BaseException as error:\n"
+        "    print(type(error).__name__, sys.modules['torn'].whole)\n"
+    )
+    line = [sys.executable, "-c", importing, str(int(number))]
+    ended = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False)
+    raised = "KeyboardInterrupt" if number == signal.SIGINT else "SystemExit"
+    assert (ended.stdout, ended.stderr) == (f"{raised} True\n", "")
+
+
+def test_a_signal_that_would_have_come_again_is_forgotten_at_the_end() -> None:
+    """Its alarm would end the process in place of the exit code."""
+    ending = (
+        "import os, signal, sys, time\n"
+        "from perhop import interrupts\n"
+        "interrupts.handle()\n"
+        "__name__ = 'polars'\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "interrupts.handle_as(signal.SIG_IGN)\n"
+        "signal.signal(signal.SIGALRM, signal.SIG_DFL)\n"
+        "time.sleep(0.1)\n"
+        "sys.exit(7)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", ending], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (7, "")
 
 
 def test_who_interrupts_at_once_sees_no_traceback() -> None:

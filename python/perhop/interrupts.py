@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+from perhop.errors import Exit
+
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
@@ -27,27 +29,75 @@ def so_far() -> str:
     return f"written before: {', '.join(written)}" if written else "nothing was written"
 
 
+_handled: list[signal.Signals] = []
+
 # How soon a signal comes again that arrived where nothing can be raised.
 _AGAIN_AFTER_S = 0.01
 
+# Modules in which nothing is raised: an import that is torn apart leaves half a module behind, and polars and
+# numpy call Python from native code, which answers an unexpected exception with a panic or another error.
+_UNBROKEN = {"importlib", "_frozen_importlib", "numpy", "polars"}
 
-def insist() -> None:
-    """Let a signal come again whose exception Python had to ignore.
 
-    A handler may happen to run in a finalizer or in the callback of a weak reference, as the import of a
-    module has them. What is raised there reaches nobody, and Ctrl-C would have no effect.
+def handle() -> None:
+    """Let each signal that ends a program raise an exception in it.
+
+    Ctrl-C raises `KeyboardInterrupt`, the others `SystemExit` with 128 and their number, the exit code of
+    shells. Signals that are ignored stay so: who started the program may want it to go on, as nohup does.
+    Work in `_UNBROKEN` ends first.
     """
+    _handled[:] = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
+    for number in _handled:
+        signal.signal(number, _raised)
     if hasattr(signal, "setitimer"):
         sys.unraisablehook = _ignored
 
 
+def handle_as(handling: signal.Handlers) -> None:
+    """Ignore the signals that `handle` has taken over, or leave them to the system, from now on.
+
+    A signal that would have come again is forgotten.
+    """
+    for number in _handled:
+        signal.signal(number, handling)
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+def _raised(number: int, frame: FrameType | None) -> None:
+    if hasattr(signal, "setitimer") and _is_unbroken(frame):
+        _come_again(number)
+    elif number == signal.SIGINT:
+        raise KeyboardInterrupt
+    else:
+        raise SystemExit(Exit(128 + number))
+
+
+def _is_unbroken(frame: FrameType | None) -> bool:
+    frame = frame or sys._getframe()
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).partition(".")[0] in _UNBROKEN:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _come_again(number: int) -> None:
+    signal.signal(signal.SIGALRM, lambda alarm, frame: signal.raise_signal(number))
+    signal.setitimer(signal.ITIMER_REAL, _AGAIN_AFTER_S)
+
+
 def _ignored(found: UnraisableHookArgs) -> None:
+    """Let a signal come again whose exception Python had to ignore.
+
+    A handler may happen to run in a finalizer or in the callback of a weak reference. What is raised there
+    reaches nobody, and Ctrl-C would have no effect.
+    """
     number = _sent(found.exc_type, found.exc_value)
     if number is None:
         sys.__unraisablehook__(found)
-        return
-    signal.signal(signal.SIGALRM, lambda alarm, frame: signal.raise_signal(number))
-    signal.setitimer(signal.ITIMER_REAL, _AGAIN_AFTER_S)
+    else:
+        _come_again(number)
 
 
 def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Signals | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 import sys
 import warnings
-from typing import TYPE_CHECKING, NoReturn, TextIO
+from typing import NoReturn, TextIO
 
 from cyclopts import App, Parameter
 
@@ -18,12 +18,6 @@ from perhop._core import __version__
 from perhop.command import examples, failure, streams
 from perhop.disk import LeftoverWarning
 from perhop.errors import Exit
-
-if TYPE_CHECKING:
-    from types import FrameType
-
-# The signals that end a command.
-_handled: list[signal.Signals] = []
 
 _SHOWN = Parameter(negative=(), show_default=False)
 
@@ -196,11 +190,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     given = sys.argv[1:] if arguments is None else arguments
     # The parser would take `-`, which means standard input, for an option.
     tokens = ["./-" if token == "-" else token for token in given]
-    # Who started it may want it to go on, as nohup does.
-    _handled[:] = [one for one in interrupts.ENDING if signal.getsignal(one) != signal.SIG_IGN]
-    for number in _handled:
-        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else _terminated)
-    interrupts.insist()
+    interrupts.handle()
     warnings.showwarning = _warn
     output = streams.watched_output()
     try:
@@ -221,11 +211,11 @@ def _guarded(tokens: list[str], output: streams.Output) -> Exit:
             return _dispatch(tokens)
         finally:
             # Little is left to do, and none of it may be interrupted.
-            _handle_as(signal.SIG_IGN)
+            interrupts.handle_as(signal.SIG_IGN)
     except BrokenPipeError:
         return Exit.FAILED
     except BaseException as error:
-        _handle_as(signal.SIG_IGN)
+        interrupts.handle_as(signal.SIG_IGN)
         # A failure of standard output is reported once, at the end.
         return Exit.FAILED if output.failure is not None else failure.report(error, tokens)
 
@@ -241,17 +231,7 @@ def _end() -> None:
         from perhop import saving  # lazy: it is there only where something may have been written
 
         saving.give_up()
-    _handle_as(signal.SIG_DFL)
-
-
-def _handle_as(handling: signal.Handlers) -> None:
-    for number in _handled:
-        signal.signal(number, handling)
-
-
-def _terminated(number: int, frame: FrameType | None) -> NoReturn:
-    # The exit codes of the shell: 128 and the number of the signal.
-    raise SystemExit(Exit(128 + number))
+    interrupts.handle_as(signal.SIG_DFL)
 
 
 def _warn(  # noqa: PLR0917 - as Python calls it
