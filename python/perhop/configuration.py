@@ -62,15 +62,23 @@ def read(file: Path) -> str:
         raise unreadable(file, error) from error
 
 
-def checked(text: str, platform: str | None = None, assume: Mapping[str, str] | None = None) -> RouterReport:
+def checked(
+    text: str,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+    *,
+    policies: bool = True,
+) -> RouterReport:
     """Return what a router configuration says, read as that of `platform` and with assumed class-maps.
+
+    Without `policies` there is no key `router`, by far the largest part.
 
     Raises:
         InvalidInputError: there is no such platform, or an assumption is none or about no class.
 
     """
     try:
-        found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items())))
+        found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items()), policies))
     except ValueError as error:
         message, help = (*error.args, None)[:2]
         if not str(message).startswith("assume "):
@@ -115,8 +123,8 @@ def checked_as(text: str, configuration: RouterConfiguration) -> RouterReport:
 
 
 @lru_cache(maxsize=4)
-def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...]) -> str:
-    options: dict[str, Any] = {}
+def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...], policies: bool) -> str:
+    options: dict[str, Any] = {"policies": policies}
     if platform is not None:
         options["platform"] = platform
     if assume:

@@ -57,7 +57,9 @@ def check(
             findings.append(_check_scenario(file, json=json, strict=strict))
         else:
             findings.append(
-                router_report.findings(file, text, strict=strict, platform=platform, assume=assumed)
+                router_report.findings(
+                    file, text, strict=strict, platform=platform, assume=assumed, policies=json
+                )
             )
             if not json:
                 print(router_report.report(findings[-1], lines=lines))

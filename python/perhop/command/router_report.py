@@ -40,19 +40,20 @@ def findings(
     strict: bool,
     platform: str | None = None,
     assume: Mapping[str, str] | None = None,
+    policies: bool = True,
 ) -> dict[str, Any]:
-    """Return the findings about the configuration `text` of `file`.
+    """Return the findings about the configuration `text` of `file`, with the resulting `policies` or without.
 
     It is not valid if an error affects a policy of an interface, or if perhop does not model its dialect.
     """
-    report = checked(text, platform, assume)
+    report = checked(text, platform, assume, policies=policies)
     found: dict[str, Any] = {**report}
     changing = sum(found["counts"][state] for state in _CHANGING) or _is_empty(found)
     if _is_empty(found):
         found["diagnostics"] = [{"line": 1, **_EMPTY}]
-    policies = _of_policies(report)
-    valid = not (policies or unsupported(report.get("platform")) or (strict and changing))
-    return {"file": str(file), "valid": valid, "holds": "router", "attached_errors": policies, **found}
+    attached = _of_policies(report)
+    valid = not (attached or unsupported(report.get("platform")) or (strict and changing))
+    return {"file": str(file), "valid": valid, "holds": "router", "attached_errors": attached, **found}
 
 
 def _of_policies(report: RouterReport) -> list[dict[str, Any]]:
