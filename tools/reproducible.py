@@ -1,0 +1,85 @@
+"""Build the wheel of a commit twice, in folders of different names, and compare the bytes.
+
+Exits with 1 where the two differ, naming each file that does, or where one names a folder of the machine that built it. It
+takes twice the time of a release build; the folders are removed unless something differs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from hashlib import sha256
+from pathlib import Path
+from zipfile import ZipFile
+
+ROOT = Path(__file__).parent.parent
+
+
+def build(commit: str, folder: Path, maturin: Path) -> dict[str, Path]:
+    """Build wheel and source distribution of `commit` in a fresh clone at `folder`; the files by their names."""
+    subprocess.run(["git", "clone", "--quiet", "--no-checkout", ROOT, folder], check=True)
+    subprocess.run(["git", "checkout", "--quiet", "--detach", commit], cwd=folder, check=True)
+    environment = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
+    environment["MATURIN"] = str(maturin)
+    subprocess.run(["tools/build_wheel.sh", "dist"], cwd=folder, env=environment, check=True)
+    return {path.name: path for path in (folder / "dist").iterdir()}
+
+
+def contents(archive: Path) -> dict[str, bytes]:
+    """The files in a wheel or in a source distribution."""
+    if archive.suffix == ".whl":
+        with ZipFile(archive) as wheel:
+            return {name: wheel.read(name) for name in wheel.namelist()}
+    with tarfile.open(archive) as source:
+        files = ((member.name, source.extractfile(member)) for member in source.getmembers())
+        return {name: file.read() for name, file in files if file is not None}
+
+
+def differences(one: Path, other: Path) -> list[str]:
+    """What differs between two archives; nothing if their bytes are the same."""
+    if one.read_bytes() == other.read_bytes():
+        return []
+    ours, theirs = contents(one), contents(other)
+    found = [name for name in sorted(ours.keys() | theirs.keys()) if ours.get(name) != theirs.get(name)]
+    return found or ["the files are the same; their order, dates or rights differ"]
+
+
+def traces(archive: Path, words: list[str]) -> list[str]:
+    """Which files of an archive name one of these folders."""
+    return [
+        f"{name} names {word}"
+        for name, data in contents(archive).items()
+        for word in words
+        if word.encode() in data
+    ]
+
+
+def main() -> int:
+    """Build twice, compare, report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--commit", default="HEAD", help="what to build (default: HEAD)")
+    parser.add_argument("--maturin", type=Path, default=ROOT / ".venv" / "bin" / "maturin")
+    arguments = parser.parse_args()
+    top = Path(tempfile.mkdtemp(prefix="perhop-reproducible-"))
+    folders = [top / "one", top / "another folder" / "of a longer name"]
+    one, other = (build(arguments.commit, folder, arguments.maturin.absolute()) for folder in folders)
+    found = [f"only in one of them: {name}" for name in sorted(one.keys() ^ other.keys())]
+    words = [str(top), str(ROOT), f"{Path.home()}/"]
+    for name in sorted(one.keys() & other.keys()):
+        found += [f"{name}: differs: {what}" for what in differences(one[name], other[name])]
+        found += [f"{name}: {what}" for what in traces(one[name], words)]
+        print(f"{sha256(one[name].read_bytes()).hexdigest()}  {name}")
+    if found:
+        print("\n".join([*found, f"both are in {top}"]), file=sys.stderr)
+        return 1
+    shutil.rmtree(top)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
