@@ -16,11 +16,12 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 # True if all given Debian packages are installed; dpkg-query also knows packages that others only suggest.
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
-.PHONY: help setup quick ci-packages bench-packages check format lint types msrv msrv-version test test-rust test-python docs \
-  fuzz-short fuzz reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock wheel clean
+.PHONY: help setup quick ci-packages bench-packages check format lint types msrv aarch64 msrv-version test test-rust test-python docs \
+  fuzz-short fuzz reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock \
+  deny wheel sbom release reproducible clean
 
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
+	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
 
 setup: $(VENV)/built ## create .venv with the pinned packages and build perhop into it
 
@@ -75,6 +76,9 @@ types: setup ## mypy, and stubtest of the extension module's stub
 msrv: ## check the workspace with the oldest supported compiler (rustup toolchain install of it first)
 	cargo +$(MSRV) check --workspace --all-targets --locked
 
+aarch64: ## check the live path for 64-bit ARM (rustup target add aarch64-unknown-linux-gnu first)
+	cargo check --package perhop-live --locked --target aarch64-unknown-linux-gnu
+
 msrv-version:
 	@echo $(MSRV)
 
@@ -102,6 +106,8 @@ quote-reports: reproduce ## copy the measured tables into the READMEs of the stu
 
 FUZZ_TARGETS := $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 3600
+# Cargo puts what is built for a target named in fuzz/.cargo/config.toml into a folder of that name.
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # What fuzzing begins with, besides what it found before (fuzz/corpus, not committed).
 FUZZ_SEEDS_configuration := vectors/ios tests/configurations
 FUZZ_SEEDS_scenario := examples crates/perhop-scenario/tests/diagnostics
@@ -113,7 +119,7 @@ fuzz: ## fuzz for FUZZ_SECONDS each, by default an hour; a finding lies in fuzz/
 	@command -v c++ > /dev/null || { echo "error: a C++ compiler is missing; on Debian: apt-get install g++" >&2; exit 5; }
 	cd fuzz && cargo build --release --locked --quiet
 	@$(foreach target,$(FUZZ_TARGETS),mkdir -p fuzz/corpus/$(target) fuzz/artifacts/$(target); \
-	  fuzz/target/x86_64-unknown-linux-gnu/release/$(target) -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
+	  fuzz/target/$(HOST)/release/$(target) -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
 	    -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 -artifact_prefix=fuzz/artifacts/$(target)/ \
 	    fuzz/corpus/$(target) $(FUZZ_SEEDS_$(target)) 2> fuzz/artifacts/$(target).log || \
 	    { tail -n 40 fuzz/artifacts/$(target).log; exit 1; }; \
@@ -146,12 +152,30 @@ bench-live: ## compare the live forwarder with a loop that only copies frames (n
 	$(PYTHON) benchmarks/live.py
 
 lock: ## update the pinned development packages, and fuzz/Cargo.lock after a change of dependencies
-	cargo update --quiet --workspace --manifest-path fuzz/Cargo.toml
+	@# What is fuzzed are the versions that are shipped: cargo keeps these, and adds what fuzzing alone needs.
+	cp Cargo.lock fuzz/Cargo.lock
+	cargo metadata --manifest-path fuzz/Cargo.toml --format-version 1 > /dev/null
 	$(BIN)/uv pip compile --quiet --group dev pyproject.toml --generate-hashes --universal \
 	  --python-version 3.11 --output-file requirements/dev.lock --custom-compile-command 'make lock'
 
-wheel: $(VENV)/packages ## build a wheel in dist/
-	$(BIN)/maturin build --release --locked --quiet --out dist
+deny: ## hold both Cargo.lock to the licenses, bans and sources of deny.toml, without a network (needs cargo-deny)
+	@command -v cargo-deny > /dev/null || { \
+	  echo "error: cargo-deny is missing; run: cargo install cargo-deny --locked" >&2; exit 5; }
+	@for manifest in Cargo.toml fuzz/Cargo.toml; do \
+	  cargo fetch --locked --quiet --manifest-path $$manifest; \
+	  cargo deny --manifest-path $$manifest --config deny.toml --offline check licenses bans sources; done
+
+wheel: $(VENV)/packages ## build wheel and source distribution in dist/; the same commit gives the same bytes
+	MATURIN=$(abspath $(BIN)/maturin) tools/build_wheel.sh dist
+
+sbom: $(VENV)/packages ## write the list of everything in the wheel and needed by it to dist/ (CycloneDX)
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python tools/sbom.py dist
+
+release: wheel sbom ## wheel, source distribution and CycloneDX SBOM in dist/
+
+reproducible: $(VENV)/packages ## build the wheel of HEAD twice, in different folders, and compare the bytes
+	$(PYTHON) tools/reproducible.py
+
 
 clean: ## remove everything that was built
 	rm -rf $(VENV) target results dist docs/_build docs/reference/generated

@@ -1,6 +1,7 @@
-"""Cargo.lock keeps the rules of deny.toml, and the oldest supported compiler takes every crate in it.
+"""Cargo.lock and that of fuzz/ keep the rules of deny.toml; the oldest supported compiler takes every crate.
 
-The rules are those of cargo-deny, which takes minutes to build; this reads the metadata that cargo gives.
+The rules are those of cargo-deny (`make deny`), which takes minutes to build; this reads the metadata that
+cargo gives. tests/test_supply.py is about what does not come from crates.io.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 import subprocess
 import tomllib
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import pytest
@@ -18,19 +20,30 @@ from conftest import ROOT
 
 RULES = tomllib.loads((ROOT / "deny.toml").read_text())
 ALLOWED = set(RULES["licenses"]["allow"])
+CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
+EXCEPTIONS = {rule["crate"]: set(rule["allow"]) for rule in RULES["licenses"]["exceptions"]}
 
 
-@pytest.fixture(scope="module")
-def packages() -> list[dict[str, Any]]:
-    line = ["cargo", "metadata", "--locked", "--quiet", "--format-version", "1"]
+def metadata_of(manifest: str) -> list[dict[str, Any]]:
+    line = ["cargo", "metadata", "--locked", "--quiet", "--format-version", "1", "--manifest-path", manifest]
     ended = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True, timeout=600)
     found: list[dict[str, Any]] = json.loads(ended.stdout)["packages"]
     assert len(found) > 50
     return found
 
 
-def is_allowed(expression: str) -> bool:
-    """Whether an SPDX expression can be met with the allowed licenses alone; AND binds tighter than OR."""
+@pytest.fixture(scope="module")
+def packages() -> list[dict[str, Any]]:
+    return metadata_of("Cargo.toml")
+
+
+@pytest.fixture(scope="module", params=["Cargo.toml", "fuzz/Cargo.toml"])
+def either(request: pytest.FixtureRequest) -> list[dict[str, Any]]:
+    return metadata_of(request.param)
+
+
+def is_allowed(expression: str, allowed: Collection[str] = frozenset(ALLOWED)) -> bool:
+    """Whether an SPDX expression can be met with these licenses alone; AND binds tighter than OR."""
     words = re.findall(r"[()]|[^\s()]+", expression.replace("/", " OR "))
 
     def alternatives() -> bool:
@@ -55,7 +68,7 @@ def is_allowed(expression: str) -> bool:
             return met
         if words and words[0] == "WITH":
             name = " ".join([name, words.pop(0), words.pop(0)])
-        return name in ALLOWED
+        return name in allowed
 
     met = alternatives()
     assert not words, expression
@@ -84,10 +97,20 @@ def test_license_expressions_are_read_as_spdx_says(expression: str, allowed: boo
     assert is_allowed(expression) is allowed
 
 
-def test_every_license_is_allowed(packages: list[dict[str, Any]]) -> None:
-    licenses = {package["name"]: package["license"] or "(none)" for package in packages}
-    refused = {name: license for name, license in licenses.items() if not is_allowed(license)}
+def test_every_license_is_allowed(either: list[dict[str, Any]]) -> None:
+    licenses = {package["name"]: package["license"] or "(none)" for package in either}
+    refused = {
+        name: license
+        for name, license in licenses.items()
+        if not is_allowed(license, ALLOWED | EXCEPTIONS.get(name, set()))
+    }
     assert refused == {}
+
+
+def test_exceptions_are_for_what_nobody_gets(packages: list[dict[str, Any]]) -> None:
+    fuzzing = {package["name"]: package["license"] for package in metadata_of("fuzz/Cargo.toml")}
+    assert {package["name"] for package in packages} & set(EXCEPTIONS) == set()
+    assert {name for name in EXCEPTIONS if is_allowed(fuzzing[name])} == set()
 
 
 def test_every_allowed_license_is_needed(packages: list[dict[str, Any]]) -> None:
@@ -95,16 +118,30 @@ def test_every_allowed_license_is_needed(packages: list[dict[str, Any]]) -> None
     assert {license for license in ALLOWED if license not in named} == set()
 
 
-def test_no_crate_is_banned_or_there_twice(packages: list[dict[str, Any]]) -> None:
-    count = Counter(package["name"] for package in packages)
+def test_no_crate_is_banned_or_there_twice(either: list[dict[str, Any]]) -> None:
+    count = Counter(package["name"] for package in either)
     assert {rule["crate"] for rule in RULES["bans"]["deny"]} & set(count) == set()
     twice = {name for name, versions in count.items() if versions > 1}
     assert twice == {rule["crate"] for rule in RULES["bans"]["skip"]}
 
 
-def test_every_crate_comes_from_the_registry_or_the_tree(packages: list[dict[str, Any]]) -> None:
-    sources = {str(package["source"]).partition("+")[0] for package in packages}
-    assert sources == {"registry", "None"}
+def test_every_crate_comes_from_the_registry_or_the_tree(either: list[dict[str, Any]]) -> None:
+    assert {package["source"] for package in either} == {CRATES_IO, None}
+
+
+@pytest.mark.parametrize("lock", ["Cargo.lock", "fuzz/Cargo.lock"])
+def test_every_crate_of_the_registry_has_its_hash(lock: str) -> None:
+    pinned = tomllib.loads((ROOT / lock).read_text())["package"]
+    registry = [crate for crate in pinned if "source" in crate]
+    assert len(registry) > 50
+    assert [crate["name"] for crate in registry if not re.fullmatch("[0-9a-f]{64}", crate["checksum"])] == []
+
+
+def test_fuzzing_takes_the_versions_that_are_shipped(packages: list[dict[str, Any]]) -> None:
+    shipped = {(package["name"], package["version"]) for package in packages}
+    known = {name for name, _ in shipped}
+    fuzzed = {(package["name"], package["version"]) for package in metadata_of("fuzz/Cargo.toml")}
+    assert {(name, version) for name, version in fuzzed if name in known} - shipped == set()
 
 
 def test_no_crate_of_the_workspace_is_published(packages: list[dict[str, Any]]) -> None:
