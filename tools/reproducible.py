@@ -1,7 +1,7 @@
 """Build the wheel of a commit twice, in folders of different names, and compare the bytes.
 
-Exits with 1 where the two differ, naming each file that does, or where one names a folder of the machine that built it. It
-takes twice the time of a release build; the folders are removed unless something differs.
+Exits with 1 where the two differ, naming each file that does, or where one names a folder of the machine that
+built it. It takes twice the time of a release build; the folders are removed unless something is found.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def build(commit: str, folder: Path, maturin: Path) -> dict[str, Path]:
-    """Build wheel and source distribution of `commit` in a fresh clone at `folder`; the files by their names."""
+    """Build wheel and source distribution of `commit` in a clone at `folder`; the files by name."""
     subprocess.run(["git", "clone", "--quiet", "--no-checkout", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "--quiet", "--detach", commit], cwd=folder, check=True)
     environment = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
@@ -31,7 +31,7 @@ def build(commit: str, folder: Path, maturin: Path) -> dict[str, Path]:
 
 
 def contents(archive: Path) -> dict[str, bytes]:
-    """The files in a wheel or in a source distribution."""
+    """Read the files in a wheel or in a source distribution."""
     if archive.suffix == ".whl":
         with ZipFile(archive) as wheel:
             return {name: wheel.read(name) for name in wheel.namelist()}
@@ -41,7 +41,7 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """What differs between two archives; nothing if their bytes are the same."""
+    """List what differs between two archives; nothing if their bytes are the same."""
     if one.read_bytes() == other.read_bytes():
         return []
     ours, theirs = contents(one), contents(other)
@@ -50,7 +50,7 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def traces(archive: Path, words: list[str]) -> list[str]:
-    """Which files of an archive name one of these folders."""
+    """Find which files of an archive name one of these folders."""
     return [
         f"{name} names {word}"
         for name, data in contents(archive).items()
@@ -61,7 +61,9 @@ def traces(archive: Path, words: list[str]) -> list[str]:
 
 def main() -> int:
     """Build twice, compare, report."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--commit", default="HEAD", help="what to build (default: HEAD)")
     parser.add_argument("--maturin", type=Path, default=ROOT / ".venv" / "bin" / "maturin")
     arguments = parser.parse_args()

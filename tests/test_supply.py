@@ -1,0 +1,107 @@
+"""Python packages and files of others in the package: pinned by hash, under licenses that are allowed."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from base64 import b64decode
+from hashlib import sha256
+from importlib import metadata
+from typing import Any
+
+import pytest
+
+from conftest import ROOT
+from test_dependencies import is_allowed
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import sbom
+from python_licenses import RULES, license_of, locked, normalized
+
+BUNDLED: list[dict[str, Any]] = tomllib.loads((ROOT / "requirements" / "bundled.toml").read_text())["file"]
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
+
+
+def installed() -> list[str]:
+    """The pinned packages that are installed; others are for other systems or other Pythons."""
+    present = {normalized(found.name) for found in metadata.distributions() if found.name}
+    names = sorted(locked().keys() & present)
+    assert len(names) > 80
+    return names
+
+
+def needed() -> set[str]:
+    """The packages that a user of perhop installs, extras included."""
+    bom = sbom.Bom()
+    project = PROJECT["project"]
+    optional = [text for extra in sbom.EXTRAS for text in project["optional-dependencies"][extra]]
+    sbom.python_packages(bom, [*project["dependencies"], *optional], sbom.ComponentScope.REQUIRED)
+    return {one.name for one in bom.components}
+
+
+def test_every_license_of_a_python_package_is_allowed() -> None:
+    development = {*RULES["allow"], *RULES["allow-development"]}
+    licenses = {name: license_of(name) or "(none)" for name in installed()}
+    refused = {name: said for name, said in licenses.items() if not is_allowed(said, development)}
+    assert refused == {}
+
+
+def test_what_a_user_installs_asks_for_nothing_but_its_notice() -> None:
+    licenses = {name: license_of(name) or "(none)" for name in needed()}
+    assert len(licenses) > 20
+    assert {name: said for name, said in licenses.items() if not is_allowed(said, RULES["allow"])} == {}
+
+
+def test_every_rule_of_licenses_is_needed() -> None:
+    names = installed()
+    said = " ".join(license_of(name) or "" for name in names)
+    parts = [part for file in BUNDLED for part in file["parts"]]
+    said += " ".join(part["license"] for part in parts)
+    allowed = {*RULES["allow"], *RULES["allow-development"]}
+    assert {license for license in allowed if license not in re.findall(r"[A-Za-z0-9.-]+", said)} == set()
+    assert set(RULES["stated"]) <= set(names)
+
+
+def test_the_license_of_unknown_words_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(RULES, "stated", {})
+    monkeypatch.setitem(RULES, "spelled", {})
+    assert license_of("jinja2") == "BSD License"
+    assert not is_allowed("BSD-License", RULES["allow"])
+
+
+def test_every_python_package_has_its_hash_and_none_is_installed_without() -> None:
+    packages = locked()
+    assert len(packages) > 80
+    bare = [name for name, versions in packages.items() for hashes in versions.values() if not hashes]
+    assert bare == []
+    makefile = (ROOT / "Makefile").read_text()
+    installs = [line for line in makefile.splitlines() if "pip install" in line]
+    assert len(installs) == 1
+    assert "--require-hashes -r requirements/dev.lock" in installs[0]
+
+
+def test_the_build_takes_the_maturin_of_the_lock() -> None:
+    (version,) = locked()["maturin"]
+    assert PROJECT["build-system"]["requires"] == [f"maturin=={version}"]
+
+
+@pytest.mark.parametrize("file", BUNDLED, ids=lambda file: str(file["name"]))
+def test_a_file_of_others_is_the_pinned_one(file: dict[str, Any]) -> None:
+    data = (ROOT / file["path"]).read_bytes()
+    assert sha256(data).hexdigest() == file["sha256"]
+    assert f'version="{file["version"]}"'.encode() in data
+    for one in [file, *file["parts"]]:
+        assert is_allowed(one["license"], RULES["allow"])
+        if notice := one.get("license-file"):
+            assert "copyright" in (ROOT / notice).read_text().lower()
+    assert file["archive"].endswith(f"/{file['name']}-{file['version']}.tgz")
+    kind, _, digest = file["integrity"].partition("-")
+    assert (kind, len(b64decode(digest))) == ("sha512", 64)
+
+
+def test_every_minified_script_is_listed() -> None:
+    scripts = {str(path.relative_to(ROOT)) for path in (ROOT / "python").rglob("*.min.*")}
+    assert scripts == {file["path"] for file in BUNDLED}
+    assert not list(ROOT.glob("**/package*.json")), "packages of npm would need a lock of their own"

@@ -1,0 +1,204 @@
+"""Write the software bill of materials of a release, as CycloneDX 1.6 in JSON.
+
+It lists the crates compiled into the extension module (`cargo tree`, hashes of Cargo.lock), the script in the
+report (requirements/bundled.toml), and the Python packages that perhop needs or can use (what is installed,
+hashes of requirements/dev.lock). cargo-cyclonedx and cyclonedx-py know one of the three each, the latter
+either licenses or hashes, and the former names the folder of the build; cyclonedx-python-lib writes the
+document. The same commit gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+import uuid
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from cyclonedx.model import (
+    ExternalReference,
+    ExternalReferenceType,
+    HashAlgorithm,
+    HashType,
+    Property,
+    XsUri,
+)
+from cyclonedx.model.bom import Bom
+from cyclonedx.model.component import Component, ComponentScope, ComponentType
+from cyclonedx.model.license import LicenseExpression
+from cyclonedx.output.json import JsonV1Dot6
+from packageurl import PackageURL
+from packaging.requirements import Requirement
+from python_licenses import license_of, locked, normalized
+
+ROOT = Path(__file__).parent.parent
+REPOSITORY = "https://github.com/perhop/perhop"
+# Extras whose packages are pinned; `notebook` is not, any Jupyter serves.
+EXTRAS = ("plot", "pandas", "live")
+
+
+def sha256(digest: str) -> HashType:
+    """Write a hash as CycloneDX does."""
+    return HashType(alg=HashAlgorithm.SHA_256, content=digest)
+
+
+def component(
+    kind: str,
+    name: str,
+    version: str,
+    license: str | None,
+    *,
+    own: bool = False,
+    **more: Any,  # noqa: ANN401 - whatever Component takes
+) -> Component:
+    """Describe a package of an index (`cargo`, `pypi`, `npm`), or one of perhop's own crates."""
+    url = PackageURL(
+        kind, name=name, version=version, qualifiers={"vcs_url": f"git+{REPOSITORY}"} if own else None
+    )
+    licenses = [LicenseExpression(license.replace("/", " OR "))] if license else []
+    return Component(
+        type=more.pop("type", ComponentType.LIBRARY),
+        name=name,
+        version=version,
+        purl=url,
+        bom_ref=url.to_string(),
+        licenses=licenses,
+        **more,
+    )
+
+
+def compiled(edges: str) -> set[tuple[str, str]]:
+    """Ask cargo for names and versions of the crates of the extension module, on any platform.
+
+    `cargo metadata` would add what the crates' tests switch on.
+    """
+    line = ["cargo", "tree", "--locked", "--package", "perhop-py", "--target", "all", "--prefix", "none"]
+    line += ["--edges", edges, "--format", "{p}"]
+    shown = subprocess.run(line, cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    rows = [row.split() for row in shown.splitlines() if row]
+    return {(row[0], row[1].removeprefix("v")) for row in rows}
+
+
+def crates(bom: Bom) -> Component:
+    """Add every crate that the extension module is compiled from, and return its own.
+
+    What build scripts alone need has the scope `excluded`: it runs while compiling and is not in the wheel.
+    """
+    line = ["cargo", "metadata", "--locked", "--quiet", "--format-version", "1"]
+    found = json.loads(subprocess.run(line, cwd=ROOT, capture_output=True, check=True).stdout)
+    pinned = tomllib.loads((ROOT / "Cargo.lock").read_text())["package"]
+    checksums = {(crate["name"], crate["version"]): crate.get("checksum") for crate in pinned}
+    shipped, built = compiled("normal"), compiled("normal,build")
+    made = {}
+    for package in found["packages"]:
+        name, version = crate = package["name"], package["version"]
+        if crate not in built:
+            continue
+        checksum = checksums[crate]
+        made[package["id"]] = component(
+            "cargo",
+            name,
+            version,
+            package["license"],
+            own=package["source"] is None,
+            hashes=[sha256(checksum)] if checksum else [],
+            scope=ComponentScope.REQUIRED if crate in shipped else ComponentScope.EXCLUDED,
+        )
+    bom.components.update(made.values())
+    for node in found["resolve"]["nodes"]:
+        if one := made.get(node["id"]):
+            kinds = {dep["pkg"]: {kind["kind"] for kind in dep["dep_kinds"]} for dep in node["deps"]}
+            bom.register_dependency(
+                one, [made[key] for key in kinds if key in made and kinds[key] != {"dev"}]
+            )
+    return next(one for one in made.values() if one.name == "perhop-py")
+
+
+def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope) -> list[Component]:
+    """Add the pinned packages that these requirements bring, and return those that they name."""
+    pins = locked()
+    existing = {one.bom_ref.value: one for one in bom.components}
+
+    def add(requirement: Requirement) -> Component:
+        name = normalized(requirement.name)
+        # KeyError where what is installed is not what is pinned.
+        version = metadata.version(name)
+        hashes = pins[name][version]
+        one = component("pypi", name, version, license_of(name), scope=scope)
+        if known := existing.get(one.bom_ref.value):
+            return known
+        # The lock does not say which of a package's files a machine takes.
+        files = ExternalReference(
+            type=ExternalReferenceType.DISTRIBUTION,
+            url=XsUri(f"https://pypi.org/project/{name}/{version}/#files"),
+            comment="the wheels and the source distribution; an installed file has one of these hashes",
+            hashes=[sha256(digest) for digest in sorted(hashes)],
+        )
+        one.external_references.add(files)
+        bom.components.add(one)
+        existing[one.bom_ref.value] = one
+        further = [Requirement(text) for text in metadata.requires(name) or []]
+        extras = ["", *requirement.extras]
+        taken = [
+            add(need)
+            for need in further
+            if need.marker is None or any(need.marker.evaluate({"extra": extra}) for extra in extras)
+        ]
+        bom.register_dependency(one, taken)
+        return one
+
+    return [add(Requirement(text)) for text in requirements]
+
+
+def bundled(bom: Bom) -> list[Component]:
+    """Add the files of others that lie in the package, with what they are made of."""
+    made = []
+    for file in tomllib.loads((ROOT / "requirements" / "bundled.toml").read_text())["file"]:
+        one = component("npm", file["name"], file["version"], file["license"], scope=ComponentScope.REQUIRED)
+        one.hashes.add(sha256(file["sha256"]))
+        one.properties.add(Property(name="perhop:path", value=file["path"]))
+        bom.components.add(one)
+        parts = [component("npm", part["name"], part["version"], part["license"]) for part in file["parts"]]
+        for part in parts:
+            bom.components.add(part)
+        bom.register_dependency(one, parts)
+        made.append(one)
+    return made
+
+
+def bill() -> str:
+    """Make the document, dated by SOURCE_DATE_EPOCH (seconds since 1970); KeyError without it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    bom = Bom()
+    bom.metadata.timestamp = datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), UTC)
+    top = component("pypi", "perhop", version, project["license"], type=ComponentType.APPLICATION)
+    bom.metadata.component = top
+    direct = [crates(bom), *bundled(bom)]
+    direct += python_packages(bom, project["dependencies"], ComponentScope.REQUIRED)
+    optional = [text for extra in EXTRAS for text in project["optional-dependencies"][extra]]
+    direct += python_packages(bom, optional, ComponentScope.OPTIONAL)
+    bom.register_dependency(top, direct)
+    # A number of its own for each content, and the same for the same.
+    bom.serial_number = uuid.UUID(int=0)
+    bom.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, JsonV1Dot6(bom).output_as_string())
+    return str(JsonV1Dot6(bom).output_as_string(indent=2)) + "\n"
+
+
+def main() -> int:
+    """Write it into the folder that is named."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
+    (folder / f"perhop-{version}.cdx.json").write_text(bill())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
