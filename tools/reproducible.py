@@ -67,9 +67,12 @@ def main() -> int:
     parser.add_argument("--commit", default="HEAD", help="what to build (default: HEAD)")
     parser.add_argument("--maturin", type=Path, default=ROOT / ".venv" / "bin" / "maturin")
     arguments = parser.parse_args()
+    # Whatever is committed meanwhile.
+    line = ["git", "rev-parse", "--verify", f"{arguments.commit}^{{commit}}"]
+    commit = subprocess.run(line, cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
     top = Path(tempfile.mkdtemp(prefix="perhop-reproducible-"))
     folders = [top / "one", top / "another folder" / "of a longer name"]
-    one, other = (build(arguments.commit, folder, arguments.maturin.absolute()) for folder in folders)
+    one, other = (build(commit, folder, arguments.maturin.absolute()) for folder in folders)
     found = [f"only in one of them: {name}" for name in sorted(one.keys() ^ other.keys())]
     words = [str(top), str(ROOT), f"{Path.home()}/"]
     for name in sorted(one.keys() & other.keys()):
