@@ -16,12 +16,12 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 # True if all given Debian packages are installed; dpkg-query also knows packages that others only suggest.
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
-.PHONY: help setup quick ci-packages bench-packages check format lint types msrv aarch64 msrv-version test test-rust test-python docs \
+.PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs \
   fuzz-short fuzz reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock \
   deny wheel sbom release reproducible clean
 
 help: ## list the targets
-	@grep -E '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /\1\t/' | expand -t 20
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
 setup: $(VENV)/built ## create .venv with the pinned packages and build perhop into it
 
@@ -76,7 +76,7 @@ types: setup ## mypy, and stubtest of the extension module's stub
 msrv: ## check the workspace with the oldest supported compiler (rustup toolchain install of it first)
 	cargo +$(MSRV) check --workspace --all-targets --locked
 
-aarch64: ## check the live path for 64-bit ARM (rustup target add aarch64-unknown-linux-gnu first)
+arm: ## check the live path for 64-bit ARM (rustup target add aarch64-unknown-linux-gnu first)
 	cargo check --package perhop-live --locked --target aarch64-unknown-linux-gnu
 
 msrv-version:

@@ -1,0 +1,77 @@
+"""What tools/reproducible.py finds in two archives, and in one that names the folder of its build."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from zipfile import ZipFile, ZipInfo
+
+import pytest
+
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT / "tools"))
+
+import reproducible
+
+
+def wheel(path: Path, files: dict[str, bytes], year: int = 2026) -> Path:
+    with ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(ZipInfo(name, (year, 1, 1, 0, 0, 0)), data)
+    return path
+
+
+def source(path: Path, files: dict[str, bytes]) -> Path:
+    with tarfile.open(path, "w:gz") as archive:
+        for name, data in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return path
+
+
+def test_archives_of_the_same_bytes_do_not_differ(tmp_path: Path) -> None:
+    files = {"a": b"1", "b": b"2"}
+    one, other = (wheel(tmp_path / name, files) for name in ("one.whl", "other.whl"))
+    assert reproducible.differences(one, other) == []
+
+
+@pytest.mark.parametrize("suffix", [".whl", ".tar.gz"])
+def test_each_file_that_differs_is_named(tmp_path: Path, suffix: str) -> None:
+    make = wheel if suffix == ".whl" else source
+    one = make(tmp_path / f"one{suffix}", {"a": b"1", "b": b"2", "c": b"3"})
+    other = make(tmp_path / f"other{suffix}", {"a": b"1", "b": b"4", "d": b"3"})
+    assert reproducible.differences(one, other) == ["b", "c", "d"]
+
+
+def test_a_date_that_differs_is_found(tmp_path: Path) -> None:
+    one = wheel(tmp_path / "one.whl", {"a": b"1"}, 2025)
+    other = wheel(tmp_path / "other.whl", {"a": b"1"}, 2026)
+    (found,) = reproducible.differences(one, other)
+    assert "dates" in found
+
+
+def test_a_file_that_names_the_folder_of_the_build_is_found(tmp_path: Path) -> None:
+    made = wheel(tmp_path / "one.whl", {"a": b"\0/build/here/lib.rs\0", "b": b"/perhop/lib.rs"})
+    assert reproducible.traces(made, ["/build/here", "/elsewhere"]) == ["a names /build/here"]
+
+
+def test_the_build_is_told_date_and_paths(tmp_path: Path) -> None:
+    """What maturin is started with, by a program in its place."""
+    program = tmp_path / "maturin"
+    program.write_text('#!/bin/sh\necho "$1 $SOURCE_DATE_EPOCH"\necho "$CARGO_ENCODED_RUSTFLAGS"\n')
+    program.chmod(0o755)
+    line = [ROOT / "tools" / "build_wheel.sh", tmp_path / "dist"]
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/home/me",
+        "MATURIN": str(program),
+        "SOURCE_DATE_EPOCH": "7",
+    }
+    shown = subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout
+    flags = f"--remap-path-prefix=/home/me/.cargo=/cargo\x1f--remap-path-prefix={ROOT}=/perhop"
+    assert shown.splitlines() == ["build 7", flags, "sdist 7", flags]
