@@ -74,4 +74,22 @@ def test_the_build_is_told_date_and_paths(tmp_path: Path) -> None:
     }
     shown = subprocess.run(line, env=environment, capture_output=True, text=True, check=True).stdout
     flags = f"--remap-path-prefix=/home/me/.cargo=/cargo\x1f--remap-path-prefix={ROOT}=/perhop"
-    assert shown.splitlines() == ["build 7", flags, "sdist 7", flags]
+    assert shown.splitlines() == ["sdist 7", flags, "build 7", flags]
+
+
+def test_two_source_distributions_of_a_commit_are_the_same(tmp_path: Path) -> None:
+    """By maturin itself; the wheel, which takes minutes, is left to `make reproducible`."""
+    inside = subprocess.run(["git", "rev-parse"], cwd=ROOT, capture_output=True, check=False)
+    if inside.returncode != 0:
+        pytest.skip("not a git checkout")
+    maturin = Path(sys.executable).with_name("maturin")
+    program = tmp_path / "maturin"
+    program.write_text(f'#!/bin/sh\nif [ "$1" = sdist ]; then exec {maturin} "$@"; fi\n')
+    program.chmod(0o755)
+    folders = [tmp_path / "one", tmp_path / "another folder" / "of a longer name"]
+    one, other = (reproducible.build("HEAD", folder, program) for folder in folders)
+    (name,) = one.keys() & other.keys()
+    assert name.endswith(".tar.gz")
+    assert reproducible.differences(one[name], other[name]) == []
+    assert reproducible.traces(one[name], [str(tmp_path), str(ROOT)]) == []
+    assert any(file.endswith("/Cargo.lock") for file in reproducible.contents(one[name]))
