@@ -176,6 +176,5 @@ release: wheel sbom ## wheel, source distribution and CycloneDX SBOM in dist/
 reproducible: $(VENV)/packages ## build the wheel of HEAD twice, in different folders, and compare the bytes
 	$(PYTHON) tools/reproducible.py
 
-
 clean: ## remove everything that was built
 	rm -rf $(VENV) target results dist docs/_build docs/reference/generated

@@ -136,7 +136,7 @@ def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope
         # The lock does not say which of a package's files a machine takes.
         files = ExternalReference(
             type=ExternalReferenceType.DISTRIBUTION,
-            url=XsUri(f"https://pypi.org/project/{name}/{version}/#files"),
+            url=XsUri(str(one.purl)),
             comment="the wheels and the source distribution; an installed file has one of these hashes",
             hashes=[sha256(digest) for digest in sorted(hashes)],
         )
