@@ -3,6 +3,7 @@
 //! Bits are counted in 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is whole:
 //! every bound here is exact.
 
+mod plain;
 mod profile;
 
 use perhop_qos::meter::{FlowMeters, Meter};
@@ -11,7 +12,8 @@ use perhop_qos::{Color, FlowKey, Packet, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use self::profile::{Arrival, BYTE, arrivals_of, bits, bytes, colors, measure, meter, mode};
+use self::plain::meters::{Arrival, BYTE};
+use self::profile::{arrivals_of, bits, bytes, colors, measure, meter, mode};
 
 /// Bursts, odd picoseconds and long silences, packets of 1 to 1500 bytes, any of four colors.
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {

@@ -2,92 +2,25 @@
 //! plain arithmetic of 128 bits and 10⁻¹² bit, for rates, bursts, silences and lengths on both sides of every
 //! limit.
 
+mod plain;
 mod profile;
 
-use perhop_qos::{Color, Time};
+use perhop_qos::random::Streams;
+use plain::meters::{Arrival, PlainMeter};
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use self::profile::{Arrival, BYTE, arrivals_of, bits, bytes, colors, mode};
+use self::profile::{arrivals_of, bits, bytes, colors, mode};
 
-/// One bucket, in 10⁻¹² bit.
-struct Plain {
-    rate: u128,
-    size: u128,
-    tokens: u128,
-    last: u128,
-}
-
-impl Plain {
-    fn full(rate: u64, burst: u64) -> Plain {
-        let size = u128::from(burst) * BYTE;
-        Plain { rate: rate.into(), size, tokens: size, last: 0 }
+/// The colors of `arrivals` by the meter that `config` says are those of plain arithmetic.
+fn compare(config: Value, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
+    let found = colors(config.clone(), arrivals);
+    let mut plain = PlainMeter::of(&serde_json::from_value(config).unwrap(), &Streams::new(1, 0));
+    for (index, (arrival, found)) in arrivals.iter().zip(found).enumerate() {
+        let Some(expected) = plain.color(arrival) else { return Ok(()) };
+        prop_assert_eq!(found, expected, "packet {}", index);
     }
-    fn earned(&mut self, now: Time) -> u128 {
-        let now = u128::from(now.as_picoseconds());
-        let earned = self.rate * now.saturating_sub(self.last);
-        self.last = self.last.max(now);
-        earned
-    }
-    /// Adds `earned`, and returns what did not fit.
-    fn add(&mut self, earned: u128) -> u128 {
-        let fits = earned.min(self.size - self.tokens);
-        self.tokens += fits;
-        earned - fits
-    }
-    fn at(&mut self, now: Time) -> &mut Plain {
-        let earned = self.earned(now);
-        self.add(earned);
-        self
-    }
-    fn take(&mut self, length: u32) -> bool {
-        let cost = u128::from(length) * BYTE;
-        let takes = cost <= self.tokens;
-        self.tokens -= if takes { cost } else { 0 };
-        takes
-    }
-}
-
-/// What `judge` says of each packet; in a color-blind meter they are all green.
-fn plainly(arrivals: &[Arrival], mode: &str, mut judge: impl FnMut(Arrival) -> Color) -> Vec<Color> {
-    let blind = mode == "color-blind";
-    let seen =
-        |arrival: &Arrival| Arrival { color: if blind { Color::GREEN } else { arrival.color }, ..*arrival };
-    arrivals.iter().map(|arrival| judge(seen(arrival))).collect()
-}
-
-/// What RFC 2697 and RFC 4115 say of a packet of this color, where both buckets are filled.
-fn committed_first(color: Color, length: u32, [committed, excess]: [&mut Plain; 2]) -> Color {
-    if color == Color::GREEN && committed.take(length) {
-        Color::GREEN
-    } else if color <= Color::YELLOW && excess.take(length) {
-        Color::YELLOW
-    } else {
-        color.max(Color::RED)
-    }
-}
-
-/// The committed access rate as its description goes: tokens in 10⁻¹² bit, below 0 where they are owed.
-fn committed_access_rate(arrivals: &[Arrival], rate: u64, burst: u64, limit: u64) -> Vec<Color> {
-    let units = |bytes: u64| i128::from(bytes) * BYTE.cast_signed();
-    let (mut tokens, mut compounded, mut last) = (units(burst), 0, Time::ZERO);
-    let judge = |arrival: &Arrival| {
-        let elapsed = i128::from((arrival.at - last).as_picoseconds());
-        tokens = units(burst).min((i128::from(rate) * elapsed).saturating_add(tokens));
-        last = arrival.at;
-        let after = tokens - units(arrival.length.into());
-        if after >= 0 {
-            tokens = after;
-            return Color::GREEN;
-        }
-        if compounded - after > units(limit) {
-            compounded = 0;
-            return Color::RED;
-        }
-        (tokens, compounded) = (after, compounded - after);
-        Color::GREEN
-    };
-    arrivals.iter().map(judge).collect()
+    Ok(())
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
@@ -117,71 +50,66 @@ proptest! {
 
     #[test]
     fn token_bucket(arrivals in arrivals(), rate in rate(), burst in burst()) {
-        let mut plain = Plain::full(rate, burst);
-        let expected = plainly(&arrivals, "color-blind", |arrival| {
-            if plain.at(arrival.at).take(arrival.length) { Color::GREEN } else { Color::RED }
-        });
-        let config = json!({"token-bucket": {"rate": bits(rate), "burst": bytes(burst)}});
-        prop_assert_eq!(colors(config, &arrivals), expected);
+        compare(json!({"token-bucket": {"rate": bits(rate), "burst": bytes(burst)}}), &arrivals)?;
+    }
+
+    #[test]
+    fn packet_rate(arrivals in arrivals(), rate in 1_u64..=1_000_000_000, burst in 1_u64..=1_000_000) {
+        let (rate, burst) = (format!("{rate} packets/s"), format!("{burst} packets"));
+        compare(json!({"packet-rate": {"rate": rate, "burst": burst, "excess": "yellow"}}), &arrivals)?;
     }
 
     #[test]
     fn token_bucket_with_debt(
         arrivals in arrivals(), rate in rate(), burst in burst(), limit in burst(),
     ) {
-        let config = json!({"token-bucket-with-debt":
-            {"rate": bits(rate), "burst": bytes(burst), "debt-limit": bytes(limit)}});
-        prop_assert_eq!(colors(config, &arrivals), committed_access_rate(&arrivals, rate, burst, limit));
+        let limits = json!({"rate": bits(rate), "burst": bytes(burst), "debt-limit": bytes(limit)});
+        compare(json!({"token-bucket-with-debt": limits}), &arrivals)?;
     }
 
     #[test]
     fn single_rate_tcm(
-        arrivals in arrivals(), cir in rate(), cbs in burst(), ebs in burst(), mode in mode(),
+        arrivals in arrivals(), cir in rate(), cbs in burst(), ebs in burst(), mode in mode(), early in any::<bool>(),
     ) {
-        let (mut committed, mut excess) = (Plain::full(cir, cbs), Plain::full(cir, ebs));
-        let expected = plainly(&arrivals, mode, |Arrival { at, length, color }| {
-            let earned = committed.earned(at);
-            excess.add(committed.add(earned));
-            committed_first(color, length, [&mut committed, &mut excess])
-        });
-        let config = json!({"single-rate-tcm":
-            {"cir": bits(cir), "cbs": bytes(cbs), "ebs": bytes(ebs), "mode": mode}});
-        prop_assert_eq!(colors(config, &arrivals), expected);
+        let kind = if early { "early-tcm" } else { "single-rate-tcm" };
+        compare(json!({kind: {"cir": bits(cir), "cbs": bytes(cbs), "ebs": bytes(ebs), "mode": mode}}), &arrivals)?;
     }
 
     #[test]
     fn two_rate_tcm(
         arrivals in arrivals(), cir in rate(), more in rate(), cbs in burst(), pbs in burst(), mode in mode(),
     ) {
-        let pir = cir + more;
-        let (mut committed, mut peak) = (Plain::full(cir, cbs), Plain::full(pir, pbs));
-        let expected = plainly(&arrivals, mode, |Arrival { at, length, color }| {
-            committed.at(at);
-            if color >= Color::RED || !peak.at(at).take(length) {
-                color.max(Color::RED)
-            } else if color == Color::GREEN && committed.take(length) {
-                Color::GREEN
-            } else {
-                Color::YELLOW
-            }
-        });
-        let config = json!({"two-rate-tcm":
-            {"cir": bits(cir), "cbs": bytes(cbs), "pir": bits(pir), "pbs": bytes(pbs), "mode": mode}});
-        prop_assert_eq!(colors(config, &arrivals), expected);
+        let rates = json!({"cir": bits(cir), "cbs": bytes(cbs), "pir": bits(cir + more), "pbs": bytes(pbs), "mode": mode});
+        compare(json!({"two-rate-tcm": rates}), &arrivals)?;
     }
 
     #[test]
     fn rfc4115(
         arrivals in arrivals(), cir in rate(), eir in rate(), cbs in burst(), ebs in burst(), mode in mode(),
     ) {
-        let (mut committed, mut excess) = (Plain::full(cir, cbs), Plain::full(eir, ebs));
-        let expected = plainly(&arrivals, mode, |Arrival { at, length, color }| {
-            committed.at(at);
-            excess.at(at);
-            committed_first(color, length, [&mut committed, &mut excess])
-        });
-        let config = json!({"rfc4115":
-            {"cir": bits(cir), "cbs": bytes(cbs), "eir": bits(eir), "ebs": bytes(ebs), "mode": mode}});
-        prop_assert_eq!(colors(config, &arrivals), expected);
+        let rates = json!({"cir": bits(cir), "cbs": bytes(cbs), "eir": bits(eir), "ebs": bytes(ebs), "mode": mode});
+        compare(json!({"rfc4115": rates}), &arrivals)?;
+    }
+
+    #[test]
+    fn rate_based(
+        arrivals in arrivals(), levels in prop::collection::vec((rate(), burst()), 1..8), mode in mode(),
+    ) {
+        let buckets: Vec<_> =
+            levels.iter().map(|(rate, burst)| json!({"rate": bits(*rate), "burst": bytes(*burst)})).collect();
+        compare(json!({"rate-based": {"buckets": buckets, "mode": mode}}), &arrivals)?;
+    }
+
+    /// From the same random numbers, where the last digits of the estimate do not decide.
+    #[test]
+    fn time_sliding_windows(
+        arrivals in arrivals(), ctr in rate(), more in rate(), interval in 1_u64..10_000, two in any::<bool>(),
+    ) {
+        let interval = format!("{interval}ms");
+        compare(if two {
+            json!({"tsw2cm": {"ctr": bits(ctr), "avg-interval": interval}})
+        } else {
+            json!({"tsw3cm": {"ctr": bits(ctr), "ptr": bits(ctr + more), "avg-interval": interval}})
+        }, &arrivals)?;
     }
 }

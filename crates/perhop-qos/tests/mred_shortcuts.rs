@@ -1,16 +1,14 @@
 //! Multi-level RED has a fast path where one average decides, and skips departures that no average samples.
 //! Neither changes a verdict or an average, to the last bit.
 
+mod plain;
 mod traffic;
 
-use perhop_qos::buffer::{
-    Averages, IdleConfig, Mred, MredConfig, ProbabilityConfig, ThresholdConfig, UpdateConfig,
-};
+use perhop_qos::buffer::{AboveMaxConfig, Averages, Mred, MredConfig, ProbabilityConfig, ThresholdConfig};
 use perhop_qos::packet::Ecn;
-use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
-use perhop_qos::units::PICOSECONDS_PER_SECOND;
-use perhop_qos::{Color, Packet, QueueSize, Time};
+use perhop_qos::{Color, DropCause, Packet, QueueSize, Verdict};
+use plain::red::{Fate, PlainAverages, PlainRed};
 use proptest::prelude::*;
 use serde_json::json;
 use traffic::{DRAIN, Traffic, run};
@@ -58,78 +56,6 @@ fn build(config: &MredConfig, averages: Averages) -> Mred {
     config.build(DRAIN, &Streams::new(11, 0)).unwrap()
 }
 
-/// The averages by their definition: each looks at every happening and asks whether it counts that packet.
-struct ByDefinition<'a> {
-    config: &'a MredConfig,
-    averages: Averages,
-    values: Vec<f64>,
-    idle_since: Vec<Time>,
-}
-
-impl ByDefinition<'_> {
-    fn new(config: &MredConfig, averages: Averages) -> ByDefinition<'_> {
-        let count = if averages == Averages::Single { 1 } else { config.precedences.len() };
-        ByDefinition { config, averages, values: vec![0.0; count], idle_since: vec![Time::ZERO; count] }
-    }
-    /// Whether the average `index` counts packets of `precedence`.
-    fn counts(&self, index: usize, precedence: usize) -> bool {
-        let precedence = precedence.min(self.config.precedences.len() - 1);
-        match self.averages {
-            Averages::Single => true,
-            Averages::Coupled => precedence <= index,
-            Averages::CoupledSampled | Averages::Decoupled => precedence == index,
-        }
-    }
-    /// The averages that count `packet`.
-    fn counting(&self, packet: &Packet) -> Vec<usize> {
-        (0..self.values.len()).filter(|index| self.counts(*index, packet.color.index())).collect()
-    }
-    /// What the queue holds of what the average `index` counts.
-    fn held(&self, index: usize, queue: &Occupancy) -> f64 {
-        let by_precedence = match self.config.precedences[0].min {
-            QueueSize::Packets(_) => queue.packets_of,
-            QueueSize::Bytes(_) => queue.bytes_of,
-        };
-        let counted = (0..Color::COUNT).filter(|precedence| self.counts(index, *precedence));
-        counted.map(|precedence| by_precedence[precedence]).sum::<u64>() as f64
-    }
-    fn sample(&mut self, index: usize, held: f64) {
-        self.values[index] += self.config.averaging.weight().unwrap() * (held - self.values[index]);
-    }
-    fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) {
-        for index in self.counting(packet) {
-            let held = self.held(index, queue);
-            if held > 0.0 {
-                self.sample(index, held);
-                continue;
-            }
-            let silence = now.saturating_sub(self.idle_since[index]).as_picoseconds() as f64;
-            // In this order, since a whole number of packets is to be one here where it is one there.
-            let packets_per_second = DRAIN.as_bits_per_second() as f64 / (8.0 * f64::from(LENGTH));
-            let gone_by = silence * (packets_per_second / PICOSECONDS_PER_SECOND as f64);
-            let samples = match self.config.idle {
-                IdleConfig::Decay => gone_by,
-                IdleConfig::DecayAndSample => gone_by + 1.0,
-                IdleConfig::DecayWholeAndSample => libm::floor(gone_by) + 1.0,
-                IdleConfig::None => 1.0,
-            };
-            self.values[index] *= libm::pow(1.0 - self.config.averaging.weight().unwrap(), samples);
-            self.idle_since[index] = now;
-        }
-    }
-    fn departure(&mut self, now: Time, packet: &Packet, queue: &Occupancy) {
-        for index in self.counting(packet) {
-            let held = self.held(index, queue);
-            if self.config.update == UpdateConfig::ArrivalsAndDepartures {
-                self.sample(index, held);
-            }
-            if held == 0.0 {
-                self.idle_since[index] = now;
-            }
-        }
-    }
-}
-
 proptest! {
     /// With packets of the mean length, a probability per byte is one per packet; a further test of each
     /// precedence that no packet reaches strikes nobody. Both take no fast path.
@@ -163,7 +89,7 @@ proptest! {
         ]),
         traffic in traffic(),
     ) {
-        let mut expected = ByDefinition::new(&config, averages);
+        let mut expected = PlainAverages::new(&config, averages, DRAIN);
         run(&mut build(&config, averages), &traffic, |now, arrives, packet, buffer, queue| {
             if arrives {
                 expected.arrival(now, packet, queue);
@@ -176,5 +102,42 @@ proptest! {
                 assert!((found - expected).abs() <= tolerance, "{averages:?} {index}: {found}, not {expected}");
             }
         });
+    }
+    /// Floyd and Jacobson's decisions, in floating point and from the same random numbers.
+    #[test]
+    fn verdicts_are_those_of_the_published_algorithm(
+        config in configs(),
+        averages in prop::sample::select(vec![
+            Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled,
+        ]),
+        gentle in any::<bool>(),
+        traffic in traffic(),
+    ) {
+        let above_max = if gentle { AboveMaxConfig::Gentle } else { AboveMaxConfig::default() };
+        let usual = MredConfig::default();
+        let config = MredConfig {
+            above_max, spared: usual.spared, after_forced: usual.after_forced, ecn: usual.ecn, limit: None, ..config
+        };
+        let mut expected = PlainRed::new(&config, averages, DRAIN, Streams::new(11, 0).stream());
+        let mut fates = Vec::new();
+        let mut known = true;
+        let verdicts = run(&mut build(&config, averages), &traffic, |now, arrives, packet, _, queue| {
+            if arrives {
+                let fate = if known { expected.arrival(now, packet, queue) } else { None };
+                known = fate.is_some();
+                fates.extend(fate);
+            } else {
+                expected.averages.departure(now, packet, queue);
+            }
+        });
+        for (arrival, (verdict, fate)) in verdicts.iter().zip(fates).enumerate() {
+            let found = match verdict {
+                Verdict::Pass => Fate::Kept,
+                Verdict::Drop(DropCause::EarlyRandom) => Fate::Drawn,
+                Verdict::Drop(DropCause::EarlyForced) => Fate::Forced,
+                other => panic!("{other:?}"),
+            };
+            prop_assert_eq!(found, fate, "arrival {}", arrival);
+        }
     }
 }

@@ -7,15 +7,7 @@ use perhop_qos::{Color, FlowKey, Packet, Time};
 use proptest::prelude::*;
 use serde_json::Value;
 
-/// Tokens for one byte, in 10⁻¹² bit.
-pub(crate) const BYTE: u128 = 8_000_000_000_000;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Arrival {
-    pub(crate) at: Time,
-    pub(crate) length: u32,
-    pub(crate) color: Color,
-}
+use super::plain::meters::Arrival;
 
 /// 1 to 79 packets `gap` picoseconds apart, each of `length` IP bytes and any of four colors.
 pub(crate) fn arrivals_of(
