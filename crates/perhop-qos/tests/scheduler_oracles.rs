@@ -2,18 +2,17 @@
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
 
+mod bounds;
 mod fluid;
 mod wire;
 
+use bounds::{BYTES_PER_SECOND, RATE, served};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{CapConfig, SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
 use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 use proptest::prelude::*;
 use wire::{Arrival, Departure, send};
 
-const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// Bytes per second of [`RATE`].
-const BYTES_PER_SECOND: f64 = 1e6;
 const LONGEST: u32 = 1500;
 
 const FAIR: [SchedulerConfig; 4] =
@@ -89,14 +88,6 @@ fn merge(trains: impl IntoIterator<Item = Arrival>) -> Vec<Arrival> {
     let mut arrivals: Vec<Arrival> = trains.into_iter().collect();
     arrivals.sort_by_key(|arrival| arrival.at);
     arrivals
-}
-
-/// Bytes of `queue` that the wire has sent by `now`, the packet on it counted as far as it has gone.
-fn served(departures: &[Departure], queue: Option<usize>, now: Time) -> f64 {
-    let of_queue = departures.iter().filter(|departure| queue.is_none_or(|queue| departure.queue == queue));
-    of_queue
-        .map(|d| (now.saturating_sub(d.starts).as_seconds() * BYTES_PER_SECOND).min(f64::from(d.length)))
-        .sum()
 }
 
 fn assert_shares(config: &QueueingConfig, arrivals: &[Arrival], expected: &[f64], tolerance: f64) {
@@ -193,11 +184,12 @@ fn nested_shares_multiply() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// What [`send`] checks, for every scheduler.
+    /// What [`send`] checks, for every scheduler, and what is proved of each.
     #[test]
-    fn every_scheduler_conserves_and_never_rests(arrivals in traces(4), weights in weights(4)) {
+    fn every_scheduler_conserves_never_rests_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
         for scheduler in ALL {
-            send(&queueing(scheduler, &weights), RATE, &arrivals);
+            let departures = send(&queueing(scheduler, &weights), RATE, &arrivals);
+            bounds::check(scheduler, &weights, &arrivals, &departures);
         }
     }
 
@@ -221,38 +213,6 @@ proptest! {
         }
     }
 
-    /// Parekh & Gallager 1993, theorem 1: no packet ends later than in the fluid server plus the time
-    /// of the longest packet.
-    #[test]
-    fn wfq_ends_no_later_than_gps_plus_one_packet(arrivals in traces(4), weights in weights(4)) {
-        let fluid = fluid::finish_times(&arrivals, &weights, BYTES_PER_SECOND);
-        let longest = arrivals.iter().map(|arrival| arrival.length).max().unwrap();
-        for departure in send(&queueing(SchedulerConfig::Wfq, &weights), RATE, &arrivals) {
-            let bound = fluid[departure.arrival] + f64::from(longest) / BYTES_PER_SECOND;
-            // One picosecond for the fluid's floating point.
-            prop_assert!(departure.ends.as_seconds() <= bound + 1e-12, "{departure:?}: {bound}");
-        }
-    }
-
-    /// Bennett & Zhang 1997 on WF2Q+, its bit worst-case fair index: between a packet's arrival a and its
-    /// end d, W_i(a, d) ≥ φ_i W(a, d) − (L_i + (L − L_i) φ_i).
-    #[test]
-    fn wf2q_plus_is_worst_case_fair(arrivals in traces(4), weights in weights(4)) {
-        let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &arrivals);
-        let longest = |queue: Option<usize>| {
-            let packets = arrivals.iter().filter(|arrival| queue.is_none_or(|queue| arrival.queue == queue));
-            f64::from(packets.map(|arrival| arrival.length).max().unwrap_or(0))
-        };
-        for departure in &departures {
-            let queue = Some(departure.queue);
-            let part = weights[departure.queue] / weights.iter().sum::<f64>();
-            let index = longest(queue) + (longest(None) - longest(queue)) * part;
-            let (from, to) = (arrivals[departure.arrival].at, departure.ends);
-            let sent = |queue| served(&departures, queue, to) - served(&departures, queue, from);
-            prop_assert!(sent(queue) >= part * sent(None) - index - 1e-3, "{departure:?}");
-        }
-    }
-
     /// Bennett & Zhang 1996: with all classes backlogged WF2Q, and so WF2Q+, is never more than
     /// (1 − φ_i) L_i ahead of the fluid server, where WFQ may be by half a round.
     #[test]
@@ -272,56 +232,16 @@ proptest! {
         }
     }
 
-    /// Goyal, Vin & Cheng 1996 on SCFQ: a packet ends no later than its guaranteed-rate clock,
-    /// G = max(a, G of the previous packet) + L / ρ_i, plus one longest packet of every other class.
+    /// As above, with every class backlogged for long.
     #[test]
-    fn scfq_keeps_its_delay_bound(arrivals in traces(4), weights in weights(4)) {
-        let departures = send(&queueing(SchedulerConfig::Scfq, &weights), RATE, &arrivals);
-        let longest = |queue| {
-            let own = arrivals.iter().filter(|arrival| arrival.queue == queue).map(|arrival| arrival.length);
-            f64::from(own.max().unwrap_or(0)) / BYTES_PER_SECOND
-        };
-        let mut clocks = [0.0f64; 4];
-        for departure in departures {
-            let rate = BYTES_PER_SECOND * weights[departure.queue] / weights.iter().sum::<f64>();
-            let clock = &mut clocks[departure.queue];
-            *clock = clock.max(arrivals[departure.arrival].at.as_seconds()) + f64::from(departure.length) / rate;
-            let others: f64 = (0..4).filter(|queue| *queue != departure.queue).map(longest).sum();
-            prop_assert!(departure.ends.as_seconds() <= *clock + others + 1e-9, "{departure:?}");
-        }
-    }
-
-    /// Shreedhar & Varghese 1995: on every interval in which two classes are backlogged, what they
-    /// sent per quantum differs by at most 2 Max + Q, in units of the smallest quantum Q.
-    #[test]
-    fn drr_keeps_its_fairness_bound(weights in weights(3), lengths in proptest::collection::vec((0..3usize, 40..=LONGEST), 300)) {
+    fn rounds_and_clocks_are_fair_to_backlogged_classes(
+        weights in weights(3), lengths in proptest::collection::vec((0..3usize, 40..=LONGEST), 300),
+    ) {
         let arrivals: Vec<Arrival> =
             lengths.into_iter().map(|(queue, length)| Arrival { at: Time::ZERO, queue, length }).collect();
-        let departures = send(&queueing(SchedulerConfig::Drr, &weights), RATE, &arrivals);
-        let smallest = weights.iter().copied().fold(f64::INFINITY, f64::min);
-        let bound = 2.0 * f64::from(LONGEST) + 500.0 * smallest;
-        // While all are backlogged: up to where the first class runs out.
-        let last = |queue| departures.iter().rposition(|departure| departure.queue == queue).unwrap_or(0);
-        let until = (0..3).map(last).min().unwrap();
-        for from in 0..until {
-            let mut sent = [0.0; 3];
-            for departure in &departures[from..until] {
-                sent[departure.queue] += f64::from(departure.length) * smallest / weights[departure.queue];
-                let spread = sent.iter().copied().fold(0.0, f64::max) - sent.iter().copied().fold(f64::INFINITY, f64::min);
-                prop_assert!(spread <= bound + 1e-6, "{sent:?}");
-            }
-        }
-    }
-
-    /// Strict priority: nobody waits for a lower level but for the packet on the wire.
-    #[test]
-    fn priority_is_inverted_by_the_packet_on_the_wire_only(arrivals in traces(3)) {
-        let departures = send(&queueing(SchedulerConfig::Priority, &[1.0; 3]), RATE, &arrivals);
-        for lower in &departures {
-            let overtaken = departures.iter().find(|higher| {
-                higher.queue < lower.queue && arrivals[higher.arrival].at <= lower.starts && higher.starts > lower.starts
-            });
-            prop_assert!(overtaken.is_none(), "{lower:?} before {overtaken:?}");
+        for scheduler in [SchedulerConfig::Wrr, SchedulerConfig::Drr, SchedulerConfig::Scfq] {
+            let departures = send(&queueing(scheduler, &weights), RATE, &arrivals);
+            bounds::check(scheduler, &weights, &arrivals, &departures);
         }
     }
 
