@@ -17,7 +17,7 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs \
-  fuzz-short fuzz reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock \
+  fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock \
   deny wheel sbom release reproducible clean
 
 help: ## list the targets
@@ -124,6 +124,14 @@ fuzz: ## fuzz for FUZZ_SECONDS each, by default an hour; a finding lies in fuzz/
 	    fuzz/corpus/$(target) $(FUZZ_SEEDS_$(target)) 2> fuzz/artifacts/$(target).log || \
 	    { tail -n 40 fuzz/artifacts/$(target).log; exit 1; }; \
 	  echo "$(target): $$(sed -n 's/.*number_of_executed_units: //p' fuzz/artifacts/$(target).log) inputs, no finding";)
+
+coverage: ## lines that the Rust tests run, by crate, against floors (needs cargo-tarpaulin)
+	$(PYTHON) tools/coverage.py
+
+MUTANTS_FLOOR := 0.9
+mutants: ## small faults in the data plane and in measuring, and how many the tests find (needs cargo-mutants)
+	$(PYTHON) tools/mutants.py perhop-qos --floor $(MUTANTS_FLOOR)
+	$(PYTHON) tools/mutants.py perhop-measure --tests perhop-sim --sample 200 --floor $(MUTANTS_FLOOR)
 
 bench-packages: ## install the Debian packages that benchmarks compare with (requirements/bench.txt; root on Debian)
 	@missing=; \

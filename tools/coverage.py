@@ -1,0 +1,75 @@
+"""Lines of the data plane that the Rust tests of the workspace run, by crate, against floors.
+
+    python tools/coverage.py [--crate perhop-qos]... [--missed]
+
+Measured by cargo-tarpaulin from LLVM's counters; it reads them without LLVM's tools, which the compiler's
+distribution leaves out. The lines of tests themselves do not count, and neither do runs of the Python tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parent.parent
+_FOLDER = _ROOT / "target" / "coverage"
+#: Per cent of lines that each crate's tests must run.
+FLOORS = {"perhop-qos": 95.0, "perhop-ios": 95.0, "perhop-measure": 0.0, "perhop-net": 0.0}
+#: Crates whose tests run others: the plain engine and the measurements have their tests in the simulator.
+_TESTERS = {"perhop-measure": "perhop-sim", "perhop-net": "perhop-sim"}
+
+#: By file: its lines, and whether each was run.
+_Lines = dict[str, dict[int, bool]]
+
+
+def measured(crates: list[str]) -> _Lines:
+    """Run the tests of `crates` with counters, and return what they ran of them."""
+    packages = sorted({*crates, *(_TESTERS[crate] for crate in crates if crate in _TESTERS)})
+    command = ["cargo", "tarpaulin", "--engine", "llvm", "--skip-clean", "--locked", "--out", "Json"]
+    command += ["--target-dir", str(_FOLDER / "build"), "--output-dir", str(_FOLDER)]
+    command += [argument for package in packages for argument in ("--packages", package)]
+    command += [argument for crate in crates for argument in ("--include-files", f"crates/{crate}/src/*")]
+    subprocess.run(command, cwd=_ROOT, check=True, stdout=subprocess.DEVNULL)
+    report = json.loads((_FOLDER / "tarpaulin-report.json").read_text(encoding="utf-8"))
+    lines: _Lines = defaultdict(dict)
+    for file in report["files"]:
+        name = str(Path(*file["path"]).relative_to(_ROOT))
+        for trace in file["traces"]:
+            lines[name][trace["line"]] = trace["stats"]["Line"] > 0
+    return lines
+
+
+def main() -> int:
+    """Print a table; return 1 where a crate is below its floor."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--crate", action="append", choices=list(FLOORS), help="this one only (repeatable)")
+    parser.add_argument("--missed", action="store_true", help="list the lines that no test ran")
+    arguments = parser.parse_args()
+    if shutil.which("cargo-tarpaulin") is None:
+        raise SystemExit("error: cargo-tarpaulin is missing; run: cargo install --locked cargo-tarpaulin")
+    crates = arguments.crate or list(FLOORS)
+    lines, is_low = measured(crates), False
+    for crate in crates:
+        files = {name: found for name, found in lines.items() if name.startswith(f"crates/{crate}/src/")}
+        run = sum(sum(found.values()) for found in files.values())
+        count = sum(map(len, files.values()))
+        share, floor = 100 * run / max(1, count), FLOORS[crate]
+        is_low |= share < floor
+        sys.stdout.write(f"{crate:16} {run:6} of {count:6} lines {share:6.1f} %, floor {floor:.0f} %\n")
+    if arguments.missed:
+        for name, found in sorted(lines.items()):
+            missed = [line for line, was_run in sorted(found.items()) if not was_run]
+            if missed:
+                sys.stdout.write(f"{name}: {', '.join(map(str, missed))}\n")
+    return int(is_low)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
