@@ -5,10 +5,10 @@ use std::path::Path;
 
 use libfuzzer_sys::{Corpus, fuzz_target};
 use perhop_measure::Results;
-use perhop_measure::budget::Budget;
+use perhop_measure::budget::{self, Budget};
 use perhop_measure::results::Values;
 use perhop_qos::units::Time;
-use perhop_scenario::{Document, Loader, PacketSize, Scenario, SourceConfig};
+use perhop_scenario::{Document, Loader, Scenario, SourceConfig, TrafficConfig};
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
 
 /// No longer, whatever is written; and no more packets, flows and bytes of results than these.
@@ -47,26 +47,14 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
     Corpus::Keep
 });
 
-/// Packets that the sources of `scenario` can send at most; of TCP, those of its links.
+/// Packets of `scenario`, about; no end of them where it has many flows, or takes packets from files.
 fn packets(scenario: &Scenario) -> f64 {
-    let seconds = scenario.duration.as_seconds();
-    let fastest = scenario.links.iter().map(|link| link.rate.as_bits_per_second()).max().unwrap_or_default();
-    let mut total = 0.0;
-    for traffic in &scenario.traffic {
-        if traffic.count > MOST_FLOWS {
-            return f64::INFINITY;
-        }
-        let at = |rate: u64, packet: PacketSize| rate as f64 / (8.0 * packet.counted().max(1) as f64);
-        let rate = match &traffic.source {
-            SourceConfig::Cbr(cbr) => at(cbr.rate.as_bits_per_second(), cbr.packet),
-            SourceConfig::OnOff(on_off) => at(on_off.rate.as_bits_per_second(), on_off.packet),
-            SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second(), poisson.packet),
-            SourceConfig::Trace(_) | SourceConfig::Pcap(_) => return f64::INFINITY,
-            _ => fastest as f64 / (8.0 * 64.0),
-        };
-        total += f64::from(traffic.count) * rate * seconds;
-    }
-    total
+    let of = |traffic: &TrafficConfig| match &traffic.source {
+        SourceConfig::Trace(_) | SourceConfig::Pcap(_) => f64::INFINITY,
+        _ if traffic.count > MOST_FLOWS => f64::INFINITY,
+        _ => budget::packets(scenario, traffic),
+    };
+    scenario.traffic.iter().map(of).sum()
 }
 
 /// Offered = delivered + dropped + in the network, for every class.

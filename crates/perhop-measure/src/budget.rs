@@ -167,8 +167,9 @@ fn leaves(queueing: &QueueingConfig) -> f64 {
     queueing.classes.iter().map(|class| class.queueing.as_ref().map_or(1.0, leaves)).sum()
 }
 
-/// Packets of `traffic`, at most.
-fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
+/// Packets that `traffic` sends, about: what its rate makes of the duration; of TCP, full segments at the
+/// rate of the slowest link of its path; none of a file, which is read as a whole anyway.
+pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     let seconds = scenario.duration.as_seconds();
     let at = |rate: f64, packet: PacketSize| {
         f64::from(traffic.count) * rate * seconds / (8.0 * packet.counted() as f64)
@@ -177,7 +178,6 @@ fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
         SourceConfig::Cbr(cbr) => at(cbr.rate.as_bits_per_second() as f64, cbr.packet),
         SourceConfig::OnOff(on_off) => at(on_off.rate.as_bits_per_second() as f64, on_off.packet),
         SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
-        // As many as the file has, which is read as a whole anyway.
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
         _ => slowest(scenario, traffic) * seconds / (8.0 * SEGMENT),
     }

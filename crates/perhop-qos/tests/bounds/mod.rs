@@ -119,8 +119,9 @@ fn scfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     }
 }
 
-/// On every interval in which two classes have packets that wait, what they sent differs by no more than the sum of
-/// their bounds. `counts` says what a packet of a class and a length counts, `bound` the bound of a class.
+/// On every interval in which two classes have packets that wait, what they sent differs by no more than the
+/// sum of their bounds. `counts` says what a packet of a class and a length counts, `bound` the bound of a
+/// class.
 fn fairness(
     arrivals: &[Arrival],
     departures: &[Departure],

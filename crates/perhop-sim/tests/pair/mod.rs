@@ -23,6 +23,8 @@ pub(crate) struct Pair<F> {
     pub(crate) events: [Vec<ConnectionEvent>; 2],
     pub(crate) now: Time,
     fate: F,
+    /// After how long the path delivers a second copy of a segment that it delivers, if it does.
+    pub(crate) doubled: Box<dyn FnMut(&Segment) -> Option<Time>>,
     /// (arrival, order of sending, receiving end, index of the segment).
     under_way: BinaryHeap<Reverse<(Time, usize, usize)>>,
     segments: Vec<Segment>,
@@ -36,6 +38,7 @@ impl<F: Fate> Pair<F> {
             events: [Vec::new(), Vec::new()],
             now: Time::ZERO,
             fate,
+            doubled: Box::new(|_| None),
             under_way: BinaryHeap::new(),
             segments: Vec::new(),
         }
@@ -45,7 +48,8 @@ impl<F: Fate> Pair<F> {
     fn serve(&mut self, end: usize, application: &mut impl FnMut(usize, ConnectionEvent, &mut Connection)) {
         loop {
             while let Some(segment) = self.ends[end].poll_transmit(self.now) {
-                if let Some(delay) = (self.fate)(end, &segment) {
+                let Some(delay) = (self.fate)(end, &segment) else { continue };
+                for delay in [Some(delay), (self.doubled)(&segment)].into_iter().flatten() {
                     self.segments.push(segment);
                     self.under_way.push(Reverse((self.now + delay, self.segments.len() - 1, 1 - end)));
                 }

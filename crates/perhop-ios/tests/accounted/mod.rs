@@ -1,0 +1,38 @@
+//! What must hold for any text, shared by property tests and fuzzing.
+
+use perhop_ios::{LineState, Platform, Profile, convert, is_configuration, parse};
+use perhop_qos::Rate;
+use perhop_qos::policy::WireConfig;
+use perhop_qos::random::Streams;
+
+/// All that must hold for any text.
+pub(crate) fn check(text: &str) {
+    let mut configuration = parse(text);
+    let lines = text.strip_prefix('\u{feff}').unwrap_or(text).lines().count();
+    assert_eq!(configuration.lines.len(), lines);
+    assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
+    // As many profiles as there are, by the text's length.
+    let profile = Profile::ALL[text.len() % Profile::ALL.len()];
+    let router = convert(&mut configuration, &Platform::of(profile));
+    for diagnostic in &configuration.diagnostics {
+        let line = &configuration.lines[diagnostic.line - 1];
+        assert_eq!(line.state, LineState::Suspicious, "{diagnostic}");
+    }
+    assert!(router.ports.len() <= lines);
+    let interfaces: Vec<String> = router.ports.iter().map(|port| port.interface.clone()).collect();
+    let streams = Streams::new(1, 0);
+    for port in &router.ports {
+        let wire = WireConfig {
+            rate: port.wire.rate.unwrap_or(Rate::from_bits_per_second(1_000_000)),
+            framing: port.wire.framing.unwrap_or_default(),
+            headers: port.wire.headers,
+            ring: port.wire.ring.unwrap_or_default(),
+        };
+        for policy in [&port.input, &port.output] {
+            let built = policy.build_conditioner(&interfaces, &streams).map(|_| ());
+            let built = built.and_then(|()| policy.build_port(&wire, &interfaces, &streams).map(|_| ()));
+            assert!(built.is_ok(), "{}: {}", port.name, built.unwrap_err());
+        }
+    }
+    is_configuration(text);
+}
