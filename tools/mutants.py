@@ -299,15 +299,19 @@ def _fails(test: _Test, number: int, timeout: float) -> str:
     return "caught" if done.returncode else ""
 
 
-def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int) -> None:
-    """Find what becomes of every fault: those tests first that find most in a second."""
+def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float) -> None:
+    """Find what becomes of every fault within `minutes`: those tests first that find most in a second."""
     for test in tests:
         begun = time.monotonic()
         if _fails(test, 0, 600):
             raise SystemExit(f"error: {test.program.name} fails without a fault")
         test.seconds = time.monotonic() - begun
 
+    end = time.monotonic() + 60 * minutes
+
     def one(mutant: Mutant) -> Mutant:
+        if time.monotonic() > end:
+            return mutant
         for test in sorted(tests, key=lambda test: -(test.found + 1) / (test.seconds + 0.05)):
             mutant.outcome = _fails(test, mutant.number, max(20.0, 20 * test.seconds))
             if mutant.outcome:
@@ -331,7 +335,7 @@ def interval(share: float, count: int) -> tuple[float, float]:
     return (center - spread) / (1 + z * z / count), (center + spread) / (1 + z * z / count)
 
 
-def report(mutants: list[Mutant], rest: int, is_sample: bool) -> float:
+def report(mutants: list[Mutant], rest: int, *, is_sample: bool) -> float:
     """Print what became of the faults; return the share of the viable ones that were found."""
     counts = Counter(mutant.outcome for mutant in mutants)
     found, viable = counts["caught"] + counts["timeout"], len(mutants) - counts["unviable"]
@@ -357,6 +361,7 @@ def main() -> int:
     parser.add_argument("--file", action="append", help="of these files only (a pattern, repeatable)")
     parser.add_argument("--name", action="append", help="of these names only (a part of them, repeatable)")
     parser.add_argument("--sample", type=int, help="so many, drawn at random")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no fault after so many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--floor", type=float, default=0.0, help="fail below this share")
@@ -377,17 +382,16 @@ def main() -> int:
     if arguments.rest:
         _say("\n".join(rest))
         return 0
-    is_sample = arguments.sample is not None and arguments.sample < len(able)
-    if is_sample:
-        able = sorted(
-            random.Random(arguments.seed).sample(able, arguments.sample), key=lambda one: one.number
-        )
+    # Everything is built, so that another sample needs no other build.
     workspace = Workspace(arguments.package, arguments.tests or [])
     tests = workspace.build(able)
-    run([mutant for mutant in able if not mutant.outcome], tests, arguments.jobs)
-    outcomes = [{"name": one.name, "outcome": one.outcome, "killer": one.killer} for one in able]
+    random.Random(arguments.seed).shuffle(able)
+    drawn = able[: arguments.sample]
+    run([one for one in drawn if not one.outcome], tests, arguments.jobs, arguments.minutes)
+    drawn = sorted((one for one in drawn if one.outcome), key=lambda one: one.number)
+    outcomes = [{"name": one.name, "outcome": one.outcome, "killer": one.killer} for one in drawn]
     (workspace.folder / "outcomes.json").write_text(json.dumps(outcomes, indent=1), encoding="utf-8")
-    return int(report(able, len(rest), is_sample) < arguments.floor)
+    return int(report(drawn, len(rest), is_sample=len(drawn) < len(able)) < arguments.floor)
 
 
 if __name__ == "__main__":
