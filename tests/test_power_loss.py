@@ -1,184 +1,263 @@
-"""A loss of power at any moment of saving leaves the earlier folder or the new one, whole.
+"""A loss of power at any moment of any command that writes leaves the earlier result or the new one, whole.
 
-The operations of saving are recorded, and each loss of power is played on a model of a disk: the contents of
-a file survive where the file was synchronized after it was written, and else are lost; of the changes of
-names those survive that a synchronized folder guarantees, and any number of those after them, in their order,
-as a file system with a journal keeps them.
+The system calls of real processes are recorded (`system_calls`) and played on a model of a disk
+(`disk_model`); after each of them the power is lost in every way that the model knows. That the model has
+understood the recording is known from its end: without a loss it holds what the real folder holds.
+
+`PERHOP_POWER=all` tries every loss after every call of every command, with and without an earlier result,
+and lets the next writer start from everything that was left; otherwise it is a sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+import os
+import random
+import shutil
+import subprocess
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from perhop import disk
-from test_saving_faults import Disk, save
+from conftest import SCENARIO, command_line, leftovers
+from disk_model import Disk, Tree, tree
+from live_laboratory import needs_rights, own_run
+from perhop.disk import LeftoverWarning
+from perhop.results import Results
+from perhop.saved import Saved
+from system_calls import Change, Recorded, needs_strace, record
 
-# What the recorded names are relative to.
-_TARGET = "out"
+pytestmark = needs_strace
+
+ALL = os.environ.get("PERHOP_POWER") == "all"
+# What remains of a loss, of which the next writer makes a whole result.
+SAMPLE = 12
+# Losses of power that are tried after a call.
+MOST = 30
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A command that writes, and what it writes; `{seed}` is 1 the first time and 2 the second."""
+
+    line: str
+    targets: tuple[str, ...]
+    #: What is there before: results to make something of.
+    needs: tuple[str, ...] = ()
+
+
+COMMANDS = {
+    "run": Writing("run overload.yaml --duration 2s -q --seed {seed} -o out", ("out",)),
+    "run-deep": Writing("run overload.yaml --duration 2s -q --seed {seed} -o new/er/out", ("new/er/out",)),
+    "run-plots-captures": Writing(
+        "run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out --pcap captures "
+        "--plot queue=queue.svg --plot throughput",
+        ("out", "captures", "queue.svg"),
+    ),
+    "run-captures-inside": Writing(
+        "run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out --pcap out/captures",
+        ("out",),
+    ),
+    "sweep": Writing(
+        "sweep overload.yaml --duration 2s -q --seed {seed} --set links.1.rate=1Mb/s,2Mb/s -o out", ("out",)
+    ),
+    "study": Writing(
+        "study run car-wfq-tcp --only scenario-1 --replications 1 --no-sensitivity -q --seed {seed} -o out",
+        ("out/car-wfq-tcp",),
+    ),
+    "report": Writing("report run-{seed} -o report.html", ("report.html",), ("run-1", "run-2")),
+    "plot": Writing("plot throughput run-{seed} -o plot.svg", ("plot.svg",), ("run-1", "run-2")),
+    "compare": Writing("compare run-{seed} run-2 -o out", ("out",), ("run-1", "run-2")),
+    "export-csv": Writing("export csv run-{seed} -o out", ("out",), ("run-1", "run-2")),
+    "export-iperf3": Writing("export iperf3 run-{seed} -o flows.json", ("flows.json",), ("run-1", "run-2")),
+    "export-flent": Writing(
+        "export flent run-{seed} -o flows.flent.gz", ("flows.flent.gz",), ("run-1", "run-2")
+    ),
+    "draw": Writing("draw overload-{seed}.yaml -o network.svg", ("network.svg",)),
+}
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs, of which other commands make something."""
+    from perhop import Scenario
+
+    base = tmp_path_factory.mktemp("runs")
+    (base / "overload.yaml").write_text(SCENARIO)
+    for seed in (1, 2):
+        scenario = Scenario.load(base / "overload.yaml", {"duration": "2s"})
+        scenario.run(seed=seed).save(base / f"run-{seed}")
+    return base
+
+
+@dataclass(frozen=True)
+class Played:
+    """Two commands, one after the other: what there was before, and what each of them did."""
+
+    first: Tree
+    recorded: Recorded
+    #: What each target held before the second command, and held after it.
+    old: dict[str, Tree]
+    new: dict[str, Tree]
+
+
+def play(writing: Writing, runs: Path, tmp_path: Path, *inject: str, twice: bool = True) -> Played:
+    """Run a command, twice if it is to replace something, and record the last time."""
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for seed in (1, 2):
+        (folder / f"overload-{seed}.yaml").write_text(SCENARIO.replace("Overload", f"Overload {seed}"))
+    (folder / "overload.yaml").write_text(SCENARIO)
+    for one in writing.needs:
+        shutil.copytree(runs / one, folder / one)
+    lines = [command_line(writing.line.format(seed=seed).split()) for seed in (1, 2)]
+    if twice:
+        subprocess.run(lines[0], cwd=folder, check=True)
+    before = tree(folder)
+    old = {target: tree(folder / target) for target in writing.targets}
+    recorded = record(lines[1], folder, tmp_path / "log", *inject)
+    assert recorded.code == 0, recorded.said
+    (tmp_path / "log").unlink()
+    new = {target: tree(folder / target) for target in writing.targets}
+    # The recording is complete and has been understood.
+    disk = Disk(before)
+    for change in recorded.changes:
+        disk.apply(change)
+    assert disk.now() == tree(folder)
+    assert all(new[target] for target in writing.targets)
+    assert leftovers(folder) == []
+    return Played(before, recorded, old, new)
 
 
 @dataclass
-class Model:
-    """Names and what they stand for: the number of a file, or `None` for a folder."""
+class Found:
+    """What the losses of power left."""
 
-    names: dict[str, int | None] = field(default_factory=dict)
-    #: What was written to a file last, by its number.
-    contents: dict[int, bytes] = field(default_factory=dict)
-    synchronized: dict[int, bytes] = field(default_factory=dict)
-
-    def move(self, old: str, new: str) -> dict[str, int | None]:
-        """Take a name and all within it away, and return them under another name."""
-        moved = {name: one for name, one in self.names.items() if name == old or name.startswith(f"{old}/")}
-        for name in moved:
-            del self.names[name]
-        return {new + name.removeprefix(old): one for name, one in moved.items()}
-
-    def change(self, name: str, given: tuple[str, ...], number: int) -> None:
-        """Change names as an operation does."""
-        match name:
-            case "write":
-                self.names[given[0]] = number
-            case "make_folder":
-                self.names[given[0]] = None
-            case "rename":
-                self.names |= self.move(given[0], given[1])
-            case "exchange":
-                one, other = self.move(given[0], given[1]), self.move(given[1], given[0])
-                self.names |= one | other
-            case "remove" | "remove_folder":
-                del self.names[given[0]]
-
-    def whole(self) -> dict[str, bytes]:
-        """What is in the target after the loss; a file that was not synchronized is empty."""
-        return {
-            name: self.synchronized.get(number, b"")
-            for name, number in self.names.items()
-            if number is not None and name.startswith(f"{_TARGET}/")
-        }
+    count: int
+    #: Which of nothing, the old and the new result were there.
+    seen: set[str]
+    #: Losses after which a target was neither, and those after the end that took the new result.
+    torn: list[tuple[int, str]]
+    taken: list[str]
+    #: All that was left in the folder, for some of the losses.
+    whole: list[Tree]
 
 
-@dataclass
-class Recorded:
-    """An operation: its name, its paths relative to the folder, and what it wrote."""
-
-    name: str
-    given: tuple[str, ...]
-    content: bytes = b""
-
-    @property
-    def changes_names(self) -> bool:
-        return self.name != "sync"
-
-
-@pytest.fixture
-def shim(monkeypatch: pytest.MonkeyPatch) -> Disk:
-    return Disk(monkeypatch)
-
-
-def recorded(shim: Disk, tmp_path: Path, *texts: str) -> list[Recorded]:
-    """Save each text in turn to the same folder, and return all operations."""
-    found: list[Recorded] = []
-
-    def remember(number: int, name: str, given: tuple[Any, ...]) -> None:
-        paths = tuple(one.relative_to(tmp_path).as_posix() for one in given if isinstance(one, Path))
-        content = Path(given[0]).read_bytes() if name == "write" else b""
-        found.append(Recorded(name, paths, content))
-
-    shim.after = remember
-    for text in texts:
-        save(tmp_path / _TARGET, text)
+def lose_power(played: Played, changes: Iterable[Change], seed: int = 1) -> Found:
+    """Lose the power before the first change, and after each, in every way."""
+    draw, disk = random.Random(seed), Disk(played.first)
+    found = Found(0, set(), [], [], [])
+    everything = [None, *changes]
+    for number, change in enumerate(everything):
+        if change is not None:
+            disk.apply(change)
+        losses = list(disk.losses(draw))
+        if not ALL and change is not everything[-1]:
+            losses = draw.sample(losses, min(MOST, len(losses)))
+        for left in losses:
+            found.count += 1
+            for target, new in played.new.items():
+                inside = left(target)
+                if inside == new:
+                    found.seen.add("new")
+                elif inside == played.old[target]:
+                    found.seen.add("old" if inside else "nothing")
+                    if change is everything[-1]:
+                        found.taken.append(target)
+                else:
+                    found.torn.append((number, target))
+            if ALL or draw.random() < 0.03:
+                found.whole.append(left("."))
     return found
 
 
-def losses(operations: list[Recorded]) -> Iterator[tuple[int, dict[str, bytes]]]:
-    """Generate what is left by every loss of power: after how many operations, and what the target holds."""
-    for end in range(len(operations) + 1):
-        done = operations[:end]
-        # A synchronized folder guarantees what happened in it before.
-        guaranteed = 0
-        for number, one in enumerate(done):
-            if one.name == "sync":
-                inside = [
-                    at for at in range(number) if done[at].changes_names and _is_in(done[at], one.given[0])
-                ]
-                guaranteed = max([guaranteed, *(at + 1 for at in inside)])
-        for kept in range(guaranteed, end + 1):
-            yield end, _left(done, kept)
-
-
-def _is_in(operation: Recorded, folder: str) -> bool:
-    return any((Path(path).parent.as_posix()) == folder for path in operation.given)
-
-
-def _left(done: list[Recorded], kept: int) -> dict[str, bytes]:
-    """What the target holds when the names of `kept` operations survive, and all that was synchronized."""
-    now, model = Model(), Model()
-    for number, one in enumerate(done):
-        if one.changes_names:
-            now.change(one.name, one.given, number)
-            if number < kept:
-                model.change(one.name, one.given, number)
-        else:
-            file = now.names.get(one.given[0])
-            if file is not None:
-                model.synchronized[file] = done[file].content
-    return model.whole()
-
-
-def expected(text: str, operations: list[Recorded]) -> dict[str, bytes]:
-    """The files of the folder, as the first or the second saving wrote them."""
-    written = [one for one in operations if one.name == "write"]
-    half = written[: len(written) // 2] if text == "old" else written[len(written) // 2 :]
-    return {f"{_TARGET}/{one.given[0].partition('/')[2]}": one.content for one in half}
-
-
-@pytest.mark.parametrize("way", ["exchanged", "renamed"])
-def test_any_loss_leaves_a_whole_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    if way == "renamed":
-        monkeypatch.setattr(disk, "exchange", lambda one, other: False)
-    operations = recorded(Disk(monkeypatch), tmp_path, "old", "new")
-    if way == "renamed":
-        # What was tried in vain.
-        operations = [one for one in operations if one.name != "exchange"]
-    old, new = expected("old", operations), expected("new", operations)
-    second = next(at for at, one in enumerate(operations) if one.name == "write" and one.content == b"new")
-    seen = set()
-    for end, left in losses(operations):
-        if end >= second:
-            allowed = [old, new] if way == "exchanged" else [old, new, {}]
-            assert left in allowed, (end, operations[end - 1])
-        else:
-            assert left in ({}, old), (end, operations[end - 1])
-        seen.add(("nothing", "old", "new")[[{}, old, new].index(left)])
-    assert seen == {"nothing", "old", "new"}
-    assert all(left == new for end, left in losses(operations) if end == len(operations)), "it is not kept"
-
-
-def test_between_two_renames_the_earlier_folder_survives_under_its_hidden_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "twice"),
+    [(name, twice) for name in COMMANDS for twice in (True, False) if twice or ALL or name == "run"],
+)
+def test_any_loss_leaves_a_whole_result(
+    name: str, twice: bool, runs: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
-    """Where folders cannot be exchanged, the next writer puts it back (`test_saving_faults`)."""
-    monkeypatch.setattr(disk, "exchange", lambda one, other: False)
-    operations = recorded(Disk(monkeypatch), tmp_path, "old", "new")
-    renames = [one.given for one in operations if one.name == "rename"]
-    assert renames[1][0] == _TARGET
-    assert renames[1][1].endswith(".old")
-    assert renames[2][1] == _TARGET
+    played = play(COMMANDS[name], runs, tmp_path, twice=twice)
+    found = lose_power(played, played.recorded.changes)
+    assert (found.torn, found.taken) == ([], [])
+    assert found.seen == {"old" if twice else "nothing", "new"}
+    assert found.count > len(played.recorded.changes)
+    record_property("changes", len(played.recorded.changes))
+    record_property("losses", found.count)
 
 
-@pytest.mark.parametrize("left_out", ["files", "folders"])
-def test_the_model_notices_what_is_not_synchronized(tmp_path: Path, shim: Disk, left_out: str) -> None:
-    operations = recorded(shim, tmp_path, "old", "new")
-    files = {one.given[0] for one in operations if one.name == "write"}
+@pytest.mark.slow
+@needs_rights
+@own_run
+def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
+    """Its hosts and forwarders are processes of their own, which write to the folder of the run."""
+    live = "live run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out"
+    played = play(Writing(live, ("out",)), runs, tmp_path)
+    found = lose_power(played, played.recorded.changes)
+    assert (found.torn, found.taken, found.seen) == ([], [], {"old", "new"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["run", "sweep"])
+def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path) -> None:
+    """Between two renames there may be nothing; the earlier folder is under its hidden name then."""
+    played = play(COMMANDS[name], runs, tmp_path, "renameat2:error=EINVAL")
+    assert sum(change.what == "rename" for change in played.recorded.changes) == 2
+    played.new["out"], nothing = played.new["out"], Tree()
+    draw, disk, seen = random.Random(1), Disk(played.first), set()
+    for change in played.recorded.changes:
+        disk.apply(change)
+        for left in disk.losses(draw):
+            inside = left("out")
+            assert inside in (played.old["out"], played.new["out"], nothing)
+            if inside == nothing:
+                hidden = [path for path in left(".") if path.startswith(".out-") and path.endswith(".old")]
+                assert left(hidden[0]) == played.old["out"]
+                seen.add("nothing")
+    assert seen == {"nothing"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", ["files", "folders"])
+def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Path) -> None:
+    played = play(COMMANDS["run"], runs, tmp_path)
+    files = {one.paths[0] for one in played.recorded.changes if one.what == "write"}
     kept = [
-        one for one in operations if one.name != "sync" or (one.given[0] in files) != (left_out == "files")
+        one
+        for one in played.recorded.changes
+        if one.what != "sync" or (one.paths[0] in files) != (what == "files")
     ]
-    whole = [{}, expected("old", kept), expected("new", kept)]
-    torn = [left for _, left in losses(kept) if left not in whole]
-    lost = [left for end, left in losses(kept) if end == len(kept) and left != whole[2]]
-    assert torn if left_out == "files" else lost
+    assert len(kept) < len(played.recorded.changes)
+    found = lose_power(played, kept)
+    assert found.torn if what == "files" else found.taken
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["run", "run-captures-inside", "sweep", "compare"])
+def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp_path: Path) -> None:
+    """It ends with a whole result and nothing hidden; what it cannot know to be its own is visible."""
+    played = play(COMMANDS[name], runs, tmp_path)
+    losses = lose_power(played, played.recorded.changes).whole
+    different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
+    chosen = different if ALL else random.Random(2).sample(different, min(SAMPLE, len(different)))
+    result = Results.load(runs / "run-1")
+    for number, left in enumerate(chosen):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for path, content in sorted(left.items()):
+            if content is None:
+                (folder / path).mkdir()
+            else:
+                (folder / path).write_bytes(content)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeftoverWarning)
+            result.save(folder / "out")
+        assert Saved.open(folder / "out").contents == Saved.open(runs / "run-1").contents
+        # The name of a lock is no result; the next writer has taken it over.
+        assert leftovers(folder) == []
+        shutil.rmtree(folder)
+    assert len(chosen) >= 10
