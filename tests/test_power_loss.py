@@ -21,13 +21,14 @@ from pathlib import Path
 
 import pytest
 
-from conftest import SCENARIO, command_line, leftovers
+from conftest import command_line, leftovers
 from disk_model import Disk, Tree, tree
 from live_laboratory import needs_rights, own_run
 from perhop.disk import LeftoverWarning
 from perhop.results import Results
 from perhop.saved import Saved
 from system_calls import Change, Recorded, needs_strace, record
+from writing import COMMANDS, Writing, lay_out, save_runs
 
 pytestmark = needs_strace
 
@@ -38,57 +39,11 @@ SAMPLE = 12
 MOST = 30
 
 
-@dataclass(frozen=True)
-class Writing:
-    """A command that writes, and what it writes; `{seed}` is 1 the first time and 2 the second."""
-
-    line: str
-    targets: tuple[str, ...]
-    #: What is there before: results to make something of.
-    needs: tuple[str, ...] = ()
-
-
-COMMANDS = {
-    "run": Writing("run overload.yaml --duration 2s -q --seed {seed} -o out", ("out",)),
-    "run-deep": Writing("run overload.yaml --duration 2s -q --seed {seed} -o new/er/out", ("new/er/out",)),
-    "run-plots-captures": Writing(
-        "run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out --pcap captures "
-        "--plot queue=queue.svg --plot throughput",
-        ("out", "captures", "queue.svg"),
-    ),
-    "run-captures-inside": Writing(
-        "run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out --pcap out/captures",
-        ("out",),
-    ),
-    "sweep": Writing(
-        "sweep overload.yaml --duration 2s -q --seed {seed} --set links.1.rate=1Mb/s,2Mb/s -o out", ("out",)
-    ),
-    "study": Writing(
-        "study run car-wfq-tcp --only scenario-1 --replications 1 --no-sensitivity -q --seed {seed} -o out",
-        ("out/car-wfq-tcp",),
-    ),
-    "report": Writing("report run-{seed} -o report.html", ("report.html",), ("run-1", "run-2")),
-    "plot": Writing("plot throughput run-{seed} -o plot.svg", ("plot.svg",), ("run-1", "run-2")),
-    "compare": Writing("compare run-{seed} run-2 -o out", ("out",), ("run-1", "run-2")),
-    "export-csv": Writing("export csv run-{seed} -o out", ("out",), ("run-1", "run-2")),
-    "export-iperf3": Writing("export iperf3 run-{seed} -o flows.json", ("flows.json",), ("run-1", "run-2")),
-    "export-flent": Writing(
-        "export flent run-{seed} -o flows.flent.gz", ("flows.flent.gz",), ("run-1", "run-2")
-    ),
-    "draw": Writing("draw overload-{seed}.yaml -o network.svg", ("network.svg",)),
-}
-
-
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two runs, of which other commands make something."""
-    from perhop import Scenario
-
     base = tmp_path_factory.mktemp("runs")
-    (base / "overload.yaml").write_text(SCENARIO)
-    for seed in (1, 2):
-        scenario = Scenario.load(base / "overload.yaml", {"duration": "2s"})
-        scenario.run(seed=seed).save(base / f"run-{seed}")
+    save_runs(base)
     return base
 
 
@@ -106,12 +61,7 @@ class Played:
 def play(writing: Writing, runs: Path, tmp_path: Path, *inject: str, twice: bool = True) -> Played:
     """Run a command, twice if it is to replace something, and record the last time."""
     folder = tmp_path / "folder"
-    folder.mkdir()
-    for seed in (1, 2):
-        (folder / f"overload-{seed}.yaml").write_text(SCENARIO.replace("Overload", f"Overload {seed}"))
-    (folder / "overload.yaml").write_text(SCENARIO)
-    for one in writing.needs:
-        shutil.copytree(runs / one, folder / one)
+    lay_out(folder, writing, runs)
     lines = [command_line(writing.line.format(seed=seed).split()) for seed in (1, 2)]
     if twice:
         subprocess.run(lines[0], cwd=folder, check=True)

@@ -10,7 +10,7 @@ import pytest
 
 from conftest import Command, leftovers
 from perhop.errors import InvalidInputError
-from perhop.saving import replace_file, whole_file
+from perhop.saving import replace_file, whole_file, write_new
 
 
 def test_an_interrupted_file_is_unchanged(tmp_path: Path) -> None:
@@ -55,3 +55,21 @@ def test_damaged_results_are_named(perhop: Command, scenario: Path, tmp_path: Pa
     ended = perhop("plot", "queue", "out")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.startswith("error: `out/summary.json` is damaged: ")
+
+
+def test_what_a_killed_writer_of_a_file_left_is_removed(tmp_path: Path) -> None:
+    abandoned, other = tmp_path / f".plot.svg-{1:012x}.new", tmp_path / f".plot.svgz-{1:012x}.new"
+    abandoned.write_text("half of")
+    other.write_text("somebody else's")
+    with whole_file(tmp_path / "plot.svg") as one, whole_file(tmp_path / "plot.svg") as two:
+        # Neither takes the other's for abandoned.
+        one.write_text("one")
+        two.write_text("two")
+    assert (tmp_path / "plot.svg").read_text() == "one"
+    assert leftovers(tmp_path) == [other.name]
+
+
+def test_what_a_killed_writer_of_a_new_file_left_is_removed(tmp_path: Path) -> None:
+    (tmp_path / f".first.yaml-{1:012x}.new").write_text("half of")
+    write_new(tmp_path / "first.yaml", "whole")
+    assert ((tmp_path / "first.yaml").read_text(), leftovers(tmp_path)) == ("whole", [])

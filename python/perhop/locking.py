@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import stat
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -54,6 +55,39 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         _release(folder, opened)
+
+
+@contextmanager
+def held(file: Path) -> Iterator[None]:
+    """Create a hidden file and hold it while it is written, so that nobody takes it for abandoned."""
+    opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        _hold(opened)
+        yield
+    finally:
+        os.close(opened)
+
+
+def is_abandoned(file: Path) -> bool:
+    """Whether nobody holds a hidden file: its writer was killed."""
+    with suppress(OSError):
+        opened = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            return stat.S_ISREG(os.fstat(opened).st_mode) and _hold(opened)
+        finally:
+            os.close(opened)
+    return False
+
+
+def _hold(opened: int) -> bool:
+    """Lock an open file; return whether that was possible."""
+    import fcntl  # lazy: Windows has none
+
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def release_all() -> None:

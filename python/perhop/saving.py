@@ -25,7 +25,7 @@ from pathlib import Path
 from perhop import disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.interrupts import deferred, written
-from perhop.locking import forget_all, locked, release_all, reserve, stem
+from perhop.locking import forget_all, held, is_abandoned, locked, release_all, reserve, stem
 from perhop.manifest import MANIFEST, json_text
 from perhop.targets import Place, as_invalid, place_of
 
@@ -173,16 +173,30 @@ def _show(old: Path, folder: Path) -> None:
     warnings.warn(f"the rest of the earlier folder is in `{shown}`", disk.LeftoverWarning, stacklevel=2)
 
 
+def _remains(path: Path) -> Iterator[tuple[Path, str]]:
+    """Generate the hidden names beside a path that were made for it, with their suffixes."""
+    pattern = re.compile(rf"\.{re.escape(stem(path))}-[0-9a-f]{{12}}\.({_NEW}|{_OLD})")
+    for beside in sorted(path.parent.iterdir()):
+        if found := pattern.fullmatch(beside.name):
+            yield beside, found[1]
+
+
+def _clear_abandoned(file: Path) -> None:
+    """Remove what killed writers of this file left."""
+    with suppress(OSError):
+        for path, _ in _remains(file):
+            if is_abandoned(path):
+                path.unlink(missing_ok=True)
+
+
 def _clear_remains(folder: Path) -> None:
     """Remove what killed writers of this folder left, and finish what they began; nobody writes it now."""
-    pattern = re.compile(rf"\.{re.escape(stem(folder))}-[0-9a-f]{{12}}\.({_NEW}|{_OLD})")
-    for path in sorted(folder.parent.iterdir()):
-        found = pattern.fullmatch(path.name)
-        if not found or not path.is_dir():
+    for path, suffix in _remains(folder):
+        if not path.is_dir():
             continue
-        if found[1] == _OLD and not folder.exists():
+        if suffix == _OLD and not folder.exists():
             disk.rename(path, folder)
-        elif found[1] == _OLD or (path / MANIFEST).is_file():
+        elif suffix == _OLD or (path / MANIFEST).is_file():
             # Perhaps the earlier folder: only what its manifest names is removed.
             _remove_old(path, folder)
         else:
@@ -245,7 +259,8 @@ def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
     temporary = _hidden(target, _NEW)
     with deferred() as signals:
         try:
-            with _named(temporary, path):
+            with _named(temporary, path), held(temporary):
+                _clear_abandoned(target)
                 with signals.admitted():
                     yield temporary
                     disk.sync(temporary)
@@ -272,7 +287,8 @@ def write_new(path: Path, text: str) -> None:
     """Write a file completely or not at all; an existing file is refused."""
     temporary = _hidden(path.absolute(), _NEW)
     try:
-        with deferred(), _named(temporary, path):
+        with deferred(), _named(temporary, path), held(temporary):
+            _clear_abandoned(path.absolute())
             disk.write(temporary, text)
             disk.sync(temporary)
             # A link, unlike a rename, never replaces an existing file.

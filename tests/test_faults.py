@@ -1,0 +1,170 @@
+"""Every system call by which any command touches its folder fails, or is the last one, or meets a signal.
+
+Whatever happens, a result is there as it was or as it was to be, nothing hidden remains, the message is true
+and the next command finishes what a killed one left.
+
+`PERHOP_FAULTS` is the number of calls for each command and fault: 4, or `all`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import re
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from conftest import command_line, leftovers
+from disk_model import Tree, tree
+from faulty import FAIL, FAIL_FROM, SIGNAL, Call, Ended, Faulty, needs_compiler
+from system_calls import needs_strace, record
+from writing import COMMANDS, Writing, lay_out, save_runs
+
+pytestmark = [needs_compiler, pytest.mark.slow]
+
+SAMPLE = os.environ.get("PERHOP_FAULTS", "4")
+# What a signal ends a command with, once its message is out also by the signal itself.
+_BY_SIGNAL = {number: {0, 128 + number, -number} for number in (1, 2, 15)}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What happens at a call."""
+
+    what: str
+    action: int
+    value: int
+
+
+FAULTS = {
+    "EIO": Fault("error", FAIL, errno.EIO),
+    "ENOSPC": Fault("error", FAIL_FROM, errno.ENOSPC),
+    "SIGKILL": Fault("killed", SIGNAL, signal.SIGKILL),
+    "SIGTERM": Fault("signal", SIGNAL, signal.SIGTERM),
+    "SIGINT": Fault("signal", SIGNAL, signal.SIGINT),
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("base")
+    save_runs(found)
+    return found
+
+
+@pytest.fixture(scope="module")
+def faulty(base: Path) -> Iterator[Faulty]:
+    found = Faulty(base)
+    yield found
+    found.end()
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command in a folder with earlier results, and what it makes of them without a fault."""
+
+    writing: Writing
+    line: str
+    before: Path
+    old: dict[str, Tree]
+    new: dict[str, Tree]
+    calls: tuple[Call, ...]
+
+
+@pytest.fixture(params=list(COMMANDS))
+def case(request: pytest.FixtureRequest, faulty: Faulty, base: Path, tmp_path: Path) -> Case:
+    writing = COMMANDS[request.param]
+    before, folder = tmp_path / "before", tmp_path / "folder"
+    lay_out(before, writing, base)
+    ended = faulty.run(before, writing.line.format(seed=1))
+    assert ended.code == 0, ended.said
+    shutil.copytree(before, folder)
+    line = writing.line.format(seed=2)
+    ended = faulty.run(folder, line)
+    assert ended.code == 0, ended.said
+    old, new = ({one: tree(at / one) for one in writing.targets} for at in (before, folder))
+    assert all(old[one] != new[one] for one in writing.targets)
+    shutil.rmtree(folder)
+    return Case(writing, line, before, old, new, ended.calls)
+
+
+def test_every_call(
+    case: Case, faulty: Faulty, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    count, wrong = 0, []
+    for name, fault in FAULTS.items():
+        numbers = [
+            number for number, call in enumerate(case.calls) if fault.action != FAIL_FROM or call.needs_space
+        ]
+        draw = random.Random(name)
+        for at in numbers if SAMPLE == "all" else draw.sample(numbers, min(int(SAMPLE), len(numbers))):
+            folder = tmp_path / "folder"
+            shutil.copytree(case.before, folder)
+            ended = faulty.run(folder, case.line, at=at, action=fault.action, value=fault.value)
+            for said in _wrong(case, fault, folder, ended, case.calls[at]):
+                wrong.append(f"{name} at {at} ({case.calls[at]}): {said}; code {ended.code}: {ended.said}")
+            if fault.what == "killed":
+                again = faulty.run(folder, case.line)
+                if again.code or any(tree(folder / one) != case.new[one] for one in case.new):
+                    wrong.append(f"{name} at {at} ({case.calls[at]}): not finished by the next: {again.said}")
+                if leftovers(folder):
+                    wrong.append(f"{name} at {at} ({case.calls[at]}): {leftovers(folder)} after the next")
+            shutil.rmtree(folder)
+            count += 1
+    record_property("faults", count)
+    assert wrong == []
+
+
+@needs_strace
+def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path: Path) -> None:
+    """No change of the folder goes another way than through what is made to fail."""
+    folder = tmp_path / "folder"
+    shutil.copytree(case.before, folder)
+    recorded = record(command_line(case.line.split()), folder, base / "strace")
+    assert recorded.code == 0, recorded.said
+    names = {
+        "sync": ("fsync", "fdatasync"),
+        "write": ("write", "writev", "pwrite64"),
+        "make": ("mkdir", "mkdirat"),
+        "remove": ("unlink", "unlinkat", "rmdir"),
+    }
+    for what, calls in names.items():
+        made = sum(change.what == what for change in recorded.changes)
+        counted = sum(call.name in calls for call in case.calls)
+        # Failed calls are counted and not recorded.
+        assert counted >= made, what
+    assert sum(change.what in ("rename", "exchange") for change in recorded.changes) == sum(
+        call.name.startswith("rename") for call in case.calls
+    )
+
+
+def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> Iterator[str]:
+    """Generate what is not as promised."""
+    found = {one: tree(folder / one) for one in case.writing.targets}
+    for one, there in found.items():
+        if there not in (case.old[one], case.new[one]):
+            yield f"{one} is neither the earlier result nor the new one"
+    if fault.what == "killed":
+        if ended.code not in (-signal.SIGKILL, 0):
+            yield "it was not killed"
+        return
+    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", ended.said):
+        yield "what it says is for its developers"
+    usual = {0, 1, 2} if fault.what == "error" else _BY_SIGNAL[fault.value]
+    if ended.code not in usual:
+        yield "another exit code"
+    if ended.code == 0 and found != case.new:
+        yield "done, and not everything is in place"
+    if ended.code > 0 and not re.search(r"^(error|interrupted|terminated): ", ended.said, re.MULTILINE):
+        yield "no message"
+    if "nothing was written" in ended.said and found != case.old:
+        yield "something was written"
+    hidden = leftovers(folder)
+    if hidden and not (call.name in ("unlink", "unlinkat", "rmdir") and fault.what == "error"):
+        yield f"{hidden} remain"
