@@ -165,6 +165,7 @@ def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> 
         yield "no message"
     if "nothing was written" in ended.said and found != case.old:
         yield "something was written"
-    hidden = leftovers(folder)
+    # What could not be removed or renamed is said.
+    hidden = [name for name in leftovers(folder) if name not in ended.said]
     if hidden and not (call.name in ("unlink", "unlinkat", "rmdir") and fault.what == "error"):
         yield f"{hidden} remain"
