@@ -13,12 +13,12 @@ import pytest
 
 import perhop as library
 from conftest import ROOT, SCENARIO, Command
-from perhop import compare, manifest
+from perhop import compare, disk, locking, manifest
 from perhop.errors import InvalidInputError, PerhopError, UnreadableFileError
 from perhop.report import page
 from perhop.results import Results
 from perhop.saved import Saved
-from perhop.saving import whole_folder
+from perhop.saving import whole_file, whole_folder
 
 FLIPS = 300
 
@@ -133,6 +133,26 @@ def test_a_folder_replaced_while_it_is_read_is_read_anew(
 
     monkeypatch.setattr(manifest, "parse", parsed)
     assert Results.load(tmp_path / "out").seed == 2
+
+
+def test_a_system_that_opens_no_folders_and_has_no_locks(
+    two: tuple[Path, Path], run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Windows; there, a folder that is replaced while it is read may be refused."""
+    monkeypatch.setattr(disk, "OPENS_FOLDERS", False)
+    monkeypatch.setattr(locking, "_flock", lambda: None)
+    Results.load(two[0]).save(tmp_path / "out")
+    Results.load(two[1]).save(tmp_path / "out")
+    assert Results.load(tmp_path / "out").seed == 2
+    (run / "flows.parquet").write_bytes(b"")
+    refused(run, "flows.parquet")
+    (run / "flows.parquet").unlink()
+    refused(run, "flows.parquet")
+    with pytest.raises(InvalidInputError, match="holds no results of a run"):
+        Results.load(tmp_path / "nowhere")
+    with whole_file(tmp_path / "plot.svg") as new:
+        new.write_text("plot")
+    assert (tmp_path / "plot.svg").read_text() == "plot"
 
 
 def test_saved_again_it_is_the_same(two: tuple[Path, Path], tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ _RENAME_EXCHANGE = 2
 _RENAME_SWAP = 2
 # fcntl.h of Linux and macOS: relative names start from the current folder.
 _AT_FDCWD = -100
+#: Whether the system opens folders: Windows does not, and keeps their names on the disk by itself.
+OPENS_FOLDERS = hasattr(os, "O_DIRECTORY")
 # What systems answer that cannot exchange names, or cannot synchronize a folder.
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 
@@ -66,7 +68,10 @@ def remove_folder(folder: Path) -> None:
 
 def sync(path: Path) -> None:
     """Wait until a file's contents, or a folder's names, are on the disk."""
-    opened = os.open(path, os.O_RDONLY)
+    if not OPENS_FOLDERS and path.is_dir():
+        return
+    # Windows writes out what may be written.
+    opened = os.open(path, os.O_RDONLY if OPENS_FOLDERS else os.O_RDWR)
     try:
         os.fsync(opened)
     except OSError as error:

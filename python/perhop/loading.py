@@ -9,6 +9,8 @@ from pathlib import Path
 
 from perhop.errors import UnreadableFileError
 
+# Without waiting, should it be a pipe; as bytes and not as text, which Windows tells apart.
+_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 # The wording of the simulator for the files that it reads itself.
 _REASONS = {
     errno.ENOENT: "there is no such file",
@@ -43,8 +45,7 @@ def read_bytes(
 
     """
     try:
-        # Without waiting, should it be a pipe.
-        opened = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=within)
+        opened = os.open(file, os.O_RDONLY | _FLAGS, dir_fd=within)
         with os.fdopen(opened, "rb") as stream:
             status = os.fstat(opened)
             if not stat.S_ISREG(status.st_mode):

@@ -11,8 +11,9 @@ import hashlib
 import os
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 from perhop.errors import InvalidInputError
@@ -20,6 +21,8 @@ from perhop.interrupts import deferred
 
 # What `flock` answers when another process holds the lock.
 _TAKEN = (errno.EAGAIN, errno.EACCES)
+# LOCK_EX and LOCK_NB of sys/file.h.
+_EXCLUSIVE, _AT_ONCE = 2, 4
 # Bytes of a name to which a suffix can be added: file systems allow 255 in all.
 _LONGEST = 200
 
@@ -60,34 +63,48 @@ def locked(folder: Path) -> Iterator[None]:
 @contextmanager
 def held(file: Path) -> Iterator[None]:
     """Create a hidden file and hold it while it is written, so that nobody takes it for abandoned."""
+    if _flock() is None:
+        # Where there are no locks, an open file may also not be renamed.
+        yield
+        return
     opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        _hold(opened)
+        with suppress(OSError):
+            _lock(opened)
         yield
     finally:
         os.close(opened)
 
 
 def is_abandoned(file: Path) -> bool:
-    """Whether nobody holds a hidden file: its writer was killed."""
+    """Whether nobody holds a hidden file, because its writer was killed; not where that cannot be known."""
+    if _flock() is None:
+        return False
     with suppress(OSError):
         opened = os.open(file, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            return stat.S_ISREG(os.fstat(opened).st_mode) and _hold(opened)
+            _lock(opened)
+            return stat.S_ISREG(os.fstat(opened).st_mode)
         finally:
             os.close(opened)
     return False
 
 
-def _hold(opened: int) -> bool:
-    """Lock an open file; return whether that was possible."""
-    import fcntl  # lazy: Windows has none
-
+@cache
+def _flock() -> Callable[[int, int], None] | None:
+    """Return the system's function for locking an open file; Windows has none."""
     try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+        import fcntl  # lazy: as above
+    except ModuleNotFoundError:
+        return None
+    return fcntl.flock
+
+
+def _lock(opened: int) -> None:
+    """Lock an open file, or raise `OSError` at once."""
+    flock = _flock()
+    if flock is not None:
+        flock(opened, _EXCLUSIVE | _AT_ONCE)
 
 
 def release_all() -> None:
@@ -116,9 +133,9 @@ def stem(path: Path) -> str:
 
 
 def _take(folder: Path) -> int | None:
-    """Return the open lock file; `None` where the file system has no locks."""
-    import fcntl  # lazy: Windows has none
-
+    """Return the open lock file; `None` where the system or the file system has no locks."""
+    if _flock() is None:
+        return None
     file = lock_file(folder)
     while True:
         try:
@@ -127,7 +144,7 @@ def _take(folder: Path) -> int | None:
             error.filename = str(folder)
             raise
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _lock(opened)
             if _is_still(file, opened):
                 return opened
         except OSError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from perhop import manifest
+from perhop import disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.loading import damaged, is_file, read_bytes, unreadable
 from perhop.manifest import MANIFEST, Kind, is_safe
@@ -54,7 +54,7 @@ class Saved:
         folder = Path(folder)
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+                opened = _opened(folder)
             except (FileNotFoundError, NotADirectoryError) as error:
                 raise _nothing(folder, kinds) from error
             except OSError as error:
@@ -66,16 +66,18 @@ class Saved:
                 if attempt == _ATTEMPTS or not _is_replaced(folder, opened):
                     raise
             finally:
-                os.close(opened)
+                if opened is not None:
+                    os.close(opened)
         raise AssertionError
 
     @classmethod
-    def _read(cls, folder: Path, opened: int, kinds: tuple[Kind, ...]) -> Saved:
+    def _read(cls, folder: Path, opened: int | None, kinds: tuple[Kind, ...]) -> Saved:
+        inside = Path() if opened is not None else folder
         try:
-            os.stat(MANIFEST, dir_fd=opened, follow_symlinks=False)
+            os.stat(inside / MANIFEST, dir_fd=opened, follow_symlinks=False)
         except FileNotFoundError as error:
             raise _nothing(folder, kinds) from error
-        content = read_bytes(Path(MANIFEST), within=opened, shown=folder / MANIFEST)
+        content = read_bytes(inside / MANIFEST, within=opened, shown=folder / MANIFEST)
         found = manifest.parse(folder / MANIFEST, content)
         if kinds and found["kind"] not in kinds:
             raise InvalidInputError(
@@ -159,10 +161,19 @@ def _is_own(folder: Path) -> bool:
     return isinstance(found, dict) and (found.get("format") == manifest.FORMAT or "perhop" in found)
 
 
-def _verified(folder: Path, name: str, said: Mapping[str, Any], opened: int) -> bytes:
+def _opened(folder: Path) -> int | None:
+    """Open a folder, which keeps its files however often its name is replaced; `None` where none can be."""
+    if disk.OPENS_FOLDERS:
+        return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    os.scandir(folder).close()
+    return None
+
+
+def _verified(folder: Path, name: str, said: Mapping[str, Any], opened: int | None) -> bytes:
     if not is_safe(name):
         raise damaged(folder / MANIFEST, f"it names `{name}`, which is not in the folder")
-    content = read_bytes(Path(name), within=opened, shown=folder / name, size=said["bytes"])
+    file = Path(name) if opened is not None else folder / name
+    content = read_bytes(file, within=opened, shown=folder / name, size=said["bytes"])
     if manifest.digest(content) != said["sha256"]:
         raise damaged(folder / name, "it is not as it was saved (SHA-256)")
     return content
@@ -177,7 +188,10 @@ def _all_wrong(wrong: Mapping[str, UnreadableFileError]) -> UnreadableFileError:
     return UnreadableFileError(f"{first}; neither are as they were saved: {names}", first.help)
 
 
-def _is_replaced(folder: Path, opened: int) -> bool:
+def _is_replaced(folder: Path, opened: int | None) -> bool:
+    if opened is None:
+        # It may have been; a damaged folder is read some times more.
+        return True
     try:
         return not os.path.samestat(folder.stat(), os.fstat(opened))
     except FileNotFoundError:
