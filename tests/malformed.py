@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from conftest import ROOT, SCENARIO
-from perhop import Scenario, compare, manifest, sweep
+from perhop import Scenario, compare, sweep
 from test_traffic_files import FLOWD, IPFIX, NFDUMP, PLAIN, ROUTER
 
 # What a value or a line is replaced by.
@@ -204,7 +204,6 @@ class Inputs:
             yield ("run", "mutated.cfg", *_BRIEFLY)
 
     def _result(self, draw: random.Random) -> Iterator[tuple[str, ...]]:
-        """Change a file; every other time so that the checksums fit, as only a forger would."""
         folder = self._folder / "changed"
         shutil.rmtree(folder, ignore_errors=True)
         kind = draw.choice(["run", "sweep", "comparison"])
@@ -215,8 +214,6 @@ class Inputs:
             file.write_bytes(mutated_bytes(content, draw))
         else:
             file.write_bytes(mutated_text(content.decode(), draw))
-        if draw.random() < 0.5:
-            _forge(folder)
         yield from draw.sample(
             [
                 ("report", "changed", "-o", "made.html"),
@@ -243,20 +240,3 @@ class Inputs:
             text = draw.choice([self._rates, PLAIN, NFDUMP, FLOWD, IPFIX])
             (self._folder / "traffic.csv").write_bytes(mutated_text(text, draw))
             yield ("run", "edge.cfg", "--traffic", "traffic.csv", *_BRIEFLY)
-
-
-def _forge(folder: Path) -> None:
-    """Give a changed folder, and those in it, checksums that fit."""
-    for file in sorted(folder.rglob(manifest.MANIFEST), key=lambda file: -len(file.parts)):
-        try:
-            found = manifest.parse(file, file.read_bytes())
-        except manifest.UnreadableFileError:
-            continue
-        kind = found["kind"]
-        about = {
-            key: value
-            for key, value in found.items()
-            if key not in ("format", "schema_version", "perhop", "kind", "files")
-        }
-        file.unlink()
-        manifest.seal(file.parent, kind, about)

@@ -83,7 +83,8 @@ def test_files_named_are_there(page: Path) -> None:
         if re.search(r"[<{…]|_build|generated", name):
             continue
         # A decision goes by its number; a crate's tests are named without the crate.
-        found = [*ROOT.glob(f"{name.rstrip('/')}*"), *ROOT.glob(f"crates/*/{name}")]
+        file = name.partition("::")[0].rstrip("/")
+        found = [*ROOT.glob(f"{file}*"), *ROOT.glob(f"crates/*/{file}")]
         assert found, f"{page.relative_to(ROOT)} names {name}"
 
 
@@ -301,3 +302,22 @@ def test_every_entry_of_the_changelog_fits_two_lines() -> None:
     entries = re.findall(r"^- .*(?:\n  .*)*", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)
     assert len(entries) > 50
     assert [entry for entry in entries if entry.count("\n") > 1] == []
+
+
+PROMISES = (DOCS / "promises.md").read_text(encoding="utf-8")
+
+
+def test_every_promise_has_tests_that_exist() -> None:
+    sections = [one for one in PROMISES.split("\n## ")[1:] if "\n**" in f"\n{one}"]
+    assert len(sections) >= 10
+    for section in sections:
+        named = re.findall(r"`([\w./-]+)::(\w+)`", section)
+        assert named, f"no test: {section.splitlines()[0]}"
+        for file, test in named:
+            text = (ROOT / file).read_text(encoding="utf-8")
+            assert re.search(rf"^ *(def|fn) {test}\(", text, flags=re.MULTILINE), f"{file} has no {test}"
+
+
+def test_every_fuzz_target_has_its_figures() -> None:
+    rows = re.findall(r"^\| `([\w-]+)` \| [\d,]+ \| [\d.]+ \| .+ \|$", PROMISES, flags=re.MULTILINE)
+    assert sorted(rows) == sorted(file.stem for file in (ROOT / "fuzz" / "fuzz_targets").glob("*.rs"))

@@ -103,7 +103,7 @@ def _wrong(ended: Ended) -> Iterator[str]:
         yield "what it says is for its developers"
     if ended.code not in (0, 2):
         yield f"exit code {ended.code}"
-    if ended.code == 2 and not re.search(r"\berror|\bnot ok", ended.said):
+    if ended.code == 2 and not re.search(r"\berror|\bnot ok|\bnot supported", ended.said):
         yield "no message"
     if ended.seconds > (MOST_S if ended.code == 2 else VALID_S):
         yield f"{ended.seconds:.1f} s"
