@@ -117,6 +117,10 @@ impl Prefix {
         let bits = address.to_bits();
         bits & self.mask == self.bits && is_ipv4(bits) == self.address.is_ipv4()
     }
+    /// Its first address.
+    pub const fn address(&self) -> IpAddr {
+        self.address
+    }
     /// How many bits of an address it says.
     pub const fn length(&self) -> u8 {
         self.length

@@ -65,6 +65,14 @@ impl<Q> Range<Q> {
         }
         Ok(Range { first, last, quantity: PhantomData })
     }
+    /// The first of them.
+    pub const fn first(&self) -> u16 {
+        self.first
+    }
+    /// The last of them.
+    pub const fn last(&self) -> u16 {
+        self.last
+    }
     /// Whether `number` is one of them.
     pub(super) fn contains(self, number: u32) -> bool
     where

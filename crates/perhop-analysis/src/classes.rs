@@ -1,0 +1,65 @@
+//! [`classes_of`]: which packets reach which class of a scheduler.
+
+use perhop_qos::policy::QueueingConfig;
+
+use crate::decision_diagram::{Set, TooComplex};
+use crate::space::PacketSpace;
+
+/// A class of a port that has a queue, and its packets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// Name of its queue in results: from the outermost class in, joined by `/`.
+    pub name: String,
+    /// For which its condition holds, and those of the classes around it.
+    pub matches: Set,
+    /// Of these, the packets that no class before it takes.
+    pub takes: Set,
+}
+
+/// The classes of `queueing` that have a queue, in the order of their queues: of `arriving` packets each belongs
+/// to the first class that matches, level by level.
+///
+/// # Errors
+/// Where their packets are too complex.
+pub fn classes_of(
+    space: &mut PacketSpace,
+    queueing: &QueueingConfig,
+    arriving: Set,
+) -> Result<Vec<Class>, TooComplex> {
+    let mut classes = Vec::new();
+    collect(
+        space,
+        queueing,
+        &Class { name: String::new(), matches: arriving, takes: arriving },
+        &mut classes,
+    )?;
+    Ok(classes)
+}
+
+fn collect(
+    space: &mut PacketSpace,
+    queueing: &QueueingConfig,
+    around: &Class,
+    classes: &mut Vec<Class>,
+) -> Result<(), TooComplex> {
+    let mut left = around.takes;
+    for config in &queueing.classes {
+        let condition = match &config.matches {
+            Some(condition) => space.taken_by(condition)?,
+            None => Set::ALL,
+        };
+        let name = match around.name.as_str() {
+            "" => config.name.clone(),
+            outer => format!("{outer}/{}", config.name),
+        };
+        let matches = space.and(around.matches, condition)?;
+        let takes = space.and(left, condition)?;
+        left = space.minus(left, condition)?;
+        let class = Class { name, matches, takes };
+        match &config.queueing {
+            Some(inner) => collect(space, inner, &class, classes)?,
+            None => classes.push(class),
+        }
+    }
+    Ok(())
+}

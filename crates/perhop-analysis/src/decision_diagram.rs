@@ -1,0 +1,285 @@
+//! [`Diagrams`]: reduced ordered binary decision diagrams in one table, so that equal sets are one node.
+//!
+//! Bryant 1986, "Graph-Based Algorithms for Boolean Function Manipulation", IEEE Transactions on Computers
+//! C-35(8): `apply` with a table of what is known already.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A set of packets, or of whatever else variables tell apart: a node of the [`Diagrams`] that made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Set(u32);
+
+impl Set {
+    /// The empty set.
+    pub const NONE: Set = Set(0);
+    /// The set of everything.
+    pub const ALL: Set = Set(1);
+}
+
+/// A set takes more nodes than there is room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooComplex;
+
+impl fmt::Display for TooComplex {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "the conditions are too complex: their packets take more than {MOST_NODES} nodes")
+    }
+}
+impl Error for TooComplex {}
+
+/// 320 MB. Two thousand entries of access lists at random take 600,000.
+const MOST_NODES: usize = 20_000_000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Node {
+    variable: u32,
+    /// What is left where the variable is 0.
+    without: Set,
+    /// What is left where it is 1.
+    with: Set,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Operation {
+    And,
+    Or,
+    /// In the first and not in the second.
+    Minus,
+}
+
+/// Multiplies and folds, as the keys are a few small numbers (Knuth, "The Art of Computer Programming", volume
+/// 3, §6.4: multiplicative hashing).
+#[derive(Default)]
+struct Multiplying(u64);
+
+impl Hasher for Multiplying {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+    fn write_u32(&mut self, number: u32) {
+        self.write_u64(u64::from(number));
+    }
+    fn write_u64(&mut self, number: u64) {
+        self.0 = (self.0.rotate_left(23) ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    fn write_isize(&mut self, number: isize) {
+        self.write_u64(number as u64);
+    }
+    fn finish(&self) -> u64 {
+        self.0 ^ self.0 >> 32
+    }
+}
+
+type Table<Key> = HashMap<Key, Set, BuildHasherDefault<Multiplying>>;
+
+/// All sets that were made, and how they are made of each other.
+#[derive(Debug)]
+pub(crate) struct Diagrams {
+    nodes: Vec<Node>,
+    unique: Table<Node>,
+    known: Table<(Operation, Set, Set)>,
+}
+
+impl Diagrams {
+    /// Nothing but the empty set and that of everything.
+    pub(crate) fn new() -> Diagrams {
+        let terminal = |set| Node { variable: u32::MAX, without: set, with: set };
+        Diagrams {
+            nodes: vec![terminal(Set::NONE), terminal(Set::ALL)],
+            unique: Table::default(),
+            known: Table::default(),
+        }
+    }
+    /// Where `variable` is 0 the packets of `without`, where it is 1 those of `with`; neither asks for a
+    /// variable before it.
+    pub(crate) fn choose(&mut self, variable: u32, without: Set, with: Set) -> Result<Set, TooComplex> {
+        if without == with {
+            return Ok(with);
+        }
+        let node = Node { variable, without, with };
+        if let Some(set) = self.unique.get(&node) {
+            return Ok(*set);
+        }
+        if self.nodes.len() >= MOST_NODES {
+            return Err(TooComplex);
+        }
+        let set = Set(self.nodes.len() as u32);
+        self.nodes.push(node);
+        self.unique.insert(node, set);
+        Ok(set)
+    }
+    /// What is in both.
+    pub(crate) fn and(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
+        self.apply(Operation::And, one.min(other), one.max(other))
+    }
+    /// What is in either.
+    pub(crate) fn or(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
+        self.apply(Operation::Or, one.min(other), one.max(other))
+    }
+    /// What is in `one` and not in `other`.
+    pub(crate) fn minus(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
+        self.apply(Operation::Minus, one, other)
+    }
+
+    fn apply(&mut self, operation: Operation, one: Set, other: Set) -> Result<Set, TooComplex> {
+        if let Some(known) = at_once(operation, one, other) {
+            return Ok(known);
+        }
+        if let Some(known) = self.known.get(&(operation, one, other)) {
+            return Ok(*known);
+        }
+        let (first, second) = (self.nodes[one.0 as usize], self.nodes[other.0 as usize]);
+        let variable = first.variable.min(second.variable);
+        let halves = |node: Node, set| {
+            if node.variable == variable { (node.without, node.with) } else { (set, set) }
+        };
+        let (first_without, first_with) = halves(first, one);
+        let (second_without, second_with) = halves(second, other);
+        let without = self.apply_ordered(operation, first_without, second_without)?;
+        let with = self.apply_ordered(operation, first_with, second_with)?;
+        let set = self.choose(variable, without, with)?;
+        self.known.insert((operation, one, other), set);
+        Ok(set)
+    }
+    /// What commutes has one order only, so that it is found again.
+    fn apply_ordered(&mut self, operation: Operation, one: Set, other: Set) -> Result<Set, TooComplex> {
+        match operation {
+            Operation::And => self.and(one, other),
+            Operation::Or => self.or(one, other),
+            Operation::Minus => self.minus(one, other),
+        }
+    }
+
+    /// The packets that are in `set` once the variables that `given` knows have those values; it no longer
+    /// asks for these.
+    pub(crate) fn given(
+        &mut self,
+        set: Set,
+        given: &impl Fn(u32) -> Option<bool>,
+    ) -> Result<Set, TooComplex> {
+        self.given_with(set, given, &mut Table::default())
+    }
+    fn given_with(
+        &mut self,
+        set: Set,
+        given: &impl Fn(u32) -> Option<bool>,
+        known: &mut Table<Set>,
+    ) -> Result<Set, TooComplex> {
+        if set == Set::NONE || set == Set::ALL {
+            return Ok(set);
+        }
+        if let Some(known) = known.get(&set) {
+            return Ok(*known);
+        }
+        let Node { variable, without, with } = self.nodes[set.0 as usize];
+        let found = match given(variable) {
+            Some(true) => self.given_with(with, given, known)?,
+            Some(false) => self.given_with(without, given, known)?,
+            None => {
+                let without = self.given_with(without, given, known)?;
+                let with = self.given_with(with, given, known)?;
+                self.choose(variable, without, with)?
+            }
+        };
+        known.insert(set, found);
+        Ok(found)
+    }
+
+    /// The variables that are 1 in one member of `set`, which asks for them, in ascending order; `None` where it
+    /// is empty. All others are 0.
+    pub(crate) fn member(&self, mut set: Set) -> Option<Vec<u32>> {
+        let mut ones = Vec::new();
+        while set != Set::ALL {
+            if set == Set::NONE {
+                return None;
+            }
+            let node = self.nodes[set.0 as usize];
+            // Every node but the empty set has a member.
+            set = if node.without == Set::NONE {
+                ones.push(node.variable);
+                node.with
+            } else {
+                node.without
+            };
+        }
+        Some(ones)
+    }
+    /// Whether what has the value 1 for the variables that `is_one` says is a member of `set`.
+    pub(crate) fn contains(&self, mut set: Set, is_one: impl Fn(u32) -> bool) -> bool {
+        while set != Set::ALL && set != Set::NONE {
+            let node = self.nodes[set.0 as usize];
+            set = if is_one(node.variable) { node.with } else { node.without };
+        }
+        set == Set::ALL
+    }
+}
+
+/// What needs no look at the nodes.
+fn at_once(operation: Operation, one: Set, other: Set) -> Option<Set> {
+    match (operation, one, other) {
+        (Operation::And, Set::NONE, _) | (Operation::And, _, Set::NONE) => Some(Set::NONE),
+        (Operation::And, Set::ALL, set) | (Operation::And, set, Set::ALL) => Some(set),
+        (Operation::Or, Set::NONE, set) | (Operation::Or, set, Set::NONE) => Some(set),
+        (Operation::Or, Set::ALL, _) | (Operation::Or, _, Set::ALL) => Some(Set::ALL),
+        (Operation::Minus, Set::NONE, _) | (Operation::Minus, _, Set::ALL) => Some(Set::NONE),
+        (Operation::Minus, set, Set::NONE) => Some(set),
+        (Operation::And | Operation::Or, one, other) if one == other => Some(one),
+        (Operation::Minus, one, other) if one == other => Some(Set::NONE),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const VARIABLES: u32 = 5;
+
+    /// A set as the truth table of five variables: bit `n` says whether `n` is a member.
+    fn of(diagrams: &mut Diagrams, table: u32, variable: u32, above: u32) -> Set {
+        if variable == VARIABLES {
+            return if table >> above & 1 == 1 { Set::ALL } else { Set::NONE };
+        }
+        let without = of(diagrams, table, variable + 1, above);
+        let with = of(diagrams, table, variable + 1, above | 1 << variable);
+        diagrams.choose(variable, without, with).unwrap()
+    }
+    fn table(diagrams: &Diagrams, set: Set) -> u32 {
+        (0..32).fold(0, |bits, n| bits | u32::from(diagrams.contains(set, |v| n >> v & 1 == 1)) << n)
+    }
+
+    proptest! {
+        #[test]
+        fn operations_agree_with_truth_tables(one: u32, other: u32, variable in 0..VARIABLES, is_one: bool) {
+            let mut diagrams = Diagrams::new();
+            let (a, b) = (of(&mut diagrams, one, 0, 0), of(&mut diagrams, other, 0, 0));
+            let both = diagrams.and(a, b).unwrap();
+            prop_assert_eq!(table(&diagrams, both), one & other);
+            let either = diagrams.or(a, b).unwrap();
+            prop_assert_eq!(table(&diagrams, either), one | other);
+            let rest = diagrams.minus(a, b).unwrap();
+            prop_assert_eq!(table(&diagrams, rest), one & !other);
+            // Equal sets are one node, however they were made.
+            let again = diagrams.or(both, rest).unwrap();
+            prop_assert_eq!(again, a);
+            let given = diagrams.given(a, &|v| (v == variable).then_some(is_one)).unwrap();
+            let expected = (0..32u32).fold(0, |bits, n| {
+                let n_given = if is_one { n | 1 << variable } else { n & !(1 << variable) };
+                bits | (one >> n_given & 1) << n
+            });
+            prop_assert_eq!(table(&diagrams, given), expected);
+            match diagrams.member(a) {
+                None => prop_assert_eq!(one, 0),
+                Some(ones) => {
+                    let member = ones.iter().fold(0, |bits, v| bits | 1u32 << v);
+                    prop_assert!(one >> member & 1 == 1);
+                }
+            }
+        }
+    }
+}

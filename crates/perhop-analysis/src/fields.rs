@@ -1,0 +1,91 @@
+//! [`Field`]: which variables of a diagram are which bits of a packet.
+
+/// A field of a packet, as a condition may ask for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Field {
+    /// 1 for IPv6, 0 for IPv4.
+    Family,
+    /// IP protocol.
+    Protocol,
+    /// Destination address: 128 bits, of which IPv4 has the first 32.
+    Destination,
+    /// Source address: 128 bits, of which IPv4 has the first 32.
+    Source,
+    /// TCP or UDP destination port.
+    DestinationPort,
+    /// TCP or UDP source port.
+    SourcePort,
+    /// Differentiated services codepoint.
+    Dscp,
+    /// IP bytes.
+    Length,
+    /// Number of the interface of arrival.
+    Input,
+    /// Color (discard class) in this node.
+    Color,
+    /// Label (qos-group) in this node.
+    Label,
+    /// Whether there is a class of service.
+    HasCos,
+    /// Class of service of the VLAN tag.
+    Cos,
+    /// Whether there is a traffic class.
+    HasExp,
+    /// Traffic class (EXP) of the topmost MPLS label.
+    Exp,
+}
+
+impl Field {
+    /// All, in the order of their variables: what access lists ask for first, with addresses apart.
+    pub(crate) const ALL: [Field; 15] = [
+        Field::Family,
+        Field::Protocol,
+        Field::Destination,
+        Field::Source,
+        Field::DestinationPort,
+        Field::SourcePort,
+        Field::Dscp,
+        Field::Length,
+        Field::Input,
+        Field::Color,
+        Field::Label,
+        Field::HasCos,
+        Field::Cos,
+        Field::HasExp,
+        Field::Exp,
+    ];
+
+    /// How many bits it has.
+    pub(crate) const fn bits(self) -> u32 {
+        match self {
+            Field::Family | Field::HasCos | Field::HasExp => 1,
+            Field::Color | Field::Cos | Field::Exp => 3,
+            Field::Dscp => 6,
+            Field::Protocol | Field::Label => 8,
+            Field::Input => 14,
+            Field::DestinationPort | Field::SourcePort | Field::Length => 16,
+            Field::Destination | Field::Source => 128,
+        }
+    }
+    /// The variable of its most significant bit; the others follow.
+    pub(crate) const fn first_variable(self) -> u32 {
+        let (mut index, mut before) = (0, 0);
+        while Field::ALL[index] as usize != self as usize {
+            before += Field::ALL[index].bits();
+            index += 1;
+        }
+        before
+    }
+    /// The bit of `value` that `variable` is, if that is one of this field.
+    pub(crate) fn bit_of(self, value: u128, variable: u32) -> Option<bool> {
+        let bit = variable.checked_sub(self.first_variable()).filter(|bit| *bit < self.bits())?;
+        Some(value >> (self.bits() - 1 - bit) & 1 == 1)
+    }
+    /// The value that it has where the variables `ones` are 1 and all others 0.
+    pub(crate) fn value(self, ones: &[u32]) -> u128 {
+        let first = self.first_variable();
+        ones.iter()
+            .filter_map(|variable| variable.checked_sub(first).filter(|bit| *bit < self.bits()))
+            .fold(0, |value, bit| value | 1 << (self.bits() - 1 - bit))
+    }
+}

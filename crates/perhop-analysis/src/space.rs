@@ -1,0 +1,152 @@
+//! [`PacketSpace`]: sets of packets by the values of their fields.
+
+use crate::decision_diagram::{Diagrams, Set, TooComplex};
+use crate::fields::Field;
+
+/// All sets of packets that were asked for.
+///
+/// Every method that makes one fails where it would take more memory than is allowed.
+#[derive(Debug)]
+pub struct PacketSpace {
+    diagrams: Diagrams,
+    interfaces: Vec<String>,
+}
+
+impl PacketSpace {
+    /// The packets at a node whose interfaces are called `interfaces`, in the order of their numbers.
+    pub fn new(interfaces: &[String]) -> PacketSpace {
+        PacketSpace { diagrams: Diagrams::new(), interfaces: interfaces.to_vec() }
+    }
+    /// The names of the node's interfaces, in the order of their numbers.
+    pub fn interfaces(&self) -> &[String] {
+        &self.interfaces
+    }
+
+    /// What is in both.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn and(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
+        self.diagrams.and(one, other)
+    }
+    /// What is in either.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn or(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
+        self.diagrams.or(one, other)
+    }
+    /// What is in `one` and not in `other`.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn minus(&mut self, one: Set, other: Set) -> Result<Set, TooComplex> {
+        self.diagrams.minus(one, other)
+    }
+    /// What is in any of `sets`.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn any(&mut self, sets: Vec<Set>) -> Result<Set, TooComplex> {
+        self.in_pairs(sets, Set::NONE, Diagrams::or)
+    }
+    /// What is in all of `sets`.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn all(&mut self, sets: Vec<Set>) -> Result<Set, TooComplex> {
+        self.in_pairs(sets, Set::ALL, Diagrams::and)
+    }
+    /// Pair by pair, so that each set goes through few large ones.
+    fn in_pairs(
+        &mut self,
+        mut sets: Vec<Set>,
+        of_none: Set,
+        joined: fn(&mut Diagrams, Set, Set) -> Result<Set, TooComplex>,
+    ) -> Result<Set, TooComplex> {
+        while sets.len() > 1 {
+            let pairs = sets.chunks(2).map(|pair| match pair {
+                [one, other] => joined(&mut self.diagrams, *one, *other),
+                rest => Ok(rest[0]),
+            });
+            sets = pairs.collect::<Result<_, _>>()?;
+        }
+        Ok(sets.first().copied().unwrap_or(of_none))
+    }
+
+    /// The packets whose `field` begins with the first `length` bits of `value`, which has as many bits as the
+    /// field.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn begins(&mut self, field: Field, value: u128, length: u32) -> Result<Set, TooComplex> {
+        let mut set = Set::ALL;
+        for bit in (0..length).rev() {
+            let variable = field.first_variable() + bit;
+            set = if value >> (field.bits() - 1 - bit) & 1 == 1 {
+                self.diagrams.choose(variable, Set::NONE, set)?
+            } else {
+                self.diagrams.choose(variable, set, Set::NONE)?
+            };
+        }
+        Ok(set)
+    }
+    /// The packets whose `field` is `value`.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn equals(&mut self, field: Field, value: u128) -> Result<Set, TooComplex> {
+        self.begins(field, value, field.bits())
+    }
+    /// The packets whose `field` is one of `values`.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn is_one_of(
+        &mut self,
+        field: Field,
+        values: impl IntoIterator<Item = u128>,
+    ) -> Result<Set, TooComplex> {
+        let sets = values.into_iter().map(|value| self.equals(field, value)).collect::<Result<_, _>>()?;
+        self.any(sets)
+    }
+    /// The packets whose `field` is at least `first` and at most `last`.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn within(&mut self, field: Field, first: u128, last: u128) -> Result<Set, TooComplex> {
+        let (mut at_least, mut at_most) = (Set::ALL, Set::ALL);
+        // From the least significant bit on: what the bits below say decides only where this one is equal.
+        for bit in 0..field.bits() {
+            let variable = field.first_variable() + field.bits() - 1 - bit;
+            at_least = if first >> bit & 1 == 1 {
+                self.diagrams.choose(variable, Set::NONE, at_least)?
+            } else {
+                self.diagrams.choose(variable, at_least, Set::ALL)?
+            };
+            at_most = if last >> bit & 1 == 1 {
+                self.diagrams.choose(variable, Set::ALL, at_most)?
+            } else {
+                self.diagrams.choose(variable, at_most, Set::NONE)?
+            };
+        }
+        self.and(at_least, at_most)
+    }
+
+    /// The packets that are in `set` once each of `fields` has its value: what becomes of a set after marking.
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn given(&mut self, set: Set, fields: &[(Field, u128)]) -> Result<Set, TooComplex> {
+        self.diagrams
+            .given(set, &|variable| fields.iter().find_map(|(field, value)| field.bit_of(*value, variable)))
+    }
+    /// Whether what has the value 1 for the variables that `is_one` says is in `set`.
+    pub(crate) fn member_is(&self, set: Set, is_one: impl Fn(u32) -> bool) -> bool {
+        self.diagrams.contains(set, is_one)
+    }
+    /// The variables that are 1 in one packet of `set`; `None` where there is none.
+    pub(crate) fn member(&self, set: Set) -> Option<Vec<u32>> {
+        self.diagrams.member(set)
+    }
+}
