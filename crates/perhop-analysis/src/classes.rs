@@ -16,8 +16,8 @@ pub struct Class {
     pub takes: Set,
 }
 
-/// The classes of `queueing` that have a queue, in the order of their queues: of `arriving` packets each belongs
-/// to the first class that matches, level by level.
+/// The classes of `queueing` that have a queue, in the order of their queues: of `arriving` packets each
+/// belongs to the first class that matches, level by level.
 ///
 /// # Errors
 /// Where their packets are too complex.

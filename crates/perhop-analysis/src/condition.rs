@@ -6,7 +6,7 @@
 use std::net::IpAddr;
 
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange, Prefix};
-use perhop_qos::packet::Protocol;
+use perhop_qos::packet::{Ingress, Protocol};
 
 use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
@@ -23,7 +23,7 @@ impl PacketSpace {
         let mut sets = self.header_fields(condition)?;
         sets.extend(self.marks(condition)?);
         if let Some(OneOrMany(names)) = &condition.input {
-            let numbers: Vec<u128> = (0..)
+            let numbers: Vec<u128> = (0..Ingress::INTERFACES as u128)
                 .zip(self.interfaces())
                 .filter(|(_, known)| names.contains(known))
                 .map(|(number, _)| number)

@@ -30,8 +30,8 @@ impl fmt::Display for TooComplex {
 }
 impl Error for TooComplex {}
 
-/// 320 MB. Two thousand entries of access lists at random take 600,000.
-const MOST_NODES: usize = 20_000_000;
+/// About 150 MB with the tables. Two thousand entries of access lists at random take 600,000.
+const MOST_NODES: usize = 2_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Node {
@@ -50,8 +50,8 @@ enum Operation {
     Minus,
 }
 
-/// Multiplies and folds, as the keys are a few small numbers (Knuth, "The Art of Computer Programming", volume
-/// 3, §6.4: multiplicative hashing).
+/// Multiplies and folds, as the keys are a few small numbers (Knuth, "The Art of Computer Programming",
+/// volume 3, §6.4: multiplicative hashing).
 #[derive(Default)]
 struct Multiplying(u64);
 
@@ -188,8 +188,8 @@ impl Diagrams {
         Ok(found)
     }
 
-    /// The variables that are 1 in one member of `set`, which asks for them, in ascending order; `None` where it
-    /// is empty. All others are 0.
+    /// The variables that are 1 in one member of `set`, which asks for them, in ascending order; `None` where
+    /// it is empty. All others are 0.
     pub(crate) fn member(&self, mut set: Set) -> Option<Vec<u32>> {
         let mut ones = Vec::new();
         while set != Set::ALL {

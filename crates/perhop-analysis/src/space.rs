@@ -74,8 +74,8 @@ impl PacketSpace {
         Ok(sets.first().copied().unwrap_or(of_none))
     }
 
-    /// The packets whose `field` begins with the first `length` bits of `value`, which has as many bits as the
-    /// field.
+    /// The packets whose `field` begins with the first `length` bits of `value`, which has as many bits as
+    /// the field.
     ///
     /// # Errors
     /// Where it is too complex.
@@ -133,7 +133,8 @@ impl PacketSpace {
         self.and(at_least, at_most)
     }
 
-    /// The packets that are in `set` once each of `fields` has its value: what becomes of a set after marking.
+    /// The packets that are in `set` once each of `fields` has its value: what becomes of a set after
+    /// marking.
     ///
     /// # Errors
     /// Where it is too complex.

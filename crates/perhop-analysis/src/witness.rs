@@ -25,8 +25,8 @@ const fn ipv4(address: u32) -> u128 {
 }
 
 /// What a packet had best look like, one after the other as far as the set allows: between addresses for
-/// documentation (RFC 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, no mark.
-/// Each is a field with its least and greatest value, and the family for which that is meant.
+/// documentation (RFC 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, no
+/// mark. Each is a field with its least and greatest value, and the family for which that is meant.
 const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
     (Field::HasCos, 0, 0, None),
     (Field::HasExp, 0, 0, None),

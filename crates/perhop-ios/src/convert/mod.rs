@@ -34,6 +34,7 @@ mod reference;
 mod refusals;
 mod resolve;
 mod resolved;
+mod shadows;
 mod value_limits;
 mod wire;
 
@@ -129,6 +130,7 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     let mut ports: Vec<Port> =
         configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
     ports.extend(context.control_plane());
+    context.shadowed_classes();
     let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
     for known in &configuration.diagnostics {
         found.remove(known);

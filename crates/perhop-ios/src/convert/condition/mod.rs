@@ -18,7 +18,7 @@ pub(super) use algebra::looks_at;
 use algebra::of_family;
 
 /// Class-maps inside class-maps go no deeper.
-const DEEPEST: usize = 16;
+pub(super) const DEEPEST: usize = 16;
 
 /// The VLAN tags with which packets cross a sub-interface.
 #[derive(Clone, Copy, Debug, Default)]

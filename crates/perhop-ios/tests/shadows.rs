@@ -1,0 +1,80 @@
+//! Classes that get no packet: told exactly, and only where perhop knows all that the classes before match.
+
+use perhop_ios::{Platform, Profile, convert, parse};
+
+/// The warnings about hidden classes of a configuration in which policy `p` has these classes, in order.
+fn hidden(class_maps: &str, classes: &[&str]) -> Vec<String> {
+    let classes: String = classes.iter().map(|class| format!(" class {class}\n  set dscp cs1\n")).collect();
+    let text =
+        format!("{class_maps}policy-map p\n{classes}interface GigabitEthernet0/0\n service-policy input p\n");
+    let mut configuration = parse(&text);
+    convert(&mut configuration, &Platform::of(Profile::Hqf));
+    let found = configuration.diagnostics.iter().filter(|found| found.message.contains("gets no packet"));
+    found.map(|found| found.message.clone()).collect()
+}
+
+const MAPS: &str = "\
+class-map match-any voice
+ match dscp ef
+ match ip precedence 5
+class-map match-all ef
+ match dscp ef
+class-map match-any either
+ match dscp ef af41
+class-map match-any video
+ match dscp af41
+class-map match-all web
+ match access-group name WEB
+class-map match-all server
+ match access-group name SERVER
+class-map match-any never
+ match access-group name NONE
+ip access-list extended WEB
+ deny tcp any host 10.0.0.9 eq 80
+ permit tcp any any range 80 443
+ip access-list extended SERVER
+ permit tcp any host 10.0.0.7 eq 443
+ip access-list extended NONE
+ deny ip any any
+";
+
+#[test]
+fn the_class_that_hides_another_is_named_with_a_packet() {
+    let ef = "class ef of policy-map p gets no packet: voice before it takes all that it matches; \
+              for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 500 in GigabitEthernet0/0";
+    assert_eq!(hidden(MAPS, &["voice", "ef"]), [ef]);
+    let either = "class either of policy-map p gets no packet: what stands (ef, video) before it takes all that it \
+                  matches; for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp af41 len 500 in GigabitEthernet0/0";
+    assert_eq!(hidden(MAPS, &["ef", "video", "either"]), [either]);
+    let server = "class server of policy-map p gets no packet: web before it takes all that it matches; \
+                  for example tcp 192.0.2.1:50000 > 10.0.0.7:443 dscp default len 500 in GigabitEthernet0/0";
+    assert_eq!(hidden(MAPS, &["web", "server"]), [server]);
+}
+
+#[test]
+fn a_class_that_keeps_a_packet_is_not_hidden() {
+    for classes in
+        [&["ef", "voice"][..], &["ef", "either", "video"][..1], &["server", "web"], &["never", "ef"]]
+    {
+        assert_eq!(hidden(MAPS, classes), [""; 0], "{classes:?}");
+    }
+    // The server that the list of the web denies stays.
+    let maps = MAPS.replace("host 10.0.0.7 eq 443", "host 10.0.0.9 eq 80");
+    assert_eq!(hidden(&maps, &["web", "server"]), [""; 0]);
+}
+
+#[test]
+fn what_perhop_does_not_see_hides_nothing() {
+    for (first, statement) in [
+        ("by content", " match protocol http\n"),
+        ("what is not modelled, negated", " match not protocol attribute business-relevance irrelevant\n"),
+        ("tags of an interface", " match not vlan 7\n"),
+        ("a list that denies by what perhop does not see", " match access-group name ESTABLISHED\n"),
+    ] {
+        let maps = format!(
+            "{MAPS}ip access-list extended ESTABLISHED\n deny tcp any any established\n permit tcp any any\n\
+             class-map match-any first\n{statement}"
+        );
+        assert_eq!(hidden(&maps, &["first", "server"]), [""; 0], "{first}");
+    }
+}
