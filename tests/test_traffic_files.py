@@ -103,6 +103,7 @@ FLOW = "10.1.0.9,10.9.0.5,6"
         ("class,rate\nVOICE,1Mb/s,9\n", 2, "3 cells, and 2 in the header", "the columns are class,rate"),
         ("class,rate,size\nVOICE,1Mb/s,9\n", 1, "no column `size`", "class,rate,packet_bytes,kind"),
         ("class,rate,packet_bytes\nVOICE,1Mb/s,9\n", 2, "`9` is not a packet size", "from 28 to 65535"),
+        (f"class,rate,packet_bytes\nVOICE,1Mb/s,{'9' * 5000}\n", 2, "is not a packet size", "from 28"),
         ("class,rate,kind\nVOICE,1Mb/s,avian\n", 2, "no kind of traffic `avian`", "kinds: signalling,"),
         ("class,rate\n", 1, "no class follows the header", "VOICE,512kb/s,200,voice"),
         ("class,speed\nVOICE,1Mb/s\n", 1, "neither rates by class nor flow", "class,rate,packet_bytes,kind"),
@@ -113,9 +114,12 @@ FLOW = "10.1.0.9,10.9.0.5,6"
         (f"{FLOWS}\n10.1.0.9,10.9.0.256,6,1,0,1\n", 2, "`10.9.0.256` is not an address", "192.0.2.1"),
         (f"{FLOWS}\n{FLOW},many,0,1\n", 2, "`many` is not a number of bytes", "a plain number"),
         (f"{FLOWS}\n{FLOW},1,noon,1\n", 2, "`noon` is not a time", "2024-06-28 23:17:41.5"),
+        (f"{FLOWS}\n{FLOW},1,nan,1\n", 2, "`nan` is not a time", "2024-06-28 23:17:41.5"),
         (f"{FLOWS}\n{FLOW},1,5,1\n", 2, "the flow ends before it starts", "not before `first`"),
         (f"{FLOWS},dport\n{FLOW},1,0,1,70000\n", 2, "`70000` is not a port", "0 to 65535"),
         (f"{FLOWS},tos\n{FLOW},1,0,1,300\n", 2, "`300` is not a TOS byte", "0 to 255"),
+        (f"{FLOWS},tos\n{FLOW},1,0,1,0x0g\n", 2, "`0x0g` is not a TOS byte", "a plain number"),
+        (f"{FLOWS},tos\n{FLOW},1,0,1,0x100\n", 2, "`0x100` is not a TOS byte", "0 to 255"),
         (f"{FLOWS},dscp\n{FLOW},1,0,1,64\n", 2, "`64` is not a codepoint", "0 to 63"),
         (f"{FLOWS}\n10.9.0.5,10.1.0.9,6,9,0,1\n", 1, "no flow leaves by this interface", "10.1.0.0/24"),
     ],
@@ -130,6 +134,13 @@ def test_a_wrong_line_is_one_error(
     assert message.startswith(f"error: `{file}`, line {line}: ")
     assert said in message
     assert help in remedy
+
+
+def test_a_protocol_of_thousands_of_digits_is_an_unknown_one(
+    perhop: Command, router: Path, tmp_path: Path
+) -> None:
+    text = f"{FLOWS}\n10.1.0.9,10.9.0.5,{'9' * 5000},60000,0,1\n"
+    assert perhop("run", router, "--traffic", given(tmp_path, text), "-q").code == 0
 
 
 def test_a_file_that_is_not_there_is_one_error(perhop: Command, router: Path, tmp_path: Path) -> None:

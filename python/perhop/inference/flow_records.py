@@ -7,10 +7,12 @@ pmacct, and of the information elements of IPFIX (RFC 7012).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from ipaddress import ip_address, ip_network
+from math import isfinite
 
 from perhop.errors import InvalidInputError
 from perhop.inference.headers import PROTOCOLS, Header
@@ -137,7 +139,9 @@ def _record(row: Row, cells: dict[str, str], *, from_start: bool) -> Record:
     protocol = cells["proto"].lower()
     protocol = PROTOCOLS.get(protocol, _NUMBERS.get(protocol, protocol))
     has_ports = protocol in ("tcp", "udp")
-    is_known = protocol in PROTOCOLS.values() or (protocol.isdecimal() and int(protocol) <= _LARGEST_PROTOCOL)
+    # Python reads no number of thousands of digits.
+    is_number = re.fullmatch("[0-9]{1,3}", protocol) and int(protocol) <= _LARGEST_PROTOCOL
+    is_known = protocol in PROTOCOLS.values() or is_number
     header = Header(
         dscp=_codepoint(row, cells),
         source=_address(row, cells["src"]),
@@ -192,7 +196,8 @@ def _codepoint(row: Row, cells: dict[str, str]) -> str:
             raise row.wrong(f"`{text}` is not a codepoint", "a number from 0 to 63")
         return str(int(value))
     text = cells.get("tos") or "0"
-    value = float(int(text, 16)) if text.lower().startswith("0x") else _number(row, "TOS byte", text)
+    hexadecimal = re.fullmatch("0[xX]([0-9a-fA-F]{1,8})", text)
+    value = float(int(hexadecimal[1], 16)) if hexadecimal else _number(row, "TOS byte", text)
     if value > _LARGEST_TOS:
         raise row.wrong(f"`{text}` is not a TOS byte", "a number from 0 to 255")
     return str(int(value) >> 2)
@@ -203,6 +208,8 @@ def _time(row: Row, text: str, *, from_start: bool) -> float:
     try:
         value = float(text)
     except ValueError:
+        return _date(row, text)
+    if not isfinite(value):
         return _date(row, text)
     if value >= _EPOCH_US:
         return value / 1e6

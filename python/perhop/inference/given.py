@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -91,7 +92,7 @@ def _line(row: Row, cells: dict[str, str]) -> _Line:
         rate and (bits is None or bits[1] not in ("b/s", "") or bits[0] <= 0)
     ):
         raise row.wrong(f"`{rate}` is not a rate", "for example 512kb/s or 2.5Mb/s")
-    if size and not (size.isdecimal() and 28 <= int(size) <= _LARGEST_PACKET):
+    if size and not (re.fullmatch("[0-9]{1,5}", size) and 28 <= int(size) <= _LARGEST_PACKET):
         raise row.wrong(f"`{size}` is not a packet size", "a whole number of IP bytes from 28 to 65535")
     return _Line(
         row, cells["class"], bits[0] if bits else None, int(size) if size else None, _KINDS.get(kind)
