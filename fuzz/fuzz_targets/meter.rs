@@ -85,7 +85,7 @@ fuzz_target!(|input: Input| -> Corpus {
         if !is_random {
             assert_eq!(of_flow.measure(now, &packet), found, "packet {number}, a meter of its flow");
             // Another flow takes nothing from it.
-            packet.flow.source_port = 1;
+            packet.source_port = 1;
             of_flow.measure(now, &packet);
         }
     }

@@ -3,9 +3,11 @@
 
 mod vectors;
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
-use perhop_qos::packet::IpPrecedence;
+use perhop_qos::packet::{IpPrecedence, Protocol};
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
 use perhop_qos::queue::{FairQueueingConfig, Queue};
 use perhop_qos::random::Streams;
@@ -231,4 +233,45 @@ proptest! {
             }
         }
     }
+}
+
+/// How many of `packets` find a queue of their own: each queue takes one, and all arrive at once.
+fn alone(packets: impl Iterator<Item = Packet>) -> usize {
+    let hashed = json!({"queues": 4096, "flow-limit": "1 packets", "flows": "hashed"});
+    let mut port = port(json!({"classes": [{"name": "all", "fair-queueing": hashed}]}));
+    let mut dropped = Dropped::default();
+    // The first is on the wire at once, and in nobody's way.
+    for mut packet in std::iter::once(Packet::default()).chain(packets) {
+        port.enqueue(Time::ZERO, &mut packet, &mut dropped);
+        port.poll_transmit(Time::ZERO, &mut Packet::default(), ());
+    }
+    port.backlog() as usize
+}
+
+/// A flow is addresses, protocol, ports and precedence (docs/algorithms/fair-queueing.md). Flows that differ
+/// in one of them alone, in low or high bits, share a queue by chance only: of 64 in 4096 queues 0.5 pairs.
+#[test]
+fn a_hash_asks_for_every_field_of_a_flow() {
+    let address = |bits: u128| IpAddr::V6(Ipv6Addr::from(bits)).into();
+    let keys: [(&str, &dyn Fn(u16) -> FlowKey); 8] = [
+        ("source port", &|n| FlowKey { source_port: n, ..FlowKey::default() }),
+        ("source port, high bits", &|n| FlowKey { source_port: n << 10, ..FlowKey::default() }),
+        ("destination port", &|n| FlowKey { destination_port: n, ..FlowKey::default() }),
+        ("destination port, high bits", &|n| FlowKey { destination_port: n << 10, ..FlowKey::default() }),
+        ("protocol", &|n| FlowKey { protocol: Protocol(n as u8), ..FlowKey::default() }),
+        ("source", &|n| FlowKey { source: address(n.into()), ..FlowKey::default() }),
+        ("source, high bits", &|n| FlowKey { source: address(u128::from(n) << 120), ..FlowKey::default() }),
+        ("destination", &|n| FlowKey { destination: address(u128::from(n) << 60), ..FlowKey::default() }),
+    ];
+    for (field, key) in keys {
+        let queues = alone((0..64).map(|number| Packet::new(key(number), 100)));
+        assert!(queues >= 60, "{field}: {queues} queues for 64 flows");
+    }
+    // Fields do not cancel each other out: neither by their sum nor by their difference.
+    let swapped = alone((0..64).map(|number| {
+        Packet::new(FlowKey { source_port: number, destination_port: 63 - number, ..FlowKey::default() }, 100)
+    }));
+    assert!(swapped >= 60, "{swapped} queues");
+    let precedences = alone((0..8).map(|precedence| packet(0, precedence, 100, 0)));
+    assert!(precedences >= 7, "{precedences} queues");
 }

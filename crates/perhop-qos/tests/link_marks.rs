@@ -153,4 +153,11 @@ fn an_output_asks_for_the_marks_with_which_packets_leave() {
     let by_cos = json!({"queueing": {"classes": [{"name": "zero", "match": {"cos": 0}}, {"name": "rest"}]}});
     assert_eq!(class(&by_cos, &json!(["vlan"]), packet("ef")), 0);
     assert_eq!(class(&by_cos, &json!([]), packet("ef")), 1);
+    // A conditioner that asks is enough: the label that came has gone when its output looks for it.
+    let asked = json!({
+        "conditioners": [{"match": {"mpls-exp": 5}, "actions": [{"mark": "cs6"}]}],
+        "queueing": {"classes": [{"name": "control", "match": {"dscp": "cs6"}}, {"name": "rest"}]},
+    });
+    assert_eq!(class(&asked, &json!(["mpls"]), labeled), 0);
+    assert_eq!(class(&asked, &json!([]), labeled), 1);
 }

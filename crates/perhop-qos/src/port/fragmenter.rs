@@ -75,3 +75,38 @@ fn collect_interleaved(config: &QueueingConfig, has_priority: bool, leaves: &mut
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::ring::RingConfig;
+
+    /// RFC 2686 §1: what may suspend a packet is what is urgent. Weights make nobody urgent, nor is the last
+    /// of several levels; whatever is inside a class has its urgency.
+    #[test]
+    fn only_what_has_a_priority_over_others_is_interleaved() {
+        let wire = WireConfig {
+            rate: Rate::from_bits_per_second(64_000),
+            framing: Framing::Raw,
+            headers: serde_json::from_value(json!([{"mlppp": {"fragment": "72B", "interleave": true}}]))
+                .unwrap(),
+            ring: RingConfig::default(),
+        };
+        let interleaved = |queueing| {
+            let queueing = serde_json::from_value(queueing).unwrap();
+            Fragmenter::build(&wire, Some(&queueing)).unwrap().interleaved
+        };
+        let shares = |scheduler| {
+            let classes =
+                [("a", 3), ("b", 1)].map(|(name, weight)| json!({"name": name, "share": {"weight": weight}}));
+            json!({"scheduler": scheduler, "classes": classes})
+        };
+        assert_eq!(interleaved(shares("wfq")), [false, false]);
+        let levels = |first: serde_json::Value| json!({"scheduler": "priority", "classes": [first, {"name": "rest", "queueing": shares("wrr")}]});
+        assert_eq!(interleaved(levels(json!({"name": "voice"}))), [true, false, false]);
+        let inside = levels(json!({"name": "urgent", "queueing": shares("wfq")}));
+        assert_eq!(interleaved(inside), [true, true, false, false]);
+    }
+}

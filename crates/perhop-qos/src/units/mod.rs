@@ -7,7 +7,6 @@
 mod notation;
 mod text;
 
-use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 
 /// An instant since the start of the run, or a span between two instants: integer picoseconds.
@@ -89,11 +88,6 @@ impl Mul<u64> for Time {
     type Output = Time;
     fn mul(self, factor: u64) -> Time {
         Time(self.0 * factor)
-    }
-}
-impl Sum for Time {
-    fn sum<I: Iterator<Item = Time>>(spans: I) -> Time {
-        spans.fold(Time::ZERO, Add::add)
     }
 }
 
