@@ -122,6 +122,7 @@ def test_every_call(
 
 
 @needs_strace
+@pytest.mark.parametrize("case", ["run-plots-captures", "sweep", "report", "export-csv"], indirect=True)
 def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path: Path) -> None:
     """No change of the folder goes another way than through what is made to fail."""
     folder = tmp_path / "folder"

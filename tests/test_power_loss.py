@@ -187,7 +187,9 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["run", "run-captures-inside", "sweep", "compare"])
+@pytest.mark.parametrize(
+    "name", ["run", "run-captures-inside", "sweep", "compare"] if ALL else ["run-captures-inside", "sweep"]
+)
 def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp_path: Path) -> None:
     """It ends with a whole result and nothing hidden; what it cannot know to be its own is visible."""
     played = play(COMMANDS[name], runs, tmp_path)
