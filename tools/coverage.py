@@ -31,6 +31,8 @@ def measured(crates: list[str]) -> _Lines:
     """Run the tests of `crates` with counters, and return what they ran of them."""
     packages = sorted({*crates, *(_TESTERS[crate] for crate in crates if crate in _TESTERS)})
     command = ["cargo", "tarpaulin", "--engine", "llvm", "--skip-clean", "--locked", "--out", "Json"]
+    # A test program with counters is slow, and so is a machine that others use.
+    command += ["--timeout", "1800"]
     command += ["--target-dir", str(_FOLDER / "build"), "--output-dir", str(_FOLDER)]
     command += [argument for package in packages for argument in ("--packages", package)]
     command += [argument for crate in crates for argument in ("--include-files", f"crates/{crate}/src/*")]

@@ -70,12 +70,16 @@ fn look(seen: &mut [Seen; 2], from: usize, segment: &Segment, written: [u64; 2])
     let peer = seen[1 - from];
     let own = &mut seen[from];
     let end = segment.sequence + u64::from(segment.length);
-    assert!(end <= written[from], "{segment:?} of {} bytes", written[from]);
-    if segment.length > 0 {
+    own.has_closed |= segment.flags.contains(Flags::FIN);
+    if segment.length == 0 {
+        // The end of the stream counts as a byte.
+        let most = written[from] + u64::from(own.has_closed);
+        assert!(segment.sequence <= most, "{segment:?} beyond {most}");
+    } else {
+        assert!(end <= written[from], "{segment:?} of {} bytes", written[from]);
         assert!(segment.sequence <= own.end, "{segment:?} leaves out bytes from {}", own.end);
         own.end = own.end.max(end);
     }
-    own.has_closed |= segment.flags.contains(Flags::FIN);
     if segment.flags.contains(Flags::ACK) {
         assert!(segment.acknowledgment >= own.acknowledged, "{segment:?} takes back {}", own.acknowledged);
         own.acknowledged = segment.acknowledgment;

@@ -160,4 +160,9 @@ fn an_output_asks_for_the_marks_with_which_packets_leave() {
     });
     assert_eq!(class(&asked, &json!(["mpls"]), labeled), 0);
     assert_eq!(class(&asked, &json!([]), labeled), 1);
+    // So is one that copies.
+    let table = json!({"from": "mpls-exp", "to": "dscp", "map": {"5": "cs6"}});
+    let copied = json!({"conditioners": [{"actions": [{"copy": table}]}], "queueing": asked["queueing"]});
+    assert_eq!(class(&copied, &json!(["mpls"]), labeled), 0);
+    assert_eq!(class(&copied, &json!([]), labeled), 1);
 }

@@ -234,3 +234,32 @@ fn gentle_overload_settles_above_the_maximum_threshold() {
     assert_eq!(found.random_fraction, found.drop_fraction, "no drop is forced");
     assert_near(found.mean_average, expected, 0.03, "average");
 }
+
+/// Floyd and Jacobson 1993, figure 2, drawn: nothing up to `min`, `max-probability` at `max`, everything from
+/// there on; Floyd's gentle variant of 2000 reaches everything at twice `max`.
+#[test]
+fn drop_curves_have_the_corners_of_the_published_figure() {
+    let corners =
+        |above_max| MredConfig { above_max, ..red(5, 15, 0.1) }.drop_curves().unwrap()[0].shared.clone();
+    let rise = [(0.0, 0.0), (5.0, 0.0), (15.0, 0.1)];
+    assert_eq!(corners(AboveMaxConfig::Drop), [&rise[..], &[(15.0, 1.0)]].concat());
+    assert_eq!(corners(AboveMaxConfig::Gentle), [&rise[..], &[(30.0, 1.0)]].concat());
+    let full = red(5, 15, 1.0).drop_curves().unwrap();
+    assert_eq!(full[0].shared, [(0.0, 0.0), (5.0, 0.0), (15.0, 1.0)], "no jump at a probability of 1");
+}
+
+/// Floyd and Jacobson 1993, figure 2: `if min_th ≤ avg` counts, so an average of just `min` keeps the count
+/// although nothing is dropped there. Of p = 0.05 and method 2 a drop is due after 19 packets kept, half of
+/// which come at `min` here; R of the other rule is 1 at most.
+#[test]
+fn at_min_the_past_is_not_forgotten() {
+    for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {
+        let mut admit = red_of_the_queue(drop_spacing, 4);
+        let mut kept = 0;
+        for _ in 0..2_000 {
+            assert_eq!(admit(10), Verdict::Pass);
+            kept = if admit(20) == Verdict::Pass { kept + 1 } else { 0 };
+            assert!(kept <= 10, "{drop_spacing:?}: {kept} kept at half the range");
+        }
+    }
+}

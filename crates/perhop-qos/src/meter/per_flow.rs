@@ -112,6 +112,7 @@ mod tests {
     #[test]
     fn an_announced_flow_needs_nothing_at_its_first_packet() {
         let mut announced = meters();
+        assert!(announced.is_empty());
         for port in [9, 3, 7, 3] {
             announced.announce(&flow(port));
         }

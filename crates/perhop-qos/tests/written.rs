@@ -1,0 +1,36 @@
+//! What is written is what is read again, nothing left out.
+
+use perhop_qos::Color;
+use perhop_qos::meter::MeterConfig;
+use serde_json::json;
+
+#[test]
+fn colors_have_names() {
+    let names = ["green", "yellow", "red", "dp3", "dp4", "dp5", "dp6", "dp7"];
+    for (index, name) in names.into_iter().enumerate() {
+        assert_eq!(Color::new(index).to_string(), name);
+        assert_eq!(name.parse(), Ok(Color::new(index)));
+    }
+    assert_eq!(format!("{:>6}|{:<4}|", Color::RED, Color::new(3)), "   red|dp3 |");
+}
+
+/// The color of what exceeds a profile is written where it is not red, the default.
+#[test]
+fn meters_are_written_as_they_were_read() {
+    let bucket = json!({"rate": "1Mb/s", "burst": "5kB"});
+    for excess in ["red", "yellow", "dp5"] {
+        for (kind, mut limits) in [
+            ("token-bucket", bucket.clone()),
+            ("packet-rate", json!({"rate": "500 packets/s", "burst": "50 packets"})),
+            ("token-bucket-with-debt", json!({"rate": "1Mb/s", "burst": "5kB", "debt-limit": "8kB"})),
+            ("tsw2cm", json!({"ctr": "1Mb/s", "avg-interval": "1s"})),
+        ] {
+            limits["excess"] = json!(excess);
+            let config: MeterConfig = serde_json::from_value(json!({kind: limits})).unwrap();
+            let written = serde_json::to_value(&config).unwrap();
+            assert_eq!(serde_json::from_value::<MeterConfig>(written.clone()).unwrap(), config);
+            let expected = (excess != "red").then(|| json!(excess));
+            assert_eq!(written[kind].get("excess"), expected.as_ref(), "{kind}");
+        }
+    }
+}
