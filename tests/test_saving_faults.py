@@ -197,6 +197,30 @@ def test_what_cannot_be_removed_is_said(tmp_path: Path, monkeypatch: pytest.Monk
     assert content(tmp_path / "out.old-1") == "old"
 
 
+def test_a_new_folder_that_cannot_be_listed_is_not_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manifest without files would vouch for nothing, and what is not found is not synchronized."""
+    save(tmp_path / "out", "old")
+    scan, failing = os.scandir, [0]
+
+    def refuse(folder: Any) -> Any:
+        if ".new" in str(folder):
+            failing[0] -= 1
+            if failing[0] == 0:
+                raise OSError(errno.EIO, "Input/output error", str(folder))
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    for number in range(1, 6):
+        failing[0] = number
+        with pytest.raises(OSError, match="Input/output error"):
+            save(tmp_path / "out", "new")
+        failing[0] = 0
+        assert content(tmp_path / "out") == "old"
+    assert leftovers(tmp_path) == []
+
+
 def test_an_error_while_a_file_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "report.html"
     file.write_text("earlier")

@@ -59,7 +59,8 @@ def seal(folder: Path, kind: Kind, about: Mapping[str, Any]) -> None:
 
 
 def _names(folder: Path) -> Iterator[str]:
-    for above, _, files in os.walk(folder):
+    # A folder that cannot be listed is not an empty one.
+    for above, _, files in os.walk(folder, onerror=_raise):
         for name in files:
             yield (Path(above) / name).relative_to(folder).as_posix()
 
@@ -117,7 +118,7 @@ def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     """Generate what is in a folder and not in its manifest: it is the user's own."""
     own = {MANIFEST, *manifest["files"]}
     above = {str(one) for name in own for one in PurePosixPath(name).parents}
-    for path in _walk(folder):
+    for path in inside(folder):
         name = path.relative_to(folder).as_posix()
         is_folder = stat.S_ISDIR(path.lstat().st_mode)
         if name not in above if is_folder else name not in own or not stat.S_ISREG(path.lstat().st_mode):
@@ -130,7 +131,7 @@ def remove_own(folder: Path, manifest: Mapping[str, Any]) -> None:
     Links are not followed, and nothing that the manifest does not name is touched. The manifest goes last.
     """
     own = {MANIFEST, *manifest["files"]}
-    paths = sorted(_walk(folder), reverse=True)
+    paths = sorted(inside(folder), reverse=True)
     named = [path for path in paths if path.relative_to(folder).as_posix() in own]
     files = [path for path in named if stat.S_ISREG(path.lstat().st_mode)]
     disk.remove_all([path for path in files if path != folder / MANIFEST])
@@ -142,8 +143,8 @@ def remove_own(folder: Path, manifest: Mapping[str, Any]) -> None:
         disk.remove_folder(folder)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    """Generate everything in a folder, links as such."""
+def inside(folder: Path) -> Iterator[Path]:
+    """Generate everything in a folder, links as such; raises `OSError` where one cannot be listed."""
     for above, folders, files in os.walk(folder, onerror=_raise):
         yield from (Path(above) / name for name in (*folders, *files))
 

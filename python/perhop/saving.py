@@ -94,8 +94,7 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
 
 def _put_on_disk(new: Path) -> None:
     """Wait until the files and names in a new folder are on the disk."""
-    inside = [Path(above) / name for above, _, files in os.walk(new) for name in (*files, "")]
-    disk.sync_all(inside)
+    disk.sync_all([new, *manifest.inside(new)])
 
 
 def _put_in_place(new: Path, place: Place, target: Path) -> None:
