@@ -3,6 +3,8 @@
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
 
+#![allow(clippy::doc_markdown)] // formulas
+
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::{Rate, Time};
 
@@ -51,7 +53,7 @@ pub(crate) fn check(
         }
         SchedulerConfig::Wfq => wfq_delay(weights, arrivals, departures),
         SchedulerConfig::Wf2qPlus => worst_case_fair(weights, arrivals, departures),
-        _ => {}
+        SchedulerConfig::ThreeParameter => {}
     }
 }
 

@@ -172,11 +172,10 @@ impl PlainMeter {
                 // RFC 2697 §3: what the first bucket has no room for goes into the second.
                 let earned = committed.earned(at);
                 let surplus = committed.add(earned);
-                let yellow = excess.as_mut().map(|bucket| {
-                    bucket.add(surplus);
-                    bucket
-                });
-                committed_first(color, length, committed, yellow)
+                if let Some(excess) = excess {
+                    excess.add(surplus);
+                }
+                committed_first(color, length, committed, excess.as_mut())
             }
             Kind::TwoRate { committed, peak } => {
                 // RFC 2698 §3.

@@ -17,14 +17,16 @@ pub(crate) const SERVER: usize = 1;
 pub(crate) trait Fate: FnMut(usize, &Segment) -> Option<Time> {}
 impl<F: FnMut(usize, &Segment) -> Option<Time>> Fate for F {}
 
+/// After how long the path delivers a second copy of a segment that it delivers, if it does.
+pub(crate) type Copies = Box<dyn FnMut(&Segment) -> Option<Time>>;
+
 /// The two ends, what is under way between them, and what their applications have heard.
 pub(crate) struct Pair<F> {
     pub(crate) ends: [Connection; 2],
     pub(crate) events: [Vec<ConnectionEvent>; 2],
     pub(crate) now: Time,
     fate: F,
-    /// After how long the path delivers a second copy of a segment that it delivers, if it does.
-    pub(crate) doubled: Box<dyn FnMut(&Segment) -> Option<Time>>,
+    pub(crate) doubled: Copies,
     /// (arrival, order of sending, receiving end, index of the segment).
     under_way: BinaryHeap<Reverse<(Time, usize, usize)>>,
     segments: Vec<Segment>,
