@@ -133,6 +133,7 @@ fn fairness(
     let queues = 1 + arrivals.iter().map(|arrival| arrival.queue).max().unwrap_or(0);
     let busy: Vec<_> = (0..queues).map(|queue| busy_periods(arrivals, departures, queue)).collect();
     for (one, other) in (0..queues).flat_map(|one| (0..one).map(move |other| (one, other))) {
+        let bound = bound(one) + bound(other);
         for (left, right) in
             busy[one].iter().flat_map(|left| busy[other].iter().map(move |right| (left, right)))
         {
@@ -148,7 +149,6 @@ fn fairness(
                         queue if queue == other => -sent,
                         _ => 0.0,
                     };
-                    let bound = bound(one) + bound(other);
                     assert!(
                         ahead.abs() <= bound + 1e-6,
                         "{one} and {other}: {ahead} of {bound} at {departure:?}"
