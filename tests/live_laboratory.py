@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from perhop import interrupts
 from perhop.live import namespaces, rights
 from perhop.live.children import Child
 from perhop.live.laboratory import Laboratory
@@ -62,11 +63,7 @@ def left_behind(pid: int) -> list[str]:
 
 def main(action: str) -> None:
     """Build it, start a program that starts another, say so, and do `action`."""
-    import signal
-
-    from perhop.command import _terminated
-
-    signal.signal(signal.SIGTERM, _terminated)
+    interrupts.handle()
     with Laboratory(two_hosts(), "Test") as laboratory:
         copier, _ = start_copier(laboratory)
         # The shell starts a sleep that no process group and no death of a parent reaches.
