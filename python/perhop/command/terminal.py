@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, TextIO
 from perhop._core import Warnings
 from perhop.configuration import STANDARD_INPUT
 from perhop.printable import printable
-from perhop.running import Progress
-from perhop.scenario import RouterOptions, Scenario
 
 if TYPE_CHECKING:
     from perhop.command.screen import Screen
+    from perhop.running import Progress
+    from perhop.scenario import RouterOptions, Scenario
 
 
 # The width of tables in a file or a pipe.
