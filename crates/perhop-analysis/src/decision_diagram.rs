@@ -3,7 +3,6 @@
 //! Bryant 1986, "Graph-Based Algorithms for Boolean Function Manipulation", IEEE Transactions on Computers
 //! C-35(8): `apply` with a table of what is known already.
 
-use std::collections::HashMap;
 use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -57,7 +56,9 @@ struct Multiplying(u64);
 
 impl Hasher for Multiplying {
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
     }
     fn write_u32(&mut self, number: u32) {
         self.write_u64(u64::from(number));
@@ -73,7 +74,8 @@ impl Hasher for Multiplying {
     }
 }
 
-type Table<Key> = HashMap<Key, Set, BuildHasherDefault<Multiplying>>;
+#[expect(clippy::disallowed_types, reason = "only looked up in, never walked: its order shows nowhere")]
+type Table<Key> = std::collections::HashMap<Key, Set, BuildHasherDefault<Multiplying>>;
 
 /// All sets that were made, and how they are made of each other.
 #[derive(Debug)]
@@ -218,6 +220,7 @@ impl Diagrams {
 }
 
 /// What needs no look at the nodes.
+#[expect(clippy::match_same_arms, reason = "operation by operation")]
 fn at_once(operation: Operation, one: Set, other: Set) -> Option<Set> {
     match (operation, one, other) {
         (Operation::And, Set::NONE, _) | (Operation::And, _, Set::NONE) => Some(Set::NONE),

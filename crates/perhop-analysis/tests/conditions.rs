@@ -7,6 +7,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::packet::{Address, InterfaceId, LinkMark, Protocol};
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::port::PortClassifier;
+use perhop_qos::queue::QueueId;
 use perhop_qos::{Color, Dscp, Packet};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -146,11 +147,11 @@ proptest! {
         let found = classes_of(&mut space, &queueing, Set::ALL).unwrap();
         for packet in packets {
             let queue = found.iter().position(|class| space.contains(class.takes, &packet));
-            prop_assert_eq!(queue, classifier.classify(&packet).map(|id| id.index()), "{:?}", packet);
+            prop_assert_eq!(queue, classifier.classify(&packet).map(QueueId::index), "{:?}", packet);
         }
         for (index, class) in found.iter().enumerate() {
             let Some(witness) = space.witness(class.takes).unwrap() else { continue };
-            prop_assert_eq!(classifier.classify(&witness.packet).map(|id| id.index()), Some(index), "{}", witness);
+            prop_assert_eq!(classifier.classify(&witness.packet).map(QueueId::index), Some(index), "{}", witness);
         }
     }
 }

@@ -4,7 +4,9 @@ use perhop_ios::{Platform, Profile, convert, parse};
 
 /// The warnings about hidden classes of a configuration in which policy `p` has these classes, in order.
 fn hidden(class_maps: &str, classes: &[&str]) -> Vec<String> {
-    let classes: String = classes.iter().map(|class| format!(" class {class}\n  set dscp cs1\n")).collect();
+    let classes: Vec<String> =
+        classes.iter().map(|class| format!(" class {class}\n  set dscp cs1\n")).collect();
+    let classes = classes.concat();
     let text =
         format!("{class_maps}policy-map p\n{classes}interface GigabitEthernet0/0\n service-policy input p\n");
     let mut configuration = parse(&text);

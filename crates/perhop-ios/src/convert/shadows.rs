@@ -28,17 +28,15 @@ impl Context<'_> {
             matching: BTreeMap::new(),
         };
         for policy in self.configuration.policy_maps.iter() {
-            match classes.shadowed(policy) {
-                Ok(found) => self.found.extend(found),
-                Err(TooComplex) => {
-                    self.found.push(Diagnostic::warning(
-                        policy.line,
-                        format!("policy-map {} and those after it: {TooComplex}", policy.name),
-                        "perhop runs them, and does not check whether a class hides a later one",
-                    ));
-                    return;
-                }
-            }
+            let Ok(found) = classes.shadowed(policy) else {
+                self.found.push(Diagnostic::warning(
+                    policy.line,
+                    format!("policy-map {} and those after it: {TooComplex}", policy.name),
+                    "perhop runs them, and does not check whether a class hides a later one",
+                ));
+                return;
+            };
+            self.found.extend(found);
         }
     }
 }
