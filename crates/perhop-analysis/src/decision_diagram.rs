@@ -7,7 +7,7 @@ use std::error::Error;
 use std::fmt;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A set of packets, or of whatever else variables tell apart: a node of the [`Diagrams`] that made it.
+/// A set of packets, or of whatever else variables tell apart: a node of the table that made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Set(u32);
 

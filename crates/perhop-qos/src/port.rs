@@ -279,11 +279,12 @@ impl Port {
     /// Where `packet` would wait; `None` where no class takes it.
     #[inline]
     fn place_of<O: Observer>(&self, now: Time, packet: &Packet, observer: &mut O) -> Option<Place> {
-        let Some(queue) = self.classifier.classify(packet) else {
+        let id = self.classifier.queue_of(packet);
+        let Some(queue) = self.queues.get(id.index()) else {
             observer.dropped(now, None, packet, DropCause::NoClass);
             return None;
         };
-        Some(Place { queue, precedence: self.queues[queue.index()].precedence_of(packet) })
+        Some(Place { queue: id, precedence: queue.precedence_of(packet) })
     }
 
     /// The head side: asks the buffer manager about a packet that has left its queue, and hands it to the

@@ -69,12 +69,15 @@ impl PortClassifier {
     }
     /// The queue of `packet`; `None` where no class takes it.
     pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
+        let queue = self.queue_of(packet);
+        (queue != NONE).then_some(queue)
+    }
+    /// The queue of `packet`; beyond all queues where no class takes it.
+    #[inline]
+    pub(super) fn queue_of(&self, packet: &Packet) -> QueueId {
         match &self.0 {
-            Compiled::ByDscp(table) => {
-                let queue = table[usize::from(packet.dscp.value())];
-                (queue != NONE).then_some(queue)
-            }
-            Compiled::InOrder(classes) => first(classes, packet),
+            Compiled::ByDscp(table) => table[usize::from(packet.dscp.value())],
+            Compiled::InOrder(classes) => first(classes, packet).unwrap_or(NONE),
         }
     }
 }
