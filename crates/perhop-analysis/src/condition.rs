@@ -1,6 +1,6 @@
 //! [`PacketSpace::taken_by`]: the packets for which a condition holds.
 //!
-//! The same reading of each key as `perhop_qos::classifier`, which asks one packet; the tests hold one to the
+//! Each key means what `perhop_qos::classifier` takes it for, which asks one packet; the tests hold one to the
 //! other.
 
 use std::net::IpAddr;
