@@ -1,7 +1,7 @@
 //! [`PacketSpace::taken_by`]: the packets for which a condition holds.
 //!
-//! Each key means what `perhop_qos::classifier` takes it for, which asks one packet; the tests hold one to the
-//! other.
+//! Each key means what `perhop_qos::classifier` takes it for, which asks one packet; the tests hold one to
+//! the other.
 
 use std::net::IpAddr;
 
