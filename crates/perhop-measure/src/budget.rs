@@ -235,4 +235,19 @@ mod tests {
         assert!(error.message.contains("packets of `cbr`"), "{}", error.message);
         assert!(budget.fits(1e18).is_ok());
     }
+
+    #[test]
+    fn bytes_in_words() {
+        let words = [1500.0, 2e6, 3.5e9, 1e12, 1.25e15].map(in_words);
+        assert_eq!(words, ["1.5 kB", "2.0 MB", "3.5 GB", "1.0 TB", "1.2 PB"]);
+    }
+
+    #[test]
+    fn queues_are_the_innermost_classes() {
+        let policy = serde_json::json!({"classes": [
+            {"name": "voice"},
+            {"name": "data", "queueing": {"classes": [{"name": "gold"}, {"name": "rest"}]}},
+        ]});
+        assert_eq!(leaves(&serde_json::from_value(policy).unwrap()), 3.0);
+    }
 }

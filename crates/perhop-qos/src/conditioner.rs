@@ -180,6 +180,15 @@ impl TrafficConditioner {
     }
 }
 
+impl ConditionerConfig {
+    /// What is done with packets of a color: from green, yellow and red the list of that color, red's for all
+    /// beyond it, or, where that is empty, what is done with all.
+    pub fn actions_of(&self, color: Color) -> &[Action] {
+        let own = [&self.green, &self.yellow, &self.red][color.index().min(2)];
+        if own.is_empty() { &self.actions } else { own }
+    }
+}
+
 /// Whether a stage called `name` may come after `earlier`.
 fn follows(name: &str, earlier: &[Stage]) -> Result<(), ConfigError> {
     if earlier.iter().any(|stage| stage.name == name) {
@@ -211,10 +220,7 @@ impl Stage {
         for (key, actions) in of_color.into_iter().chain([("actions", &config.actions)]) {
             check(actions).map_err(|error| error.within(key))?;
         }
-        let actions = |index: usize| {
-            let (_, own) = of_color[index.min(of_color.len() - 1)];
-            if own.is_empty() { &config.actions } else { own }
-        };
+        let actions = |index: usize| config.actions_of(Color::new(index));
         let treatments = std::array::from_fn(|index| Treatment::of(actions(index)));
         let all = of_color.into_iter().map(|(_, own)| own).chain([&config.actions]);
         let steps = all.flatten().any(Steps::are_taken_by);

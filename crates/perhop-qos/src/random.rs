@@ -85,6 +85,19 @@ mod tests {
         (0..4).map(|_| stream.uniform()).collect()
     }
 
+    /// `SplitMix64` is this function of a counter: the first outputs of the reference implementation
+    /// (S. Vigna, `splitmix64.c`) from seed 1234567.
+    #[test]
+    fn mixing_is_that_of_splitmix64() {
+        let counter =
+            |number: u64| 1_234_567_u64.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number));
+        let outputs = [1, 2, 3].map(|number| mix(counter(number)));
+        assert_eq!(
+            outputs,
+            [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]
+        );
+    }
+
     #[test]
     fn streams_depend_on_seed_replication_and_path_only() {
         let base = Streams::new(1, 0);

@@ -1,5 +1,6 @@
 //! Marks of the link layer: CoS of tags, EXP of labels, and marks copied into each other.
 
+use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId, LinkMark};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
@@ -129,6 +130,34 @@ fn class_at_output(policy: &Value, headers: &Value, mut packet: Packet) -> Resul
     port.enqueue(Time::ZERO, &mut packet, ());
     let joined = port.queues().iter().position(|queue| queue.occupancy().packets > 0).unwrap();
     Ok(QueueId(joined as u16))
+}
+
+/// Packets get their tags and labels at an output only where something there reads them.
+#[test]
+fn an_output_that_nobody_asks_for_marks_does_nothing() {
+    let asks = |class: Value| {
+        let policy = json!({"queueing": {"classes": [{"name": "one", "match": class}, {"name": "rest"}]}});
+        let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
+        let wire = WireConfig {
+            rate: Rate::from_bits_per_second(1_000_000),
+            framing: Framing::EthernetFrame,
+            headers: HeaderStack::EMPTY,
+            ring: RingConfig::default(),
+        };
+        let port = policy.build_port(&wire, &[], &Streams::new(1, 0)).unwrap();
+        !wire.leaving_by(TrafficConditioner::default(), &port).is_empty()
+    };
+    for (class, expected) in [
+        (json!({"dscp": "ef"}), false),
+        (json!({"cos": 5}), true),
+        (json!({"mpls-exp": 5}), true),
+        (json!({"any": [{"dscp": "ef"}, {"dscp": "af11"}]}), false),
+        (json!({"any": [{"dscp": "ef"}, {"cos": 5}]}), true),
+        (json!({"not": {"dscp": "ef"}}), false),
+        (json!({"not": {"mpls-exp": 5}}), true),
+    ] {
+        assert_eq!(asks(class.clone()), expected, "{class}");
+    }
 }
 
 #[test]

@@ -176,6 +176,22 @@ mod tests {
         }
     }
 
+    /// What two flows measured is what one flow with the packets of both would have.
+    #[test]
+    fn measurements_of_two_flows_add_up() {
+        let packets = [(10, None), (14, Some(4)), (11, Some(-3)), (13, Some(2))];
+        let of = |packets: &[(u64, Option<i64>)]| {
+            let mut found = DelayStatistics::default();
+            for (delay, variation) in packets {
+                found.add(Time::from_milliseconds(*delay), *variation);
+            }
+            found
+        };
+        let mut both = of(&packets[..2]);
+        both.merge(&of(&packets[2..]));
+        assert_eq!(both, of(&packets));
+    }
+
     #[test]
     fn quantiles_have_three_digits() {
         let mut delays = Delays::default();

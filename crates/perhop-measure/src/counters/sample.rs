@@ -159,4 +159,27 @@ mod tests {
         assert_eq!(samples.counted[0].mean(), 0.012);
         assert_eq!(samples.counted[1].mean_variation(), -0.003);
     }
+
+    #[test]
+    fn a_delivered_packet_is_in_every_sample_of_its_flow_and_class() {
+        let ms = Time::from_milliseconds;
+        let of = |nothing| Intervals::new(Time::ZERO, ms(200), ms(100), nothing);
+        let delays = Intervals::new(Time::ZERO, ms(200), ms(100), DelayStatistics::default());
+        let mut samples = Samples {
+            throughput: Some(of(vec![Count::default(); 2])),
+            packets: Some(PacketLog { kept: vec![false, true], packets: Vec::new() }),
+            delays: vec![delays.clone(), delays],
+        };
+        let packet = Packet { length: 500, sent_at: ms(110), ..Packet::default() };
+        samples.deliver(ms(150), [1, 1], 7, &packet, None);
+        samples.deliver(ms(160), [1, 0], 8, &packet, None);
+        let counted = &samples.throughput.as_ref().unwrap().counted;
+        assert_eq!(counted[1], [Count::default(), Count { packets: 2, bytes: 1000 }]);
+        assert_eq!(counted[0], [Count::default(); 2]);
+        let log = &samples.packets.as_ref().unwrap().packets;
+        let logged: Vec<_> = log.iter().map(|one| (one.flow, one.number, one.bytes, one.delay)).collect();
+        assert_eq!(logged, [(1, 7, 500, ms(40))], "the other flow is not logged");
+        assert_eq!(samples.delays[1].counted[1].mean(), 0.045);
+        assert_eq!(samples.delays[0].counted[1].packets, 0);
+    }
 }

@@ -70,6 +70,13 @@ pub(super) struct CopyTable {
 }
 
 impl CopyConfig {
+    /// What is set, by the value that is read; `None` where nothing is.
+    ///
+    /// # Errors
+    /// Where a value does not exist.
+    pub fn values(&self) -> Result<Box<[Option<u8>; 256]>, ConfigError> {
+        self.build().map(|table| table.values)
+    }
     /// The table.
     ///
     /// # Errors

@@ -47,7 +47,7 @@ pub enum Outcome {
 
 impl Action {
     /// Where the packet goes after it; `None` where the list goes on.
-    pub(super) fn ends_with(&self) -> Option<Outcome> {
+    pub fn ends_with(&self) -> Option<Outcome> {
         match self {
             Action::Transmit => Some(Outcome::Transmit),
             Action::Drop => Some(Outcome::Drop),
