@@ -42,7 +42,7 @@ fn collect(
     around: &Class,
     classes: &mut Vec<Class>,
 ) -> Result<(), TooComplex> {
-    let mut left = around.takes;
+    let mut earlier: Vec<Set> = Vec::new();
     for config in &queueing.classes {
         let condition = match &config.matches {
             Some(condition) => space.taken_by(condition)?,
@@ -53,8 +53,9 @@ fn collect(
             outer => format!("{outer}/{}", config.name),
         };
         let matches = space.and(around.matches, condition)?;
-        let takes = space.and(left, condition)?;
-        left = space.minus(left, condition)?;
+        let takes = space.and(around.takes, condition)?;
+        let takes = but_none_of(space, takes, condition, &earlier)?;
+        earlier.push(condition);
         let class = Class { name, matches, takes };
         match &config.queueing {
             Some(inner) => collect(space, inner, &class, classes)?,
@@ -62,4 +63,21 @@ fn collect(
         }
     }
     Ok(())
+}
+
+/// The packets of `set`, which are some of `condition`, that are in none of `earlier`.
+///
+/// What is left after each class would be a set of its own, as large as all of them together; most classes
+/// have nothing in common, which two of them show fast.
+fn but_none_of(
+    space: &mut PacketSpace,
+    set: Set,
+    condition: Set,
+    earlier: &[Set],
+) -> Result<Set, TooComplex> {
+    if condition == Set::ALL {
+        let taken = space.any(earlier.to_vec())?;
+        return space.minus(set, taken);
+    }
+    earlier.iter().try_fold(set, |set, other| space.minus(set, *other))
 }

@@ -95,6 +95,10 @@ impl Diagrams {
             known: Table::default(),
         }
     }
+    /// How many nodes there are.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
     /// Where `variable` is 0 the packets of `without`, where it is 1 those of `with`; neither asks for a
     /// variable before it.
     pub(crate) fn choose(&mut self, variable: u32, without: Set, with: Set) -> Result<Set, TooComplex> {
@@ -208,6 +212,23 @@ impl Diagrams {
             };
         }
         Some(ones)
+    }
+    /// Whether it depends on a variable from `first` up to, not including, `end` who is a member of `set`.
+    pub(crate) fn asks(&self, set: Set, first: u32, end: u32) -> bool {
+        let mut seen = Table::default();
+        let mut next = vec![set];
+        while let Some(set) = next.pop() {
+            let node = self.nodes[set.0 as usize];
+            // Variables ascend: below a later one there is none of these.
+            if node.variable >= end || seen.insert(set, set).is_some() {
+                continue;
+            }
+            if node.variable >= first {
+                return true;
+            }
+            next.extend([node.without, node.with]);
+        }
+        false
     }
     /// Whether what has the value 1 for the variables that `is_one` says is a member of `set`.
     pub(crate) fn contains(&self, mut set: Set, is_one: impl Fn(u32) -> bool) -> bool {

@@ -36,16 +36,9 @@ pub enum Field {
 }
 
 impl Field {
-    /// All, in the order of their variables: what access lists ask for first, with addresses apart.
+    /// All, in the order of their variables: first those of few values, which classes tell beside whole
+    /// access lists and routers rewrite; were they last, each would be a copy of every list.
     pub(crate) const ALL: [Field; 15] = [
-        Field::Family,
-        Field::Protocol,
-        Field::Destination,
-        Field::Source,
-        Field::DestinationPort,
-        Field::SourcePort,
-        Field::Dscp,
-        Field::Length,
         Field::Input,
         Field::Color,
         Field::Label,
@@ -53,6 +46,14 @@ impl Field {
         Field::Cos,
         Field::HasExp,
         Field::Exp,
+        Field::Dscp,
+        Field::Family,
+        Field::Protocol,
+        Field::Destination,
+        Field::Source,
+        Field::DestinationPort,
+        Field::SourcePort,
+        Field::Length,
     ];
 
     /// How many bits it has.

@@ -1,19 +1,26 @@
 //! What a policy does with every packet, without running it.
 //!
 //! A [`PacketSpace`] holds sets of packets exactly: which packets a condition takes
-//! ([`PacketSpace::taken_by`]), which of them reach a class after the classes before it ([`classes_of`]), and
-//! one packet of a set as a witness ([`PacketSpace::witness`]). Two sets are the same exactly if their
-//! [`Set`]s are equal.
+//! ([`PacketSpace::taken_by`]), which come to conditioners that leave as others ([`before`]), which of them
+//! reach a class after the classes before it ([`classes_of`]), and one packet of a set as a witness
+//! ([`PacketSpace::witness`]). Two sets are the same exactly if their [`Set`]s are equal.
 
 mod classes;
 mod condition;
+mod conditioning;
 mod decision_diagram;
 mod fields;
+mod packet_text;
+mod plain;
 mod space;
+mod trace;
 mod witness;
 
 pub use classes::{Class, classes_of};
+pub use conditioning::{arriving, before, departing};
 pub use decision_diagram::{Set, TooComplex};
 pub use fields::Field;
+pub use packet_text::PacketText;
 pub use space::PacketSpace;
+pub use trace::{Branch, Node, Step, trace};
 pub use witness::Witness;

@@ -2,6 +2,7 @@
 
 use crate::decision_diagram::{Diagrams, Set, TooComplex};
 use crate::fields::Field;
+use crate::plain::Plain;
 
 /// All sets of packets that were asked for.
 ///
@@ -10,12 +11,18 @@ use crate::fields::Field;
 pub struct PacketSpace {
     diagrams: Diagrams,
     interfaces: Vec<String>,
+    /// What witnesses are chosen by, once one was asked for.
+    pub(crate) plain: Option<Plain>,
 }
 
 impl PacketSpace {
     /// The packets at a node whose interfaces are called `interfaces`, in the order of their numbers.
     pub fn new(interfaces: &[String]) -> PacketSpace {
-        PacketSpace { diagrams: Diagrams::new(), interfaces: interfaces.to_vec() }
+        PacketSpace { diagrams: Diagrams::new(), interfaces: interfaces.to_vec(), plain: None }
+    }
+    /// How many nodes its sets take: memory, and with it time, as caches are small.
+    pub fn nodes(&self) -> usize {
+        self.diagrams.len()
     }
     /// The names of the node's interfaces, in the order of their numbers.
     pub fn interfaces(&self) -> &[String] {
@@ -141,6 +148,19 @@ impl PacketSpace {
     pub fn given(&mut self, set: Set, fields: &[(Field, u128)]) -> Result<Set, TooComplex> {
         self.diagrams
             .given(set, &|variable| fields.iter().find_map(|(field, value)| field.bit_of(*value, variable)))
+    }
+    /// Whether the first packet of `set` that comes to hand is in none of `others`: `false` says nothing,
+    /// `true` that they do not cover `set`. It makes no set.
+    pub fn has_obvious_member_outside(&self, set: Set, others: impl IntoIterator<Item = Set>) -> bool {
+        self.member(set).is_some_and(|ones| {
+            let is_one = |variable| ones.binary_search(&variable).is_ok();
+            others.into_iter().all(|other| !self.member_is(other, is_one))
+        })
+    }
+    /// Whether it depends on `field` which packets are in `set`.
+    pub fn asks(&self, set: Set, field: Field) -> bool {
+        let first = field.first_variable();
+        self.diagrams.asks(set, first, first + field.bits())
     }
     /// Whether what has the value 1 for the variables that `is_one` says is in `set`.
     pub(crate) fn member_is(&self, set: Set, is_one: impl Fn(u32) -> bool) -> bool {

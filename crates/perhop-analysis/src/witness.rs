@@ -8,6 +8,7 @@ use perhop_qos::{Color, Dscp, Packet};
 
 use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
+use crate::plain::Plain;
 use crate::space::PacketSpace;
 
 /// A packet of a set.
@@ -52,22 +53,55 @@ impl PacketSpace {
     /// # Errors
     /// Where it is too complex.
     pub fn witness(&mut self, set: Set) -> Result<Option<Witness>, TooComplex> {
-        let mut set = self.existing(set)?;
+        self.chosen(set, PacketSpace::plainest)
+    }
+    /// Some packet of `set`, whatever it looks like; `None` where it has none that may exist. Much faster
+    /// than the plainest ([`PacketSpace::witness`]).
+    ///
+    /// # Errors
+    /// Where it is too complex.
+    pub fn any_packet(&mut self, set: Set) -> Result<Option<Witness>, TooComplex> {
+        self.chosen(set, |space, set, plain| space.and(set, plain.existing))
+    }
+    fn chosen(
+        &mut self,
+        set: Set,
+        choose: fn(&mut PacketSpace, Set, &Plain) -> Result<Set, TooComplex>,
+    ) -> Result<Option<Witness>, TooComplex> {
+        let plain = match self.plain.take() {
+            Some(plain) => plain,
+            None => self.make_plain()?,
+        };
+        let found = choose(self, set, &plain);
+        self.plain = Some(plain);
+        let set = found?;
+        Ok(self.member(set).map(|ones| self.of_member(&ones)))
+    }
+    /// The packets of `set` that may exist, and of those the ones that look as they had best.
+    fn plainest(&mut self, set: Set, plain: &Plain) -> Result<Set, TooComplex> {
+        let mut set = self.and(set, plain.existing)?;
+        for preferred in &plain.preferred {
+            let narrower = self.and(set, *preferred)?;
+            if narrower != Set::NONE {
+                set = narrower;
+            }
+        }
+        Ok(set)
+    }
+    fn make_plain(&mut self) -> Result<Plain, TooComplex> {
+        let mut sets = Vec::with_capacity(PREFERRED.len());
         for (field, first, last, family) in PREFERRED {
             let mut preferred = self.within(field, first, last)?;
             if let Some(family) = family {
                 let family = self.equals(Field::Family, family)?;
                 preferred = self.and(preferred, family)?;
             }
-            let narrower = self.and(set, preferred)?;
-            if narrower != Set::NONE {
-                set = narrower;
-            }
+            sets.push(preferred);
         }
-        Ok(self.member(set).map(|ones| self.of_member(&ones)))
+        Ok(Plain { existing: self.existing()?, preferred: sets })
     }
-    /// The packets of `set` that may exist.
-    fn existing(&mut self, set: Set) -> Result<Set, TooComplex> {
+    /// The packets that may exist.
+    fn existing(&mut self) -> Result<Set, TooComplex> {
         let interfaces = self.interfaces().len().max(1) as u128;
         let inputs = self.within(Field::Input, 0, interfaces - 1)?;
         // RFC 791 §3.1 and RFC 8200 §3: the least headers.
@@ -77,7 +111,7 @@ impl PacketSpace {
         let short = self.minus(ipv4, ipv6)?;
         let long = self.and(longer, ipv6)?;
         let lengths = self.or(short, long)?;
-        self.all(vec![set, inputs, lengths])
+        self.and(inputs, lengths)
     }
 
     /// Whether `packet` is in `set`. An IPv6 packet has two IPv6 addresses.

@@ -185,3 +185,37 @@ fn a_witness_is_as_plain_as_its_set_allows() {
         assert_eq!(witness(condition.clone()).as_deref(), expected, "{condition}");
     }
 }
+
+/// Fifty classes by 2,000 entries of access lists: no matter of millions of nodes.
+#[test]
+fn two_thousand_entries_of_fifty_classes_fit() {
+    let mut state = 3u32;
+    let mut draw = |below: u32| {
+        // Numerical Recipes' linear congruential generator.
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) % below
+    };
+    let mut classes = Vec::new();
+    for class in 0..50 {
+        let mut entries = vec![json!({"dscp": class})];
+        for _ in 0..40 {
+            let port = 1024 + draw(59_000);
+            entries.push(json!({
+                "protocol": if draw(2) == 0 { "tcp" } else { "udp" },
+                "source": format!("10.{}.{}.0/24", draw(256), draw(256)),
+                "destination": format!("10.{}.0.0/16", draw(256)),
+                "destination-port": format!("{port}-{}", port + draw(3000)),
+            }));
+        }
+        classes.push(json!({"name": format!("c{class}"), "match": {"any": entries}}));
+    }
+    classes.push(json!({"name": "rest"}));
+    let queueing: QueueingConfig = serde_json::from_value(json!({"classes": classes})).unwrap();
+    let classifier = PortClassifier::build(&queueing, &interfaces()).unwrap();
+    let mut space = PacketSpace::new(&interfaces());
+    let found = classes_of(&mut space, &queueing, Set::ALL).unwrap();
+    for (index, class) in found.iter().enumerate() {
+        let witness = space.witness(class.takes).unwrap().unwrap();
+        assert_eq!(classifier.classify(&witness.packet).map(QueueId::index), Some(index), "{witness}");
+    }
+}

@@ -29,6 +29,11 @@ impl LineState {
         LineState::Suspicious,
         LineState::NotRecognized,
     ];
+
+    /// Whether what perhop runs may differ from the router by such a line, or from what was meant.
+    pub fn differs(self) -> bool {
+        matches!(self, LineState::NotModelled | LineState::Suspicious | LineState::NotRecognized)
+    }
 }
 
 impl fmt::Display for LineState {

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use crate::diagnostic::Diagnostic;
 use crate::line::LineState;
 use crate::mode::Mode;
+use perhop_lint::Rule;
 
 /// How a command is said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,13 +150,26 @@ impl<'a> Reader<'a> {
             Some(word) => Err(Finding::not_recognized(format!("unexpected `{word}` at the end of the line"))),
         }
     }
-    /// Records an error about this line: what was found, and what the router does.
-    pub(crate) fn error(&mut self, message: impl Into<String>, router: impl Into<String>) {
-        self.found.push(Diagnostic::error(self.line, message, router));
+    /// Records what `rule` finds in this line: what stands there, and what the router does.
+    pub(crate) fn report(
+        &mut self,
+        rule: &'static Rule,
+        message: impl Into<String>,
+        router: impl Into<String>,
+    ) {
+        self.found.push(Diagnostic::new(rule, self.line, message, router));
     }
-    /// Records a warning about this line: what was found, and what the router does.
-    pub(crate) fn warning(&mut self, message: impl Into<String>, router: impl Into<String>) {
-        self.found.push(Diagnostic::warning(self.line, message, router));
+    /// Records what `rule` finds in this line: two values, and that each belongs in the other's place.
+    pub(crate) fn report_crossed(
+        &mut self,
+        rule: &'static Rule,
+        (one, other): (u64, u64),
+        message: impl Into<String>,
+        router: impl Into<String>,
+    ) {
+        let (one, other) = (one.to_string(), other.to_string());
+        let words = if one == other { vec![] } else { vec![(one.clone(), other.clone()), (other, one)] };
+        self.found.push(Diagnostic::new(rule, self.line, message, router).mended_by(words));
     }
 }
 

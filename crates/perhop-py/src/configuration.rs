@@ -1,7 +1,8 @@
 //! Router configurations in a scenario: `perhop-ios` interprets them, `perhop-scenario` translates the
 //! result.
 
-use perhop_ios::{LineState, Platform, Recognition, Severity};
+use perhop_ios::{LineState, Platform, Recognition};
+use perhop_lint::{Severity, rules};
 use perhop_qos::ConfigError;
 use perhop_qos::framing::Framing;
 use perhop_qos::units::Rate;
@@ -29,17 +30,14 @@ impl ConfigurationLanguage for Ios {
         let platform =
             platform_of(&written.platform, &configuration).map_err(|error| error.within("platform"))?;
         let router = perhop_ios::convert(&mut configuration, &platform);
-        let severity = |severity| match severity {
-            Severity::Error => perhop_scenario::Severity::Error,
-            Severity::Warning => perhop_scenario::Severity::Warning,
-        };
         let dependencies = configuration.dependencies();
         let used_by = |line| dependencies.used_by(line).into_iter().map(str::to_owned).collect();
         let mut findings: Vec<Finding> = configuration
             .diagnostics
             .iter()
+            .filter(|found| found.severity != Severity::Note)
             .map(|found| Finding {
-                severity: severity(found.severity),
+                rule: found.rule,
                 line: found.line,
                 interfaces: Some(used_by(found.line)),
                 message: found.message.clone(),
@@ -87,13 +85,17 @@ fn not_simulated(configuration: &perhop_ios::Configuration) -> Option<Finding> {
     let not_simulated = |state| matches!(state, LineState::NotModelled | LineState::NotRecognized);
     let lines: Vec<_> = configuration.lines.iter().filter(|line| not_simulated(line.state)).collect();
     let first = lines.first()?;
+    let rule = match first.state {
+        LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
+        _ => &rules::COMMAND_UNKNOWN,
+    };
     let others = match lines.len() - 1 {
         0 => String::new(),
         1 => " and another line".to_owned(),
         count => format!(" and {count} other lines"),
     };
     Some(Finding {
-        severity: perhop_scenario::Severity::Warning,
+        rule,
         line: first.number,
         interfaces: None,
         message: format!("`{}`{others}: not simulated", first.text.trim()),

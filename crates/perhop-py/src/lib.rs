@@ -4,6 +4,7 @@
 //! out. Scenarios and their checks are in `perhop-scenario`; the Python package selects experiments and
 //! evaluates results.
 
+mod bounds;
 mod captures;
 mod columns;
 mod configuration;
@@ -16,6 +17,7 @@ mod loading;
 mod memory;
 mod router;
 mod running;
+mod tracing;
 
 use perhop_measure::statistics;
 use pyo3::prelude::*;
@@ -32,13 +34,15 @@ fn confidence_95(samples: Vec<f64>) -> Option<(f64, f64, f64)> {
 mod _core {
     #[pymodule_export]
     use super::{
+        bounds::{bounds, waits},
         confidence_95,
         drawing::{drop_curves, envelope, quantity},
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},
         loading::{Loaded, Warnings, check, load, load_json, resolve, schema},
-        router::{check_router, is_router_configuration, router_text},
+        router::{check_router, is_router_configuration, router_text, rules},
         running::{Run, start},
+        tracing::{distinct_packets, matched_lines, moved_packets, reach_queues, trace_packet},
     };
 
     #[pymodule_export]

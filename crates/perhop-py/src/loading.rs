@@ -131,7 +131,7 @@ pub(crate) fn check(py: Python<'_>, path: PathBuf) -> PyResult<(&'static str, Wa
                 .map_err(|error| diagnostics::raise_config(py, error))?;
             Ok(("scenario", Warnings(loaded.warnings)))
         }
-        Checked::Policies(_) => Ok(("policies", Warnings(Vec::new()))),
+        Checked::Policies(_, found) => Ok(("policies", Warnings(found))),
     }
 }
 

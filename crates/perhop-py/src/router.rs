@@ -1,6 +1,6 @@
 //! Router configurations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_ios::platform::Evidence;
 use perhop_ios::{Assumptions, Diagnostic, Dialect, Line, LineState, Platform, Profile, Recognition, Router};
@@ -10,19 +10,21 @@ use serde::Serialize;
 
 /// Checks a router's configuration, on the platform that it tells of itself or on `platform`, with the
 /// classes of `assume` defined by match criteria. Returns JSON with `platform`, `lines` (state of each line),
-/// `counts`, `diagnostics` and, with `policies`, `router` (the resulting policies). Raises a `ValueError` of
-/// message and help.
+/// `counts` and `diagnostics`; `detail` says how much of it: with `policies` also `router` (the resulting
+/// policies), with `remarks` only those lines that may change what packets experience or have a diagnostic.
+/// Raises a `ValueError` of message and help.
 #[pyfunction]
-#[pyo3(signature = (text, platform=None, assume=None, policies=true))]
+#[pyo3(signature = (text, platform=None, assume=None, detail="policies"))]
 pub(crate) fn check_router(
     py: Python<'_>,
     text: &str,
     platform: Option<&str>,
     assume: Option<BTreeMap<String, String>>,
-    policies: bool,
+    detail: &str,
 ) -> PyResult<String> {
     let chosen =
         platform.map(|name| Platform::named(name).ok_or_else(|| unknown_platform(name))).transpose()?;
+    let detail = Detail::named(detail)?;
     py.detach(|| {
         let assumptions: Assumptions = assume.unwrap_or_default();
         let mut configuration = perhop_ios::parse_assuming(text, &assumptions)
@@ -34,6 +36,11 @@ pub(crate) fn check_router(
         let dependencies = configuration.dependencies();
         let lines = || configuration.lines.iter().filter(|line| !line.is_blank());
         let count = |state| lines().filter(|line| line.state == state).count();
+        let diagnosed: BTreeSet<usize> = configuration.diagnostics.iter().map(|one| one.line).collect();
+        let is_shown = |line: &&Line| match detail {
+            Detail::Policies | Detail::Lines => true,
+            Detail::Remarks => line.state.differs() || diagnosed.contains(&line.number),
+        };
         let report = Report {
             platform: PlatformReport {
                 profile: platform.profile,
@@ -43,7 +50,7 @@ pub(crate) fn check_router(
                 certain: is_chosen || recognition.certain,
                 because: &recognition.because,
             },
-            lines: lines().collect(),
+            lines: lines().filter(is_shown).collect(),
             counts: LineState::ALL
                 .map(|state| (state.to_string().replace(' ', "-"), count(state)))
                 .into_iter()
@@ -54,12 +61,38 @@ pub(crate) fn check_router(
                 .map(|diagnostic| Concerning {
                     diagnostic,
                     interfaces: dependencies.used_by(diagnostic.line),
+                    fixed: diagnostic.fix.as_ref().and_then(|fix| {
+                        let line = configuration.lines.get(fix.line.checked_sub(1)?)?;
+                        Some(fix.apply(&line.text))
+                    }),
                 })
                 .collect(),
-            router: policies.then_some(&router),
+            router: (detail == Detail::Policies).then_some(&router),
         };
         serde_json::to_string(&report).map_err(|error| PyValueError::new_err(error.to_string()))
     })
+}
+
+/// How much is said of a configuration.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Detail {
+    /// Every line, and the resulting policies.
+    Policies,
+    /// Every line.
+    Lines,
+    /// The lines that need attention.
+    Remarks,
+}
+
+impl Detail {
+    fn named(name: &str) -> PyResult<Detail> {
+        match name {
+            "policies" => Ok(Detail::Policies),
+            "lines" => Ok(Detail::Lines),
+            "remarks" => Ok(Detail::Remarks),
+            _ => Err(PyValueError::new_err(format!("there is no detail `{name}`: policies, lines, remarks"))),
+        }
+    }
 }
 
 /// What becomes of a configuration.
@@ -73,12 +106,15 @@ struct Report<'a> {
     router: Option<&'a Router>,
 }
 
-/// A diagnostic, and the interfaces that it concerns.
+/// A diagnostic, the interfaces that it concerns, and its line mended.
 #[derive(Serialize)]
 struct Concerning<'a> {
     #[serde(flatten)]
     diagnostic: &'a Diagnostic,
     interfaces: Vec<&'a str>,
+    /// What its line had better be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fixed: Option<String>,
 }
 
 /// The platform whose rules it is read by.
@@ -107,4 +143,20 @@ pub(crate) fn router_text(bytes: &[u8]) -> String {
 #[pyfunction]
 pub(crate) fn is_router_configuration(py: Python<'_>, text: &str) -> bool {
     py.detach(|| perhop_ios::is_configuration(text))
+}
+
+/// All rules as JSON: `id`, `severity` and `page`, which is Markdown.
+#[pyfunction]
+pub(crate) fn rules() -> PyResult<String> {
+    #[derive(Serialize)]
+    struct Entry {
+        id: &'static str,
+        severity: perhop_lint::Severity,
+        page: &'static str,
+    }
+    let all: Vec<Entry> = perhop_lint::rules::ALL
+        .iter()
+        .map(|rule| Entry { id: rule.id, severity: rule.severity, page: rule.page })
+        .collect();
+    serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))
 }

@@ -4,20 +4,12 @@ use std::fmt;
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+pub use perhop_lint::Severity;
+use perhop_lint::{Rule, rules};
 use serde::Serialize;
 
 use super::path::ValuePath;
 use super::position::Excerpt;
-
-/// Severity of a diagnostic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// The scenario cannot be run.
-    Error,
-    /// The scenario can be run, but probably not as intended.
-    Warning,
-}
 
 /// How many errors, and how many warnings, are shown of a document.
 pub(super) const MOST_SHOWN: usize = 100;
@@ -28,6 +20,7 @@ pub(super) fn more(severity: Severity, count: usize) -> Option<Diagnostic> {
     let what = match severity {
         Severity::Error => "errors",
         Severity::Warning => "warnings",
+        Severity::Note => "notes",
     };
     Some(Diagnostic::new(severity, &ValuePath::root(), format!("and {beyond} more {what}")))
 }
@@ -44,8 +37,10 @@ pub enum Coloring {
 /// One error or warning.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Diagnostic {
-    /// Error or warning.
+    /// Error, warning or note.
     pub severity: Severity,
+    /// By which rule it was found.
+    pub rule: &'static Rule,
     /// The file; `None` for a scenario that did not come from a file.
     pub file: Option<String>,
     /// Line in the file, from 1; `None` if the value is not in the file.
@@ -71,8 +66,13 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// A diagnostic about `path`, without a file.
     pub fn new(severity: Severity, path: &ValuePath, message: impl Into<String>) -> Diagnostic {
+        let rule = match severity {
+            Severity::Error => &rules::SCENARIO_INVALID,
+            Severity::Warning | Severity::Note => &rules::SCENARIO_DOUBTFUL,
+        };
         Diagnostic {
             severity,
+            rule,
             file: None,
             line: None,
             column: None,
@@ -83,6 +83,10 @@ impl Diagnostic {
             excerpt: None,
             related: None,
         }
+    }
+    /// Sets the rule by which it was found.
+    pub fn by(self, rule: &'static Rule) -> Diagnostic {
+        Diagnostic { rule, ..self }
     }
     /// Sets how to correct it.
     pub fn help(self, help: impl Into<String>) -> Diagnostic {
@@ -111,8 +115,12 @@ impl Diagnostic {
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
         };
-        let title = level.primary_title(self.message.as_str());
+        let mut title = level.primary_title(self.message.as_str());
+        if ![&rules::SCENARIO_INVALID, &rules::SCENARIO_DOUBTFUL].contains(&self.rule) {
+            title = title.id(self.rule.id);
+        }
         let file = self.file.as_deref().map(pictured);
         let mut group = match &self.excerpt {
             Some(excerpt) => title.element(snippet(file.as_deref(), excerpt, AnnotationKind::Primary, None)),

@@ -16,6 +16,7 @@ mod default;
 mod diagnostic;
 mod document;
 pub mod drop_curves;
+mod lint;
 mod load;
 mod measure;
 mod message;

@@ -12,6 +12,7 @@ use super::configuration::{ConfigurationLanguage, assemble};
 use super::decode::decode;
 use super::diagnostic::{Diagnostic, Diagnostics, Severity};
 use super::document::Document;
+use super::lint;
 use super::path::ValuePath;
 use super::validate::{validate_policies, validate_scenario};
 use crate::scenario::Scenario;
@@ -56,7 +57,7 @@ pub enum Checked {
     /// A scenario.
     Scenario(Box<Loaded>),
     /// Only policies.
-    Policies(PolicySet),
+    Policies(PolicySet, Vec<Diagnostic>),
 }
 
 /// Loads scenarios, optionally with a language for router configurations.
@@ -107,7 +108,8 @@ impl<'a> Loader<'a> {
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
     }
 
-    /// Checks the file `path`: a scenario, named policies under `policies`, or a single policy.
+    /// Checks the file `path`: a scenario, named policies under `policies`, or a single policy; with what the
+    /// rules for policies find in it.
     ///
     /// # Errors
     /// All errors and warnings, if there is any error.
@@ -119,11 +121,15 @@ impl<'a> Loader<'a> {
             let set = decode::<PolicySet>(&document)?;
             let place = |name| ValuePath::from("policies").join(name);
             validate_policies(&document, set.policies.iter().map(|(name, policy)| (place(name), policy)))?;
-            Ok(Checked::Policies(set))
+            let of_policy = |(name, policy)| lint::of_policy(&document, &place(name), policy, None, &[]);
+            let found: Vec<_> = set.policies.iter().flat_map(of_policy).collect();
+            let found = lint::shown(&found);
+            Ok(Checked::Policies(set, found))
         } else if !is_scenario && (has("conditioners") || has("queueing")) {
-            bare_policy(&document, path).map(Checked::Policies)
+            bare_policy(&document, path)
         } else {
-            let loaded = self.load_document(&document, directory_of(path))?;
+            let mut loaded = self.load_document(&document, directory_of(path))?;
+            loaded.warnings.extend(lint::of_scenario(&document, &loaded.scenario));
             Ok(Checked::Scenario(Box::new(loaded)))
         }
     }
@@ -147,11 +153,12 @@ pub fn load_json(value: Value, base: impl Into<PathBuf>) -> Result<Loaded, Diagn
 }
 
 /// Decodes a document that is a single policy, named after its file.
-fn bare_policy(document: &Document, path: &Path) -> Result<PolicySet, Diagnostics> {
+fn bare_policy(document: &Document, path: &Path) -> Result<Checked, Diagnostics> {
     let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
     let policy = decode::<PolicyConfig>(document)?;
     validate_policies(document, [(ValuePath::root(), &policy)])?;
-    Ok(PolicySet { policies: BTreeMap::from([(name, policy)]) })
+    let found = lint::shown(&lint::of_policy(document, &ValuePath::root(), &policy, None, &[]));
+    Ok(Checked::Policies(PolicySet { policies: BTreeMap::from([(name, policy)]) }, found))
 }
 
 /// Applies every override, and reports all errors together.

@@ -107,12 +107,16 @@ fn a_value_from_a_program_is_located_by_its_path() {
 #[test]
 fn policies_are_checked_without_a_scenario() {
     let policy = "conditioners:\n  - match: {input: anywhere}\n    actions: [{mark: ef}]\n";
-    let Checked::Policies(set) = check(&written("bare.yaml", policy)).unwrap() else { panic!("a scenario?") };
+    let Checked::Policies(set, _) = check(&written("bare.yaml", policy)).unwrap() else {
+        panic!("a scenario?")
+    };
     assert_eq!(set.policies.keys().collect::<Vec<_>>(), ["bare"]);
 
     let indented = policy.replace('\n', "\n    ");
     let named = format!("policies:\n  edge:\n    {indented}\n");
-    let Checked::Policies(set) = check(&written("set.yaml", &named)).unwrap() else { panic!("a scenario?") };
+    let Checked::Policies(set, _) = check(&written("set.yaml", &named)).unwrap() else {
+        panic!("a scenario?")
+    };
     assert_eq!(set.policies.keys().collect::<Vec<_>>(), ["edge"]);
 
     let broken = "queueing:\n  classes:\n    - name: all\n      buffer: {tail-drop: {limit: 0B}}\n";

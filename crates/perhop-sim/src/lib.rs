@@ -24,6 +24,7 @@ mod session;
 mod setup;
 pub mod snapshot;
 pub mod tcp;
+pub mod waits;
 
 pub use engine::Engine;
 pub use event::HostEvent;

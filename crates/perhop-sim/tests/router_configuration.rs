@@ -3,6 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use perhop_lint::rules;
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::error::ConfigError;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -11,7 +12,7 @@ use perhop_qos::ring::RingConfig;
 use perhop_qos::units::{ByteSize, Rate};
 use perhop_scenario::{
     Coloring, ConfigurationLanguage, ConfiguredPort, ConfiguredRouter, Document, Finding, Loaded, Loader,
-    RouterConfiguration, Severity, configuration_text,
+    RouterConfiguration, configuration_text,
 };
 
 struct Toy;
@@ -36,7 +37,7 @@ impl ConfigurationLanguage for Toy {
             ..port("ATM1", [192, 168, 0, 1], 30)
         };
         let complaint = |(index, _)| Finding {
-            severity: Severity::Warning,
+            rule: &rules::SCENARIO_DOUBTFUL,
             line: index + 1,
             interfaces: None,
             message: "a bad word".into(),

@@ -44,6 +44,17 @@ use crate::line::Line;
 /// The name of the class that takes what no other class of a policy takes.
 pub const CLASS_DEFAULT: &str = "class-default";
 
+/// Which of the marks that stay in the router anything sets or asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarksInUse {
+    /// Both `qos-group` and `traffic-class`: perhop has one label for both.
+    pub both_groups: bool,
+    /// Something depends on the discard class of packets.
+    pub discard_class: bool,
+    /// Something gives packets a group or a traffic class.
+    pub labels: bool,
+}
+
 /// A whole configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Configuration {
@@ -85,9 +96,9 @@ pub struct Configuration {
     pub crypto_maps: Named<IpsecProfile>,
     /// Whether any line speaks of IPv6: only then may packets be of another family than IPv4.
     pub speaks_ipv6: bool,
-    /// Whether both `qos-group` and `traffic-class` are in use: perhop has one label for both.
+    /// Which marks are in use.
     #[serde(skip)]
-    pub has_both_groups: bool,
+    pub marks: MarksInUse,
     /// For every line the block around it, or the one it opens or adds to.
     #[serde(skip)]
     pub(crate) owners: Vec<Option<crate::mode::Mode>>,

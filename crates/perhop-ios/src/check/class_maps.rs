@@ -5,13 +5,15 @@ use std::collections::BTreeSet;
 use crate::ast::{AclAction, ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
 use crate::diagnostic::Diagnostic;
 use crate::syntax::application::ip_protocol;
+use perhop_lint::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let used = used(configuration);
     for map in configuration.class_maps.iter() {
         // A switch names its own kinds of packets by class-maps that hold nothing.
         if map.statements.is_empty() && !map.name.starts_with("system-cpp-") {
-            found.push(Diagnostic::warning(
+            found.push(Diagnostic::new(
+                &rules::CLASS_MAP_EMPTY,
                 map.line,
                 format!("class-map {} has no criterion", map.name),
                 "the router accepts it; no packet matches",
@@ -27,7 +29,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
 }
 
 /// The class-maps that a policy names, or one of those.
-fn used(configuration: &Configuration) -> BTreeSet<&str> {
+pub(super) fn used(configuration: &Configuration) -> BTreeSet<&str> {
     let mut used = BTreeSet::new();
     let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
     let mut next: Vec<&str> = classes.map(|class| class.name.as_str()).collect();
@@ -64,7 +66,8 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
         count => format!(" (and {count} other lines)"),
     };
     let (name, text) = (&map.name, text(configuration, first.line));
-    Some(Diagnostic::warning(
+    Some(Diagnostic::new(
+        &rules::CRITERION_NOT_MODELLED,
         map.line,
         format!("class-map {name} {effect}: none meets `{text}`{others}, perhop does not model {what}"),
         format!(
@@ -84,14 +87,14 @@ fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> 
             .all(|entry| entry.unseen.is_some())
             .then_some("what the entries of this list look at");
     }
-    if matches!(statement.criterion, Criterion::TrafficClass(_)) && configuration.has_both_groups {
+    if matches!(statement.criterion, Criterion::TrafficClass(_)) && configuration.marks.both_groups {
         return Some("traffic classes beside groups");
     }
     statement.criterion.unseen()
 }
 
 /// Codepoints of RFC 4594 for the names that people give to classes of its kinds.
-const LIKELY: &[(&str, &str)] = &[
+pub(super) const LIKELY: &[(&str, &str)] = &[
     ("voice", "ef"),
     ("voip", "ef"),
     ("rtp", "ef"),
@@ -124,7 +127,8 @@ fn likely_codepoint(name: &str) -> &'static str {
 fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let (first, second) = by_codepoint(map).or_else(|| by_value(map))?;
     let (name, one, other) = (&map.name, text(configuration, first), text(configuration, second));
-    Some(Diagnostic::warning(
+    Some(Diagnostic::new(
+        &rules::CLASS_CONTRADICTORY,
         map.line,
         format!(
             "class-map {name}: no packet meets `{one}` (line {first}) and `{other}` (line {second}) at once"

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::ast::{At, Configuration, Hardware, Interface};
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 pub(super) fn check(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     channels(configuration);
@@ -88,10 +89,16 @@ fn unknown(configuration: &Configuration, interface: &Interface) -> Option<Diagn
     let router = "the router knows its hardware; perhop calculates with 1544 kb/s: state `bandwidth`";
     if interface.hardware == Hardware::Unknown {
         let message = format!("{name}: a kind of interface that perhop does not know");
-        return Some(Diagnostic::warning(interface.line, message, router));
+        return Some(Diagnostic::new(&rules::BANDWIDTH_UNKNOWN, interface.line, message, router));
     }
     let policies = &interface.service_policies;
     let circuits = interface.pvcs.iter().any(|pvc| pvc.service_policies.output.is_some());
-    (policies.input.is_some() || policies.output.is_some() || circuits)
-        .then(|| Diagnostic::warning(interface.line, format!("nothing says the bandwidth of {name}"), router))
+    (policies.input.is_some() || policies.output.is_some() || circuits).then(|| {
+        Diagnostic::new(
+            &rules::BANDWIDTH_UNKNOWN,
+            interface.line,
+            format!("nothing says the bandwidth of {name}"),
+            router,
+        )
+    })
 }

@@ -10,9 +10,11 @@ const DEEPEST: usize = 16;
 /// Says of lines that they are not modelled, where only the whole configuration tells.
 pub(super) fn check(configuration: &mut Configuration) {
     let has = |field| configuration.mentions(field);
-    configuration.has_both_groups = has(Field::QosGroup) && has(Field::TrafficClass);
+    configuration.marks.both_groups = has(Field::QosGroup) && has(Field::TrafficClass);
+    configuration.marks.discard_class = configuration.asks_for(Field::DiscardClass);
+    configuration.marks.labels = configuration.sets_any_label();
     let mut lines = Vec::new();
-    if configuration.has_both_groups {
+    if configuration.marks.both_groups {
         let note = "perhop has one label for groups and traffic classes: here it is the group";
         lines.extend(traffic_classes(configuration).map(|line| (line, note)));
     }
@@ -84,7 +86,7 @@ impl Configuration {
     }
 
     /// Whether anything gives packets a group or a traffic class.
-    pub(crate) fn sets_labels(&self) -> bool {
+    fn sets_any_label(&self) -> bool {
         let is_label = |field| matches!(field, Some(Field::QosGroup | Field::TrafficClass));
         let limits = self.interfaces.iter().flat_map(|interface| &interface.rate_limits);
         let actions = limits.flat_map(|limit| [&limit.conform, &limit.exceed]);
@@ -94,13 +96,13 @@ impl Configuration {
             || of_limits.any(|marking| is_label(marking.field()))
     }
 
-    /// Whether anything depends on the discard class of packets.
-    pub(crate) fn asks_for_discard_class(&self) -> bool {
-        let field = Field::DiscardClass;
+    /// Whether anything depends on a mark of packets, early drops among it if that is the discard class.
+    fn asks_for(&self, field: Field) -> bool {
         let asks = |class: &PolicyClass| {
             let detect = class.random_detect.as_ref();
-            detect.is_some_and(|detect| detect.value.basis == Basis::DiscardClass)
-                || markings(class).any(|marking| reads(marking, field))
+            detect.is_some_and(|detect| {
+                field == Field::DiscardClass && detect.value.basis == Basis::DiscardClass
+            }) || markings(class).any(|marking| reads(marking, field))
         };
         self.is_matched(field) || self.policy_maps.iter().flat_map(|policy| &policy.classes).any(asks)
     }

@@ -2,13 +2,16 @@
 //!
 //! `names`: classes, policies and lists that are not there. `class_maps`: criteria that no packet meets.
 //! `links`: the bandwidth of bundles and channels. `marks`: what packets carry in part. `value_limits`: queue
-//! limits without effect. `dependencies`: which interfaces a line matters to.
+//! limits without effect. `unused`: what nothing uses. `usual_marks`: codepoints that others use otherwise.
+//! `dependencies`: which interfaces a line matters to.
 
 mod class_maps;
 mod dependencies;
 mod links;
 mod marks;
 mod names;
+mod unused;
+mod usual_marks;
 mod value_limits;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::ast::{Configuration, Family, Interface, InterfaceAddress};
 use crate::diagnostic::Diagnostic;
 use crate::line::LineState;
+use perhop_lint::{Severity, rules};
 
 pub use dependencies::Dependencies;
 pub(crate) use links::rate;
@@ -30,13 +34,15 @@ pub(crate) fn check(configuration: &mut Configuration) {
     class_maps::check(configuration, &mut found);
     links::check(configuration, &mut found);
     value_limits::check(configuration, &mut found);
+    unused::check(configuration, &mut found);
+    usual_marks::check(configuration, &mut found);
     addresses(configuration, &mut found);
     add(configuration, found);
 }
 
 /// Adds `found`, the lines that they are about becoming suspicious.
 pub(crate) fn add(configuration: &mut Configuration, found: Vec<Diagnostic>) {
-    for diagnostic in &found {
+    for diagnostic in found.iter().filter(|found| found.severity != Severity::Note) {
         if let Some(line) = configuration.lines.get_mut(diagnostic.line.wrapping_sub(1)) {
             line.state = LineState::Suspicious;
         }
@@ -60,7 +66,8 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
         let owner = *owners.entry((&interface.vrf, address.address)).or_insert((interface, address.line));
         if owner.0.name != interface.name {
             let (of, line) = (&owner.0.name, owner.1);
-            found.push(Diagnostic::error(
+            found.push(Diagnostic::new(
+                &rules::ADDRESS_REPEATED,
                 address.line,
                 format!("{} is already the address of {of} (line {line})", address.address),
                 "the router refuses the line: the interface lacks this address",

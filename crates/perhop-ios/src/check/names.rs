@@ -8,6 +8,7 @@ use crate::ast::{
 };
 use crate::diagnostic::Diagnostic;
 use crate::object_group::{Addresses, MOST};
+use perhop_lint::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for map in configuration.class_maps.iter() {
@@ -21,31 +22,52 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     object_groups(configuration, found);
 }
 
-fn undefined_list(line: usize, name: &str) -> Diagnostic {
-    Diagnostic::error(
+/// The one of `known` that `name` is likely to be: one slip in every three letters, as compilers allow.
+fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
+    let lower = name.to_lowercase();
+    let distance = |other: &&str| strsim::damerau_levenshtein(&lower, &other.to_lowercase());
+    let best = known.into_iter().min_by_key(distance)?;
+    let allowed = (name.chars().count() / 3).max(1);
+    (distance(&best) <= allowed).then(|| (name.to_owned(), best.to_owned()))
+}
+
+fn class_maps(configuration: &Configuration) -> impl Iterator<Item = &str> {
+    configuration.class_maps.iter().map(|map| map.name.as_str())
+}
+
+fn undefined_list(configuration: &Configuration, line: usize, name: &str) -> Diagnostic {
+    let lists = configuration.access_lists.iter().map(|list| list.name.as_str());
+    Diagnostic::new(
+        &rules::ACCESS_LIST_UNDEFINED,
         line,
         format!("access list {name} is not defined"),
         "the router accepts the line; until the list has an entry, no packet matches",
     )
+    .mended_by(meant(name, lists))
 }
 
 fn criterion(configuration: &Configuration, statement: &Statement) -> Option<Diagnostic> {
     match &statement.criterion {
         Criterion::AccessGroup(name) if configuration.access_lists.get(name).is_none() => {
-            Some(undefined_list(statement.line, name))
+            Some(undefined_list(configuration, statement.line, name))
         }
         Criterion::InputInterface(name) if configuration.interfaces.get(name).is_none() => {
-            Some(Diagnostic::error(
+            Some(Diagnostic::new(
+                &rules::INTERFACE_UNDEFINED,
                 statement.line,
                 format!("there is no interface {name}"),
                 "the router refuses the line, or waits for the interface: no packet matches",
             ))
         }
-        Criterion::ClassMap(name) if configuration.class_maps.get(name).is_none() => Some(Diagnostic::error(
-            statement.line,
-            format!("class-map {name} is not defined"),
-            "the router refuses the line: the class-map lacks this criterion",
-        )),
+        Criterion::ClassMap(name) if configuration.class_maps.get(name).is_none() => Some(
+            Diagnostic::new(
+                &rules::CLASS_MAP_UNDEFINED,
+                statement.line,
+                format!("class-map {name} is not defined"),
+                "the router refuses the line: the class-map lacks this criterion",
+            )
+            .mended_by(meant(name, class_maps(configuration))),
+        ),
         _ => None,
     }
 }
@@ -61,25 +83,30 @@ fn rate_limits(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
             }
             _ => None,
         };
-        found.extend(missing.map(|name| undefined_list(limit.line, name)));
+        found.extend(missing.map(|name| undefined_list(configuration, limit.line, name)));
     }
 }
 
 fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<Diagnostic>) {
     let known = |name: &str| name == CLASS_DEFAULT || configuration.class_maps.get(name).is_some();
     if !known(&class.name) {
-        found.push(Diagnostic::error(
-            class.line,
-            format!("class-map {} is not defined", class.name),
-            "the router refuses the line and those below it: the policy lacks this class",
-        ));
+        found.push(
+            Diagnostic::new(
+                &rules::CLASS_MAP_UNDEFINED,
+                class.line,
+                format!("class-map {} is not defined", class.name),
+                "the router refuses the line and those below it: the policy lacks this class",
+            )
+            .mended_by(meant(&class.name, class_maps(configuration))),
+        );
     }
     let police = class.police.iter().map(|police| &police.value);
     for At { line, value } in
         police.clone().flat_map(|police| police.conform_class.iter().chain(&police.exceed_class))
     {
         if !known(value) {
-            found.push(Diagnostic::error(
+            found.push(Diagnostic::new(
+                &rules::CLASS_MAP_UNDEFINED,
                 *line,
                 format!("class-map {value} is not defined"),
                 "the router refuses the line: the policer is not aware of colors",
@@ -94,7 +121,8 @@ fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<
         if let Marking::Copy { table: Some(table), .. } = marking
             && configuration.table_maps.get(table).is_none()
         {
-            found.push(Diagnostic::error(
+            found.push(Diagnostic::new(
+                &rules::TABLE_MAP_UNDEFINED,
                 line,
                 format!("table-map {table} is not defined"),
                 "the router refuses the line: nothing is written here",
@@ -108,11 +136,15 @@ fn undefined_policy(configuration: &Configuration, policy: Option<&At<String>>, 
     if let Some(At { line, value }) = policy
         && configuration.policy_maps.get(value).is_none()
     {
-        found.push(Diagnostic::error(
-            *line,
-            format!("policy-map {value} is not defined"),
-            "the router refuses the line: no policy applies here",
-        ));
+        found.push(
+            Diagnostic::new(
+                &rules::POLICY_MAP_UNDEFINED,
+                *line,
+                format!("policy-map {value} is not defined"),
+                "the router refuses the line: no policy applies here",
+            )
+            .mended_by(meant(value, configuration.policy_maps.iter().map(|policy| policy.name.as_str()))),
+        );
     }
 }
 
@@ -147,7 +179,8 @@ fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
             let too_many =
                 *sizes.entry(name).or_insert_with(|| configuration.addresses_of(name) == Addresses::TooMany);
             if too_many {
-                found.push(Diagnostic::warning(
+                found.push(Diagnostic::new(
+                    &rules::OBJECT_GROUP_TOO_LARGE,
                     *line,
                     format!("object group {name} stands for more than {MOST} prefixes"),
                     "the router matches all of them; perhop matches none by this entry",
@@ -165,7 +198,8 @@ fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
 }
 
 fn undefined_group(line: usize, name: &str) -> Diagnostic {
-    Diagnostic::error(
+    Diagnostic::new(
+        &rules::OBJECT_GROUP_UNDEFINED,
         line,
         format!("object group {name} is not defined"),
         "the router refuses the line: no packet matches by it",

@@ -2,6 +2,7 @@
 
 use crate::ast::{Configuration, Field, PolicyClass};
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 /// Whether queues tell packets by `field`.
 pub(crate) fn limits_queues(field: Field) -> bool {
@@ -27,7 +28,8 @@ fn of_class(class: &PolicyClass, found: &mut Vec<Diagnostic>) {
         } else {
             continue;
         };
-        found.push(Diagnostic::warning(
+        found.push(Diagnostic::new(
+            &rules::VALUE_LIMIT_IGNORED,
             line.line,
             format!("a queue limit by {field} beside {beside} in class {}", class.name),
             "which of them the router heeds is not documented: here the line has no effect",

@@ -7,6 +7,7 @@ use super::resolved::ResolvedPolicy;
 use crate::ast::{Interface, PolicyMap, ServicePolicies};
 use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
+use perhop_lint::rules;
 
 /// A policy for packets that leave, and the line that attaches it.
 #[derive(Clone, Copy)]
@@ -37,7 +38,8 @@ impl<'a> Context<'a> {
         }
         let queueing = policy.classes.iter().find(|class| class.queues());
         self.found.extend(queueing.map(|class| {
-            Diagnostic::error(
+            Diagnostic::new(
+                &rules::QUEUEING_ON_INPUT,
                 line,
                 format!(
                     "policy {} queues (class {}, line {}): an input policy cannot queue",
@@ -99,7 +101,8 @@ impl<'a> Context<'a> {
     fn shared(&mut self, parent: &str, (policy, line): Named) {
         let of_parent = |interface: &&Interface| interface.parent.as_deref() == Some(parent);
         if self.configuration.interfaces.iter().filter(of_parent).nth(1).is_some() {
-            self.found.push(Diagnostic::warning(
+            self.found.push(Diagnostic::new(
+                &rules::POLICY_SHARED_BY_SUBINTERFACES,
                 line,
                 format!("policy {policy} is shared by the sub-interfaces of {parent}"),
                 "the router has one set of queues and policers for all of them; perhop gives each its own",

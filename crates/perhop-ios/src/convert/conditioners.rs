@@ -19,6 +19,7 @@ use super::marking::{Markings, Treatment};
 use super::resolved::{Awareness, PoliceKind, ResolvedClass, ResolvedPolice, ResolvedPolicy};
 use crate::ast::{Action, Basis, Direction, Interface, RateLimit, Then};
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 impl<'a> Context<'a> {
     /// What happens to packets that arrive; `policy` learns the names of its conditioners.
@@ -35,7 +36,7 @@ impl<'a> Context<'a> {
             let of_policy = of_policy(policy, markings);
             stages = self.one_after_the_other(stages, of_policy, interface);
         }
-        let first = self.configuration.asks_for_discard_class().then(discard_class_0);
+        let first = self.configuration.marks.discard_class.then(discard_class_0);
         unique(first.into_iter().chain(stages).collect())
     }
 
@@ -69,7 +70,8 @@ impl<'a> Context<'a> {
         let looked_at: Fields = matches.map(looks_at).collect();
         let writes = |class: &&ResolvedClass| looked_at.contain(class.written().without(Fields::LABEL));
         if let Some(class) = policy.classes.iter().find(writes) {
-            self.found.push(Diagnostic::warning(
+            self.found.push(Diagnostic::new(
+                &rules::MARKED_THEN_CLASSIFIED,
                 class.line,
                 format!("class {} marks packets in a policy that classifies by marking", class.name),
                 "the router queues by the packet's original marking, perhop by the new one",
@@ -105,7 +107,8 @@ impl<'a> Context<'a> {
         if first.len() > 1
             && let Some(limit) = interface.rate_limits.first()
         {
-            self.found.push(Diagnostic::warning(
+            self.found.push(Diagnostic::new(
+                &rules::RATE_LIMIT_BESIDE_POLICY,
                 limit.line,
                 "several rate-limit lines beside a policy that marks or polices in the same direction",
                 "the router runs both; in perhop a packet that one rate-limit line transmits also passes the others",

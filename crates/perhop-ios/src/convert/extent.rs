@@ -4,6 +4,7 @@ use super::Context;
 use super::reference::{DEEPEST, MOST_CLASSES};
 use crate::ast::PolicyMap;
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 /// Why a policy is not attached.
 enum Excess {
@@ -18,12 +19,14 @@ impl Context<'_> {
     pub(super) fn is_of_extent(&mut self, policy: &PolicyMap, line: usize) -> bool {
         let mut left = self.classes_left;
         let refusal = self.take(policy, 0, &mut left).err().map(|excess| match excess {
-            Excess::Level(inner) => Diagnostic::error(
+            Excess::Level(inner) => Diagnostic::new(
+                &rules::POLICY_TOO_DEEP,
                 line,
                 format!("policy {} has more than {} levels (line {inner})", policy.name, DEEPEST + 1),
                 "the router refuses the line: no policy applies here",
             ),
-            Excess::Classes => Diagnostic::error(
+            Excess::Classes => Diagnostic::new(
+                &rules::TOO_MANY_CLASSES,
                 line,
                 format!("policy {} brings the classes of all policies above {MOST_CLASSES}", policy.name),
                 "routers have queues for some thousand; no policy applies here",

@@ -10,6 +10,7 @@ use super::circuit::underlay;
 use super::multilink::is_bundle;
 use crate::ast::{Interface, LinkEncapsulation, TransformSet, Tunnel};
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 impl Context<'_> {
     /// The headers of packets that leave by `interface`, from the IP packet outwards.
@@ -27,7 +28,8 @@ impl Context<'_> {
         match stack.check(wire.framing.unwrap_or_default()) {
             Ok(()) => stack,
             Err(error) => {
-                self.found.push(Diagnostic::warning(
+                self.found.push(Diagnostic::new(
+                    &rules::HEADERS_UNUSABLE,
                     interface.line,
                     format!("the headers of {}: {}", interface.name, error.message),
                     "perhop counts none of them here: the router's packets are longer",

@@ -15,6 +15,7 @@ use super::condition::{Condition, of_access_group};
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use crate::ast::{Interface, IpsecProfile};
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 /// Encapsulating security payload (RFC 4303).
 const ESP: Protocol = Protocol(50);
@@ -47,7 +48,8 @@ impl Context<'_> {
         let above = self.configuration.interfaces.iter().filter(is_above);
         hidden.extend(above.map(|tunnel| (tunnel.name.clone(), format!("under {}", tunnel.name))));
         for (by, place) in hidden {
-            self.found.push(Diagnostic::warning(
+            self.found.push(Diagnostic::new(
+                &rules::CLASSIFICATION_BEHIND_ENCRYPTION,
                 line,
                 format!(
                     "policy {} tells {} by addresses, protocols or ports: {by} hides them here",

@@ -11,6 +11,7 @@ use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::{Context, Wire};
 use crate::ast::{Direction, Field, Interface};
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 /// Which VLAN tag packets have on a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,8 @@ impl Context<'_> {
         for class in &policy.classes {
             for (field, what) in [(Field::Cos, "CoS"), (Field::MplsImposition, "EXP of new labels")] {
                 if class.sets(field) && !markings.writes(field) {
-                    self.found.push(Diagnostic::warning(
+                    self.found.push(Diagnostic::new(
+                        &rules::MARK_IN_WRONG_DIRECTION,
                         class.line,
                         format!("class {} sets the {what} in an {side} policy", class.name),
                         format!("the router sets it in {other} policies only: nothing is written here"),
@@ -84,7 +86,8 @@ impl Context<'_> {
             }
             let by_vlan = class.matches.iter().any(|line| line.starts_with("vlan"));
             if by_vlan && class.condition == Condition::Never && tag == Tag::Untagged {
-                self.found.push(Diagnostic::warning(
+                self.found.push(Diagnostic::new(
+                    &rules::VLAN_MATCH_WITHOUT_VLAN,
                     class.line,
                     format!("class {} tells packets by VLAN on a port without VLANs", class.name),
                     "no packet matches",
@@ -105,13 +108,15 @@ fn tells_by_cos(class: &ResolvedClass) -> bool {
 fn without_class_of_service(class: &ResolvedClass, direction: Direction, tag: Tag) -> Option<Diagnostic> {
     let name = &class.name;
     match (direction, tag) {
-        (Direction::Output, _) => Some(Diagnostic::warning(
+        (Direction::Output, _) => Some(Diagnostic::new(
+            &rules::COS_MATCH_ON_OUTPUT,
             class.line,
             format!("class {name} tells packets by CoS in an output policy"),
             "the router writes a new tag: its CoS is 0 until a policy sets another; match it where packets \
              come in",
         )),
-        (Direction::Input, Tag::Untagged | Tag::OfInstance) => Some(Diagnostic::warning(
+        (Direction::Input, Tag::Untagged | Tag::OfInstance) => Some(Diagnostic::new(
+            &rules::COS_MATCH_UNTAGGED,
             class.line,
             format!("class {name} tells packets by CoS, and they come without a VLAN tag"),
             "untagged packets have no CoS; where they come with a tag, say so: `headers: [vlan]` of the link",

@@ -38,7 +38,7 @@ impl<'a> Markings<'a> {
         direction: Direction,
         is_router: bool,
     ) -> Markings<'a> {
-        let resets = direction == Direction::Input && configuration.asks_for_discard_class();
+        let resets = direction == Direction::Input && configuration.marks.discard_class;
         Markings { configuration, direction, is_router, resets }
     }
 
@@ -84,7 +84,7 @@ impl<'a> Markings<'a> {
         match field {
             Field::Cos => self.direction == Direction::Output || !self.is_router,
             Field::MplsImposition => self.direction == Direction::Input,
-            Field::TrafficClass => !self.configuration.has_both_groups,
+            Field::TrafficClass => !self.configuration.marks.both_groups,
             // Both tags have one class of service, and perhop's tunnels copy the DSCP.
             Field::CosInner | Field::TunnelDscp | Field::TunnelPrecedence => false,
             _ => true,

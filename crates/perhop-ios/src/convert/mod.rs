@@ -24,9 +24,13 @@ mod hidden;
 mod labels;
 mod limits;
 mod link_marks;
+mod mark_uses;
 mod marking;
+mod matched_lines;
 mod multilink;
+mod percentages;
 mod plain_queue;
+mod policy_rules;
 mod printing;
 mod queueing;
 mod random_detect;
@@ -45,6 +49,7 @@ use perhop_qos::policy::PolicyConfig;
 use serde::Serialize;
 
 pub use counted_bytes::CountedBytes;
+pub use matched_lines::{MatchedLines, matched_lines};
 pub use resolved::{
     Guarantee, GuaranteeKind, Limit, PoliceKind, PriorityKind, PriorityLimit, RandomDetectRow, ResolvedClass,
     ResolvedFairQueue, ResolvedPolice, ResolvedPolicy, ResolvedPriority, ResolvedRandomDetect, ResolvedShape,
@@ -131,6 +136,10 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
         configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
     ports.extend(context.control_plane());
     context.shadowed_classes();
+    context.without_effect();
+    context.policy_rules(&ports);
+    context.nested_percentages(&ports);
+    context.mark_uses(&ports);
     let mut found: BTreeSet<Diagnostic> = context.found.into_iter().collect();
     for known in &configuration.diagnostics {
         found.remove(known);
@@ -209,7 +218,7 @@ impl<'a> Context<'a> {
         let queueing = match policy.as_deref_mut().filter(|policy| policy.holds_queue()) {
             Some(policy) => {
                 if self.platform.profile.is_hierarchical() {
-                    let is_set = self.configuration.sets_labels();
+                    let is_set = self.configuration.marks.labels;
                     let labels = if is_set { Labels::AboveGroups } else { Labels::FromOne };
                     labels::assign(policy, labels);
                 }

@@ -9,6 +9,7 @@ use super::{Context, Wire};
 use crate::ast::Interface;
 use crate::check::rate;
 use crate::diagnostic::Diagnostic;
+use perhop_lint::rules;
 
 /// What a fragment lasts on one link where `interleave` stands alone, microseconds.
 const DEFAULT_DELAY: u64 = 30_000;
@@ -64,7 +65,8 @@ impl Context<'_> {
         if let Some(line) = interleave.map(|interleave| interleave.line)
             && !output.queueing.as_ref().is_some_and(has_priority)
         {
-            self.found.push(Diagnostic::warning(
+            self.found.push(Diagnostic::new(
+                &rules::INTERLEAVE_WITHOUT_PRIORITY,
                 line,
                 format!("{name} interleaves, but no class of its output has `priority`"),
                 "the router sends small packets of `fair-queue` between fragments; in perhop nothing goes there",
@@ -77,7 +79,8 @@ impl Context<'_> {
                 multilink.fragment_bytes.map(|bytes| bytes.line),
                 multilink.interleave.map(|interleave| interleave.line),
             ];
-            self.found.push(Diagnostic::warning(
+            self.found.push(Diagnostic::new(
+                &rules::FRAGMENTS_ON_FAST_LINK,
                 lines.into_iter().flatten().next().unwrap_or(interface.line),
                 format!("{name} cuts packets for links of {kilobits} kb/s"),
                 "the router does it; Cisco advises fragments up to 768 kb/s: above they cost more than they save",

@@ -29,6 +29,7 @@ use super::value_limits::weighted_tail_drop;
 use crate::ast::{CLASS_DEFAULT, PolicyClass, PolicyMap, ShapeKind};
 use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
+use perhop_lint::rules;
 
 /// The classes of a policy by what they ask for, each with the packets that are its own.
 struct Sorted<'p> {
@@ -101,7 +102,8 @@ impl Context<'_> {
 
     fn unreached(&mut self, class: &ResolvedClass, other: &str) {
         if class.name != CLASS_DEFAULT {
-            self.found.push(Diagnostic::warning(
+            self.found.push(Diagnostic::new(
+                &rules::CLASS_SHADOWED,
                 class.line,
                 format!("no packet reaches class {}: class {other} matches every packet", class.name),
                 "the router accepts the line; the class stays empty",

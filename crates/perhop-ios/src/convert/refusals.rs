@@ -8,6 +8,7 @@ use super::reference::{DEEPEST, Reference};
 use crate::ast::{AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap};
 use crate::diagnostic::Diagnostic;
 use crate::platform::Profile;
+use perhop_lint::rules;
 
 impl<'a> Context<'a> {
     /// Whether the router attaches a policy to what leaves by `circuit`.
@@ -47,7 +48,8 @@ impl<'a> Context<'a> {
             matches!(service, AtmService::Ubr(_) | AtmService::Unspecified)
         });
         (reserves && unspecified).then(|| {
-            Diagnostic::error(
+            Diagnostic::new(
+                &rules::CIRCUIT_WITHOUT_RATE,
                 attachment.line,
                 format!(
                     "policy {} reserves bandwidth on a circuit without a guaranteed rate",
@@ -66,7 +68,8 @@ impl<'a> Context<'a> {
         if !self.platform.profile.is_hierarchical() {
             let reservations = Reservations::of(&known, reference.queueing, percent);
             return (reservations.total() > reservations.reservable).then(|| {
-                Diagnostic::error(
+                Diagnostic::new(
+                    &rules::RESERVED_ABOVE_LIMIT,
                     line,
                     format!(
                         "policy {} reserves {} kb/s, but only {} kb/s are available: {percent} % of {}",
@@ -81,7 +84,8 @@ impl<'a> Context<'a> {
         }
         let (total, limit) = self.promised(&known, reference);
         (total > limit).then(|| {
-            Diagnostic::error(
+            Diagnostic::new(
+                &rules::PROMISED_ABOVE_RATE,
                 line,
                 format!(
                     "the classes of policy {} are promised {} kb/s, more than {} kb/s",
@@ -133,7 +137,8 @@ impl<'a> Context<'a> {
         };
         let known = self.known(attachment.policy);
         let class = known.iter().find(needs).filter(|_| is_tagged || is_tunnel)?;
-        Some(Diagnostic::error(
+        Some(Diagnostic::new(
+            &rules::QUEUEING_ON_SUBINTERFACE,
             attachment.line,
             format!(
                 "policy {} queues on {} without a shaper above (class {}, line {})",
@@ -161,64 +166,93 @@ impl<'a> Context<'a> {
         found
     }
 
+    /// Notes commands that the release reads and does not heed.
+    pub(super) fn without_effect(&mut self) {
+        if !self.platform.profile.is_hierarchical() {
+            return;
+        }
+        for interface in self.configuration.interfaces.iter() {
+            let Some(percent) = interface.max_reserved_bandwidth else { continue };
+            self.found.push(Diagnostic::new(
+                &rules::PLATFORM_WITHOUT_EFFECT,
+                percent.line,
+                format!("max-reserved-bandwidth on {}", interface.name),
+                "it limited classes before HQF; this release lets them have 99 % whatever it says",
+            ));
+        }
+    }
+
     /// Commands of a class that exclude each other, or that need another.
     fn refused_class(&self, class: &PolicyClass) -> Option<Diagnostic> {
-        let is_default = class.name == CLASS_DEFAULT;
-        let has_share = class.bandwidth.is_some() || class.shape.is_some() || class.fair_queue.is_some();
-        let refuse = |line: usize, message: &str, router: &str| {
-            Some(Diagnostic::error(line, format!("{message} (class {})", class.name), router))
-        };
         // YangModels, Cisco-IOS-XE-policy 17.12.1: levels 1 and 2; switches have seven.
-        if let Some(priority) = class.priority.filter(|priority| priority.value.level > 2)
-            && self.is_router
-        {
-            let message = format!("priority level {}", priority.value.level);
-            return refuse(priority.line, &message, "the router refuses it: there are levels 1 and 2");
-        }
-        if let Some(detect) = &class.random_detect {
-            if class.priority.is_some() {
-                return refuse(
-                    detect.line,
-                    "random-detect in a class with priority",
-                    "the router refuses it",
-                );
-            }
-            if !has_share && !is_default {
-                return refuse(
-                    detect.line,
-                    "random-detect in a class without bandwidth, shape or fair-queue",
-                    "the router refuses it: the class has no queue of its own",
-                );
-            }
-        }
-        if let Some(fair) = class.fair_queue.filter(|_| class.priority.is_some()) {
-            return refuse(fair.line, "fair-queue in a class with priority", "the router refuses it");
-        }
-        if self.platform.profile != Profile::IosXe {
-            return None;
-        }
+        let level = class.priority.filter(|priority| priority.value.level > 2 && self.is_router);
+        let level = level.map(|priority| {
+            Diagnostic::new(
+                &rules::PRIORITY_LEVEL,
+                priority.line,
+                format!("priority level {} (class {})", priority.value.level, class.name),
+                "the router refuses it: there are levels 1 and 2",
+            )
+        });
+        level.or_else(|| refused_queue(class)).or_else(|| {
+            let is_new = self.platform.profile == Profile::IosXe;
+            is_new.then(|| self.refused_on_xe(class)).flatten()
+        })
+    }
+
+    /// What IOS-XE refuses beyond HQF.
+    fn refused_on_xe(&self, class: &PolicyClass) -> Option<Diagnostic> {
         let inner = class.service_policy.as_ref();
         let inner = inner.and_then(|at| self.configuration.policy_maps.get(&at.value));
         if let Some(bandwidth) = class.bandwidth
             && matches!(bandwidth.value, Bandwidth::Kilobits(_) | Bandwidth::Percent(_))
             && inner.is_some_and(|policy| self.queues(policy, 1))
         {
-            return refuse(
+            return Some(Diagnostic::new(
+                &rules::BANDWIDTH_INSIDE_QUEUES,
                 bandwidth.line,
-                "bandwidth in a class whose policy inside queues",
+                format!("bandwidth in a class whose policy inside queues (class {})", class.name),
                 "the router refuses it: only leaves have a minimum; use bandwidth remaining or shape",
-            );
+            ));
         }
         let limit = class.queue_limit?;
-        if !is_default && class.bandwidth.is_none() && class.shape.is_none() && class.priority.is_none() {
-            return refuse(
+        let has_queue = class.bandwidth.is_some() || class.shape.is_some() || class.priority.is_some();
+        (!has_queue && class.name != CLASS_DEFAULT).then(|| {
+            Diagnostic::new(
+                &rules::QUEUE_LIMIT_WITHOUT_QUEUE,
                 limit.line,
-                "queue-limit in a class without bandwidth, shape or priority",
+                format!("queue-limit in a class without bandwidth, shape or priority (class {})", class.name),
                 "the router refuses it: queue-limit not allowed without bandwidth shape or priority command",
-            );
-        }
-        None
+            )
+        })
     }
+}
+
+/// What manages a queue in a class that has none of its own, or one first in, first out.
+fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
+    let has_share = class.bandwidth.is_some() || class.shape.is_some() || class.fair_queue.is_some();
+    let (rule, line, message, router) = match (&class.random_detect, class.fair_queue, class.priority) {
+        (Some(detect), _, Some(_)) => (
+            &rules::PRIORITY_WITH_WRED,
+            detect.line,
+            "random-detect in a class with priority",
+            "the router refuses it",
+        ),
+        (Some(detect), _, None) if !has_share && class.name != CLASS_DEFAULT => (
+            &rules::WRED_WITHOUT_QUEUE,
+            detect.line,
+            "random-detect in a class without bandwidth, shape or fair-queue",
+            "the router refuses it: the class has no queue of its own",
+        ),
+        (_, Some(fair), Some(_)) => (
+            &rules::PRIORITY_WITH_FAIR_QUEUE,
+            fair.line,
+            "fair-queue in a class with priority",
+            "the router refuses it",
+        ),
+        _ => return None,
+    };
+    Some(Diagnostic::new(rule, line, format!("{message} (class {})", class.name), router))
 }
 
 /// Guarantees in different units in one policy.
@@ -227,7 +261,8 @@ fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnosti
     let first = units.next()?;
     let kind = std::mem::discriminant(&first.value);
     let other = units.find(|bandwidth| std::mem::discriminant(&bandwidth.value) != kind)?;
-    Some(Diagnostic::error(
+    Some(Diagnostic::new(
+        &rules::BANDWIDTH_UNITS_MIXED,
         other.line,
         format!("policy {} mixes units of bandwidth (line {})", policy.name, first.line),
         "the router refuses it: use kbps, percent, remaining percent or remaining ratio in all classes",

@@ -7,15 +7,21 @@ use std::collections::BTreeMap;
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 
 use super::Context;
-use super::condition::{Condition, DEEPEST, Tags, of_class};
+use super::condition::{Condition, DEEPEST, Tags, of_class, of_entry};
 use crate::ast::{
-    AccessList, AclAction, AclEntry, CLASS_DEFAULT, Configuration, Criterion, Polarity, PolicyMap,
+    AccessList, AclAction, AclEntry, CLASS_DEFAULT, Configuration, Criterion, Polarity, PolicyClass,
+    PolicyMap,
 };
 use crate::diagnostic::Diagnostic;
 use crate::syntax::application::ip_protocol;
+use perhop_lint::rules;
 
 /// Classes named in a message; more make it no clearer.
 const MOST_NAMED: usize = 3;
+/// Nodes of sets that are kept from policy to policy: half a megabyte.
+const MOST_KEPT: usize = 20_000;
+/// Overlaps that are shown by the plainest packet.
+const MOST_PLAIN: usize = 50;
 
 impl Context<'_> {
     /// Warns of classes that get no packet.
@@ -26,19 +32,34 @@ impl Context<'_> {
             configuration: self.configuration,
             space: PacketSpace::new(&names),
             matching: BTreeMap::new(),
+            overlaps: 0,
         };
         for policy in self.configuration.policy_maps.iter() {
+            classes.make_room();
             let Ok(found) = classes.shadowed(policy) else {
-                self.found.push(Diagnostic::warning(
-                    policy.line,
-                    format!("policy-map {} and those after it: {TooComplex}", policy.name),
-                    "perhop runs them, and does not check whether a class hides a later one",
-                ));
+                self.found.push(too_complex(policy.line, &format!("policy-map {}", policy.name)));
+                return;
+            };
+            self.found.extend(found);
+        }
+        for list in self.configuration.access_lists.iter() {
+            classes.make_room();
+            let Ok(found) = classes.unreached_entries(list) else {
+                self.found.push(too_complex(list.line, &format!("access list {}", list.name)));
                 return;
             };
             self.found.extend(found);
         }
     }
+}
+
+fn too_complex(line: usize, what: &str) -> Diagnostic {
+    Diagnostic::new(
+        &rules::CONDITIONS_TOO_COMPLEX,
+        line,
+        format!("{what} and what follows: {TooComplex}"),
+        "perhop runs it, and does not check whether a part hides a later one",
+    )
 }
 
 /// The class-maps of a configuration as sets of packets.
@@ -47,23 +68,38 @@ struct Classes<'a> {
     space: PacketSpace,
     /// By name, as policies share them.
     matching: BTreeMap<&'a str, Set>,
+    /// How many overlaps there were.
+    overlaps: usize,
 }
 
 impl<'a> Classes<'a> {
+    /// Forgets the sets made so far where they are many: few fit a processor's cache, and most policies share
+    /// nothing.
+    fn make_room(&mut self) {
+        if self.space.nodes() > MOST_KEPT {
+            self.space = PacketSpace::new(self.space.interfaces());
+            self.matching.clear();
+        }
+    }
+
     fn shadowed(&mut self, policy: &'a PolicyMap) -> Result<Vec<Diagnostic>, TooComplex> {
         let mut found = Vec::new();
         let mut earlier: Vec<(&str, Set)> = Vec::new();
-        let mut left = Set::ALL;
         for class in &policy.classes {
             if class.name == CLASS_DEFAULT || !is_shown(self.configuration, &class.name) {
                 continue;
             }
             let matches = self.matches(&class.name)?;
-            if matches != Set::NONE && self.space.and(matches, left)? == Set::NONE {
+            let is_hidden = self.is_hidden(matches, &earlier)?;
+            if !is_hidden && let Some(overlap) = self.overlap(class, matches, &earlier)? {
+                found.push(overlap);
+            }
+            if is_hidden {
                 let by = self.hiding(matches, &earlier)?;
                 let witness = self.space.witness(matches)?;
                 let example = witness.map_or_else(String::new, |packet| format!("; for example {packet}"));
-                found.push(Diagnostic::warning(
+                found.push(Diagnostic::new(
+                    &rules::CLASS_SHADOWED,
                     class.line,
                     format!(
                         "class {} of policy-map {} gets no packet: {by} before it takes all that it matches{example}",
@@ -72,21 +108,107 @@ impl<'a> Classes<'a> {
                     "a packet belongs to the first class that matches; put the narrower class first",
                 ));
             }
-            left = self.space.minus(left, matches)?;
             earlier.push((&class.name, matches));
         }
         Ok(found)
+    }
+
+    /// Whether `matches` has packets, and the `earlier` classes together take all of them.
+    fn is_hidden(&mut self, matches: Set, earlier: &[(&str, Set)]) -> Result<bool, TooComplex> {
+        // Most classes are not, and one packet shows it without making a set.
+        if self.space.has_obvious_member_outside(matches, earlier.iter().map(|(_, set)| *set)) {
+            return Ok(false);
+        }
+        let mut left = matches;
+        for (_, set) in earlier {
+            left = self.space.minus(left, *set)?;
+        }
+        Ok(matches != Set::NONE && left == Set::NONE)
+    }
+
+    /// Where an earlier class takes some of the packets of `class`, and neither lies within the other.
+    fn overlap(
+        &mut self,
+        class: &PolicyClass,
+        matches: Set,
+        earlier: &[(&str, Set)],
+    ) -> Result<Option<Diagnostic>, TooComplex> {
+        for (other, set) in earlier {
+            let both = self.space.and(matches, *set)?;
+            if both == Set::NONE || both == *set || both == matches {
+                continue;
+            }
+            // The plainest packet takes time, and nobody reads the hundredth.
+            self.overlaps += 1;
+            let witness = match self.overlaps {
+                ..=MOST_PLAIN => self.space.witness(both)?,
+                _ => self.space.any_packet(both)?,
+            };
+            if let Some(witness) = witness {
+                return Ok(Some(Diagnostic::new(
+                    &rules::CLASSES_OVERLAP,
+                    class.line,
+                    format!("classes {other} and {} both match {witness}", class.name),
+                    format!("{other} gets it, as it comes first"),
+                )));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Entries of `list` that no packet reaches.
+    fn unreached_entries(&mut self, list: &AccessList) -> Result<Vec<Diagnostic>, TooComplex> {
+        let mut found = Vec::new();
+        let mut earlier: Vec<(usize, Set)> = Vec::new();
+        for entry in &list.entries {
+            let set = self.set(of_entry(self.configuration, entry))?;
+            let sets = earlier.iter().map(|(_, set)| *set);
+            if set != Set::NONE && !self.space.has_obvious_member_outside(set, sets) {
+                let mut left = set;
+                for (_, before) in &earlier {
+                    left = self.space.minus(left, *before)?;
+                }
+                if left == Set::NONE {
+                    found.extend(self.unreached_entry(list, entry.line, set, &earlier)?);
+                }
+            }
+            earlier.push((entry.line, set));
+        }
+        Ok(found)
+    }
+
+    fn unreached_entry(
+        &mut self,
+        list: &AccessList,
+        line: usize,
+        set: Set,
+        earlier: &[(usize, Set)],
+    ) -> Result<Option<Diagnostic>, TooComplex> {
+        let Some(witness) = self.space.witness(set)? else { return Ok(None) };
+        let takes = earlier.iter().find(|(_, before)| self.space.contains(*before, &witness.packet));
+        let by = takes.map_or(0, |(line, _)| *line);
+        Ok(Some(Diagnostic::new(
+            &rules::ACCESS_ENTRY_SHADOWED,
+            line,
+            format!("no packet reaches this entry of list {}: {witness} meets line {by}", list.name),
+            "the first entry that a packet meets decides; put the narrower one first",
+        )))
+    }
+
+    fn set(&mut self, condition: Condition) -> Result<Set, TooComplex> {
+        match condition {
+            Condition::Always => Ok(Set::ALL),
+            Condition::Never => Ok(Set::NONE),
+            Condition::When(config) => self.space.taken_by(&config),
+        }
     }
 
     fn matches(&mut self, name: &'a str) -> Result<Set, TooComplex> {
         if let Some(known) = self.matching.get(name) {
             return Ok(*known);
         }
-        let set = match of_class(self.configuration, name, Tags::default()) {
-            Some(Condition::Always) => Set::ALL,
-            None | Some(Condition::Never) => Set::NONE,
-            Some(Condition::When(config)) => self.space.taken_by(&config)?,
-        };
+        let condition = of_class(self.configuration, name, Tags::default());
+        let set = self.set(condition.unwrap_or(Condition::Never))?;
         self.matching.insert(name, set);
         Ok(set)
     }

@@ -5,6 +5,7 @@ use super::command::{Command, irrelevant, modelled, not_modelled};
 use crate::ast::{AccessList, AclAction, AclKind, Configuration, RateLimitAcl};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 use perhop_qos::packet::IpPrecedence;
 
 pub(super) const COMMANDS: &[Command<AccessList>] = &[
@@ -49,7 +50,8 @@ fn numbered_entry(
         return Ok(Finding::MODELLED);
     }
     match list.entries.binary_search_by_key(&entry.sequence, |other| other.sequence) {
-        Ok(_) => reader.error(
+        Ok(_) => reader.report(
+            &rules::ACCESS_ENTRY_REPEATED,
             format!("this list already has an entry {}", entry.sequence),
             "the router refuses the line: the first entry remains",
         ),
@@ -154,7 +156,8 @@ fn open(configuration: &mut Configuration, name: &str, kind: AclKind, reader: &m
     let line = reader.line;
     let place = lists.place(name, || AccessList { name: name.to_owned(), line, kind, entries: Vec::new() });
     if let Some(other) = lists.at(place).filter(|other| other.kind != kind) {
-        reader.error(
+        reader.report(
+            &rules::ACCESS_LIST_KIND,
             format!("access list {name} is already a list of another kind (line {})", other.line),
             "the router refuses the line and those below it: the first list remains",
         );

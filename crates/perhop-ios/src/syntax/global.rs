@@ -8,6 +8,7 @@ use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap}
 use crate::line::LineState;
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     modelled("access-list", numbered),
@@ -71,7 +72,8 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
         return Ok(Finding::MODELLED);
     }
     if name == CLASS_DEFAULT {
-        reader.error(
+        reader.report(
+            &rules::CLASS_DEFAULT_DEFINED,
             "class-default matches what no other class matches: it cannot be defined",
             "the router refuses the line",
         );
@@ -81,7 +83,8 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     let place = maps.place(name, new);
     if let Some(map) = maps.at_mut(place).filter(|map| map.combination != combination) {
         map.combination = combination;
-        reader.warning(
+        reader.report(
+            &rules::CLASS_MAP_REDEFINED,
             format!(
                 "class-map {name} was defined on line {} with the other of match-all and match-any",
                 map.line

@@ -10,6 +10,7 @@ use super::rate_limit::rate_limit;
 use crate::ast::{At, Hardware, Interface, InterfaceAddress, LinkEncapsulation, Pvc, Rank};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("bandwidth", bandwidth),
@@ -215,7 +216,11 @@ fn pvc(interface: &mut Interface, reader: &mut Reader) -> Reading {
         reader.opens = Some(Mode::Pvc(number, index));
     }
     if interface.hardware != Hardware::Atm {
-        reader.error("a circuit on an interface that is not ATM", "the router refuses the line");
+        reader.report(
+            &rules::CIRCUIT_NOT_ATM,
+            "a circuit on an interface that is not ATM",
+            "the router refuses the line",
+        );
     }
     reader.end()?;
     Ok(Finding::MODELLED)

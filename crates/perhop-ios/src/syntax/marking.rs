@@ -3,6 +3,7 @@
 use super::numbers::{dscp, field_value, precedence};
 use crate::ast::{At, Field, Marking, PolicyClass};
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let (marking, finding) = marking(reader)?;
@@ -16,7 +17,8 @@ pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     }
     if let Some(other) = class.marks.iter().find(|mark| same_byte(&mark.value, &marking)) {
         let line = other.line;
-        reader.error(
+        reader.report(
+            &rules::DSCP_AND_PRECEDENCE_SET,
             format!("DSCP and IP precedence are both set (line {line}), in the same byte"),
             "the router refuses the line: the first of the two is set",
         );

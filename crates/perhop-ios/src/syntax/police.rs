@@ -6,6 +6,7 @@ use super::numbers::rate;
 use crate::ast::{Action, At, PacketPolice, Police, PolicyClass, TrafficRate};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("conform-action", |class, reader| actions(class, Color::Conform, reader)),
@@ -123,8 +124,9 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     while reader.peek().is_some() {
         finding = clause(&mut police, reader, finding)?;
     }
-    check(&mut police, reader);
-    (class.police, class.police_packets) = (Some(At::new(reader.line, police)), None);
+    if is_accepted(&police, reader) {
+        (class.police, class.police_packets) = (Some(At::new(reader.line, police)), None);
+    }
     open(reader);
     Ok(finding)
 }
@@ -231,16 +233,19 @@ fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// What the numbers mean together.
-fn check(police: &mut Police, reader: &mut Reader) {
+/// Whether the numbers fit together.
+fn is_accepted(police: &Police, reader: &mut Reader) -> bool {
     if let (TrafficRate::BitsPerSecond(rate), Some(TrafficRate::BitsPerSecond(peak))) =
         (police.rate, police.peak)
         && peak < rate
     {
-        reader.error(
+        reader.report_crossed(
+            &rules::POLICE_PEAK_BELOW_COMMITTED,
+            (rate, peak),
             format!("the peak rate, {peak} b/s, is below the committed rate, {rate} b/s"),
             "the router refuses the line: the class has no policer",
         );
-        police.peak = None;
+        return false;
     }
+    true
 }

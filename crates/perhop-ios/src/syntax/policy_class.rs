@@ -11,6 +11,7 @@ use crate::ast::{
     Shape, ShapeKind, ValueLimit,
 };
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("bandwidth", bandwidth),
@@ -59,7 +60,8 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     };
     account(class, reader)?;
     if class.priority.is_some() {
-        reader.error(
+        reader.report(
+            &rules::PRIORITY_WITH_BANDWIDTH,
             "bandwidth in a class that has priority already",
             "the router refuses the line: the class keeps its priority",
         );
@@ -99,11 +101,16 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let burst = optional(reader, "a burst in bytes", 18..=2_000_000)?;
     reader.end()?;
     if class.name == CLASS_DEFAULT {
-        reader.error("priority in class-default", "the router refuses the line");
+        reader.report(
+            &rules::PRIORITY_IN_CLASS_DEFAULT,
+            "priority in class-default",
+            "the router refuses the line",
+        );
         return Ok(Finding::MODELLED);
     }
     if class.bandwidth.is_some() {
-        reader.error(
+        reader.report(
+            &rules::PRIORITY_WITH_BANDWIDTH,
             "priority in a class that has a bandwidth already",
             "the router refuses the line: the class keeps its bandwidth",
         );
@@ -127,7 +134,11 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     for burst in &mut bursts {
         *burst = reader.maybe_number();
         if burst.is_some_and(|burst| burst > u64::from(u32::MAX)) {
-            reader.error("a burst of 2^32 or more", "the router refuses the line: the class is not shaped");
+            reader.report(
+                &rules::SHAPE_BURST_RANGE,
+                "a burst of 2^32 or more",
+                "the router refuses the line: the class is not shaped",
+            );
             return Ok(Finding::MODELLED);
         }
         reader.keyword(&["ms"]);

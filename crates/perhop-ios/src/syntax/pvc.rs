@@ -6,6 +6,7 @@ use super::queueing::{fair_queue, optional, service_policy};
 use super::random_detect::random_detect;
 use crate::ast::{At, AtmService, CellEncapsulation, Pvc};
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 pub(super) const COMMANDS: &[Command<Pvc>] = &[
     modelled("cbr", |pvc, reader| service(pvc, reader, cbr)),
@@ -74,7 +75,9 @@ fn vbr_nrt(reader: &mut Reader) -> Result<AtmService, Finding> {
     let sustained = optional(reader, "the sustained rate in kb/s", KILOBITS)?.unwrap_or(peak);
     let burst = optional(reader, "the burst in cells", 1..=65535)?;
     if sustained > peak {
-        reader.error(
+        reader.report_crossed(
+            &rules::CIRCUIT_RATES_CROSSED,
+            (peak, sustained),
             format!("the sustained rate, {sustained} kb/s, is above the peak rate, {peak} kb/s"),
             "the router refuses the line: the circuit keeps an unspecified rate",
         );

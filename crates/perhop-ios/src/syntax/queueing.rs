@@ -2,6 +2,7 @@
 
 use crate::ast::{At, FairQueue, ServicePolicies};
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 /// `fair-queue` of an interface, a circuit or a class, with its numbers.
 pub(super) fn fair_queue(reader: &mut Reader) -> Result<FairQueue, Finding> {
@@ -47,7 +48,8 @@ pub(super) fn service_policy(policies: &mut ServicePolicies, reader: &mut Reader
     reader.end()?;
     if let Some(other) = place.as_ref().filter(|other| other.value != name) {
         let (line, other) = (other.line, other.value.clone());
-        reader.error(
+        reader.report(
+            &rules::SECOND_POLICY,
             format!("policy {other} is already attached in this direction (line {line})"),
             "the router refuses the second policy: the first remains",
         );

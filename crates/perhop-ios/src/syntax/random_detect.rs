@@ -6,6 +6,7 @@ use super::numbers::{field_value, scaled};
 use crate::ast::{At, Basis, Field, RandomDetect, ThresholdUnit, Thresholds};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut Reader) -> Reading {
     const KEYWORDS: &[&str] = &[
@@ -148,14 +149,17 @@ fn thresholds(parameters: &mut RandomDetect, reader: &mut Reader) -> Result<Opti
     let unit = percent.or(second).or(first).unwrap_or_default();
     if min >= max {
         let of = name(unit);
-        reader.error(
+        reader.report_crossed(
+            &rules::WRED_THRESHOLDS_CROSSED,
+            (min, max),
             format!("the minimum threshold, {min} {of}, is not below the maximum threshold, {max} {of}"),
             "the router refuses the line: the default thresholds apply",
         );
         return Ok(None);
     }
     if unit != parameters.unit && parameters.has_thresholds() {
-        reader.error(
+        reader.report(
+            &rules::WRED_UNITS_MIXED,
             format!("a threshold in {} beside thresholds in {}", name(unit), name(parameters.unit)),
             "the router refuses the line: the default thresholds apply",
         );

@@ -4,6 +4,7 @@ use super::action::{action, unseen};
 use super::numbers::{bits_per_second, dscp};
 use crate::ast::{Direction, Interface, RateLimit, RateLimitMatch};
 use crate::words::{Finding, Reader, Reading};
+use perhop_lint::rules;
 
 /// Bytes that a burst may have.
 const BURST: std::ops::RangeInclusive<u64> = 1000..=1_024_000_000;
@@ -28,7 +29,9 @@ pub(super) fn rate_limit(interface: &mut Interface, reader: &mut Reader) -> Read
     let exceed = action(reader)?;
     reader.end()?;
     if extended_burst < burst {
-        reader.error(
+        reader.report_crossed(
+            &rules::RATE_LIMIT_EXTENDED_BURST,
+            (burst, extended_burst),
             format!("the extended burst, {extended_burst} bytes, is below the normal burst, {burst} bytes"),
             "the router raises the extended burst to the normal burst: there is no borrowing",
         );

@@ -100,7 +100,7 @@ impl Assembly<'_> {
             let concerns = finding.interfaces.as_ref();
             let is_elsewhere = concerns
                 .is_some_and(|interfaces| !interfaces.iter().any(|one| linked.contains(one.as_str())));
-            let severity = if is_elsewhere { Severity::Warning } else { finding.severity };
+            let severity = if is_elsewhere { Severity::Warning } else { finding.rule.severity };
             self.report(&path, file.as_deref(), &text, severity, finding);
         }
         Some(read)
@@ -130,7 +130,7 @@ impl Assembly<'_> {
         severity: Severity,
         finding: &Finding,
     ) {
-        let Finding { line, message, help, .. } = finding;
+        let Finding { rule, line, message, help, .. } = finding;
         let lines = text.trim_end_matches('\n').lines().count();
         let diagnostic = match file {
             _ if *line > lines => {
@@ -144,7 +144,7 @@ impl Assembly<'_> {
                 self.document.diagnostic(severity, &path.join("text"), message)
             }
         };
-        self.found.push(diagnostic.help(help));
+        self.found.push(diagnostic.by(rule).help(help));
     }
 
     fn interfaces(&mut self, routers: &BTreeMap<&str, ConfiguredRouter>) {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::Path;
 
+use perhop_lint::Rule;
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::error::ConfigError;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -13,7 +14,6 @@ use perhop_qos::units::{ByteSize, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::diagnostic::Severity;
 use crate::document::reason;
 
 /// The configuration of a router in its own language: `file` or `text`.
@@ -144,8 +144,8 @@ pub struct ConfiguredPort {
 /// A diagnostic about a line of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Error or warning.
-    pub severity: Severity,
+    /// By which rule it was found, which says how bad it is.
+    pub rule: &'static Rule,
     /// Line of the text, from 1; the lines of `add` follow it.
     pub line: usize,
     /// The interfaces that it concerns; `None` for the whole router. An error that concerns no interface on a

@@ -36,7 +36,8 @@ pub(super) fn of_access_list(configuration: &Configuration, list: &AccessList) -
     }
 }
 
-fn of_entry(configuration: &Configuration, entry: &AclEntry) -> Condition {
+/// The packets that `entry` is about.
+pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEntry) -> Condition {
     if entry.unseen.is_some() {
         return Condition::Never;
     }

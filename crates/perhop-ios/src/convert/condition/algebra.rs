@@ -118,16 +118,34 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
         }),
         not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
     ];
-    let of_codepoint = MatchConfig {
-        dscp: codepoints.clone(),
-        precedence: precedence.clone(),
-        all: all.clone(),
-        any: any.clone(),
-        not: not.clone(),
-        ..MatchConfig::default()
-    };
-    let others = (*config != of_codepoint).then_some(None);
+    let others = asks_more_than_codepoints(config).then_some(None);
     every(own.into_iter().flatten().chain(others))
+}
+
+/// Whether `config` itself, without the conditions inside it, asks for more than the codepoint.
+fn asks_more_than_codepoints(config: &MatchConfig) -> bool {
+    let MatchConfig {
+        dscp: _,
+        precedence: _,
+        color,
+        label,
+        cos,
+        mpls_exp,
+        length,
+        source,
+        destination,
+        protocol,
+        source_port,
+        destination_port,
+        input,
+        all: _,
+        any: _,
+        not: _,
+    } = config;
+    let marks = color.is_some() || label.is_some() || cos.is_some() || mpls_exp.is_some();
+    let addresses = source.is_some() || destination.is_some() || input.is_some();
+    let ports = protocol.is_some() || source_port.is_some() || destination_port.is_some();
+    marks || addresses || ports || length.is_some()
 }
 
 /// What of a packet matters to `config`, among what policies write.

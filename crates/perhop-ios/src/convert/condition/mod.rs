@@ -13,6 +13,7 @@ use crate::ast::{
 };
 use crate::syntax::application::{application, ip_protocol};
 use access_list::of_access_list;
+pub(super) use access_list::of_entry;
 pub(crate) use algebra::Condition;
 pub(super) use algebra::looks_at;
 use algebra::of_family;
@@ -56,6 +57,11 @@ pub(super) fn of_class(configuration: &Configuration, name: &str, tags: Tags) ->
     }
     let classes = Classes { configuration, tags };
     configuration.class_maps.get(name).map(|map| classes.of_class_map(map, 0))
+}
+
+/// The packets of one line of a class-map, whatever its `not`.
+pub(super) fn of_statement(configuration: &Configuration, statement: &Statement) -> Condition {
+    Classes { configuration, tags: Tags::default() }.of_statement(statement, 0)
 }
 
 /// The class-maps of a configuration, on a port with these tags.
@@ -120,7 +126,7 @@ impl Classes<'_> {
             },
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
             // There is one label for both: where both are in use, it is the group.
-            Criterion::TrafficClass(_) if configuration.has_both_groups => Condition::Never,
+            Criterion::TrafficClass(_) if configuration.marks.both_groups => Condition::Never,
             Criterion::TrafficClass(classes) => of_labels(classes.clone()),
             // With two tags both have the same class of service.
             Criterion::Cos(values) | Criterion::CosInner(values) => {

@@ -1,0 +1,147 @@
+//! [`Arrival`]: how much may come in any span of time (Le Boudec and Thiran, "Network Calculus", 2001, §1.2).
+
+/// An arrival curve: in any closed span of `t` seconds no more comes than the least of its token buckets lets
+/// through, `min (burst + rate · t)`. Concave and piecewise linear; what is counted (bytes of some layer,
+/// packets) is its owner's affair.
+///
+/// Floating point; bounds made of it are widened once, at the end ([`crate::deviation::widened`]).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// The buckets that are the least somewhere: rates fall, bursts rise. Never empty.
+    buckets: Vec<Bucket>,
+}
+
+/// One token bucket.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bucket {
+    /// What comes at once.
+    pub burst: f64,
+    /// What comes per second.
+    pub rate: f64,
+}
+
+impl Bucket {
+    fn at(self, seconds: f64) -> f64 {
+        self.burst + self.rate * seconds
+    }
+}
+
+impl Arrival {
+    /// Nothing ever comes.
+    pub fn nothing() -> Arrival {
+        Arrival::token_bucket(0.0, 0.0)
+    }
+    /// `burst` at once and `rate` per second.
+    pub fn token_bucket(burst: f64, rate: f64) -> Arrival {
+        Arrival { buckets: vec![Bucket { burst, rate }] }
+    }
+    /// Its token buckets, the fastest first.
+    pub fn buckets(&self) -> &[Bucket] {
+        &self.buckets
+    }
+    /// What may come in `seconds`.
+    pub fn at(&self, seconds: f64) -> f64 {
+        self.buckets.iter().map(|bucket| bucket.at(seconds)).fold(f64::INFINITY, f64::min)
+    }
+    /// What may come at once.
+    pub fn burst(&self) -> f64 {
+        self.at(0.0)
+    }
+    /// What may come per second in the long run.
+    pub fn rate(&self) -> f64 {
+        self.buckets.iter().map(|bucket| bucket.rate).fold(f64::INFINITY, f64::min)
+    }
+    /// The shortest span in which `amount` may come; infinite where that never does.
+    pub fn time_of(&self, amount: f64) -> f64 {
+        let span = |bucket: &Bucket| {
+            let missing = amount - bucket.burst;
+            if missing <= 0.0 { 0.0 } else { missing / bucket.rate }
+        };
+        self.buckets.iter().map(span).fold(0.0, f64::max)
+    }
+    /// What may come of both together.
+    pub fn plus(&self, other: &Arrival) -> Arrival {
+        let pairs = self.buckets.iter().flat_map(|one| {
+            other.buckets.iter().map(|two| Bucket { burst: one.burst + two.burst, rate: one.rate + two.rate })
+        });
+        Arrival::least_of(pairs.collect())
+    }
+    /// What both allow.
+    pub fn within(&self, other: &Arrival) -> Arrival {
+        Arrival::least_of(self.buckets.iter().chain(&other.buckets).copied().collect())
+    }
+    /// In units of which each is `factor` of those so far.
+    pub fn scaled(&self, factor: f64) -> Arrival {
+        let scaled = |one: &Bucket| Bucket { burst: one.burst * factor, rate: one.rate * factor };
+        Arrival { buckets: self.buckets.iter().map(scaled).collect() }
+    }
+    /// What may come after a way that delays one packet by up to `seconds` more than another:
+    /// `α(t + seconds)` (Le Boudec and Thiran 2001, theorem 1.4.3, with the delay bound as the service).
+    pub fn after(&self, seconds: f64) -> Arrival {
+        let later = |one: &Bucket| Bucket { burst: one.at(seconds), rate: one.rate };
+        Arrival { buckets: self.buckets.iter().map(later).collect() }
+    }
+    /// The spans at which its slope changes, in seconds.
+    pub fn corners(&self) -> impl Iterator<Item = f64> {
+        let crossing = |pair: &[Bucket]| (pair[1].burst - pair[0].burst) / (pair[0].rate - pair[1].rate);
+        self.buckets.windows(2).map(crossing)
+    }
+
+    /// The least of `buckets`, of which only those are kept that are the least somewhere.
+    fn least_of(mut buckets: Vec<Bucket>) -> Arrival {
+        buckets.sort_by(|one, two| two.rate.total_cmp(&one.rate).then(one.burst.total_cmp(&two.burst)));
+        let mut kept: Vec<Bucket> = Vec::with_capacity(buckets.len());
+        for bucket in buckets {
+            // A slower one with no larger burst lies below a faster one everywhere.
+            while kept.last().is_some_and(|last| last.burst >= bucket.burst) {
+                kept.pop();
+            }
+            if kept.last().is_some_and(|last| last.rate == bucket.rate) {
+                continue;
+            }
+            while let [.., before, last] = kept[..]
+                && crosses(before, bucket) <= crosses(before, last)
+            {
+                kept.pop();
+            }
+            kept.push(bucket);
+        }
+        Arrival { buckets: kept }
+    }
+}
+
+/// From which span on `slower` allows less than `faster`.
+fn crosses(faster: Bucket, slower: Bucket) -> f64 {
+    (slower.burst - faster.burst) / (faster.rate - slower.rate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_of_several_buckets() {
+        // 1500 at 1000/s, 2000 at 500/s: they cross at 1 s, at 2500. The third lies above both.
+        let both = Arrival::token_bucket(1500.0, 1000.0).within(&Arrival::token_bucket(2000.0, 500.0));
+        let all = both.within(&Arrival::token_bucket(2600.0, 450.0).within(&Arrival::token_bucket(9e9, 1e9)));
+        assert_eq!(both.corners().collect::<Vec<_>>(), [1.0]);
+        assert_eq!([both.at(0.0), both.at(1.0), both.at(3.0)], [1500.0, 2500.0, 3500.0]);
+        assert_eq!([both.time_of(1500.0), both.time_of(2000.0), both.time_of(3000.0)], [0.0, 0.5, 2.0]);
+        // 2000 + 500 t and 2600 + 450 t cross at 12 s.
+        assert_eq!(all.corners().collect::<Vec<_>>(), [1.0, 12.0]);
+        assert_eq!(all.rate(), 450.0);
+    }
+
+    #[test]
+    fn a_sum_and_a_delay() {
+        let one = Arrival::token_bucket(100.0, 30.0).within(&Arrival::token_bucket(400.0, 10.0));
+        let sum = one.plus(&Arrival::token_bucket(1000.0, 5.0));
+        for span in [0.0, 7.0, 15.0, 40.0] {
+            assert_eq!(sum.at(span), one.at(span) + 1000.0 + 5.0 * span);
+            assert_eq!(one.after(2.0).at(span), one.at(span + 2.0).min(one.at(span + 2.0)));
+        }
+        assert_eq!(Arrival::nothing().plus(&one), one);
+        assert_eq!(one.scaled(2.0).at(1.0), 260.0);
+        assert_eq!(Arrival::nothing().time_of(1.0), f64::INFINITY);
+    }
+}

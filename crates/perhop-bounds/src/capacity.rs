@@ -1,0 +1,61 @@
+//! What queues hold at most.
+
+use perhop_qos::buffer::{BufferConfig, LimitCounts, TailDropConfig};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::units::QueueSize;
+
+use crate::lengths::{Lengths, Measure};
+
+/// What the queue of `class` holds at most, by each limit of its own.
+pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
+    let fair = class.fair_queueing.as_ref().map(|fair| fair.limit);
+    let buffer = match (&class.buffer, fair) {
+        (Some(buffer), _) => of_buffer(buffer),
+        (None, None) => Some(TailDropConfig::default().limit),
+        (None, Some(_)) => None,
+    };
+    buffer.into_iter().chain(fair).collect()
+}
+
+fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
+    match buffer {
+        BufferConfig::TailDrop(config) => Some(config.limit),
+        // The limit of the drop precedence that has most room.
+        BufferConfig::WeightedTailDrop(config) => {
+            let same_unit = config.limits.windows(2).all(|pair| pair[0].same_unit(pair[1]));
+            config.limits.iter().copied().max_by_key(|limit| limit.count()).filter(|_| same_unit)
+        }
+        BufferConfig::Red(config)
+        | BufferConfig::Wred(config)
+        | BufferConfig::RioC(config)
+        | BufferConfig::RioDc(config)
+        | BufferConfig::Mred(config) => config.limit.filter(|_| config.limit_counts == LimitCounts::Queue),
+    }
+}
+
+/// The limits of every queue of `config`, depth first: its own, and those of the schedulers around it.
+pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSize>)> {
+    let mut all = Vec::new();
+    for class in &config.classes {
+        match &class.queueing {
+            Some(inner) => all.extend(limits_of_all(inner)),
+            None => all.push((class, limits_of(class))),
+        }
+    }
+    for (_, limits) in &mut all {
+        limits.extend(config.limit);
+    }
+    all
+}
+
+/// What a queue with packets of `lengths` holds under `limits`, counted in `measure`.
+pub fn held(limits: &[QueueSize], lengths: &Lengths, measure: Measure) -> Option<f64> {
+    let held = |limit: &QueueSize| match *limit {
+        // No queue of a run comes near so many packets: the limit is none.
+        QueueSize::Packets(u64::MAX) => f64::INFINITY,
+        QueueSize::Packets(packets) => packets as f64 * measure.most(lengths),
+        QueueSize::Bytes(bytes) => bytes as f64 * measure.per(Measure::Ip, lengths),
+    };
+    let least = limits.iter().map(held).fold(f64::INFINITY, f64::min);
+    least.is_finite().then_some(least)
+}

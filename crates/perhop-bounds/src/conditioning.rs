@@ -1,0 +1,190 @@
+//! What conditioners make of streams: which headers and outcomes are possible, and what bounds each.
+
+use perhop_qos::accounting::Accounting;
+use perhop_qos::action::{Action, Outcome};
+use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
+use perhop_qos::error::ConfigError;
+use perhop_qos::meter::{MeterConfig, MeterScope};
+use perhop_qos::packet::Packet;
+use perhop_qos::random::Streams;
+use perhop_qos::units::{ByteSize, Rate, Time};
+use perhop_qos::{Color, Verdict};
+
+use crate::arrival::Arrival;
+use crate::lengths::{Lengths, Measure};
+use crate::stream::{Limit, Stream};
+
+/// The conditioners of one side of an interface.
+#[derive(Clone, Debug)]
+pub struct Conditioners<'a> {
+    /// In order.
+    pub stages: &'a [ConditionerConfig],
+    /// The interfaces of their node.
+    pub interfaces: &'a [String],
+    /// What their meters count.
+    pub accounting: Accounting,
+    /// The number of the first of their limits; each stage has [`IDS_PER_STAGE`].
+    pub first_id: usize,
+}
+
+/// Limits that a stage may put on streams: one for each color, and one for all that pass.
+pub const IDS_PER_STAGE: usize = Color::COUNT + 1;
+
+/// What a meter lets have a color.
+struct Metered {
+    color: Color,
+    /// Of this color, and of this color or a better one.
+    own: Option<Arrival>,
+    so_far: Option<Arrival>,
+}
+
+impl Conditioners<'_> {
+    /// What passes of `streams`.
+    ///
+    /// # Errors
+    /// Where a stage cannot be built.
+    pub fn pass(&self, streams: Vec<Stream>) -> Result<Vec<Stream>, ConfigError> {
+        let (mut going_on, mut passed) = (streams, Vec::new());
+        for (place, stage) in self.stages.iter().enumerate() {
+            let mut next = Vec::new();
+            for stream in going_on {
+                for (outcome, stream) in self.condition(place, stage, &stream)? {
+                    match outcome {
+                        Outcome::Continue => next.push(stream),
+                        Outcome::Transmit => passed.push(stream),
+                        Outcome::Drop => {}
+                    }
+                }
+            }
+            going_on = next;
+        }
+        passed.extend(going_on);
+        Ok(passed)
+    }
+
+    fn condition(
+        &self,
+        place: usize,
+        stage: &ConditionerConfig,
+        stream: &Stream,
+    ) -> Result<Vec<(Outcome, Stream)>, ConfigError> {
+        let matches = stage.matches.as_ref().map(|matches| matches.build(self.interfaces)).transpose()?;
+        let takes = |length| {
+            matches.as_ref().is_none_or(|matches| matches.matches(&Packet { length, ..stream.packet }))
+        };
+        let mut outcomes = Vec::new();
+        if let Some(lengths) = Lengths::among(stream.lengths.each().filter(|length| !takes(*length))) {
+            outcomes.push((Outcome::Continue, stream.of_lengths(lengths)));
+        }
+        if let Some(lengths) = Lengths::among(stream.lengths.each().filter(|length| takes(*length))) {
+            outcomes.extend(self.treat(place, stage, &stream.of_lengths(lengths))?);
+        }
+        Ok(outcomes)
+    }
+
+    /// What becomes of packets that `stage` takes.
+    fn treat(
+        &self,
+        place: usize,
+        stage: &ConditionerConfig,
+        stream: &Stream,
+    ) -> Result<Vec<(Outcome, Stream)>, ConfigError> {
+        let plain =
+            ConditionerConfig { matches: None, meter: None, per: MeterScope::default(), ..stage.clone() };
+        let mut conditioner =
+            TrafficConditioner::build(std::slice::from_ref(&plain), self.interfaces, &Streams::new(0, 0))?;
+        let metered = metered(stage.meter.as_ref(), stream.packet.color);
+        let mut treated = Vec::new();
+        for one in &metered {
+            let mut packet = Packet { color: one.color, ..stream.packet };
+            let is_dropped = matches!(conditioner.condition(Time::ZERO, &mut packet), Verdict::Drop(_));
+            let outcome = if is_dropped { Outcome::Drop } else { outcome(stage, one.color) };
+            treated.push((outcome, one, packet));
+        }
+        let worst = treated
+            .iter()
+            .filter(|(outcome, ..)| *outcome != Outcome::Drop)
+            .map(|(_, one, _)| one.color)
+            .max();
+        let together = metered.iter().find(|one| Some(one.color) == worst).and_then(|one| one.so_far.clone());
+        let first = self.first_id + place * IDS_PER_STAGE;
+        let is_packets = matches!(stage.meter, Some(MeterConfig::PacketRate(_)));
+        let measure = if is_packets { Measure::Packets } else { Measure::Counted(self.accounting) };
+        let limited = |(outcome, one, packet): (Outcome, &Metered, Packet)| {
+            let mut treated = Stream { packet, ..stream.clone() };
+            let limits = [(first + one.color.index(), &one.own), (first + Color::COUNT, &together)];
+            for (id, curve) in limits {
+                let Some(curve) = curve else { continue };
+                match stage.per {
+                    MeterScope::Aggregate => treated.limits.push(Limit { id, measure, curve: curve.clone() }),
+                    // Each flow has a meter of its own.
+                    MeterScope::Flow => treated.restrict(measure, &curve.scaled(f64::from(stream.flows))),
+                }
+            }
+            (outcome, treated)
+        };
+        Ok(treated.into_iter().map(limited).collect())
+    }
+}
+
+/// Where a packet of `color` goes after `stage`, if it is not dropped.
+fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
+    let lists = [&stage.green, &stage.yellow, &stage.red];
+    let own = lists[color.index().min(lists.len() - 1)];
+    let list = if own.is_empty() { &stage.actions } else { own };
+    match list.last() {
+        Some(Action::Continue) => Outcome::Continue,
+        _ => Outcome::Transmit,
+    }
+}
+
+/// The colors that `meter` may give to a packet of `color`, from the best on, and how much of each.
+fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
+    let any = |color| Metered { color, own: None, so_far: None };
+    let Some(meter) = meter else { return vec![any(color)] };
+    let within = |color, own: &Arrival, so_far: Arrival| Metered {
+        color,
+        own: Some(own.clone()),
+        so_far: Some(so_far),
+    };
+    let two = |green: Arrival, excess| vec![within(Color::GREEN, &green, green.clone()), any(excess)];
+    let three = |green: Arrival, yellow: &Arrival, both| {
+        let green = within(Color::GREEN, &green, green.clone());
+        vec![green, within(Color::YELLOW, yellow, both), any(Color::RED.max(color))]
+    };
+    match meter {
+        MeterConfig::TokenBucket(config) => two(bucket(config.rate, config.burst), config.excess),
+        // It lends no more than the limit.
+        MeterConfig::TokenBucketWithDebt(config) => {
+            let most = config.burst.as_bytes().saturating_add(config.debt_limit.as_bytes());
+            two(bucket(config.rate, ByteSize::from_bytes(most)), config.excess)
+        }
+        MeterConfig::PacketRate(config) => {
+            let burst = config.burst.count();
+            let rate = config.rate.as_packets_per_second() as f64;
+            two(Arrival::token_bucket(burst as f64, rate), config.excess)
+        }
+        MeterConfig::SingleRateTcm(config) => {
+            let both = config.cbs.as_bytes().saturating_add(config.ebs.as_bytes());
+            let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.cir, config.ebs));
+            three(green, &yellow, bucket(config.cir, ByteSize::from_bytes(both)))
+        }
+        MeterConfig::TwoRateTcm(config) => {
+            let peak = bucket(config.pir, config.pbs);
+            three(bucket(config.cir, config.cbs).within(&peak), &peak, peak.clone())
+        }
+        MeterConfig::Rfc4115(config) => {
+            let (green, yellow) = (bucket(config.cir, config.cbs), bucket(config.eir, config.ebs));
+            three(green.clone(), &yellow, green.plus(&yellow))
+        }
+        // An average promises nothing about any span.
+        MeterConfig::Tsw2cm(_)
+        | MeterConfig::Tsw3cm(_)
+        | MeterConfig::RateBased(_)
+        | MeterConfig::EarlyTcm(_) => (0..Color::COUNT).map(|level| any(Color::new(level))).collect(),
+    }
+}
+
+fn bucket(rate: Rate, burst: ByteSize) -> Arrival {
+    Arrival::token_bucket(burst.as_bytes() as f64, rate.as_bits_per_second() as f64 / 8.0)
+}

@@ -1,0 +1,98 @@
+//! Delay and backlog: how far an arrival curve and a service curve are apart (Le Boudec and Thiran 2001,
+//! §1.4).
+
+use crate::arrival::Arrival;
+use crate::service::Service;
+
+/// The greatest horizontal distance, in seconds: how much later something is sent than it came. `None` where
+/// there is none.
+pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
+    if arrival.rate() > service.rate() {
+        return None;
+    }
+    let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
+    // Concave in the amount: the corners decide. Amounts below the burst come as early as the burst.
+    let amounts = corners.filter(|amount| amount.is_finite()).chain([arrival.burst()]);
+    let late = |amount: f64| service.time(amount) - arrival.time_of(amount);
+    let greatest = amounts.filter(|amount| *amount >= arrival.burst()).map(late).fold(0.0, f64::max);
+    greatest.is_finite().then_some(greatest)
+}
+
+/// As [`delay`], where only whole numbers of `grain` come: packets of one length.
+pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Option<f64> {
+    delay(arrival, service)?;
+    let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
+    let late = |grains: f64| service.time(grains * grain) - arrival.time_of(grains * grain);
+    // A rounding error must not lose a packet that came at once.
+    let whole = |amount: f64| (amount / grain + 1e-9).floor().max(1.0);
+    // Concave between the corners: the best whole number is beside the best amount.
+    let at_once = whole(arrival.burst());
+    let beside = corners.filter(|amount| amount.is_finite()).map(whole);
+    let all = beside.flat_map(|grains| [grains, grains + 1.0]).chain([at_once, at_once + 1.0]);
+    Some(all.filter(|grains| *grains >= at_once).map(late).fold(0.0, f64::max))
+}
+
+/// The greatest vertical distance, in the unit of the curves: how much has come and was not sent. `None`
+/// where there is none.
+pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
+    if arrival.rate() > service.rate() {
+        return None;
+    }
+    let turning = service.lines().iter().map(|line| line.latency);
+    let crossing = service.corners().map(|amount| service.time(amount));
+    let spans = arrival.corners().chain(turning).chain(crossing).chain([0.0]);
+    let waiting = |span: f64| arrival.at(span) - service.at(span);
+    let greatest = spans.filter(|span| span.is_finite()).map(waiting).fold(0.0, f64::max);
+    greatest.is_finite().then_some(greatest)
+}
+
+/// A bound with room for what floating point may have lost: one part in 10⁷, and 10⁻⁹ (a nanosecond, or a
+/// billionth of a byte). Weights of schedulers are whole numbers of 2⁻⁴⁸ of their sum, and so off by as much
+/// as one part in 10⁷ for a class with 2⁻²⁴ of it.
+pub fn widened(bound: f64) -> f64 {
+    bound * (1.0 + 1e-7) + 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_bucket_before_a_rate_and_a_latency() {
+        // Le Boudec and Thiran 2001, §1.4.2: d = T + b / R, backlog b + r T.
+        let (arrival, service) = (Arrival::token_bucket(3000.0, 1e5), Service::rate_latency(5e5, 2e-3));
+        assert!((delay(&arrival, &service).unwrap() - 8e-3).abs() < 1e-12);
+        assert!((backlog(&arrival, &service).unwrap() - 3200.0).abs() < 1e-9);
+        assert_eq!(delay(&Arrival::token_bucket(1.0, 6e5), &service), None);
+        assert_eq!(backlog(&Arrival::token_bucket(1.0, 6e5), &service), None);
+    }
+
+    #[test]
+    fn only_whole_packets_come() {
+        // 1.4 packets at once are one; the second comes 6 ms later, when the first has long been sent.
+        let (arrival, service) = (Arrival::token_bucket(1400.0, 1e5), Service::rate_latency(5e5, 2e-3));
+        assert!((delay(&arrival, &service).unwrap() - 4.8e-3).abs() < 1e-12);
+        assert!((delay_of_grains(&arrival, &service, 1000.0).unwrap() - 4e-3).abs() < 1e-12);
+        // As fast as it is served, each is as late as the first; faster, and there is no end.
+        let even = Arrival::token_bucket(1400.0, 5e5);
+        assert!((delay_of_grains(&even, &service, 1000.0).unwrap() - 4.8e-3).abs() < 1e-3);
+        assert_eq!(delay_of_grains(&Arrival::token_bucket(1400.0, 6e5), &service, 1000.0), None);
+    }
+
+    #[test]
+    fn a_peak_rate_and_two_lines() {
+        // The specification of a flow in RFC 2212: M = 1500, p = 10⁶, b = 5500, r = 10⁵. 1500 + 10⁶ t and
+        // 5500 + 10⁵ t cross at 4.444… ms, at 5944.4 bytes.
+        let arrival = Arrival::token_bucket(1500.0, 1e6).within(&Arrival::token_bucket(5500.0, 1e5));
+        let service = Service::rate_latency(5e5, 1e-3);
+        // (b − M)(p − R) / R (p − r) + M / R + latency, RFC 2212's formula.
+        let formula = 4000.0 * 5e5 / (5e5 * 9e5) + 1500.0 / 5e5 + 1e-3;
+        assert!((delay(&arrival, &service).unwrap() - formula).abs() < 1e-12);
+        // A second line, twice as fast after 3 ms: both give 2000 at 5 ms.
+        let two = service.or(&Service::rate_latency(1e6, 3e-3));
+        let of_two = delay(&arrival, &two).unwrap();
+        // At 5944.4 bytes: 3 ms + 5.944 ms − 4.444 ms; at 2000 bytes: 5 ms − 0.5 ms.
+        assert!((of_two - 4.5e-3).abs() < 1e-9, "{of_two}");
+        assert!(widened(of_two) > of_two);
+    }
+}

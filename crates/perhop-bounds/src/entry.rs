@@ -1,0 +1,138 @@
+//! [`Entry`]: traffic of a scenario in one direction, with its way.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::error::ConfigError;
+use perhop_qos::policy::QueueingConfig;
+use perhop_scenario::routing::LinkId;
+use perhop_scenario::topology::Topology;
+use perhop_scenario::{Scenario, SourceConfig, TrafficConfig};
+
+use crate::source::sent;
+use crate::stream::Stream;
+
+/// An entry of a scenario's traffic, or what receivers answer to it.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The entry.
+    pub traffic: usize,
+    /// Whether it is what receivers answer.
+    pub answers: bool,
+    /// Its class in results.
+    pub class: String,
+    /// The directions of links on its way.
+    pub path: Vec<LinkId>,
+    /// What enters the first of them.
+    pub streams: Vec<Stream>,
+    /// Whether routers may cut its packets.
+    pub may_cut: bool,
+}
+
+/// The traffic of `scenario`.
+///
+/// # Errors
+/// Where a file cannot be read, or there is no way.
+pub fn entries(scenario: &Scenario, base: &Path, topology: &mut Topology) -> Result<Vec<Entry>, ConfigError> {
+    let mut entries = Vec::new();
+    for (index, traffic) in scenario.traffic.iter().enumerate() {
+        let added = of_traffic(scenario, base, topology, index, traffic);
+        entries.extend(added.map_err(|error| error.within(index).within("traffic"))?);
+    }
+    Ok(entries)
+}
+
+fn of_traffic(
+    scenario: &Scenario,
+    base: &Path,
+    topology: &mut Topology,
+    index: usize,
+    traffic: &TrafficConfig,
+) -> Result<Vec<Entry>, ConfigError> {
+    let (from, to) = (traffic.from.as_str(), traffic.to.as_str());
+    let no_route = || ConfigError::new("to", format!("there is no route from {from} to {to}"));
+    let way = topology.path(from, to)?.ok_or_else(no_route)?;
+    let back = topology.path(to, from)?.ok_or_else(no_route)?;
+    let ends = [topology.address(from)?, topology.address(to)?];
+    let longest = longest_segment_packet(scenario, topology, way.iter().chain(&back), ends[0]);
+    // Flows of one entry differ in their ports alone: where nobody asks for these, all are one stream. A
+    // recording is replayed once.
+    let replays = matches!(traffic.source, SourceConfig::Pcap(_));
+    let alike = if replays { 1 } else { traffic.count };
+    let (numbers, flows) = if replays || !reads_ports(scenario) { (1, alike) } else { (alike, 1) };
+    let class = traffic.class.as_ref().unwrap_or(&traffic.name);
+    let entry = |answers: bool, path: &Vec<LinkId>| Entry {
+        traffic: index,
+        answers,
+        class: if answers { format!("{class} (back)") } else { class.clone() },
+        path: path.clone(),
+        streams: Vec::new(),
+        may_cut: ends[0].is_ipv4() && !traffic.dont_fragment,
+    };
+    let mut both = [entry(false, &way), entry(true, &back)];
+    for number in 0..numbers {
+        let key = traffic.flow_key(ends, number);
+        for (entry, sent) in both.iter_mut().zip(sent(traffic, key, base, longest)?) {
+            entry.streams.extend(sent.into_iter().map(|sent| Stream {
+                traffic: index,
+                answers: entry.answers,
+                flows,
+                packet: sent.packet,
+                lengths: sent.lengths,
+                own: sent.own.map(|own| own.scaled(f64::from(flows))),
+                limits: Vec::new(),
+            }));
+        }
+    }
+    Ok(both.into_iter().filter(|entry| !entry.streams.is_empty()).collect())
+}
+
+/// Whether a policy asks packets for their ports.
+fn reads_ports(scenario: &Scenario) -> bool {
+    scenario.policies.values().any(|policy| {
+        let stages = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
+        stages.into_iter().any(asks_for_ports) || policy.queueing.as_ref().is_some_and(has_class_by_ports)
+    })
+}
+
+fn has_class_by_ports(queueing: &QueueingConfig) -> bool {
+    queueing.classes.iter().any(|class| {
+        class.matches.as_ref().is_some_and(asks_for_ports)
+            || class.queueing.as_ref().is_some_and(has_class_by_ports)
+    })
+}
+
+fn asks_for_ports(matches: &MatchConfig) -> bool {
+    let inner = matches.all.iter().chain(&matches.any).flatten().chain(matches.not.as_deref());
+    matches.source_port.is_some()
+        || matches.destination_port.is_some()
+        || inner.into_iter().any(asks_for_ports)
+}
+
+/// TCP header without options, and those of IPv4 and IPv6, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200 §3).
+const TCP_HEADER: u32 = 20;
+const IPV4_HEADER: u32 = 20;
+const IPV6_HEADER: u32 = 40;
+
+/// The longest IP packet of a TCP connection over `links` in both directions, as its ends find out before
+/// (`perhop-sim`'s `build/lengths.rs`).
+fn longest_segment_packet<'a>(
+    scenario: &Scenario,
+    topology: &Topology,
+    links: impl Iterator<Item = &'a LinkId>,
+    address: IpAddr,
+) -> Option<u32> {
+    let headers = TCP_HEADER + if address.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER };
+    let mut longest: Option<u32> = None;
+    for link in links {
+        let config = &scenario.links[link.index() / 2];
+        let [near, _] = topology.ends(*link);
+        let near = config.interfaces.get(near).cloned().unwrap_or_default();
+        let mtu = config.mtu(&near).map(|mtu| mtu.as_bytes() as u32);
+        let adjusted = config.interfaces.values().filter_map(|interface| interface.adjust_mss);
+        let adjusted = adjusted.map(|mss| mss.as_bytes() as u32 + headers);
+        longest = longest.into_iter().chain(mtu).chain(adjusted).min();
+    }
+    longest
+}

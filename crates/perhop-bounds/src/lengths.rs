@@ -1,0 +1,144 @@
+//! [`Lengths`]: which lengths packets may have, and [`Measure`], what is counted of a packet.
+
+use std::collections::BTreeSet;
+
+use perhop_qos::accounting::Accounting;
+use perhop_qos::policy::WireConfig;
+
+/// The lengths that packets of something may have, IP bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Lengths {
+    /// These and no others; never empty.
+    Few(BTreeSet<u32>),
+    /// Any from the first to the second.
+    Between(u32, u32),
+}
+
+/// More lengths than are kept one by one.
+const MOST_KEPT: usize = 64;
+
+impl Lengths {
+    /// All packets have `length` IP bytes.
+    pub fn of(length: u32) -> Lengths {
+        Lengths::Few(BTreeSet::from([length]))
+    }
+    /// Those of `lengths`; `None` where there is none.
+    pub fn among(lengths: impl IntoIterator<Item = u32>) -> Option<Lengths> {
+        let few: BTreeSet<u32> = lengths.into_iter().collect();
+        let (least, most) = (*few.first()?, *few.last()?);
+        Some(if few.len() > MOST_KEPT { Lengths::Between(least, most) } else { Lengths::Few(few) })
+    }
+    /// The shortest, IP bytes.
+    pub fn least(&self) -> u32 {
+        match self {
+            Lengths::Few(few) => few.first().copied().unwrap_or(0),
+            Lengths::Between(least, _) => *least,
+        }
+    }
+    /// The longest, IP bytes.
+    pub fn most(&self) -> u32 {
+        match self {
+            Lengths::Few(few) => few.last().copied().unwrap_or(0),
+            Lengths::Between(_, most) => *most,
+        }
+    }
+    /// The one length that there is.
+    pub fn only(&self) -> Option<u32> {
+        (self.least() == self.most()).then(|| self.least())
+    }
+    /// Those of both.
+    pub fn and(&self, other: &Lengths) -> Lengths {
+        match (self, other) {
+            (Lengths::Few(_), Lengths::Few(_)) => Lengths::among(self.each().chain(other.each())),
+            _ => None,
+        }
+        .unwrap_or(Lengths::Between(self.least().min(other.least()), self.most().max(other.most())))
+    }
+    /// Each of them.
+    pub fn each(&self) -> Box<dyn Iterator<Item = u32> + '_> {
+        match self {
+            Lengths::Few(few) => Box::new(few.iter().copied()),
+            Lengths::Between(least, most) => Box::new(*least..=*most),
+        }
+    }
+    /// The most that `value` makes of any of them.
+    pub fn greatest(&self, value: impl Fn(u32) -> f64) -> f64 {
+        self.each().map(value).fold(0.0, f64::max)
+    }
+}
+
+/// What is counted of a packet.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // few of them, and copied freely
+pub enum Measure {
+    /// IP bytes: what sources, buffers and results count.
+    Ip,
+    /// One for each packet.
+    Packets,
+    /// What a policy's meters, shapers and schedulers count.
+    Counted(Accounting),
+    /// Bytes of a wire, with headers and framing.
+    Wire(WireConfig),
+}
+
+impl Measure {
+    /// What a packet of `length` IP bytes counts.
+    pub fn of(self, length: u32) -> f64 {
+        match self {
+            Measure::Ip => f64::from(length),
+            Measure::Packets => 1.0,
+            Measure::Counted(accounting) => f64::from(accounting.counted(length)),
+            Measure::Wire(wire) => wire.bytes(u64::from(length)) as f64,
+        }
+    }
+    /// The most that one unit of `other` may count here, over packets of these lengths.
+    pub fn per(self, other: Measure, lengths: &Lengths) -> f64 {
+        if self == other {
+            return 1.0;
+        }
+        lengths.greatest(|length| self.of(length) / other.of(length))
+    }
+    /// What the longest counts; framing adds no less to a longer packet.
+    pub fn most(self, lengths: &Lengths) -> f64 {
+        self.of(lengths.most())
+    }
+    /// What the shortest counts.
+    pub fn least(self, lengths: &Lengths) -> f64 {
+        self.of(lengths.least())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use perhop_qos::framing::{Framing, HeaderStack};
+    use perhop_qos::ring::RingConfig;
+    use perhop_qos::units::Rate;
+
+    use super::*;
+
+    #[test]
+    fn a_short_packet_takes_more_of_the_wire_than_it_counts() {
+        let wire = WireConfig {
+            rate: Rate::from_bits_per_second(1_000_000),
+            framing: Framing::Aal5Mux,
+            headers: HeaderStack::default(),
+            ring: RingConfig::default(),
+        };
+        let lengths = Lengths::among([40, 1500]).unwrap();
+        // 40 bytes take one cell of 53, 41 take two; 1500 take 32.
+        assert_eq!(Measure::Wire(wire).per(Measure::Ip, &lengths), 53.0 / 40.0);
+        assert_eq!(Measure::Wire(wire).per(Measure::Ip, &Lengths::Between(40, 1500)), 106.0 / 41.0);
+        assert_eq!(Measure::Ip.per(Measure::Wire(wire), &lengths), 1500.0 / (32.0 * 53.0));
+        assert_eq!(Measure::Packets.per(Measure::Ip, &lengths), 1.0 / 40.0);
+    }
+
+    #[test]
+    fn many_lengths_are_kept_as_a_range() {
+        let few = Lengths::of(100).and(&Lengths::of(60));
+        assert_eq!((few.only(), few.each().collect::<Vec<_>>()), (None, vec![60, 100]));
+        let many = Lengths::among(1..=100).unwrap();
+        assert_eq!(many, Lengths::Between(1, 100));
+        assert_eq!(many.and(&Lengths::of(200)), Lengths::Between(1, 200));
+        assert_eq!(Lengths::of(9).only(), Some(9));
+    }
+}

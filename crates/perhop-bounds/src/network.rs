@@ -1,0 +1,356 @@
+//! [`bounds`]: the bounds of every queue of a scenario's network, and of every class from end to end.
+//!
+//! Ports are looked at in an order in which no stream comes to one before its earlier ones are known; what
+//! leaves a port is what came to it, stretched by the delays there (Le Boudec and Thiran 2001, theorem
+//! 1.4.3), within what the link carries.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use perhop_qos::accounting::Accounting;
+use perhop_qos::error::ConfigError;
+use perhop_qos::packet::{Ingress, Packet};
+use perhop_qos::policer::PoliceWhen;
+use perhop_qos::policy::{PolicyConfig, WireConfig, queue_names};
+use perhop_qos::port::PortClassifier;
+use perhop_qos::units::PICOSECONDS_PER_SECOND;
+use perhop_scenario::routing::LinkId;
+use perhop_scenario::topology::Topology;
+use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
+
+use crate::arrival::Arrival;
+use crate::capacity::limits_of_all;
+use crate::conditioning::{Conditioners, IDS_PER_STAGE};
+use crate::entry::{Entry, entries};
+use crate::fragment::fragments;
+use crate::lengths::{Lengths, Measure};
+use crate::port::Port;
+use crate::queue::QueueBound;
+use crate::shaping::shapers;
+use crate::stream::{self, Limit, Stream};
+use crate::way::{Crossed, Ways};
+
+/// The bounds of a network.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// Of queues, in order of ports and queues.
+    pub queues: Vec<QueueRow>,
+    /// What streams crossed.
+    pub ways: Ways,
+}
+
+/// The bounds of one queue of one port.
+#[derive(Clone, Debug)]
+pub struct QueueRow {
+    /// The port as in results, `C1->E3`.
+    pub port: String,
+    /// The queue as in results.
+    pub queue: String,
+    /// The entries of traffic that come to it, and whether their answers do.
+    pub traffic: Vec<(usize, bool)>,
+    /// Its limit in words.
+    pub limit: Option<String>,
+    /// The bounds.
+    pub bound: QueueBound,
+}
+
+/// The bounds of `scenario`, whose router configurations have become policies; files that its traffic names
+/// are looked for relative to `base`.
+///
+/// # Errors
+/// Whatever of the scenario cannot be built.
+pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
+    let mut topology = Topology::new(scenario)?;
+    let entries = entries(scenario, base, &mut topology)?;
+    let order = in_order(&entries, 2 * scenario.links.len());
+    let ways = Ways::new(&entries);
+    let mut network =
+        Network { scenario, topology, waiting: BTreeMap::new(), queues: Vec::new(), ways, ids: 0 };
+    for (place, entry) in entries.iter().enumerate() {
+        for stream in &entry.streams {
+            network.bring(entry, Way { entry: place, hop: 0 }, stream.clone());
+        }
+    }
+    for link in order.known {
+        network.port(link, &entries, None)?;
+    }
+    for link in order.circular {
+        network.port(
+            link,
+            &entries,
+            Some("the ways of its traffic form a circle: each port waits for the other"),
+        )?;
+    }
+    network.queues.sort_by_key(|(link, place, _)| (*link, *place));
+    let queues = network.queues.into_iter().map(|(_, _, row)| row).collect();
+    Ok(Bounds { queues, ways: network.ways })
+}
+
+/// Where on its way a stream is.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    entry: usize,
+    hop: usize,
+}
+
+struct Network<'a> {
+    scenario: &'a Scenario,
+    topology: Topology<'a>,
+    /// What comes to each direction of a link.
+    waiting: BTreeMap<LinkIndex, Vec<(Way, Stream)>>,
+    queues: Vec<(LinkIndex, usize, QueueRow)>,
+    ways: Ways,
+    /// Limits that are numbered so far.
+    ids: usize,
+}
+
+type LinkIndex = usize;
+
+/// Directions of links in an order in which every stream crosses them, and those of which there is none.
+struct Order {
+    known: Vec<LinkId>,
+    circular: Vec<LinkId>,
+}
+
+fn in_order(entries: &[Entry], count: usize) -> Order {
+    let mut before = vec![0usize; count];
+    let mut after: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for pair in entries.iter().flat_map(|entry| entry.path.windows(2)) {
+        after[pair[0].index()].push(pair[1].index());
+        before[pair[1].index()] += 1;
+    }
+    let mut ready: Vec<usize> = (0..count).rev().filter(|link| before[*link] == 0).collect();
+    let mut known = Vec::new();
+    while let Some(link) = ready.pop() {
+        known.push(LinkId(link as u32));
+        for next in &after[link] {
+            before[*next] -= 1;
+            if before[*next] == 0 {
+                ready.push(*next);
+            }
+        }
+    }
+    let circular = (0..count).filter(|link| before[*link] > 0).map(|link| LinkId(link as u32)).collect();
+    Order { known, circular }
+}
+
+/// What a port does, by its link.
+struct Site<'a> {
+    link: LinkId,
+    config: &'a LinkConfig,
+    near: InterfaceConfig,
+    far: InterfaceConfig,
+    ends: [&'a str; 2],
+    wire: WireConfig,
+    output: Option<&'a PolicyConfig>,
+}
+
+impl Site<'_> {
+    fn accounting(policy: Option<&PolicyConfig>) -> Result<Accounting, ConfigError> {
+        policy.map_or(Ok(Accounting::IP), |policy| Accounting::new(policy.overhead))
+    }
+}
+
+impl<'a> Network<'a> {
+    fn site(&self, link: LinkId) -> Site<'a> {
+        let config = &self.scenario.links[link.index() / 2];
+        let ends = self.topology.ends(link);
+        let interface = |node: &str| config.interfaces.get(node).cloned().unwrap_or_default();
+        let (near, far) = (interface(ends[0]), interface(ends[1]));
+        let output = near.output.as_ref().and_then(|name| self.scenario.policies.get(name));
+        Site { link, config, wire: config.wire(&near), near, far, ends, output }
+    }
+
+    fn bring(&mut self, entry: &Entry, way: Way, stream: Stream) {
+        if let Some(link) = entry.path.get(way.hop) {
+            self.waiting.entry(link.index()).or_default().push((way, stream));
+        }
+    }
+
+    /// The port of `link`, with all that comes to it; no bounds where there is an `obstacle`.
+    fn port(&mut self, link: LinkId, entries: &[Entry], obstacle: Option<&str>) -> Result<(), ConfigError> {
+        let Some(coming) = self.waiting.remove(&link.index()) else { return Ok(()) };
+        let site = self.site(link);
+        let names = queue_names(site.output.and_then(|policy| policy.queueing.as_ref()));
+        let mut queued = self.queued(&site, coming, names.len())?;
+        self.police(&site, &mut queued)?;
+        let mut streams: Vec<Vec<Stream>> =
+            queued.iter().map(|queue| queue.iter().map(|(_, stream)| stream.clone()).collect()).collect();
+        if obstacle.is_some() {
+            for stream in streams.iter_mut().flatten() {
+                (stream.own, stream.limits) = (None, Vec::new());
+            }
+        }
+        let queueing = site.output.and_then(|policy| policy.queueing.as_ref());
+        let accounting = Site::accounting(site.output)?;
+        let port = Port { queueing, wire: site.wire, accounting, streams: streams.clone() };
+        let bounds = port.bounds();
+        let shaped = self.shaped(&port);
+        let mut leaving = Vec::new();
+        for (place, (bound, queue)) in bounds.into_iter().zip(queued).enumerate() {
+            let Some(mut bound) = bound else { continue };
+            if let (Some(obstacle), Err(reason)) = (obstacle, &mut bound.delay) {
+                obstacle.clone_into(reason);
+            }
+            self.cross(&site, place, &queue, &bound);
+            for (way, stream) in queue {
+                let delay = bound.delay.as_ref().ok().copied();
+                let mut behind = stream.delayed(bound.least_delay, delay);
+                let around = shaped.iter().filter(|(places, _)| places.contains(&place));
+                behind.limits.extend(around.map(|(_, limit)| limit.clone()));
+                leaving.push((way, behind));
+            }
+            let traffic = streams[place].iter().map(|stream| (stream.traffic, stream.answers)).collect();
+            let row = QueueRow {
+                port: format!("{}->{}", site.ends[0], site.ends[1]),
+                queue: names[place].clone(),
+                traffic,
+                limit: port.limit_in_words(place),
+                bound,
+            };
+            self.queues.push((link.index(), place, row));
+        }
+        for (way, stream) in self.arrived(&site, leaving)? {
+            self.bring(&entries[way.entry], Way { hop: way.hop + 1, ..way }, stream);
+        }
+        Ok(())
+    }
+
+    /// Applies the policers of classes that drop whether or not anything waits.
+    fn police(&mut self, site: &Site, queued: &mut [Vec<(Way, Stream)>]) -> Result<(), ConfigError> {
+        let Some(queueing) = site.output.and_then(|policy| policy.queueing.as_ref()) else { return Ok(()) };
+        let measure = Measure::Counted(Site::accounting(site.output)?);
+        for ((class, _), queue) in limits_of_all(queueing).into_iter().zip(queued) {
+            let Some(police) = class.police.filter(|police| police.when == PoliceWhen::Always) else {
+                continue;
+            };
+            let rate = police.rate.as_bits_per_second() as f64 / 8.0;
+            let curve = Arrival::token_bucket(police.burst.as_bytes() as f64, rate);
+            let limit = Limit { id: self.ids, measure, curve };
+            self.ids += 1;
+            for (_, stream) in queue {
+                stream.limits.push(limit.clone());
+            }
+        }
+        Ok(())
+    }
+
+    /// What the shapers of `port` let go: the queues behind each, and its limit behind the transmit ring.
+    fn shaped(&mut self, port: &Port) -> Vec<(std::ops::Range<usize>, Limit)> {
+        let lengths = stream::lengths(port.streams.iter().flatten());
+        let Some((queueing, lengths)) = port.queueing.zip(lengths) else { return Vec::new() };
+        let measure = Measure::Counted(port.accounting);
+        let limit = |(places, curve): (std::ops::Range<usize>, Arrival)| {
+            self.ids += 1;
+            (places, Limit { id: self.ids - 1, measure, curve: curve.after(port.ring_time(&lengths)) })
+        };
+        shapers(queueing, 0, measure.most(&lengths)).into_iter().map(limit).collect()
+    }
+
+    /// Notes that all streams of `queue` have crossed it.
+    fn cross(&mut self, site: &Site, place: usize, queue: &[(Way, Stream)], bound: &QueueBound) {
+        let streams = queue.iter().map(|(_, stream)| stream);
+        let population = self.ways.population(queue.iter().map(|(way, stream)| (way.entry, stream)));
+        let crossed = Crossed {
+            port: site.link.index(),
+            queue: place,
+            delay: bound.delay.clone(),
+            propagation: site.config.delay.as_seconds(),
+            service: bound.service.clone().filter(|_| bound.delay.is_ok() && !bound.is_policed),
+            arrival: stream::arrival(streams, Measure::Ip),
+            population,
+            lengths: bound.lengths.clone(),
+        };
+        for (way, _) in queue {
+            self.ways.cross(way.entry, way.hop, crossed.clone());
+        }
+    }
+
+    /// What comes to each queue of the port at `site`.
+    fn queued(
+        &mut self,
+        site: &Site,
+        coming: Vec<(Way, Stream)>,
+        queues: usize,
+    ) -> Result<Vec<Vec<(Way, Stream)>>, ConfigError> {
+        let interfaces = self.topology.interfaces(site.ends[0]).to_vec();
+        let mtu = site.config.mtu(&site.near).map(|mtu| mtu.as_bytes() as u32);
+        let classifier = match site.output.and_then(|policy| policy.queueing.as_ref()) {
+            Some(queueing) => PortClassifier::build(queueing, &interfaces)?,
+            None => PortClassifier::single(),
+        };
+        let first_id = self.ids;
+        let stages = site.output.map_or(&[][..], |policy| &policy.conditioners);
+        self.ids += (stages.len() + 1) * IDS_PER_STAGE;
+        let accounting = Site::accounting(site.output)?;
+        let conditioners = Conditioners { stages, interfaces: &interfaces, accounting, first_id };
+        let mut queued: Vec<Vec<(Way, Stream)>> = vec![Vec::new(); queues];
+        for (way, stream) in coming {
+            let may_cut = self.ways.may_cut(way.entry);
+            for mut piece in fragments(stream, mtu, may_cut) {
+                piece.packet.depart(site.wire.headers.encapsulation());
+                for passed in conditioners.pass(vec![piece])? {
+                    for (queue, stream) in by_queue(&classifier, &passed) {
+                        queued[queue].push((way, stream));
+                    }
+                }
+            }
+        }
+        Ok(queued)
+    }
+
+    /// What `leaving` packets of the port at `site` are behind the link and the input side of its far end.
+    fn arrived(
+        &mut self,
+        site: &Site,
+        leaving: Vec<(Way, Stream)>,
+    ) -> Result<Vec<(Way, Stream)>, ConfigError> {
+        let Some(lengths) = stream::lengths(leaving.iter().map(|(_, stream)| stream)) else {
+            return Ok(Vec::new());
+        };
+        let interfaces = self.topology.interfaces(site.ends[1]).to_vec();
+        let number = self.topology.interface(site.ends[1], site.ends[0]);
+        let ingress = Ingress::new(number, site.wire.headers.encapsulation());
+        let policy = site.far.input.as_ref().and_then(|name| self.scenario.policies.get(name));
+        let stages = policy.map_or(&[][..], |policy| &policy.conditioners);
+        let limit =
+            Limit { id: self.ids, measure: Measure::Wire(site.wire), curve: carried(&site.wire, &lengths) };
+        let first_id = self.ids + 1;
+        self.ids += 1 + (stages.len() + 1) * IDS_PER_STAGE;
+        let accounting = Site::accounting(policy)?;
+        let conditioners = Conditioners { stages, interfaces: &interfaces, accounting, first_id };
+        let mut arrived = Vec::new();
+        for (way, mut stream) in leaving {
+            if site.wire.headers.fragmentation().is_none() {
+                stream.limits.push(limit.clone());
+            }
+            stream.packet.arrive(ingress);
+            arrived.extend(conditioners.pass(vec![stream])?.into_iter().map(|stream| (way, stream)));
+        }
+        Ok(arrived)
+    }
+}
+
+/// What a wire can carry, wire bytes: one packet ends at once, the others take their time. The times of
+/// packets are rounded down to a picosecond.
+fn carried(wire: &WireConfig, lengths: &Lengths) -> Arrival {
+    let (measure, rate) = (Measure::Wire(*wire), wire.rate.as_bits_per_second());
+    let bytes = rate as f64 / 8.0;
+    let is_exact = (8 * PICOSECONDS_PER_SECOND).is_multiple_of(rate);
+    let shortest = measure.least(lengths) / bytes * PICOSECONDS_PER_SECOND as f64;
+    let early = if is_exact { 1.0 } else { shortest / (shortest - 1.0).max(1.0) };
+    Arrival::token_bucket(measure.most(lengths), bytes * early)
+}
+
+/// The queues that packets of `stream` belong to, by their lengths.
+fn by_queue(classifier: &PortClassifier, stream: &Stream) -> Vec<(usize, Stream)> {
+    let mut queues: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    for length in stream.lengths.each() {
+        if let Some(queue) = classifier.classify(&Packet { length, ..stream.packet }) {
+            queues.entry(queue.index()).or_default().push(length);
+        }
+    }
+    let part =
+        |(queue, lengths): (usize, Vec<u32>)| Some((queue, stream.of_lengths(Lengths::among(lengths)?)));
+    queues.into_iter().filter_map(part).collect()
+}

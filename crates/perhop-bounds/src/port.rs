@@ -1,0 +1,382 @@
+//! [`Port`]: the bounds of every queue of one port.
+
+use perhop_qos::accounting::Accounting;
+use perhop_qos::policer::{PoliceConfig, PoliceWhen};
+use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
+use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::scheduler::CapConfig;
+use perhop_qos::units::QueueSize;
+
+use crate::arrival::Arrival;
+use crate::capacity::{limits_of, limits_of_all};
+use crate::guarantee::Guarantee;
+use crate::lengths::{Lengths, Measure};
+use crate::queue::{Queue, QueueBound};
+use crate::rule::Rule;
+use crate::schedule::{self, Above, Child, Levels, PICOSECOND};
+use crate::service::Service;
+use crate::shaping;
+use crate::stream::{self, Stream};
+
+/// One port and what comes to each of its queues.
+#[derive(Clone, Debug)]
+pub struct Port<'a> {
+    /// Its classes; one queue where there are none.
+    pub queueing: Option<&'a QueueingConfig>,
+    /// The wire behind it.
+    pub wire: WireConfig,
+    /// What its policy counts.
+    pub accounting: Accounting,
+    /// By queue, depth first: what comes to it.
+    pub streams: Vec<Vec<Stream>>,
+}
+
+impl Port<'_> {
+    /// The bounds of its queues; `None` for one to which nothing comes.
+    pub fn bounds(&self) -> Vec<Option<QueueBound>> {
+        let mut bounds: Vec<Option<QueueBound>> = vec![None; self.streams.len()];
+        let all: Vec<&Stream> = self.streams.iter().flatten().collect();
+        let Some(lengths) = stream::lengths(all.iter().copied()) else { return bounds };
+        let plain_class = ClassConfig::default();
+        let leaves = match self.queueing {
+            Some(config) => limits_of_all(config),
+            None => vec![(&plain_class, limits_of(&plain_class))],
+        };
+        let above = self.above(&lengths);
+        let mut walk = Walk { port: self, leaves: &leaves, bounds: &mut bounds };
+        if self.wire.headers.fragmentation().is_some() {
+            walk.give_up(0..leaves.len(), "its link sends packets in fragments");
+            return bounds;
+        }
+        match self.queueing {
+            None => walk.leaf(0, above.whole()),
+            Some(config) => walk.node(config, 0, &above),
+        }
+        if self.queueing.is_some_and(|config| !has_shaper(config)) {
+            walk.rest(&above);
+        }
+        bounds
+    }
+
+    /// What queue number `place` holds at most, in words.
+    pub fn limit_in_words(&self, place: usize) -> Option<String> {
+        let plain = limits_of(&ClassConfig::default());
+        let limits = match self.queueing {
+            Some(config) => limits_of_all(config).into_iter().nth(place)?.1,
+            None => plain,
+        };
+        let written = limits.iter().filter(|limit| limit.count() < u64::MAX).map(ToString::to_string);
+        let words: Vec<String> = written.collect();
+        (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// The wire with its ring.
+    fn above(&self, lengths: &Lengths) -> Above {
+        let (measure, counted) = (Measure::Wire(self.wire), Measure::Counted(self.accounting));
+        let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
+        let ring = self.ring(lengths);
+        let at_congestion = self.queueing.is_some_and(has_policer_at_congestion);
+        let is_single = self.wire.ring == RingConfig::Packets(1);
+        let strict = Service::rate_latency(rate, ring / rate);
+        let plain = if at_congestion { strict.clone() } else { Service::rate_latency(rate, 0.0) };
+        let is_raw = lengths.each().all(|length| measure.of(length) == counted.of(length));
+        Above {
+            measure,
+            plain,
+            strict,
+            counted,
+            is_at_wire: is_single && !at_congestion,
+            is_raw: is_single && is_raw && !at_congestion,
+            rules: Vec::new(),
+        }
+    }
+
+    /// By how much the times differ that packets of `lengths` are in the transmit ring, seconds.
+    pub fn ring_time(&self, lengths: &Lengths) -> f64 {
+        let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
+        (self.ring(lengths) - Measure::Wire(self.wire).least(lengths)).max(0.0) / rate
+    }
+
+    /// What the transmit ring holds at most, wire bytes.
+    fn ring(&self, lengths: &Lengths) -> f64 {
+        let wire = Measure::Wire(self.wire);
+        let longest = wire.most(lengths);
+        match self.wire.ring {
+            RingConfig::Packets(count) => f64::from(count) * longest,
+            RingConfig::Particles { count, size, admission } => {
+                let size = size.as_bytes().max(1);
+                let per_particle = lengths
+                    .greatest(|length| wire.of(length) / u64::from(length).div_ceil(size).max(1) as f64);
+                let over = if admission == RingAdmission::Overshoot { longest } else { 0.0 };
+                (f64::from(count) * per_particle + over).max(longest)
+            }
+        }
+    }
+}
+
+fn any(config: &QueueingConfig, holds: &impl Fn(&ClassConfig) -> bool) -> bool {
+    let inside = |class: &ClassConfig| class.queueing.as_ref().is_some_and(|inner| any(inner, holds));
+    config.classes.iter().any(|class| holds(class) || inside(class))
+}
+
+fn has_shaper(config: &QueueingConfig) -> bool {
+    any(config, &|class| class.shape.is_some())
+}
+
+/// Whether packets may pass a policer beyond its rate, while nothing else waits.
+fn has_policer_at_congestion(config: &QueueingConfig) -> bool {
+    any(config, &|class| class.police.is_some_and(|police| police.when == PoliceWhen::Congested))
+}
+
+fn queues_of(class: &ClassConfig) -> usize {
+    class.queueing.as_ref().map_or(1, |inner| inner.classes.iter().map(queues_of).sum())
+}
+
+/// What a class may send by its priority.
+fn cap_curve(cap: &CapConfig) -> Arrival {
+    Arrival::token_bucket(cap.burst.as_bytes() as f64, cap.rate.as_bits_per_second() as f64 / 8.0)
+}
+
+/// The walk through the schedulers of a port, from the wire inwards.
+struct Walk<'a, 'b> {
+    port: &'a Port<'a>,
+    /// By queue: its class and what it holds at most.
+    leaves: &'b [(&'b ClassConfig, Vec<QueueSize>)],
+    bounds: &'b mut Vec<Option<QueueBound>>,
+}
+
+/// A class with traffic, and which queues it has.
+struct Active<'c> {
+    child: Child<'c>,
+    first: usize,
+    count: usize,
+}
+
+impl<'a> Walk<'a, '_> {
+    /// The classes of `config`, whose first queue is number `first`.
+    fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
+        let active = self.active(config, first);
+        let children: Vec<Child> = active.iter().map(|one| one.child.clone()).collect();
+        // Levels from the first on: the delays of those above say what they bring below.
+        let mut order: Vec<usize> = (0..active.len()).collect();
+        if config.scheduler == perhop_qos::scheduler::SchedulerConfig::Priority {
+            order.sort_by_key(|index| {
+                let place =
+                    config.classes.iter().position(|class| std::ptr::eq(class, children[*index].class));
+                children[*index].class.share.level.map_or(place.unwrap_or(0), usize::from)
+            });
+        }
+        for (rank, index) in order.iter().enumerate() {
+            let ranks = (&order[..rank], &order[rank + 1..]);
+            let scheduled = self.scheduled(config, above, &active, &children, *index, ranks);
+            self.class(&active[*index], scheduled, above, active.len() == 1);
+        }
+    }
+
+    fn active(&self, config: &'a QueueingConfig, first: usize) -> Vec<Active<'a>> {
+        let mut next = first;
+        let active = config.classes.iter().filter_map(|class| {
+            let (first, count) = (next, queues_of(class));
+            next += count;
+            let lengths = stream::lengths(self.port.streams[first..first + count].iter().flatten())?;
+            Some(Active { child: Child { class, lengths }, first, count })
+        });
+        active.collect()
+    }
+
+    /// What the scheduler of `config` guarantees to child `index`, apart from its shaper.
+    fn scheduled(
+        &self,
+        config: &QueueingConfig,
+        above: &Above,
+        active: &[Active],
+        children: &[Child],
+        index: usize,
+        (before, below): (&[usize], &[usize]),
+    ) -> Guarantee {
+        use perhop_qos::scheduler::SchedulerConfig as Scheduler;
+        if children.len() == 1 {
+            return above.whole();
+        }
+        match config.scheduler {
+            Scheduler::Fifo => self.first_come(above, active, index),
+            Scheduler::Priority => {
+                let below: Vec<Child> = below.iter().map(|other| children[*other].clone()).collect();
+                self.level(above, active, index, before, &below)
+            }
+            Scheduler::Wrr => schedule::wrr(above, children, index, &config.classes),
+            Scheduler::Drr => schedule::drr(above, children, index),
+            Scheduler::Scfq => schedule::scfq(above, children, index),
+            Scheduler::Wfq => schedule::fluid(above, children, index, &config.classes, Rule::Wfq),
+            Scheduler::Wf2qPlus => schedule::fluid(above, children, index, &config.classes, Rule::Wf2qPlus),
+            Scheduler::ThreeParameter => schedule::minimum(above, children, index),
+        }
+    }
+
+    /// A class that has `scheduled`: its queue, or the classes inside.
+    fn class(&mut self, active: &Active<'a>, scheduled: Guarantee, above: &Above, is_alone: bool) {
+        let Active { child: Child { class, lengths }, first, count } = active;
+        let guarantee = match &class.shape {
+            None => scheduled,
+            Some(shape) if is_alone => shaping::sole(above, shape, lengths),
+            Some(shape) => shaping::among(above, scheduled, shape, lengths),
+        };
+        let Some(inner) = &class.queueing else {
+            return self.leaf(*first, guarantee);
+        };
+        if is_alone && class.shape.is_none() {
+            return self.node(inner, *first, above);
+        }
+        let strict = match &guarantee.strict {
+            Ok(strict) => strict.clone(),
+            Err(reason) => return self.give_up(*first..first + count, reason),
+        };
+        let inside = Above {
+            measure: guarantee.measure,
+            plain: strict.clone(),
+            strict,
+            counted: above.counted,
+            is_at_wire: false,
+            is_raw: false,
+            rules: guarantee.rules,
+        };
+        self.node(inner, *first, &inside);
+    }
+
+    fn leaf(&mut self, place: usize, guarantee: Guarantee) {
+        let (class, limits) = &self.leaves[place];
+        let streams = &self.port.streams[place];
+        let queue = Queue {
+            streams,
+            policer: class.police.as_ref().and_then(|police| self.policer(police, streams)),
+            limits,
+            is_fair: class.fair_queueing.is_some(),
+            wire: self.port.wire,
+        };
+        self.bounds[place] = queue.bound(guarantee);
+    }
+
+    /// What a policer lets through while anything waits, IP bytes.
+    fn policer(&self, police: &PoliceConfig, streams: &[Stream]) -> Option<Arrival> {
+        let rate = police.rate.as_bits_per_second() as f64 / 8.0;
+        let curve = Arrival::token_bucket(police.burst.as_bytes() as f64 + rate * PICOSECOND, rate);
+        let lengths = stream::lengths(streams)?;
+        Some(curve.scaled(Measure::Ip.per(Measure::Counted(self.port.accounting), &lengths)))
+    }
+
+    /// What comes to the queues of `active`, in `measure`, as far as it competes with others.
+    fn brought(&self, active: &Active, measure: Measure, delayed: bool) -> Option<Arrival> {
+        let mut sum = Arrival::nothing();
+        for place in active.first..active.first + active.count {
+            let streams = &self.port.streams[place];
+            let Some(lengths) = stream::lengths(streams) else { continue };
+            let bound = self.bounds[place].as_ref();
+            let policed = bound.and_then(|bound| bound.arrival.clone());
+            let arrival = match policed {
+                Some(ip) if bound.is_some_and(|bound| bound.is_policed) => {
+                    let scaled = ip.scaled(measure.per(Measure::Ip, &lengths));
+                    stream::arrival(streams, measure).map_or(scaled.clone(), |own| own.within(&scaled))
+                }
+                _ => stream::arrival(streams, measure)?,
+            };
+            let wait =
+                if delayed { bound.and_then(|bound| bound.delay.as_ref().ok().copied())? } else { 0.0 };
+            sum = sum.plus(&arrival.after(wait));
+        }
+        Some(sum)
+    }
+
+    /// Strict priority for child `index`, whose levels above are `before`.
+    fn level(
+        &self,
+        above: &Above,
+        active: &[Active],
+        index: usize,
+        before: &[usize],
+        below: &[Child],
+    ) -> Guarantee {
+        let (mut plain, mut strict) = (Some(Arrival::nothing()), Arrival::nothing());
+        for other in before {
+            let Active { child, .. } = &active[*other];
+            let per_byte = above.measure.per(above.counted, &child.lengths);
+            let capped = child.class.share.cap.map(|cap| cap_curve(&cap).scaled(per_byte));
+            let in_any = self.brought(&active[*other], above.measure, true);
+            let Some(in_any) = capped.clone().or(in_any) else {
+                let name = &child.class.name;
+                let reason = format!("`{name}` above it has priority, and what it brings has no bound");
+                return Guarantee::none(above.measure, &reason);
+            };
+            strict = strict.plus(&in_any);
+            plain = match capped {
+                None => plain
+                    .zip(self.brought(&active[*other], above.measure, false))
+                    .map(|(sum, more)| sum.plus(&more)),
+                Some(_) => None,
+            };
+        }
+        let guarantee = schedule::priority(above, below, &Levels { plain, strict });
+        match &active[index].child.class.share.cap {
+            Some(cap) if !self.keeps_to(cap, &active[index], above, &guarantee) => {
+                let reason = "its priority ends at a cap, beyond which all others come first";
+                Guarantee::none(above.measure, reason)
+            }
+            _ => guarantee,
+        }
+    }
+
+    /// Whether the class, with priority, never brings more at once than `cap` covers: what leaves it in any
+    /// span came in that span or, at most its delay, before.
+    fn keeps_to(&self, cap: &CapConfig, active: &Active, above: &Above, guarantee: &Guarantee) -> bool {
+        let class = active.child.class;
+        if class.queueing.is_some() || class.shape.is_some() || class.fair_queueing.is_some() {
+            return false;
+        }
+        let delay = self
+            .brought(active, above.measure, false)
+            .and_then(|arrival| guarantee.plain.as_ref().ok().and_then(|plain| plain.delay(&arrival, None)));
+        let Some((delay, counted)) = delay.zip(self.brought(active, above.counted, false)) else {
+            return false;
+        };
+        let (leaves, cap) = (counted.after(delay), cap_curve(cap));
+        leaves.rate() <= cap.rate()
+            && leaves.corners().chain([0.0]).all(|corner| leaves.at(corner) <= cap.at(corner))
+    }
+
+    fn first_come(&self, above: &Above, active: &[Active], index: usize) -> Guarantee {
+        if active.iter().any(|one| one.child.class.shape.is_some() || one.child.class.queueing.is_some()) {
+            return Guarantee::none(above.measure, "nothing is known of fifo above shapers or classes");
+        }
+        let mut others = Arrival::nothing();
+        for (_, other) in active.iter().enumerate().filter(|(other, _)| *other != index) {
+            let Some(more) = self.brought(other, above.measure, false) else {
+                return Guarantee::none(above.measure, "what comes to the other queues has no bound");
+            };
+            others = others.plus(&more);
+        }
+        schedule::together(above, others)
+    }
+
+    /// No bound for any of `places`.
+    fn give_up(&mut self, places: std::ops::Range<usize>, reason: &str) {
+        for place in places {
+            self.leaf(place, Guarantee::none(Measure::Ip, reason));
+        }
+    }
+
+    /// For every queue, what the others leave of a wire that is never idle while anything waits.
+    fn rest(&mut self, above: &Above) {
+        let carried: Vec<Option<Arrival>> =
+            self.port.streams.iter().map(|streams| stream::arrival(streams, above.measure)).collect();
+        for place in 0..self.bounds.len() {
+            let others = carried.iter().enumerate().filter(|(other, _)| *other != place);
+            let others = others.map(|(_, one)| one.clone()).reduce(|one, two| Some(one?.plus(&two?)));
+            let Some(Some(others)) = others else { continue };
+            let rest = above.plain.less(&others);
+            if let Some(bound) = &mut self.bounds[place]
+                && rest.is_some()
+            {
+                bound.improve(&self.port.streams[place], &rest, above.measure, self.port.wire);
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! [`Queue`]: what comes to one queue, and [`QueueBound`], what is guaranteed to it.
+
+use perhop_qos::policy::WireConfig;
+use perhop_qos::units::QueueSize;
+
+use crate::arrival::Arrival;
+use crate::capacity::held;
+use crate::deviation::{self, widened};
+use crate::guarantee::{Guarantee, Plain, line_delay};
+use crate::lengths::{Lengths, Measure};
+use crate::rule::Rule;
+use crate::service::Service;
+use crate::stream::{self, Stream};
+
+/// One queue and what comes to it.
+#[derive(Clone, Debug)]
+pub struct Queue<'a> {
+    /// What comes to it.
+    pub streams: &'a [Stream],
+    /// What its policer lets through while anything waits, IP bytes.
+    pub policer: Option<Arrival>,
+    /// What it holds at most, by each limit.
+    pub limits: &'a [QueueSize],
+    /// Whether its flows are served in another order than they came.
+    pub is_fair: bool,
+    /// The wire behind it.
+    pub wire: WireConfig,
+}
+
+/// What is guaranteed to one queue. Times in seconds, amounts in IP bytes.
+#[derive(Clone, Debug)]
+pub struct QueueBound {
+    /// What may come to it, its policer applied.
+    pub arrival: Option<Arrival>,
+    /// Whether a policer of its own is in that.
+    pub is_policed: bool,
+    /// What is sent of it in the long run while it waits, bytes per second; 0 where nothing is guaranteed.
+    pub rate: f64,
+    /// From the arrival of a packet to its last bit on the wire; or why there is no bound.
+    pub delay: Result<f64, String>,
+    /// The rules that gave the delay.
+    pub rules: Vec<Rule>,
+    /// IP bytes in the queue.
+    pub backlog_bytes: Result<f64, String>,
+    /// Packets in the queue.
+    pub backlog_packets: Result<f64, String>,
+    /// Whether packets may find it full; `None` where it has no limit.
+    pub overflows: Option<bool>,
+    /// The service curve, IP bytes.
+    pub service: Option<Service>,
+    /// The shortest time that a packet takes here.
+    pub least_delay: f64,
+    /// The lengths of its packets.
+    pub lengths: Lengths,
+}
+
+impl Queue<'_> {
+    /// What `guarantee` gives it; `None` where nothing comes.
+    pub fn bound(&self, guarantee: Guarantee) -> Option<QueueBound> {
+        let lengths = stream::lengths(self.streams)?;
+        let Guarantee { measure, strict, plain, rules } = guarantee;
+        let (ip, arrival) = (self.arrival(Measure::Ip, &lengths), self.arrival(measure, &lengths));
+        let wire = Measure::Wire(self.wire);
+        let rate = self.wire.rate.as_bits_per_second() as f64 / 8.0;
+        let line = plain.as_ref().map(Plain::line).unwrap_or_default();
+        let grain = lengths.only().map(|length| measure.of(length));
+        let by_arrivals = match (&plain, &arrival) {
+            (Err(reason), _) => Err(reason.clone()),
+            (_, None) => Err("what comes to it has no bound".to_owned()),
+            (Ok(plain), Some(arrival)) => plain.delay(arrival, grain).ok_or_else(|| exceeded(&line, arrival)),
+        };
+        let full = held(self.limits, &lengths, measure);
+        let by_limit = strict.as_ref().ok().zip(full).map(|(strict, full)| strict.time(full));
+        let (delay, rules) = least(by_arrivals, by_limit, rules);
+        let backlog =
+            arrival.as_ref().and_then(|arrival| in_queue(arrival, &line, measure, &lengths, self.wire));
+        let per_unit = Measure::Ip.per(measure, &lengths);
+        let mut bound = QueueBound {
+            arrival: ip,
+            is_policed: self.policer.is_some(),
+            rate: line.rate()
+                * lengths.each().map(|l| f64::from(l) / measure.of(l)).fold(f64::INFINITY, f64::min),
+            delay: if self.is_fair { Err(FAIR.to_owned()) } else { delay.map(widened) },
+            rules,
+            backlog_bytes: Err(String::new()),
+            backlog_packets: Err(String::new()),
+            overflows: None,
+            service: line.is_some().then(|| line.shared(measure.per(Measure::Ip, &lengths), 0.0)),
+            least_delay: wire.least(&lengths) / rate,
+            lengths,
+        };
+        bound.fill(
+            backlog.map(|amount| amount * per_unit),
+            backlog.map(|amount| amount / measure.least(&bound.lengths)),
+        );
+        bound.limit(self.limits);
+        Some(bound)
+    }
+
+    fn arrival(&self, measure: Measure, lengths: &Lengths) -> Option<Arrival> {
+        let policed = self.policer.as_ref().map(|policer| policer.scaled(measure.per(Measure::Ip, lengths)));
+        match (stream::arrival(self.streams, measure), policed) {
+            (Some(brought), Some(policed)) => Some(brought.within(&policed)),
+            (brought, policed) => brought.or(policed),
+        }
+    }
+}
+
+/// What a queue holds at most of what comes, in `measure`, where its service is `line`.
+///
+/// It holds whole packets: a packet is in it until its first bit goes out, `wire / C` before the last, which
+/// is what `line` counts. By then a line of rate r has given r · wire / C of its length, and the rest is
+/// still to come.
+fn in_queue(
+    arrival: &Arrival,
+    line: &Service,
+    measure: Measure,
+    lengths: &Lengths,
+    wire: WireConfig,
+) -> Option<f64> {
+    let bytes_per_second = wire.rate.as_bits_per_second() as f64 / 8.0;
+    let slowest = line.lines().first()?.rate;
+    let on_wire = Measure::Wire(wire);
+    let rest =
+        lengths.greatest(|length| measure.of(length) - slowest * on_wire.of(length) / bytes_per_second);
+    Some(deviation::backlog(arrival, line)? + rest)
+}
+
+const FAIR: &str = "its flows are served fairly: in another order than they came";
+
+/// Why a curve that is guaranteed gives no bound.
+fn exceeded(line: &Service, arrival: &Arrival) -> String {
+    format!(
+        "what may come, {:.0} per second, is more than the {:.0} that are guaranteed",
+        arrival.rate(),
+        line.rate()
+    )
+}
+
+/// The less of a bound by what comes and one by what the queue holds, and its rules.
+fn least(
+    by_arrivals: Result<f64, String>,
+    by_limit: Option<f64>,
+    rules: Vec<Rule>,
+) -> (Result<f64, String>, Vec<Rule>) {
+    match (by_arrivals, by_limit) {
+        (Ok(arrivals), Some(limit)) if arrivals <= limit => (Ok(arrivals), rules),
+        (_, Some(limit)) => (Ok(limit), rules.into_iter().chain([Rule::QueueLimit]).collect()),
+        (by_arrivals, None) => (by_arrivals, rules),
+    }
+}
+
+impl QueueBound {
+    /// Applies what the others leave of the wire, `rest` in `measure`, where that gives less.
+    pub fn improve(&mut self, streams: &[Stream], rest: &Service, measure: Measure, wire: WireConfig) {
+        let Some(arrival) = stream::arrival(streams, measure) else { return };
+        let per_ip = measure.per(Measure::Ip, &self.lengths);
+        let service = rest.shared(per_ip, 0.0);
+        self.service = Some(self.service.take().map_or(service.clone(), |own| own.or(&service)));
+        self.rate = self.rate.max(service.rate());
+        let fair = self.delay.as_ref().is_err_and(|reason| reason == FAIR);
+        let grain = self.lengths.only().map(|length| measure.of(length));
+        if let Some(delay) = line_delay(&arrival, rest, grain).map(widened)
+            && !fair
+            && self.delay.as_ref().is_ok_and(|own| delay < *own) | self.delay.is_err()
+        {
+            self.delay = Ok(delay);
+            self.rules = vec![Rule::Rest];
+        }
+        if let Some(backlog) = in_queue(&arrival, rest, measure, &self.lengths, wire) {
+            let bytes = backlog * Measure::Ip.per(measure, &self.lengths);
+            self.fill(Some(bytes), Some(backlog / measure.least(&self.lengths)));
+        }
+    }
+
+    /// Notes that the queue holds no more than `bytes` and `packets`, nor than comes while one packet waits.
+    fn fill(&mut self, bytes: Option<f64>, packets: Option<f64>) {
+        let came =
+            self.arrival.as_ref().zip(self.delay.as_ref().ok()).map(|(arrival, delay)| arrival.at(*delay));
+        let least = f64::from(self.lengths.least());
+        let bytes = bytes.into_iter().chain(came).map(widened).map(f64::floor);
+        let packets = packets.into_iter().chain(came.map(|came| came / least)).map(widened).map(f64::floor);
+        lower(&mut self.backlog_bytes, bytes.fold(f64::INFINITY, f64::min));
+        lower(&mut self.backlog_packets, packets.fold(f64::INFINITY, f64::min));
+    }
+
+    /// Notes what the queue holds at most.
+    fn limit(&mut self, limits: &[QueueSize]) {
+        let Some(bytes) = held(limits, &self.lengths, Measure::Ip) else { return };
+        let packets = held(limits, &self.lengths, Measure::Packets).unwrap_or(f64::INFINITY);
+        let needs_more = |limit: &QueueSize| match *limit {
+            QueueSize::Packets(most) => !self.backlog_packets.as_ref().is_ok_and(|held| *held <= most as f64),
+            QueueSize::Bytes(most) => !self.backlog_bytes.as_ref().is_ok_and(|held| *held <= most as f64),
+        };
+        self.overflows = Some(limits.iter().any(needs_more));
+        lower(&mut self.backlog_bytes, bytes);
+        // A limit in bytes holds whole packets.
+        lower(&mut self.backlog_packets, packets.floor());
+    }
+}
+
+/// Replaces `bound` by `other` where that is less.
+fn lower(bound: &mut Result<f64, String>, other: f64) {
+    match bound {
+        Ok(own) if *own <= other => {}
+        _ if other.is_finite() => *bound = Ok(other),
+        Err(reason) if reason.is_empty() => {
+            "neither what comes to it nor what it holds has a bound".clone_into(reason);
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,147 @@
+//! [`Report`]: bounds as text and numbers, for whoever shows them.
+
+use perhop_scenario::Scenario;
+use serde::Serialize;
+
+use crate::arrival::Arrival;
+use crate::network::{Bounds, QueueRow};
+use crate::rule::Rule;
+use crate::service::Service;
+
+/// The bounds of a scenario. Times in seconds, rates in bits per second of IP packets, sizes in IP bytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// Of queues.
+    pub queues: Vec<QueueReport>,
+    /// Of classes, from end to end.
+    pub classes: Vec<ClassReport>,
+}
+
+/// The bounds of one queue.
+#[derive(Clone, Debug, Serialize)]
+pub struct QueueReport {
+    /// The port as in results.
+    pub port: String,
+    /// The queue as in results.
+    pub queue: String,
+    /// The classes of traffic that come to it.
+    pub classes: Vec<String>,
+    /// The rate that is guaranteed to it; `None` where none is.
+    pub guaranteed_bps: Option<f64>,
+    /// The token buckets that what comes to it keeps to, the fastest first; none where that has no bound.
+    pub arrival: Vec<Bucket>,
+    /// The lines of its service curve, the slowest first; none where nothing is guaranteed.
+    pub service: Vec<Line>,
+    /// From arrival to the last bit on the wire.
+    pub delay_s: Option<f64>,
+    /// What waits.
+    pub backlog_bytes: Option<f64>,
+    /// What waits.
+    pub backlog_packets: Option<f64>,
+    /// What it holds at most, in words.
+    pub limit: Option<String>,
+    /// Whether packets may find it full; `None` where it has no limit.
+    pub overflows: Option<bool>,
+    /// Why there is no bound of the delay.
+    pub reason: Option<String>,
+    /// How the delay was derived.
+    pub rules: Vec<Step>,
+}
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Bucket {
+    /// IP bytes at once.
+    pub burst_bytes: f64,
+    /// Bits per second.
+    pub rate_bps: f64,
+}
+
+/// A rate after a latency.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Line {
+    /// Bits per second.
+    pub rate_bps: f64,
+    /// Seconds.
+    pub latency_s: f64,
+}
+
+/// A rule with its formula and source.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Step {
+    /// Its name.
+    pub rule: Rule,
+    /// The formula.
+    pub formula: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
+/// The bounds of one class of traffic from end to end.
+#[derive(Clone, Debug, Serialize)]
+pub struct ClassReport {
+    /// The class as in results.
+    pub class: String,
+    /// From sending a packet to its last bit at the receiver.
+    pub delay_s: Option<f64>,
+    /// Ports on the way.
+    pub hops: usize,
+    /// Whether bursts were paid for once over several ports.
+    pub pays_bursts_once: bool,
+    /// Why there is no bound.
+    pub reason: Option<String>,
+}
+
+impl Report {
+    /// `bounds` of `scenario`.
+    pub fn of(scenario: &Scenario, bounds: &Bounds) -> Report {
+        let queues = bounds.queues.iter().map(|row| of_queue(scenario, row)).collect();
+        let classes = bounds.ways.end_to_end().into_iter().map(|row| ClassReport {
+            class: row.class,
+            delay_s: row.delay.as_ref().ok().copied(),
+            hops: row.hops,
+            pays_bursts_once: row.pays_once,
+            reason: row.delay.err(),
+        });
+        Report { queues, classes: classes.collect() }
+    }
+}
+
+fn of_queue(scenario: &Scenario, row: &QueueRow) -> QueueReport {
+    let bound = &row.bound;
+    let mut classes: Vec<String> = Vec::new();
+    for (traffic, answers) in &row.traffic {
+        let traffic = &scenario.traffic[*traffic];
+        let class = traffic.class.as_ref().unwrap_or(&traffic.name);
+        let class = if *answers { format!("{class} (back)") } else { class.clone() };
+        if !classes.contains(&class) {
+            classes.push(class);
+        }
+    }
+    let lines = bound.service.iter().flat_map(Service::lines);
+    let buckets = bound.arrival.iter().flat_map(Arrival::buckets);
+    QueueReport {
+        port: row.port.clone(),
+        queue: row.queue.clone(),
+        classes,
+        guaranteed_bps: (bound.rate > 0.0).then_some(bound.rate * 8.0),
+        arrival: buckets
+            .map(|bucket| Bucket { burst_bytes: bucket.burst, rate_bps: bucket.rate * 8.0 })
+            .collect(),
+        service: lines.map(|line| Line { rate_bps: line.rate * 8.0, latency_s: line.latency }).collect(),
+        delay_s: bound.delay.as_ref().ok().copied(),
+        backlog_bytes: bound.backlog_bytes.as_ref().ok().copied(),
+        backlog_packets: bound.backlog_packets.as_ref().ok().copied(),
+        limit: row.limit.clone(),
+        overflows: bound.overflows,
+        reason: bound.delay.as_ref().err().cloned(),
+        rules: match &bound.delay {
+            Ok(_) => bound.rules.iter().map(|rule| step(*rule)).collect(),
+            Err(_) => Vec::new(),
+        },
+    }
+}
+
+fn step(rule: Rule) -> Step {
+    Step { rule, formula: rule.formula(), source: rule.source() }
+}

@@ -1,0 +1,86 @@
+//! What a shaper leaves of what stands above it.
+
+use std::ops::Range;
+
+use perhop_qos::policy::QueueingConfig;
+use perhop_qos::scheduler::{ShapeConfig, ShapeForm};
+
+use crate::arrival::Arrival;
+use crate::capacity::limits_of_all;
+use crate::guarantee::{Guarantee, Plain};
+use crate::lengths::Lengths;
+use crate::rule::Rule;
+use crate::schedule::{Above, PICOSECOND};
+use crate::service::{RateLatency, Service};
+
+/// Rate and depth of the bucket, bytes per second and bytes of what the policy counts.
+fn bucket(shape: &ShapeConfig) -> (f64, f64) {
+    let (rate, committed) = (shape.rate.as_bits_per_second() as f64 / 8.0, shape.burst.as_bytes() as f64);
+    let excess = shape.excess.as_bytes() as f64;
+    let rate = if shape.form == ShapeForm::Peak { rate * (1.0 + excess / committed) } else { rate };
+    (rate, committed + excess)
+}
+
+/// The shapers of `config`, whose first queue is number `first`, those inside before those around them: the
+/// queues behind each, and what it lets go in any span, its longest packet having `longest` bytes.
+pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Range<usize>, Arrival)> {
+    let (mut next, mut found) = (first, Vec::new());
+    for class in &config.classes {
+        let inside = class.queueing.as_ref().map_or_else(Vec::new, |inner| shapers(inner, next, longest));
+        let count = class.queueing.as_ref().map_or(1, |inner| limits_of_all(inner).len());
+        found.extend(inside);
+        if let Some(shape) = &class.shape {
+            let (rate, depth) = bucket(shape);
+            // A packet longer than the bucket leaves when that is full.
+            let curve = Arrival::token_bucket(depth.max(longest) + rate * PICOSECOND, rate);
+            found.push((next..next + count, curve));
+        }
+        next += count;
+    }
+    found
+}
+
+/// A class of its own before the wire, with packets of `lengths`, whose shaper is all that holds it back but
+/// the wire.
+///
+/// The bucket never runs over while packets wait: a packet on the wire has cost more than comes in meanwhile.
+/// So X bytes end after X / r, of which the wire may be late by a packet, and takes one more. A packet longer
+/// than the bucket leaves a debt. On a ring of more packets as for any other class.
+pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
+    let (rate, depth) = bucket(shape);
+    let cost = above.measure.per(above.counted, lengths);
+    let [line] = above.strict.lines() else { return Guarantee::none(above.counted, "two shapers") };
+    if !above.is_at_wire || rate * cost > line.rate {
+        return among(above, above.whole(), shape, lengths);
+    }
+    let (longest, on_wire) = (above.counted.most(lengths), above.measure.most(lengths) / line.rate);
+    let debt = (longest - depth).max(0.0) / rate;
+    let service = Service::rate_latency(rate, debt + 2.0 * on_wire);
+    above.guarantee(above.counted, service.clone(), service, Rule::Shaper)
+}
+
+/// A class with packets of `lengths` among others, to which `scheduled` is guaranteed once its shaper lets
+/// packets go.
+///
+/// X bytes have waited for tokens no longer than X / r and the time of a debt. While they wait the bucket
+/// holds up to a packet and what comes in until the scheduler's latency is over, and a packet more: where
+/// that fits nothing is lost, and from the last packet on that had to wait for tokens the scheduler sees all
+/// of them as waiting. Else each packet may wait for the scheduler by itself.
+pub fn among(above: &Above, scheduled: Guarantee, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
+    let (rate, depth) = bucket(shape);
+    let counted = scheduled.counted(above.counted, lengths);
+    let strict = match counted.strict {
+        Ok(strict) => strict,
+        Err(reason) => return Guarantee::none(above.counted, &reason),
+    };
+    let (longest, shortest) = (above.counted.most(lengths), above.counted.least(lengths));
+    let alone = 1.0 / (1.0 / rate + strict.time(longest) / shortest);
+    let mut service = Service::rate_latency(alone, (longest - depth).max(0.0) / rate);
+    let fits = |line: &&RateLatency| line.rate >= rate && depth >= 2.0 * longest + rate * line.latency;
+    for line in strict.lines().iter().filter(fits) {
+        service = service.or(&Service::rate_latency(rate, line.latency + longest / line.rate));
+    }
+    let rules = counted.rules.into_iter().chain([Rule::Shaper]).collect();
+    let (plain, strict) = (Ok(Plain::Line(service.clone())), Ok(service));
+    Guarantee { measure: above.counted, plain, strict, rules }
+}

@@ -1,0 +1,246 @@
+//! What sources may send: the arrival curves of their own profiles.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use perhop_qos::error::ConfigError;
+use perhop_qos::packet::{Dscp, FlowKey, Packet};
+use perhop_qos::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use perhop_scenario::plan::Plan;
+use perhop_scenario::tcp::{Headers, TcpConfig};
+use perhop_scenario::{
+    CbrConfig, OnOffConfig, PeriodLaw, PoissonConfig, SizeLaw, SourceConfig, TrafficConfig, read_recording,
+    read_trace,
+};
+
+use crate::arrival::Arrival;
+use crate::lengths::Lengths;
+use crate::schedule::PICOSECOND;
+
+/// Packets with the same headers that one flow sends, and how much of them may come, IP bytes.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// Their headers.
+    pub packet: Packet,
+    /// Their lengths.
+    pub lengths: Lengths,
+    /// `None` where nothing bounds them.
+    pub own: Option<Arrival>,
+}
+
+/// The longest IPv4 packet, bytes (RFC 791 §3.1).
+const LONGEST_IP: u32 = 65_535;
+/// A segment with nothing but headers and the options of selective acknowledgments, bytes (RFC 791, RFC 9293,
+/// RFC 2018).
+const LONGEST_ACKNOWLEDGMENT: u32 = 80;
+/// IP and TCP headers without options, bytes.
+const SHORTEST_SEGMENT: u32 = 40;
+
+/// What a flow of `traffic` with `key` sends to its receiver, and what the receiver answers. `longest` is the
+/// longest packet that its way takes from TCP, IP bytes.
+///
+/// # Errors
+/// Where a file cannot be read, or TCP's parameters do not go together.
+pub fn sent(
+    traffic: &TrafficConfig,
+    key: FlowKey,
+    base: &Path,
+    longest: Option<u32>,
+) -> Result<[Vec<Sent>; 2], ConfigError> {
+    let template = |dscp: Dscp, key: FlowKey| Packet { dscp, color: dscp.color(), ..Packet::new(key, 0) };
+    let packet = template(traffic.dscp, key);
+    if let Some((_, tcp)) = Plan::of(&traffic.source) {
+        let lengths = of_segments(tcp, longest)?;
+        let back = template(traffic.reply_dscp.unwrap_or(traffic.dscp), key.reversed());
+        let segments = |packet| vec![Sent { packet, lengths: lengths.clone(), own: None }];
+        return Ok([segments(packet), segments(back)]);
+    }
+    let one = |lengths, own| vec![Sent { packet, lengths, own }];
+    let forth = match &traffic.source {
+        SourceConfig::Cbr(config) => one(Lengths::of(config.packet.ip_length()), Some(cbr(config))),
+        SourceConfig::OnOff(config) => one(Lengths::of(config.packet.ip_length()), Some(on_off(config))),
+        SourceConfig::Poisson(config) => one(of_poisson(config), None),
+        SourceConfig::Trace(config) => {
+            let entries = read_trace(base, &config.file)
+                .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?;
+            let packets = entries
+                .iter()
+                .map(|one| (template(one.dscp.unwrap_or(traffic.dscp), key), one.time, one.length));
+            recorded(packets)
+        }
+        SourceConfig::Pcap(config) => {
+            let recording =
+                read_recording(base, config).map_err(|error| error.within("pcap").within("source"))?;
+            let keys: Vec<FlowKey> = recording.flows.iter().map(|flow| flow.unwrap_or(key)).collect();
+            let packets = recording.packets.iter().map(|one| {
+                let key = keys.get(one.flow as usize).copied().unwrap_or(key);
+                let packet = Packet { marks: one.marks, input: one.input, ..template(one.dscp, key) };
+                (packet, one.time, one.length)
+            });
+            recorded(packets)
+        }
+        _ => Vec::new(),
+    };
+    Ok([forth, Vec::new()])
+}
+
+fn of_segments(tcp: &TcpConfig, longest: Option<u32>) -> Result<Lengths, ConfigError> {
+    let within = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));
+    let parameters = within.build().map_err(|error| error.within("tcp").within("source"))?;
+    let least = if parameters.headers == Headers::Added { SHORTEST_SEGMENT } else { 1 };
+    Ok(Lengths::Between(least, parameters.largest_packet().max(LONGEST_ACKNOWLEDGMENT)))
+}
+
+fn of_poisson(config: &PoissonConfig) -> Lengths {
+    match config.sizes {
+        SizeLaw::Fixed => Lengths::of(config.packet.ip_length()),
+        SizeLaw::Exponential => Lengths::Between(1, LONGEST_IP),
+    }
+}
+
+/// Seconds between two packets of which `counted` bytes count for `rate`.
+fn gap(counted: u64, rate: Rate) -> f64 {
+    counted as f64 * 8.0 / rate.as_bits_per_second() as f64
+}
+
+/// One packet at once, then one each gap; instants are whole picoseconds.
+fn paced(length: f64, gap: f64) -> Arrival {
+    let rate = length / gap;
+    Arrival::token_bucket(length + rate * PICOSECOND, rate)
+}
+
+fn cbr(config: &CbrConfig) -> Arrival {
+    let length = u64::from(config.packet.ip_length());
+    let counted = config.rate_counts.map_or(config.packet.counted(), |framing| framing.wire_bytes(length));
+    // Gaps vary one by one and so may all be short.
+    let shortest = gap(counted, config.rate) * (1.0 - config.jitter);
+    let shortest = if config.jitter == 0.0 { shortest } else { shortest - PICOSECOND };
+    paced(length as f64, shortest)
+}
+
+/// Bursts of n packets each cycle: within the peak rate, and within n packets at once less what the mean rate
+/// brings during a burst, and the mean rate.
+fn on_off(config: &OnOffConfig) -> Arrival {
+    let OnOffConfig { rate, packet, on_time, off_time, law } = config;
+    let (gap, length) = (gap(packet.counted(), *rate), f64::from(packet.ip_length()));
+    let peak = paced(length, gap);
+    if *law != PeriodLaw::Deterministic {
+        return peak;
+    }
+    let cycle = (*on_time + *off_time).as_seconds();
+    let packets = (on_time.as_seconds() / gap - 1e-9).ceil().max(1.0);
+    let mean = packets * length / cycle;
+    let burst = packets * length - mean * (packets - 1.0) * gap;
+    peak.within(&Arrival::token_bucket(burst + mean * 2.0 * PICOSECOND, mean))
+}
+
+/// Packets with the same headers, their times and lengths.
+type Lot = (Packet, Vec<(Time, u32)>);
+
+/// The packets of a record, by their headers; each lot within token buckets that touch it.
+fn recorded(packets: impl Iterator<Item = (Packet, Time, u32)>) -> Vec<Sent> {
+    let mut lots: BTreeMap<(FlowKey, u8, String), Lot> = BTreeMap::new();
+    for (packet, time, length) in packets {
+        let marks = format!("{:?} {:?}", packet.marks, packet.input);
+        let lot = (packet.flow_key(), packet.dscp.value(), marks);
+        lots.entry(lot).or_insert_with(|| (packet, Vec::new())).1.push((time, length));
+    }
+    let of_lot = |(packet, times): Lot| {
+        let few: BTreeSet<u32> = times.iter().map(|(_, length)| *length).collect();
+        Some(Sent { packet, lengths: Lengths::among(few)?, own: Some(envelope(&times)) })
+    };
+    lots.into_values().filter_map(of_lot).collect()
+}
+
+/// Token buckets of several rates, from the mean to what comes at once, each with the least burst that lets
+/// all of `times` through.
+fn envelope(times: &[(Time, u32)]) -> Arrival {
+    let total: f64 = times.iter().map(|(_, length)| f64::from(*length)).sum();
+    let span = match times {
+        [(first, _), .., (last, _)] => last.saturating_sub(*first).as_seconds(),
+        _ => 0.0,
+    };
+    if span == 0.0 {
+        return Arrival::token_bucket(total, 0.0);
+    }
+    let bucket = |factor: f64| {
+        let rate = total / span * factor;
+        Arrival::token_bucket(least_burst(times, rate) + rate * PICOSECOND, rate)
+    };
+    let rates = [1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0];
+    // All of it may come at once after a way that delays it.
+    let all = Arrival::token_bucket(total, 0.0);
+    rates.iter().map(|factor| bucket(*factor)).fold(all, |sum, one| sum.within(&one))
+}
+
+/// The least burst of a token bucket of `rate` bytes per second that all packets pass.
+fn least_burst(times: &[(Time, u32)], rate: f64) -> f64 {
+    let (mut level, mut most, mut before) = (0.0f64, 0.0f64, None::<Time>);
+    for (time, length) in times {
+        let elapsed = before.map_or(0, |before| time.saturating_sub(before).as_picoseconds());
+        level = (level - rate * elapsed as f64 / PICOSECONDS_PER_SECOND as f64).max(0.0) + f64::from(*length);
+        most = most.max(level);
+        before = Some(*time);
+    }
+    most
+}
+
+#[cfg(test)]
+mod tests {
+    use perhop_qos::units::ByteSize;
+    use perhop_scenario::PacketSize;
+
+    use super::*;
+
+    #[test]
+    fn bursts_of_three_packets() {
+        // 1000 bytes each millisecond for 3 ms, then 7 ms of silence: packets at 0, 1, 2, 10, 11, 12 ms …
+        let config = OnOffConfig {
+            rate: Rate::from_bits_per_second(8_000_000),
+            packet: PacketSize::Ip(ByteSize::from_bytes(1000)),
+            on_time: Time::from_milliseconds(3),
+            off_time: Time::from_milliseconds(7),
+            law: PeriodLaw::Deterministic,
+        };
+        let curve = on_off(&config);
+        // One, two, three packets in 0, 1, 2 ms; the fourth in 8 ms (from the third packet of a burst), six
+        // in 12 ms.
+        for (span, packets) in [(0.0, 1.0), (1e-3, 2.0), (2e-3, 3.0), (10e-3, 4.0), (12e-3, 6.0)] {
+            assert!(curve.at(span) >= packets * 1000.0, "{span}: {}", curve.at(span));
+        }
+        assert!(curve.at(2e-3) < 3001.0 && curve.at(12e-3) < 6001.0);
+        assert!((curve.rate() - 3e5).abs() < 1e-6);
+        let random = on_off(&OnOffConfig { law: PeriodLaw::Exponential, ..config });
+        assert!((random.rate() - 1e6).abs() < 1e-6);
+    }
+
+    #[test]
+    fn jitter_may_shorten_every_gap() {
+        let config = CbrConfig {
+            rate: Rate::from_bits_per_second(800_000),
+            packet: PacketSize::Ip(ByteSize::from_bytes(100)),
+            rate_counts: None,
+            jitter: 0.2,
+        };
+        // A gap of 1 ms, at least 0.8 ms: 125 kB/s.
+        assert!((cbr(&config).rate() - 125_000.0).abs() < 1.0);
+        assert!((cbr(&CbrConfig { jitter: 0.0, ..config }).rate() - 100_000.0).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_record_within_its_envelope() {
+        let at = |ms| Time::from_milliseconds(ms);
+        let times = [(at(0), 500), (at(0), 500), (at(5), 200), (at(6), 700), (at(20), 100)];
+        let curve = envelope(&times);
+        for (first, (from, _)) in times.iter().enumerate() {
+            let mut sum = 0.0;
+            for (time, length) in &times[first..] {
+                sum += f64::from(*length);
+                assert!(curve.at((*time - *from).as_seconds()) >= sum - 1e-9);
+            }
+        }
+        // 1000 bytes at once; by the mean, 100 bytes per ms: 1000 − 500 + 200 − 100 + 700 = 1300.
+        assert!((curve.at(0.0) - 1000.0).abs() < 1e-6);
+        assert!((least_burst(&times, 1e5) - 1300.0).abs() < 1e-9);
+    }
+}

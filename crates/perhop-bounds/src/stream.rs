@@ -1,0 +1,163 @@
+//! [`Stream`]: packets of one flow, or of several alike, at one place of a network, and what is known of them.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::packet::Packet;
+
+use crate::arrival::Arrival;
+use crate::lengths::{Lengths, Measure};
+
+/// Packets of the flows of one entry of traffic, in one direction, with the same headers.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    /// The entry of the scenario's traffic.
+    pub traffic: usize,
+    /// Whether they are what receivers answer.
+    pub answers: bool,
+    /// How many flows they are of.
+    pub flows: u32,
+    /// Their headers here; the length is that of any of them.
+    pub packet: Packet,
+    /// Their lengths.
+    pub lengths: Lengths,
+    /// What may come of all of them, IP bytes; `None` where that has no bound.
+    pub own: Option<Arrival>,
+    /// What may come of them together with others, the oldest limit first.
+    pub limits: Vec<Limit>,
+}
+
+/// What may come of several streams together.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    /// Which: all streams that have it are limited together.
+    pub id: usize,
+    /// What it counts.
+    pub measure: Measure,
+    /// How much may come.
+    pub curve: Arrival,
+}
+
+impl Stream {
+    /// Those of its packets that have `lengths`.
+    pub fn of_lengths(&self, lengths: Lengths) -> Stream {
+        Stream { lengths, ..self.clone() }
+    }
+    /// Restricts it to `curve` in `measure`.
+    pub fn restrict(&mut self, measure: Measure, curve: &Arrival) {
+        let more = curve.scaled(Measure::Ip.per(measure, &self.lengths));
+        self.own = Some(self.own.take().map_or(more.clone(), |own| own.within(&more)));
+    }
+    /// These packets behind a way that takes between `least` and `most` seconds; without a bound where
+    /// `most` is `None`.
+    pub fn delayed(&self, least: f64, most: Option<f64>) -> Stream {
+        let Some(most) = most else {
+            return Stream { own: None, limits: Vec::new(), ..self.clone() };
+        };
+        let jitter = (most - least).max(0.0);
+        let limit = |limit: &Limit| Limit { curve: limit.curve.after(jitter), ..limit.clone() };
+        Stream {
+            own: self.own.as_ref().map(|own| own.after(jitter)),
+            limits: self.limits.iter().map(limit).collect(),
+            ..self.clone()
+        }
+    }
+}
+
+/// The lengths of the packets of `streams`; `None` where there is no stream.
+pub fn lengths<'a>(streams: impl IntoIterator<Item = &'a Stream>) -> Option<Lengths> {
+    streams.into_iter().map(|stream| stream.lengths.clone()).reduce(|one, two| one.and(&two))
+}
+
+/// What may come of `streams` together, in `measure`; `None` where that has no bound.
+pub fn arrival<'a>(streams: impl IntoIterator<Item = &'a Stream>, measure: Measure) -> Option<Arrival> {
+    let all = streams.into_iter().map(|stream| (stream, stream.limits.len())).collect();
+    together(all, measure)
+}
+
+/// What may come of streams of which the first so many limits count: groups under the same newest limit, each
+/// within that limit and within what its members bring.
+fn together(streams: Vec<(&Stream, usize)>, measure: Measure) -> Option<Arrival> {
+    let mut sum = Some(Arrival::nothing());
+    let mut groups: BTreeMap<usize, Vec<(&Stream, usize)>> = BTreeMap::new();
+    for (stream, count) in streams {
+        if let Some(newest) = count.checked_sub(1) {
+            groups.entry(stream.limits[newest].id).or_default().push((stream, newest));
+        } else {
+            sum = added(
+                sum,
+                stream.own.as_ref().map(|own| own.scaled(measure.per(Measure::Ip, &stream.lengths))),
+            );
+        }
+    }
+    for members in groups.into_values() {
+        let limit = newest_limit(&members, measure);
+        let brought = together(members, measure);
+        let group = match (limit, brought) {
+            (Some(limit), Some(brought)) => Some(limit.within(&brought)),
+            (limit, brought) => limit.or(brought),
+        };
+        sum = added(sum, group);
+    }
+    sum
+}
+
+/// The limit that all of `members` have in common, which is theirs at the given place, in `measure`. Where
+/// they came by different ways, the one that was stretched most holds for all.
+fn newest_limit(members: &[(&Stream, usize)], measure: Measure) -> Option<Arrival> {
+    let of_each = members.iter().map(|(stream, place)| &stream.limits[*place]);
+    let widest = of_each.max_by(|one, two| one.curve.burst().total_cmp(&two.curve.burst()))?;
+    let lengths = lengths(members.iter().map(|(stream, _)| *stream))?;
+    Some(widest.curve.scaled(measure.per(widest.measure, &lengths)))
+}
+
+fn added(sum: Option<Arrival>, more: Option<Arrival>) -> Option<Arrival> {
+    Some(sum?.plus(&more?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stream(own: Option<(f64, f64)>, limits: &[(usize, f64, f64)]) -> Stream {
+        let limit = |(id, burst, rate): &(usize, f64, f64)| Limit {
+            id: *id,
+            measure: Measure::Ip,
+            curve: Arrival::token_bucket(*burst, *rate),
+        };
+        Stream {
+            traffic: 0,
+            answers: false,
+            flows: 1,
+            packet: Packet::default(),
+            lengths: Lengths::of(100),
+            own: own.map(|(burst, rate)| Arrival::token_bucket(burst, rate)),
+            limits: limits.iter().map(limit).collect(),
+        }
+    }
+
+    #[test]
+    fn limits_hold_for_groups() {
+        let link = (1, 100.0, 1000.0);
+        let policer = (2, 300.0, 50.0);
+        let (one, two) = (stream(Some((100.0, 40.0)), &[link]), stream(None, &[link, policer]));
+        // The second alone: within its policer and the link. Both: the policer groups only the second.
+        let alone = arrival([&two], Measure::Ip).unwrap();
+        assert_eq!([alone.at(0.0), alone.at(10.0)], [100.0, 800.0]);
+        let both = arrival([&one, &two], Measure::Ip).unwrap();
+        assert_eq!(both.at(10.0), 500.0 + 800.0);
+        // Packets of 100 bytes: 800 bytes are 8 packets.
+        assert_eq!(arrival([&two], Measure::Packets).unwrap().at(10.0), 8.0);
+        assert_eq!(arrival([&stream(None, &[])], Measure::Ip), None);
+        assert_eq!(arrival([], Measure::Ip), Some(Arrival::nothing()));
+    }
+
+    #[test]
+    fn a_way_stretches_what_came() {
+        let before = stream(Some((100.0, 40.0)), &[(1, 100.0, 1000.0)]);
+        let behind = before.delayed(1.0, Some(1.5));
+        assert_eq!(behind.own.unwrap().burst(), 120.0);
+        assert_eq!(behind.limits[0].curve.burst(), 600.0);
+        let lost = before.delayed(1.0, None);
+        assert!(lost.own.is_none() && lost.limits.is_empty());
+    }
+}

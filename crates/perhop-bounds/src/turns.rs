@@ -1,0 +1,139 @@
+//! [`Turns`]: the service of deficit and weighted round robin, a stair of turns.
+
+use crate::arrival::Arrival;
+use crate::service::Service;
+
+/// Service in turns: to send `amount`, a class needs `⌈amount / grant⌉` turns, before each of which every
+/// other class has one of its own.
+///
+/// The stair of Boyer, Stea and Sofack ("Deficit round robin with network calculus", VALUETOOLS 2012) and of
+/// Tabatabaee and Le Boudec (RTAS 2021), packet by packet. The straight line below it is the latency
+/// (3F − 2φ) / C of Stiliadis and Varma 1998.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Turns {
+    /// What the turns are taken on.
+    pub of: Service,
+    /// What one unit of the class takes of it.
+    pub factor: f64,
+    /// What the class may send in a turn.
+    pub grant: f64,
+    /// What the others send between two turns.
+    pub others: f64,
+    /// What is sent once beside: what others have saved up, and the packet on the wire.
+    pub fixed: f64,
+    /// What the packets of the class have in common: all amounts are its multiples.
+    pub grain: f64,
+}
+
+/// More turns than anybody looks at one by one: then the straight line serves.
+const MOST_TURNS: f64 = 100_000.0;
+
+impl Turns {
+    /// The straight line below the stair.
+    pub fn line(&self) -> Service {
+        // ⌈x / grant⌉ ≤ (x + grant − step) / grant, where x and grant are multiples of the step.
+        let is_whole = self.grant.fract() == 0.0 && self.grain.fract() == 0.0;
+        let step = if is_whole { common_divisor(self.grant, self.grain) } else { 0.0 };
+        let (per_unit, saved) = (self.others / self.grant, self.others * (self.grant - step) / self.grant);
+        self.of.shared(self.factor + per_unit, self.fixed + saved)
+    }
+    /// How long `amount` takes at most, in seconds.
+    pub fn time(&self, amount: f64) -> f64 {
+        // A rounding error must not cost a turn, nor save one: amounts are whole numbers of grains.
+        let turns = (amount / self.grant - 1e-9).ceil().max(1.0);
+        self.of.time(amount * self.factor + turns * self.others + self.fixed)
+    }
+    /// By how much sending is behind coming at most, in seconds: `None` where that has no end, or takes too
+    /// many turns to find out.
+    pub fn delay(&self, arrival: &Arrival) -> Option<f64> {
+        let (least, most) = (self.whole(arrival.burst()), self.busy_amount(arrival)?);
+        if (most - least) / self.grant > MOST_TURNS {
+            return None;
+        }
+        let at = |amount: f64| self.time(amount) - arrival.time_of(amount);
+        let mut greatest = at(least).max(0.0);
+        for corner in arrival.corners().filter(|corner| corner.is_finite()) {
+            greatest = greatest.max(at(self.whole(arrival.at(corner))));
+        }
+        // Between two steps the delay only falls or rises evenly: the ends of a step decide.
+        let mut turn = (least / self.grant).floor();
+        while turn * self.grant <= most {
+            let end = self.whole(turn * self.grant);
+            for amount in [end, end + self.grain] {
+                if amount >= least {
+                    greatest = greatest.max(at(amount));
+                }
+            }
+            turn += 1.0;
+        }
+        Some(greatest)
+    }
+
+    /// The largest number of grains in `amount`.
+    fn whole(&self, amount: f64) -> f64 {
+        ((amount / self.grain + 1e-9).floor() * self.grain).max(self.grain)
+    }
+    /// What comes at most while the class waits without a break.
+    fn busy_amount(&self, arrival: &Arrival) -> Option<f64> {
+        let line = self.line();
+        let ends = |line: &crate::service::RateLatency| {
+            let fast_enough = arrival.buckets().iter().filter(|bucket| bucket.rate < line.rate);
+            let end = |bucket: &crate::arrival::Bucket| {
+                (bucket.burst + line.rate * line.latency) / (line.rate - bucket.rate)
+            };
+            fast_enough.map(end).fold(f64::INFINITY, f64::min)
+        };
+        let end = line.lines().iter().map(ends).fold(f64::INFINITY, f64::min);
+        end.is_finite().then(|| arrival.at(end))
+    }
+}
+
+fn common_divisor(mut one: f64, mut two: f64) -> f64 {
+    while two > 0.0 {
+        (one, two) = (two, one % two);
+    }
+    one
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two classes with quanta of 1500 on 1 MB/s, packets of 1000 and 1500 bytes: the class of 1000 has to
+    /// let the other have its 1499 saved and one quantum before each of its turns, and one of its own packets
+    /// may be on the wire.
+    fn turns() -> Turns {
+        let of = Service::rate_latency(1e6, 0.0);
+        Turns { of, factor: 1.0, grant: 1500.0, others: 1500.0, fixed: 1499.0 + 1000.0, grain: 1000.0 }
+    }
+
+    #[test]
+    fn a_stair_by_hand() {
+        let turns = turns();
+        assert_eq!(turns.time(1000.0), 4999e-6);
+        // Two packets of 1000 take a second turn, three do not take a third.
+        assert_eq!(turns.time(2000.0), 7499e-6);
+        assert_eq!(turns.time(3000.0), 8499e-6);
+        // The line: 2 units each, 2499 + 1500 · (1500 − 500) / 1500 more.
+        assert!((turns.line().lines()[0].latency - 3499e-6).abs() < 1e-12);
+        assert_eq!(turns.line().rate(), 5e5);
+    }
+
+    #[test]
+    fn the_delay_of_a_burst_and_of_a_flow() {
+        let turns = turns();
+        // A burst of three and hardly a rate: the burst decides.
+        assert_eq!(turns.delay(&Arrival::token_bucket(3000.0, 1.0)), Some(8499e-6));
+        // One packet, then one each 3 ms: the second needs a second turn 3 ms later, 7499 − 3000 < 4999.
+        let slow = turns.delay(&Arrival::token_bucket(1000.0, 1000.0 / 3e-3)).unwrap();
+        assert!((slow - 4999e-6).abs() < 1e-12, "{slow}");
+        // One each 2.1 ms: 7499 − 2100 = 5399 > 4999; the third, 8499 − 4200, the fourth 11999 − 6300 = 5699
+        // …
+        let fast = turns.delay(&Arrival::token_bucket(1000.0, 1000.0 / 2.1e-3)).unwrap();
+        let by_hand =
+            (1..200).map(|packets| turns.time(1000.0 * f64::from(packets)) - 2.1e-3 * f64::from(packets - 1));
+        assert!((fast - by_hand.fold(0.0, f64::max)).abs() < 1e-9, "{fast}");
+        // Faster than half the wire: no end.
+        assert_eq!(turns.delay(&Arrival::token_bucket(1000.0, 5.1e5)), None);
+    }
+}

@@ -1,0 +1,157 @@
+//! [`Ways`]: what streams crossed, and how long they take from end to end.
+
+use std::collections::BTreeMap;
+
+use crate::arrival::Arrival;
+use crate::deviation::widened;
+use crate::entry::Entry;
+use crate::guarantee::line_delay;
+use crate::lengths::Lengths;
+use crate::service::Service;
+use crate::stream::Stream;
+
+/// A queue that a stream crossed.
+#[derive(Clone, Debug)]
+pub struct Crossed {
+    /// The direction of a link, and the queue of its port.
+    pub port: usize,
+    /// See `port`.
+    pub queue: usize,
+    /// Its bound, seconds.
+    pub delay: Result<f64, String>,
+    /// How long the wire takes, seconds.
+    pub propagation: f64,
+    /// What is guaranteed to it, IP bytes, where packets leave it as they came.
+    pub service: Option<Service>,
+    /// What comes to it, IP bytes.
+    pub arrival: Option<Arrival>,
+    /// All streams that come to it.
+    pub population: Vec<(usize, String)>,
+    /// The lengths of its packets.
+    pub lengths: Lengths,
+}
+
+/// What crossed what.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    /// By entry: its class, its last hop, and whether routers may cut its packets.
+    entries: Vec<(String, usize, bool)>,
+    /// By entry, then by hop: the queues that its packets may be in.
+    crossed: Vec<BTreeMap<usize, Vec<Crossed>>>,
+}
+
+/// A bound from end to end.
+#[derive(Clone, Debug)]
+pub struct EndToEnd {
+    /// The class of traffic.
+    pub class: String,
+    /// From sending a packet to its last bit at the receiver, seconds; or why there is no bound.
+    pub delay: Result<f64, String>,
+    /// Ports on the way.
+    pub hops: usize,
+    /// Whether bursts were paid for once over several ports.
+    pub pays_once: bool,
+}
+
+impl Ways {
+    /// Nothing has crossed anything.
+    pub fn new(entries: &[Entry]) -> Ways {
+        let known = entries.iter().map(|entry| (entry.class.clone(), entry.path.len(), entry.may_cut));
+        Ways { entries: known.collect(), crossed: vec![BTreeMap::new(); entries.len()] }
+    }
+    /// Whether routers may cut packets of an entry.
+    pub fn may_cut(&self, entry: usize) -> bool {
+        self.entries[entry].2
+    }
+    /// What tells the streams of a queue from those of another: entries and their flows.
+    pub fn population<'a>(&self, streams: impl Iterator<Item = (usize, &'a Stream)>) -> Vec<(usize, String)> {
+        let name = |(entry, stream): (usize, &Stream)| {
+            (entry, format!("{} {}", stream.packet.flow_key(), stream.lengths.most()))
+        };
+        let mut all: Vec<_> = streams.map(name).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+    /// Packets of an entry crossed a queue at `hop`.
+    pub fn cross(&mut self, entry: usize, hop: usize, crossed: Crossed) {
+        let here = self.crossed[entry].entry(hop).or_default();
+        if !here.iter().any(|known| (known.port, known.queue) == (crossed.port, crossed.queue)) {
+            here.push(crossed);
+        }
+    }
+    /// The bounds of classes, in order of their first entries.
+    pub fn end_to_end(&self) -> Vec<EndToEnd> {
+        let mut rows: Vec<EndToEnd> = Vec::new();
+        for (entry, (class, hops, _)) in self.entries.iter().enumerate() {
+            let (delay, pays_once) = self.of_entry(entry, *hops);
+            match rows.iter_mut().find(|row| row.class == *class) {
+                None => rows.push(EndToEnd { class: class.clone(), delay, hops: *hops, pays_once }),
+                Some(row) => {
+                    row.hops = row.hops.max(*hops);
+                    let is_worse = match (&row.delay, &delay) {
+                        (Ok(known), Ok(other)) => other > known,
+                        (Ok(_), Err(_)) => true,
+                        (Err(_), _) => false,
+                    };
+                    if is_worse {
+                        (row.delay, row.pays_once) = (delay, pays_once);
+                    }
+                }
+            }
+        }
+        rows
+    }
+
+    fn of_entry(&self, entry: usize, hops: usize) -> (Result<f64, String>, bool) {
+        let mut at_each = Vec::new();
+        for hop in 0..hops {
+            let Some(queues) = self.crossed[entry].get(&hop) else {
+                return (Err("all of its packets are dropped on the way".to_owned()), false);
+            };
+            at_each.push(queues);
+        }
+        let mut sum = 0.0;
+        for queues in &at_each {
+            for crossed in *queues {
+                if let Err(reason) = &crossed.delay {
+                    return (Err(reason.clone()), false);
+                }
+            }
+            let late =
+                |crossed: &Crossed| crossed.delay.clone().unwrap_or(f64::INFINITY) + crossed.propagation;
+            sum += queues.iter().map(late).fold(0.0, f64::max);
+        }
+        let only: Option<Vec<&Crossed>> =
+            at_each.iter().map(|queues| if let [one] = &queues[..] { Some(one) } else { None }).collect();
+        let once = only.and_then(|way| in_runs(&way)).filter(|once| *once < sum);
+        (Ok(once.unwrap_or(sum)), once.is_some())
+    }
+}
+
+/// The delay along `way`, bursts paid for once in each run of queues to which the same streams come.
+fn in_runs(way: &[&Crossed]) -> Option<f64> {
+    let (mut sum, mut first) = (0.0, 0);
+    while first < way.len() {
+        let same = way[first..].iter().take_while(|one| one.population == way[first].population);
+        let last = first + same.count();
+        sum += of_run(&way[first..last])?;
+        first = last;
+    }
+    Some(sum)
+}
+
+fn of_run(run: &[&Crossed]) -> Option<f64> {
+    let lengths = &run[0].lengths;
+    let (longest, grain) = (f64::from(lengths.most()), lengths.only().map(f64::from));
+    let late = |one: &&Crossed| one.delay.clone().ok().map(|delay| delay + one.propagation);
+    let summed = run.iter().map(late).try_fold(0.0, |sum, one| Some(sum + one?))?;
+    let propagation: f64 = run.iter().map(|one| one.propagation).sum();
+    let services =
+        run.iter().map(|one| one.service.clone()).reduce(|sum, next| Some(sum?.then(&next?, longest)));
+    let once = services
+        .flatten()
+        .zip(run[0].arrival.as_ref())
+        .and_then(|(service, arrival)| line_delay(arrival, &service, grain));
+    Some(once.map_or(summed, |once| (widened(once) + propagation).min(summed)))
+}

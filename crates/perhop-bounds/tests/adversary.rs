@@ -1,0 +1,314 @@
+//! How close traffic that keeps to its contract can come to the bounds of one port: arrival patterns are
+//! searched for that delay one class as long as possible.
+
+use perhop_bounds::arrival::Arrival;
+use perhop_bounds::lengths::Lengths;
+use perhop_bounds::port::Port;
+use perhop_bounds::stream::Stream;
+use perhop_qos::accounting::Accounting;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::packet::{Dscp, Packet};
+use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::port::Port as QosPort;
+use perhop_qos::random::{Stream as Draws, Streams};
+use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
+use serde_json::{Value, json};
+
+/// One byte per microsecond.
+const WIRE: WireConfig = WireConfig {
+    rate: Rate::from_bits_per_second(8_000_000),
+    framing: Framing::Raw,
+    headers: HeaderStack::EMPTY,
+    ring: RingConfig::Packets(1),
+};
+const CODEPOINTS: [&str; 3] = ["ef", "af41", "default"];
+
+/// What one class may send: a token bucket, and packets of these lengths.
+#[derive(Clone, Copy)]
+struct Contract {
+    burst: f64,
+    rate: f64,
+    lengths: &'static [u32],
+}
+
+/// How one class sends: from when on, at first which lengths, then which; always as soon as its tokens allow.
+#[derive(Clone)]
+struct Pattern {
+    starts: Time,
+    first: Vec<u32>,
+    then: u32,
+}
+
+impl Pattern {
+    fn draw(draws: &mut Draws, contract: &Contract) -> Pattern {
+        let mut length = || contract.lengths[(draws.uniform() * contract.lengths.len() as f64) as usize];
+        let (first, then) = ((0..8).map(|_| length()).collect(), length());
+        Pattern { starts: Time::from_seconds_f64(draws.uniform() * 0.02), first, then }
+    }
+    /// One thing about it changed.
+    fn changed(&self, draws: &mut Draws, contract: &Contract) -> Pattern {
+        let other = Pattern::draw(draws, contract);
+        let mut changed = self.clone();
+        match (draws.uniform() * 4.0) as usize {
+            0 => changed.starts = other.starts,
+            1 => {
+                // A little earlier or later: it decides who is first.
+                let step = Time::from_seconds_f64(draws.uniform() * 2e-4);
+                let later = draws.uniform() < 0.5;
+                changed.starts =
+                    if later { changed.starts + step } else { changed.starts.saturating_sub(step) };
+            }
+            2 => changed.then = other.then,
+            _ => {
+                let place = (draws.uniform() * changed.first.len() as f64) as usize;
+                changed.first[place] = other.first[place];
+            }
+        }
+        changed
+    }
+    /// What is sent until `end`.
+    fn arrivals(&self, contract: &Contract, end: Time) -> Vec<(Time, u32)> {
+        let (mut tokens, mut now) = (contract.burst, self.starts);
+        let mut arrivals = Vec::new();
+        for length in self.first.iter().copied().chain(std::iter::repeat(self.then)) {
+            let missing = (f64::from(length) - tokens).max(0.0);
+            // Rounded up: a picosecond early would break the contract.
+            let wait = (missing / contract.rate * PICOSECONDS_PER_SECOND as f64).ceil() as u64;
+            now += Time::from_picoseconds(wait + u64::from(wait > 0));
+            if now > end {
+                break;
+            }
+            tokens = (tokens + missing - f64::from(length)).max(0.0);
+            arrivals.push((now, length));
+        }
+        arrivals
+    }
+}
+
+/// A port and what comes to it.
+#[derive(Clone, Copy)]
+struct Node<'a> {
+    policy: &'a PolicyConfig,
+    wire: WireConfig,
+    contracts: &'a [Contract],
+}
+
+/// The longest delay of class `tagged` where all send as the patterns say, seconds.
+fn longest_delay(node: Node, patterns: &[Pattern], tagged: usize) -> f64 {
+    let Node { policy, wire, contracts } = node;
+    let mut port = policy.build_port(&wire, &[], &Streams::new(0, 0)).unwrap();
+    let mut arrivals: Vec<(Time, usize, u32)> = Vec::new();
+    for (class, (contract, pattern)) in contracts.iter().zip(patterns).enumerate() {
+        let of_class = pattern.arrivals(contract, Time::from_milliseconds(120));
+        arrivals.extend(of_class.into_iter().map(|(at, length)| (at, class, length)));
+    }
+    arrivals.sort_by_key(|(at, class, _)| (*at, *class));
+    let mut longest = Time::ZERO;
+    let mut next = arrivals.into_iter().peekable();
+    loop {
+        let due = port.poll_timeout();
+        let Some(now) = next.peek().map(|one| one.0).into_iter().chain(due).min() else { break };
+        if due == Some(now) {
+            longest = longest.max(poll(&mut port, now, tagged));
+            continue;
+        }
+        let Some((_, class, length)) = next.next() else { break };
+        let dscp: Dscp = CODEPOINTS[class].parse().unwrap();
+        let mut packet = Packet { length, dscp, sent_at: now, ..Packet::default() };
+        let _ = port.enqueue(now, &mut packet, ());
+        longest = longest.max(poll(&mut port, now, tagged));
+    }
+    longest.as_seconds()
+}
+
+/// Sends what may go; the longest delay of a packet of `tagged` among that.
+fn poll(port: &mut QosPort, now: Time, tagged: usize) -> Time {
+    let mut packet = Packet::default();
+    let mut longest = Time::ZERO;
+    while let Some(departure) = port.poll_transmit(now, &mut packet, ()) {
+        if packet.dscp == CODEPOINTS[tagged].parse().unwrap() {
+            longest = longest.max(departure.ends - packet.sent_at);
+        }
+    }
+    longest
+}
+
+/// The worst that a search finds for class `tagged`: climbing from several random patterns.
+fn reached(node: Node, tagged: usize, climbs: usize) -> f64 {
+    let contracts = node.contracts;
+    let mut draws = Streams::new(1, 0).child("adversary").stream();
+    let mut worst = 0.0f64;
+    for _ in 0..climbs {
+        let mut patterns: Vec<Pattern> =
+            contracts.iter().map(|contract| Pattern::draw(&mut draws, contract)).collect();
+        let mut best = longest_delay(node, &patterns, tagged);
+        for _ in 0..250 {
+            let class = (draws.uniform() * contracts.len() as f64) as usize;
+            let mut other = patterns.clone();
+            other[class] = patterns[class].changed(&mut draws, &contracts[class]);
+            let delay = longest_delay(node, &other, tagged);
+            if delay >= best {
+                (best, patterns) = (delay, other);
+            }
+        }
+        worst = worst.max(best);
+    }
+    worst
+}
+
+fn bounds(node: Node) -> Vec<Option<f64>> {
+    let Node { policy, wire, contracts } = node;
+    let stream = |contract: &Contract| Stream {
+        traffic: 0,
+        answers: false,
+        flows: 1,
+        packet: Packet::default(),
+        lengths: Lengths::among(contract.lengths.iter().copied()).unwrap(),
+        own: Some(Arrival::token_bucket(contract.burst, contract.rate)),
+        limits: Vec::new(),
+    };
+    let streams = contracts.iter().map(|contract| vec![stream(contract)]).collect();
+    let port = Port { queueing: policy.queueing.as_ref(), wire, accounting: Accounting::IP, streams };
+    port.bounds().into_iter().map(|bound| bound.unwrap().delay.ok()).collect()
+}
+
+/// Classes of the three codepoints; the last takes what is left.
+fn classes(properties: &[Value; 3]) -> Vec<Value> {
+    let class = |(index, properties): (usize, &Value)| {
+        let mut class = properties.clone();
+        class["name"] = json!(CODEPOINTS[index]);
+        class["buffer"] = json!({"tail-drop": {"limit": "100000 packets"}});
+        if index < 2 {
+            class["match"] = json!({"dscp": CODEPOINTS[index]});
+        }
+        class
+    };
+    properties.iter().enumerate().map(class).collect()
+}
+
+fn flat(scheduler: &str, properties: &[Value; 3]) -> Value {
+    json!({"scheduler": scheduler, "classes": classes(properties)})
+}
+
+fn shares(key: &str, values: [Value; 3]) -> [Value; 3] {
+    values.map(|value| json!({"share": {key: value}}))
+}
+
+fn policy(queueing: &Value) -> PolicyConfig {
+    serde_json::from_value(json!({"queueing": queueing})).unwrap()
+}
+
+/// A small class, one of two lengths, and a large one; together 0.85 of the wire.
+const CONTRACTS: [Contract; 3] = [
+    Contract { burst: 600.0, rate: 1.5e5, lengths: &[200] },
+    Contract { burst: 6000.0, rate: 3.0e5, lengths: &[500, 1500] },
+    Contract { burst: 15_000.0, rate: 4.0e5, lengths: &[300, 1499, 1500] },
+];
+
+/// Each bound holds, and lies within a quarter of what the search reaches.
+fn check(queueing: &Value) {
+    let policy = policy(queueing);
+    let node = Node { policy: &policy, wire: WIRE, contracts: &CONTRACTS };
+    for (tagged, bound) in bounds(node).iter().enumerate() {
+        let (bound, reached) = (bound.unwrap(), reached(node, tagged, 12));
+        println!("class {tagged}: bound {bound} s, reached {reached} s: {:.3}", bound / reached);
+        assert!(reached <= bound, "class {tagged}: {reached} s, {bound} s");
+        assert!(bound <= 1.25 * reached, "class {tagged}: {reached} s, {bound} s");
+    }
+}
+
+#[test]
+fn self_clocked_fair_queueing_is_nearly_as_late_as_its_bound() {
+    check(&flat("scfq", &shares("weight", [json!(2), json!(3), json!(4)])));
+}
+
+#[test]
+fn deficit_round_robin_is_nearly_as_late_as_its_bound() {
+    check(&flat("drr", &shares("quantum", [json!("750B"), json!("1500B"), json!("2250B")])));
+}
+
+#[test]
+fn strict_priority_is_nearly_as_late_as_its_bound() {
+    check(&flat("priority", &[json!({}), json!({}), json!({})]));
+}
+
+/// Voice above the others, which `inner` serves.
+fn voice_above(inner: &str, properties: &[Value; 3]) -> Value {
+    let mut classes = classes(properties);
+    let voice = classes.remove(0);
+    json!({"scheduler": "priority", "classes": [
+        voice, {"name": "rest", "queueing": {"scheduler": inner, "classes": classes}},
+    ]})
+}
+
+/// What schedulers and shapers can be combined to.
+fn combinations() -> Vec<Value> {
+    let plain = || [json!({}), json!({}), json!({})];
+    let minima = || shares("minimum", [json!("1600kb/s"), json!("2600kb/s"), json!("3500kb/s")]);
+    let shape = |rate: &str, burst: &str| json!({"shape": {"rate": rate, "burst": burst}});
+    let all = |shape: &Value, inner: Value| {
+        let mut class = shape.clone();
+        (class["name"], class["queueing"]) = (json!("all"), inner);
+        json!({"classes": [class]})
+    };
+    let capped = [json!({"share": {"cap": {"rate": "1600kb/s", "burst": "1600B"}}}), json!({}), json!({})];
+    let mut shaped = plain();
+    shaped[0] = shape("1300kb/s", "6000B");
+    let mut tight = plain();
+    tight[0] = shape("1300kb/s", "200B");
+    let mut held = minima();
+    held[1]["shape"] = json!({"rate": "2500kb/s", "burst": "12000B"});
+    let weights = || shares("weight", [json!(2), json!(3), json!(4)]);
+    vec![
+        flat("fifo", &plain()),
+        flat("wrr", &weights()),
+        flat("wfq", &weights()),
+        flat("wf2q-plus", &weights()),
+        flat("three-parameter", &minima()),
+        flat("three-parameter", &held),
+        flat("priority", &capped),
+        flat("scfq", &shaped),
+        flat("drr", &tight),
+        voice_above("scfq", &plain()),
+        voice_above("drr", &plain()),
+        voice_above("three-parameter", &{
+            let mut rest = minima();
+            rest[0] = json!({});
+            rest
+        }),
+        all(&shape("7500kb/s", "1500B"), voice_above("scfq", &plain())),
+        all(&shape("7500kb/s", "20000B"), flat("drr", &plain())),
+        all(&shape("7500kb/s", "1000B"), flat("priority", &plain())),
+    ]
+}
+
+/// With any of them and any ring nothing that is found exceeds a bound.
+#[test]
+fn no_search_exceeds_a_bound() {
+    let rings = [
+        RingConfig::Packets(1),
+        RingConfig::Packets(3),
+        RingConfig::Particles {
+            count: 5,
+            size: ByteSize::from_bytes(576),
+            admission: RingAdmission::Overshoot,
+        },
+    ];
+    let (mut bounded, mut of_all) = (0, 0);
+    for queueing in &combinations() {
+        let policy = policy(queueing);
+        for ring in rings {
+            let node = Node { policy: &policy, wire: WireConfig { ring, ..WIRE }, contracts: &CONTRACTS };
+            for (tagged, bound) in bounds(node).iter().enumerate() {
+                of_all += 1;
+                let Some(bound) = bound else { continue };
+                bounded += 1;
+                let reached = reached(node, tagged, 2);
+                assert!(reached <= *bound, "{queueing} {ring:?} class {tagged}: {reached} s, {bound} s");
+            }
+        }
+    }
+    // Or it would search for nothing.
+    assert!(bounded * 10 >= of_all * 8, "{bounded} of {of_all}");
+}

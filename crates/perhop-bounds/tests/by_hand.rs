@@ -1,0 +1,220 @@
+//! Bounds of one port, worked out by hand: a raw wire of 8 Mb/s takes a microsecond for a byte.
+
+use perhop_bounds::arrival::Arrival;
+use perhop_bounds::lengths::Lengths;
+use perhop_bounds::port::Port;
+use perhop_bounds::queue::QueueBound;
+use perhop_bounds::rule::Rule;
+use perhop_bounds::stream::Stream;
+use perhop_qos::accounting::Accounting;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::packet::Packet;
+use perhop_qos::policy::{QueueingConfig, WireConfig};
+use perhop_qos::ring::RingConfig;
+use perhop_qos::units::Rate;
+use serde_json::{Value, json};
+
+const WIRE: WireConfig = WireConfig {
+    rate: Rate::from_bits_per_second(8_000_000),
+    framing: Framing::Raw,
+    headers: HeaderStack::EMPTY,
+    ring: RingConfig::Packets(1),
+};
+
+/// Packets of one length: a burst and bytes per microsecond, or no bound.
+fn stream(length: u32, own: Option<(f64, f64)>) -> Vec<Stream> {
+    vec![Stream {
+        traffic: 0,
+        answers: false,
+        flows: 1,
+        packet: Packet::default(),
+        lengths: Lengths::of(length),
+        own: own.map(|(burst, rate)| Arrival::token_bucket(burst, rate * 1e6)),
+        limits: Vec::new(),
+    }]
+}
+
+fn bounds_on(wire: WireConfig, queueing: Option<Value>, streams: Vec<Vec<Stream>>) -> Vec<QueueBound> {
+    let queueing: Option<QueueingConfig> = queueing.map(|value| serde_json::from_value(value).unwrap());
+    let port = Port { queueing: queueing.as_ref(), wire, accounting: Accounting::IP, streams };
+    port.bounds().into_iter().map(Option::unwrap).collect()
+}
+
+fn bounds(queueing: Value, streams: Vec<Vec<Stream>>) -> Vec<QueueBound> {
+    bounds_on(WIRE, Some(queueing), streams)
+}
+
+fn classes(scheduler: &str, classes: &[Value]) -> Value {
+    let named = |(index, class): (usize, &Value)| {
+        let mut class = class.clone();
+        class["name"] = json!(index.to_string());
+        class
+    };
+    json!({"scheduler": scheduler, "classes": classes.iter().enumerate().map(named).collect::<Vec<_>>()})
+}
+
+fn share(key: &str, value: impl Into<Value>) -> Value {
+    json!({"share": {key: value.into()}})
+}
+
+/// A delay in microseconds, less than a millionth part above the calculation.
+#[track_caller]
+fn assert_delay(bound: &QueueBound, microseconds: f64) {
+    let delay = bound.delay.as_ref().unwrap() * 1e6;
+    assert!(delay >= microseconds && delay < microseconds * 1.000_001 + 0.01, "{delay}");
+}
+
+#[test]
+fn a_fifo_counts_cells() {
+    // Three packets of 40 bytes, each a cell of 53 bytes, as no policy is there.
+    let wire = WireConfig { framing: Framing::Aal5Mux, ..WIRE };
+    let bounds = bounds_on(wire, None, vec![stream(40, Some((120.0, 0.01)))]);
+    assert_delay(&bounds[0], 159.0);
+    assert_eq!(bounds[0].rules, [Rule::Fifo]);
+    assert_eq!(bounds[0].backlog_packets, Ok(3.0));
+}
+
+#[test]
+fn self_clocked_fair_queueing() {
+    let queueing = classes("scfq", &[share("weight", 2), share("weight", 3)]);
+    let streams = vec![stream(200, Some((600.0, 0.1))), stream(1500, None)];
+    let bounds = bounds(queueing, streams);
+    // 600 bytes at two fifths of the wire, and one packet of the other.
+    assert_delay(&bounds[0], 600.0 * 2.5 + 1500.0);
+    assert!((bounds[0].rate - 4e5).abs() < 1e-3);
+    // Whatever comes to the other, it holds 64 packets: at three fifths, behind one of each on the wire.
+    assert_delay(&bounds[1], 64.0 * 1500.0 * 5.0 / 3.0 + 1500.0 + 200.0);
+    assert_eq!(bounds[1].rules, [Rule::Scfq, Rule::QueueLimit]);
+    assert_eq!((bounds[1].overflows, bounds[0].overflows), (Some(true), Some(false)));
+}
+
+#[test]
+fn deficit_round_robin() {
+    let queueing = classes("drr", &[share("quantum", "750B"), share("quantum", "1500B")]);
+    let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.1))), stream(1500, Some((1500.0, 0.2)))]);
+    // 600 bytes in one turn: a quantum of the other, 1499 that it saved, and one of its own on the wire. What
+    // the other brings in that time is less: 1500 + 0.2 · t, by which 600 bytes end after 2100 / 0.8.
+    assert_delay(&bounds[0], 2100.0 / 0.8);
+    assert_eq!(bounds[0].rules, [Rule::Rest]);
+    let queueing = classes("drr", &[share("quantum", "750B"), share("quantum", "1500B")]);
+    let bounds = self::bounds(queueing, vec![stream(200, Some((600.0, 0.1))), stream(1500, None)]);
+    assert_delay(&bounds[0], 600.0 + 1500.0 + 1499.0 + 200.0);
+    assert_eq!(bounds[0].rules, [Rule::Drr]);
+}
+
+#[test]
+fn weighted_round_robin() {
+    let queueing = classes("wrr", &[share("weight", 2), share("weight", 3)]);
+    let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.01))), stream(1500, None)]);
+    // Three packets in two turns: 600, twice three of the other, one that it saved, and one of its own.
+    assert_delay(&bounds[0], 600.0 + 9000.0 + 1500.0 + 200.0);
+}
+
+#[test]
+fn levels_of_priority() {
+    let level = json!({});
+    let queueing = classes("priority", &[level.clone(), level.clone(), level]);
+    let streams =
+        vec![stream(200, Some((600.0, 0.15))), stream(1000, Some((1000.0, 0.1))), stream(1500, None)];
+    let bounds = bounds(queueing, streams);
+    assert_delay(&bounds[0], 1500.0 + 600.0);
+    assert_delay(&bounds[1], (1500.0 + 600.0 + 1000.0) / 0.85);
+    // Below all: nothing can be on the wire when the busy period begins but what came to a level above, which
+    // while they waited had 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D); and one packet of 1500.
+    let (first, second) = (bounds[0].delay.clone().unwrap() * 1e6, bounds[1].delay.clone().unwrap() * 1e6);
+    let before = 600.0 + 0.15 * first + 1000.0 + 0.1 * second;
+    assert_delay(&bounds[2], (64.0 * 1500.0 + 1500.0 + before) / 0.75);
+}
+
+#[test]
+fn priority_without_a_bound_leaves_none_below() {
+    let level = json!({});
+    let queueing = classes("priority", &[level.clone(), level]);
+    let bounds = bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
+    // Its own queue holds 64 packets.
+    assert_delay(&bounds[0], 64.0 * 200.0 + 1000.0);
+    assert!(bounds[1].delay.as_ref().unwrap_err().contains("`0` above it has priority"), "{bounds:?}");
+    // A policer while others wait, and a cap, bound it: 2000 + 0.25 · t.
+    for limit in [
+        json!({"police": {"rate": "2Mb/s", "burst": "2000B"}}),
+        share("cap", json!({"rate": "2Mb/s", "burst": "2000B"})),
+    ] {
+        let queueing = classes("priority", &[limit, json!({})]);
+        let bounds = self::bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
+        // Whatever was on the wire, 1000 bytes, then 2000 + 0.25 · t and its own.
+        assert_delay(&bounds[1], (1000.0 + 2000.0 + 1000.0) / 0.75);
+    }
+}
+
+#[test]
+fn a_cap_that_is_never_reached() {
+    let of = |burst| {
+        let cap = share("cap", json!({"rate": "2Mb/s", "burst": "2000B"}));
+        let queueing = classes("priority", &[cap, json!({})]);
+        bounds(queueing, vec![stream(200, Some((burst, 0.05))), stream(1000, None)])
+    };
+    // As late as with priority, 1400 µs, what leaves at once is no more than 400 + 0.05 · 1400 bytes.
+    assert_delay(&of(400.0)[0], 1000.0 + 400.0);
+    // 1900 and 0.05 · 2900 would be more than 2000.
+    assert!(of(1900.0)[0].delay.as_ref().unwrap_err().contains("ends at a cap"));
+}
+
+#[test]
+fn a_shaper_before_the_wire() {
+    let shape = json!({"shape": {"rate": "2Mb/s", "burst": "4000B"}});
+    let bounds = bounds(classes("fifo", &[shape]), vec![stream(1000, Some((3000.0, 0.1)))]);
+    // 3000 bytes at a quarter byte per microsecond, one packet on the wire before, and its own.
+    assert_delay(&bounds[0], 12_000.0 + 2000.0);
+    assert_eq!(bounds[0].rules, [Rule::Shaper]);
+}
+
+#[test]
+fn a_shaper_beside_others() {
+    let shaped = |burst: &str| json!({"shape": {"rate": "1Mb/s", "burst": burst}});
+    let of = |burst| {
+        let queueing = classes("scfq", &[shaped(burst), json!({})]);
+        bounds(queueing, vec![stream(1000, Some((2000.0, 0.01))), stream(1500, None)])
+    };
+    // Half of the wire, behind one packet of the other and what is on the wire: 2000 + 1500 + 1500 for each
+    // of the two packets, and 8 µs for each byte at an eighth of a byte per microsecond.
+    assert_delay(&of("1500B")[0], 2.0 * 5000.0 + 2.0 * 8000.0);
+    // A burst with room for two packets and what comes in 3 ms, 2375 bytes, makes up for that: the latency is
+    // paid once, and one packet at half of the wire.
+    assert_delay(&of("2375B")[0], 2.0 * 8000.0 + 3000.0 + 2000.0);
+}
+
+#[test]
+fn minima_with_deadlines() {
+    let queueing = classes("three-parameter", &[share("minimum", "4Mb/s"), share("minimum", "2Mb/s")]);
+    let bounds = bounds(queueing, vec![stream(500, Some((1000.0, 0.1))), stream(1500, None)]);
+    // 1000 bytes and one packet before at half a byte per microsecond; the packet on the wire and one more.
+    assert_delay(&bounds[0], 2000.0 + 1000.0 + 1500.0 + 1500.0);
+    assert_eq!(bounds[0].rules, [Rule::Minimum]);
+}
+
+#[test]
+fn fluid_servers() {
+    for (scheduler, rule) in [("wfq", Rule::Wfq), ("wf2q-plus", Rule::Wf2qPlus)] {
+        let queueing = classes(scheduler, &[share("weight", 1), share("weight", 3)]);
+        let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.1))), stream(1500, None)]);
+        assert_delay(&bounds[0], 600.0 * 4.0 + 1500.0);
+        assert_eq!(bounds[0].rules, [rule]);
+        assert!(bounds[1].delay.is_err());
+    }
+}
+
+#[test]
+fn a_long_ring_holds_what_is_below() {
+    let wire = WireConfig { ring: RingConfig::Packets(4), ..WIRE };
+    let queueing = classes("priority", &[json!({}), json!({})]);
+    let bounds = bounds_on(wire, Some(queueing), vec![stream(200, Some((600.0, 0.1))), stream(1500, None)]);
+    assert_delay(&bounds[0], 4.0 * 1500.0 + 600.0);
+}
+
+#[test]
+fn flows_that_are_served_fairly_have_no_bound() {
+    let class = json!({"fair-queueing": {}});
+    let bounds = bounds(classes("fifo", &[class]), vec![stream(200, Some((600.0, 0.1)))]);
+    assert!(bounds[0].delay.as_ref().unwrap_err().contains("another order"));
+    assert!(bounds[0].backlog_bytes.is_ok());
+}

@@ -1,0 +1,60 @@
+//! Class-maps and policy-maps that nothing uses.
+
+use std::collections::BTreeSet;
+
+use perhop_lint::rules;
+
+use super::class_maps::used;
+use crate::ast::Configuration;
+use crate::diagnostic::Diagnostic;
+
+pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    let attached = attached(configuration);
+    // A part of a configuration, without interfaces, is used as a whole.
+    if attached.is_empty() {
+        return;
+    }
+    for policy in configuration.policy_maps.iter().filter(|policy| !attached.contains(policy.name.as_str())) {
+        found.push(Diagnostic::new(
+            &rules::POLICY_MAP_UNUSED,
+            policy.line,
+            format!("nothing uses policy-map {}", policy.name),
+            "it has no effect",
+        ));
+    }
+    let used = used(configuration);
+    for map in configuration.class_maps.iter().filter(|map| !used.contains(map.name.as_str())) {
+        found.push(Diagnostic::new(
+            &rules::CLASS_MAP_UNUSED,
+            map.line,
+            format!("no policy uses class-map {}", map.name),
+            "it has no effect",
+        ));
+    }
+}
+
+/// The policies that something is attached to, and those inside them.
+fn attached(configuration: &Configuration) -> BTreeSet<&str> {
+    let mut next: Vec<&str> = Vec::new();
+    for interface in configuration.interfaces.iter() {
+        let pvcs = interface.pvcs.iter().map(|pvc| &pvc.service_policies);
+        let instances = interface.service_instances.iter().map(|instance| &instance.service_policies);
+        let all = std::iter::once(&interface.service_policies).chain(pvcs).chain(instances);
+        let named = all.flat_map(|policies| [&policies.input, &policies.output]).flatten();
+        next.extend(named.map(|at| at.value.as_str()));
+        next.extend(interface.peer_policies.iter().map(|peer| peer.policy.as_str()));
+    }
+    let plane = configuration.control_plane.iter().map(|plane| &plane.service_policies);
+    let of_plane = plane.flat_map(|policies| [&policies.input, &policies.output]).flatten();
+    next.extend(of_plane.map(|at| at.value.as_str()));
+    let mut attached = BTreeSet::new();
+    while let Some(name) = next.pop() {
+        if attached.insert(name)
+            && let Some(policy) = configuration.policy_maps.get(name)
+        {
+            let inner = policy.classes.iter().filter_map(|class| class.service_policy.as_ref());
+            next.extend(inner.map(|at| at.value.as_str()));
+        }
+    }
+    attached
+}

@@ -1,0 +1,96 @@
+//! [`matched_lines`]: by which lines a packet belongs to a class.
+
+use perhop_qos::Packet;
+use serde::Serialize;
+
+use super::condition::{Condition, DEEPEST, Tags, of_class, of_entry, of_statement};
+use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
+
+/// A class that a packet belongs to, and the lines that say so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MatchedLines {
+    /// The policy.
+    pub policy: String,
+    /// The class: of all that match the first.
+    pub class: String,
+    /// The line of the class in the policy; none for a class-default that it does not mention.
+    pub line: Option<usize>,
+    /// The lines of its class-map that hold, and of access lists the entries that decided.
+    pub criteria: Vec<usize>,
+}
+
+/// The classes of `policy`, and of those inside it, that `packet` belongs to, from the outermost in; empty
+/// where there is no such policy.
+pub fn matched_lines(
+    configuration: &Configuration,
+    policy: &str,
+    interfaces: &[String],
+    packet: &Packet,
+) -> Vec<MatchedLines> {
+    let asked = Asked { configuration, interfaces, packet };
+    let mut found = Vec::new();
+    let mut next = Some(policy);
+    while let Some(policy) = next.take().and_then(|name| configuration.policy_maps.get(name)) {
+        let is_own = |name: &str| {
+            let condition = of_class(configuration, name, Tags::default());
+            condition.is_some_and(|condition| asked.holds(condition))
+        };
+        let class = policy.classes.iter().find(|class| is_own(&class.name));
+        let name = class.map_or(CLASS_DEFAULT, |class| &class.name);
+        let map = configuration.class_maps.get(name);
+        found.push(MatchedLines {
+            policy: policy.name.clone(),
+            class: name.to_owned(),
+            line: class.map(|class| class.line),
+            criteria: map.map_or_else(Vec::new, |map| asked.criteria(map, 0)),
+        });
+        let inner = class.and_then(|class| class.service_policy.as_ref()).map(|at| at.value.as_str());
+        next = inner.filter(|_| found.len() < DEEPEST);
+    }
+    found
+}
+
+/// What is asked of one packet.
+struct Asked<'a> {
+    configuration: &'a Configuration,
+    interfaces: &'a [String],
+    packet: &'a Packet,
+}
+
+impl Asked<'_> {
+    fn holds(&self, condition: Condition) -> bool {
+        match condition {
+            Condition::Always => true,
+            Condition::Never => false,
+            Condition::When(config) => {
+                config.build(self.interfaces).is_ok_and(|matches| matches.matches(self.packet))
+            }
+        }
+    }
+
+    /// The lines of `map` that hold, and what decided in the lists and class-maps that they name.
+    fn criteria(&self, map: &ClassMap, depth: usize) -> Vec<usize> {
+        let mut lines = Vec::new();
+        for statement in &map.statements {
+            let holds = self.holds(of_statement(self.configuration, statement));
+            if holds != (statement.polarity == Polarity::Is) {
+                continue;
+            }
+            lines.push(statement.line);
+            match &statement.criterion {
+                Criterion::AccessGroup(list) if holds => {
+                    let entries = self.configuration.access_lists.get(list).map(|list| &list.entries);
+                    let is_met =
+                        |entry: &&crate::ast::AclEntry| self.holds(of_entry(self.configuration, entry));
+                    lines.extend(entries.into_iter().flatten().find(is_met).map(|entry| entry.line));
+                }
+                Criterion::ClassMap(inner) if holds && depth < DEEPEST => {
+                    let inner = self.configuration.class_maps.get(inner);
+                    lines.extend(inner.into_iter().flat_map(|map| self.criteria(map, depth + 1)));
+                }
+                _ => {}
+            }
+        }
+        lines
+    }
+}

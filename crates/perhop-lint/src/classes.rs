@@ -1,0 +1,103 @@
+//! Which packets the classes of a policy take: none, all that a later one matches, or some of them.
+
+use perhop_analysis::{PacketSpace, Set, TooComplex};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+
+use crate::finding::{Finding, Place, Subject};
+use crate::rules;
+
+pub(crate) fn check(subject: &Subject, queueing: &QueueingConfig, found: &mut Vec<Finding>) {
+    let mut space = PacketSpace::new(subject.interfaces);
+    let mut walk = Walk { space: &mut space, found };
+    if walk.level(queueing, Set::ALL, &mut Vec::new()).is_err() {
+        found.push(Finding::new(
+            &rules::CONDITIONS_TOO_COMPLEX,
+            Place::Policy,
+            TooComplex.to_string(),
+            "it runs; whether a class hides a later one is not checked",
+        ));
+    }
+}
+
+struct Walk<'a> {
+    space: &'a mut PacketSpace,
+    found: &'a mut Vec<Finding>,
+}
+
+impl Walk<'_> {
+    fn level(
+        &mut self,
+        queueing: &QueueingConfig,
+        arriving: Set,
+        path: &mut Vec<usize>,
+    ) -> Result<(), TooComplex> {
+        let mut earlier: Vec<(&ClassConfig, Set)> = Vec::new();
+        let mut left = arriving;
+        for (index, class) in queueing.classes.iter().enumerate() {
+            let matches = match &class.matches {
+                Some(condition) => self.space.taken_by(condition)?,
+                None => Set::ALL,
+            };
+            path.push(index);
+            let place = Place::Class(path.clone());
+            let takes = self.space.and(left, matches)?;
+            if self.space.witness(matches)?.is_none() {
+                self.found.push(Finding::new(
+                    &rules::CLASS_CONTRADICTORY,
+                    place,
+                    format!("class {} matches no packet", class.name),
+                    "what it asks for excludes itself",
+                ));
+            } else if takes == Set::NONE {
+                let example =
+                    self.space.witness(matches)?.map_or_else(String::new, |one| format!(", as {one}"));
+                self.found.push(Finding::new(
+                    &rules::CLASS_SHADOWED,
+                    place,
+                    format!(
+                        "class {} gets no packet: the classes before it take all that it matches{example}",
+                        class.name
+                    ),
+                    "a packet belongs to the first class that matches; put the narrower class first",
+                ));
+            } else if class.matches.is_some() {
+                self.overlaps(class, matches, takes, &earlier, &place)?;
+            }
+            if let Some(inner) = &class.queueing {
+                self.level(inner, takes, path)?;
+            }
+            path.pop();
+            left = self.space.minus(left, matches)?;
+            earlier.push((class, matches));
+        }
+        Ok(())
+    }
+
+    /// Where an earlier class takes some of the packets of `class`, and neither lies within the other.
+    fn overlaps(
+        &mut self,
+        class: &ClassConfig,
+        matches: Set,
+        takes: Set,
+        earlier: &[(&ClassConfig, Set)],
+        place: &Place,
+    ) -> Result<(), TooComplex> {
+        if takes == matches {
+            return Ok(());
+        }
+        for (other, set) in earlier {
+            let both = self.space.and(matches, *set)?;
+            let Some(witness) = self.space.witness(both)? else { continue };
+            if both != *set {
+                self.found.push(Finding::new(
+                    &rules::CLASSES_OVERLAP,
+                    place.clone(),
+                    format!("classes {} and {} both match {witness}", other.name, class.name),
+                    format!("{} gets it, as it comes first", other.name),
+                ));
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

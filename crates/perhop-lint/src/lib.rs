@@ -1,0 +1,38 @@
+//! Rules for configurations and policies.
+//!
+//! [`rules`] is the catalogue: each [`Rule`] has a stable name, a [`Severity`] and a page that says what it
+//! finds, why that matters, where it comes from and what to do. Whoever finds something says by which rule.
+//!
+//! [`check`] asks of the policy of one interface what holds for every policy, however it was written.
+
+mod classes;
+mod finding;
+mod policers;
+mod queues;
+mod rule;
+pub mod rules;
+mod sharing;
+mod wred;
+
+pub use finding::{Finding, Place, Subject};
+pub use rule::{Rule, Severity};
+
+/// What is wrong or doubtful with the policy of an interface.
+pub fn check(subject: &Subject) -> Vec<Finding> {
+    let mut found = check_sharing(subject);
+    if let Some(queueing) = &subject.policy.queueing {
+        classes::check(subject, queueing, &mut found);
+    }
+    found
+}
+
+/// What is wrong or doubtful with the rates, queues and policers of an interface: [`check`] also asks which
+/// packets its classes take.
+pub fn check_sharing(subject: &Subject) -> Vec<Finding> {
+    let mut found = Vec::new();
+    policers::check(subject, &mut found);
+    if let Some(queueing) = &subject.policy.queueing {
+        sharing::check(subject, queueing, &mut found);
+    }
+    found
+}

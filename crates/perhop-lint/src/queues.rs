@@ -1,0 +1,100 @@
+//! What waits in front of the wire: queues at the rate that their class is sure of, and the transmit ring.
+
+use perhop_qos::buffer::BufferConfig;
+use perhop_qos::policy::ClassConfig;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{QueueSize, Rate};
+
+use crate::finding::{Finding, Place, Subject};
+use crate::{policers, rules, wred};
+
+/// ITU-T G.114: one way, for conversation.
+const CONVERSATION_MS: f64 = 150.0;
+/// A rule of thumb: who waits for longer has asked again.
+const PATIENCE_MS: f64 = 1000.0;
+/// What may stand before a packet with priority.
+const RING_MS: f64 = 30.0;
+/// IP bytes of a packet where limits count packets: voice, and others on average.
+const VOICE_BYTES: f64 = 200.0;
+const MEAN_BYTES: f64 = 500.0;
+const LONGEST_BYTES: u64 = 1500;
+
+/// A class with a queue.
+pub(crate) struct Leaf<'a> {
+    pub(crate) class: &'a ClassConfig,
+    pub(crate) place: Place,
+    /// Bits per second that it gets whatever the others send.
+    pub(crate) sure: Option<Rate>,
+    pub(crate) has_priority: bool,
+    /// The limit of the queues of its level.
+    pub(crate) limit: Option<QueueSize>,
+}
+
+impl Leaf<'_> {
+    pub(crate) fn check(&self, found: &mut Vec<Finding>) {
+        policers::check_class(self.class, self.has_priority, &self.place, found);
+        let limit = self.queue_limit();
+        if let Some(config) = self.class.buffer.as_ref().and_then(BufferConfig::mred) {
+            wred::check(&self.class.name, config, &self.class.precedence, limit, &self.place, found);
+        }
+        found.extend(limit.and_then(|limit| self.slow(limit)));
+    }
+
+    fn queue_limit(&self) -> Option<QueueSize> {
+        match &self.class.buffer {
+            Some(BufferConfig::TailDrop(config)) => Some(config.limit),
+            Some(BufferConfig::WeightedTailDrop(_)) => None,
+            Some(other) => other.mred().and_then(|config| config.limit).or(self.limit),
+            None => self.limit,
+        }
+    }
+
+    fn slow(&self, limit: QueueSize) -> Option<Finding> {
+        let rate = self.sure.filter(|rate| rate.as_bits_per_second() > 0)?;
+        let (most_ms, packet) =
+            if self.has_priority { (CONVERSATION_MS, VOICE_BYTES) } else { (PATIENCE_MS, MEAN_BYTES) };
+        let mut bytes = match limit {
+            QueueSize::Packets(packets) => packets as f64 * packet,
+            QueueSize::Bytes(bytes) => bytes as f64,
+        };
+        if let Some(police) = &self.class.police {
+            // What conforms comes at the rate beyond the burst: no more than that waits.
+            bytes = bytes.min(police.burst.as_bytes() as f64);
+        }
+        let waits_ms = bytes * 8e3 / rate.as_bits_per_second() as f64;
+        let name = &self.class.name;
+        (waits_ms > most_ms).then(|| {
+            Finding::new(
+                &rules::QUEUE_DELAY,
+                self.place.clone(),
+                format!(
+                    "class {name}: a full queue of {limit} takes {waits_ms:.0} ms at {rate}, its sure rate"
+                ),
+                format!("{most_ms:.0} ms are {:.0} bytes", rate.as_bits_per_second() as f64 * most_ms / 8e3),
+            )
+        })
+    }
+}
+
+/// The transmit ring, where a class has priority.
+pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
+    let Some(wire) = subject.wire else { return };
+    let bytes = match wire.ring {
+        RingConfig::Packets(count) => u64::from(count).saturating_mul(LONGEST_BYTES),
+        RingConfig::Particles { count, size, .. } => u64::from(count).saturating_mul(size.as_bytes()),
+    };
+    // One packet is on the wire whatever the ring holds.
+    let rate = wire.rate.as_bits_per_second();
+    if bytes <= LONGEST_BYTES || rate == 0 {
+        return;
+    }
+    let delay_ms = bytes as f64 * 8e3 / rate as f64;
+    if delay_ms > RING_MS {
+        found.push(Finding::new(
+            &rules::RING_DELAY,
+            Place::Policy,
+            format!("a transmit ring of {bytes} bytes takes {delay_ms:.0} ms at {}", wire.rate),
+            "packets with priority wait for all of it: two or three packets keep the line busy",
+        ));
+    }
+}

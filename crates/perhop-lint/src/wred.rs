@@ -1,0 +1,116 @@
+//! Drop curves of a class: against its queue limit, against each other, and the average that they ask.
+
+use perhop_qos::buffer::{MredConfig, PrecedenceConfig};
+use perhop_qos::queue::PrecedenceSource;
+use perhop_qos::{Dscp, QueueSize};
+
+use crate::finding::{Finding, Place};
+use crate::rules;
+
+/// What is found of the drop curves of class `name`, whose queue holds at most `limit`.
+pub(crate) fn check(
+    name: &str,
+    config: &MredConfig,
+    source: &PrecedenceSource,
+    limit: Option<QueueSize>,
+    place: &Place,
+    found: &mut Vec<Finding>,
+) {
+    let Ok(curves) = config.expanded() else { return };
+    if let Some(limit) = limit {
+        found.extend(above_limit(name, &curves, limit, place));
+        found.extend(slow(name, config, limit, place));
+    }
+    found.extend(disordered(name, &curves, source, place));
+}
+
+fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place: &Place) -> Option<Finding> {
+    let highest = curves.iter().map(|curve| curve.max).max_by_key(|max| max.count())?;
+    (highest.same_unit(limit) && highest.count() >= limit.count()).then(|| {
+        Finding::new(
+            &rules::WRED_MAX_ABOVE_LIMIT,
+            place.clone(),
+            format!("class {name}: the maximum threshold {highest} is not below the queue limit {limit}"),
+            "the queue is full, and packets are lost at its tail, before WRED drops at its highest rate",
+        )
+    })
+}
+
+/// RFC 2597 §2: of a higher drop precedence not fewer packets are lost, whatever the queue.
+fn disordered(
+    name: &str,
+    curves: &[PrecedenceConfig],
+    source: &PrecedenceSource,
+    place: &Place,
+) -> Option<Finding> {
+    let is_worse = |(one, other): &(String, String)| {
+        let (low, high) = (curve_of(one, curves, source)?, curve_of(other, curves, source)?);
+        let worse = low.min.count() < high.min.count()
+            || low.max.count() < high.max.count()
+            || low.max_probability > high.max_probability;
+        worse.then(|| (one.clone(), low, other.clone(), high))
+    };
+    let pairs = (1..=4).flat_map(|class| {
+        (1..=2).map(move |drop| (format!("af{class}{drop}"), format!("af{class}{}", drop + 1)))
+    });
+    let (one, low, other, high) = pairs.collect::<Vec<_>>().iter().find_map(is_worse)?;
+    let words = |curve: &PrecedenceConfig| {
+        format!("{} to {}, up to {:.3}", curve.min, curve.max, curve.max_probability)
+    };
+    Some(Finding::new(
+        &rules::WRED_PRECEDENCE_ORDER,
+        place.clone(),
+        format!(
+            "class {name}: {one} ({}) is dropped more than {other} ({}) at some queue length",
+            words(low),
+            words(high)
+        ),
+        "the lower drop precedence is to be lost last: no lower threshold, no higher probability",
+    ))
+}
+
+/// RFC 2597 §2: drop precedences of a class.
+const AF_COLORS: usize = 3;
+
+/// The curve of the packets with a codepoint, where codepoints tell which.
+fn curve_of<'a>(
+    dscp: &str,
+    curves: &'a [PrecedenceConfig],
+    source: &PrecedenceSource,
+) -> Option<&'a PrecedenceConfig> {
+    let dscp: Dscp = dscp.parse().ok()?;
+    match source {
+        // More colors than those of AF are discard classes, or classes of service.
+        PrecedenceSource::Color if curves.len() > AF_COLORS => None,
+        PrecedenceSource::Dscp | PrecedenceSource::Color => curves.get(dscp.color().index()),
+        PrecedenceSource::ByDscp(lists) => {
+            let place = lists.iter().position(|list| list.0.contains(&dscp));
+            curves.get(place.unwrap_or(lists.len() - 1))
+        }
+        PrecedenceSource::IpPrecedence | PrecedenceSource::Cos => None,
+    }
+}
+
+/// Floyd and Jacobson 1993 §4: after L packets that find the queue full the average is 1 - (1 - w)^L of it.
+fn slow(name: &str, config: &MredConfig, limit: QueueSize, place: &Place) -> Option<Finding> {
+    let weight = config.averaging.weight().ok()?;
+    let packets = match limit {
+        QueueSize::Packets(packets) => packets as f64,
+        QueueSize::Bytes(bytes) => bytes as f64 / config.mean_packet_size.as_bytes() as f64,
+    };
+    let reached = 1.0 - (packets * (1.0 - weight).ln()).exp();
+    (reached < 0.5).then(|| {
+        Finding::new(
+            &rules::WRED_AVERAGE_SLOW,
+            place.clone(),
+            format!(
+                "class {name}: after {packets:.0} packets, a full queue, the average is {:.0} % of it",
+                100.0 * reached
+            ),
+            format!(
+                "its weight is 1/{:.0}: a queue of {limit} fills and empties before it follows",
+                1.0 / weight
+            ),
+        )
+    })
+}
