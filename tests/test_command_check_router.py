@@ -43,26 +43,29 @@ def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: 
     heads = [line.partition(":")[0] for line in ended.out.splitlines()[:-1] if line and line[0] != " "]
     sections = [head for head in heads if head != str(router)]
     assert sections == ["suspicious", "not recognized", "not modelled"]
-    assert "     7  class nobody\n        error: class-map nobody is not defined\n" in ended.out
+    assert (
+        "     7  class nobody\n        error[class-map-undefined]: class-map nobody is not defined\n"
+        in ended.out
+    )
     assert "    12  ip nat outside\n        addresses are translated" in ended.out
     assert "priority 128" not in ended.out
     assert ended.out.endswith("\n1 error; perhop does not run what has one: Serial0/0\n")
     assert perhop("run", router).code == 2
 
 
-def test_errors_in_unused_parts_are_no_failure(perhop: Command, router: Path) -> None:
+def test_errors_in_unused_parts_are_errors_that_run_does_not_mind(perhop: Command, router: Path) -> None:
     """They are errors all the same: `ok` stands beside none."""
     unused = CONFIGURATION.replace(" class nobody\n  bandwidth 64\n", "")
     router.write_text(f"{unused}!\npolicy-map other\n class nobody\n  bandwidth 64\n")
     ended = perhop("check", router)
-    assert ended.code == 0
-    assert f"{router}: router, errors in unused parts: 15 lines: " in ended.out
-    assert ended.out.endswith("\n1 error, none in a policy of an interface: perhop runs the others\n")
+    assert ended.code == 2
+    assert f"{router}: router, not ok: 15 lines: " in ended.out
+    assert ended.out.endswith("\n1 error, none in a policy of an interface: `perhop run` runs the others\n")
     found = perhop("check", router, "--json").json()["files"][0]
-    assert (found["valid"], found["attached_errors"]) == (True, [])
+    assert (found["valid"], found["attached_errors"]) == (False, [])
     ended = perhop("run", router, "--quiet")
     assert ended.code == 0
-    assert "warning: class-map nobody is not defined" in ended.err
+    assert "warning[class-map-undefined]: class-map nobody is not defined" in ended.err
 
 
 def test_an_error_deep_below_an_interface_is_its_own(perhop: Command, router: Path) -> None:
@@ -103,11 +106,12 @@ def test_a_file_without_commands_gets_a_warning(perhop: Command, router: Path, t
     router.write_text(text)
     ended = perhop("check", router)
     assert ended.code == 0
-    assert ended.out.endswith(f"{router}: router, ok: nothing to check: the file has no commands\n")
+    assert f"{router}: router, ok: 0 lines: " in ended.out
+    assert ended.out.endswith("\nwarning[little-recognized]: nothing to check: the file has no commands\n")
     ended = perhop("check", router, "--strict", "--json")
     (found,) = ended.json()["files"]
     assert (ended.code, found["valid"]) == (2, False)
-    assert found["diagnostics"][0]["message"] == "nothing to check: the file has no commands"
+    assert found["findings"][0]["message"] == "nothing to check: the file has no commands"
 
 
 TWICE = """\
@@ -123,10 +127,10 @@ interface Serial0/0
 def test_two_interfaces_with_one_address_are_named_with_their_lines(perhop: Command, router: Path) -> None:
     router.write_text(TWICE)
     ended = perhop("check", router)
-    assert ended.code == 0
+    assert ended.code == 2
     assert (
         "     6  ip address 10.1.1.1 255.255.255.0\n"
-        "        error: 10.1.1.1 is already the address of FastEthernet0/0 (line 3)\n"
+        "        error[address-repeated]: 10.1.1.1 is already the address of FastEthernet0/0 (line 3)\n"
     ) in ended.out
     ended = perhop("run", router)
     assert ended.code == 2

@@ -13,8 +13,10 @@ import pytest
 
 from conftest import Command, command_line
 
-COMMANDS = ["run", "check", "plot", "draw", "report", "export", "schema", "init", "completion"]
+COMMANDS = ["run", "check", "explain", "trace", "diff", "bounds", "plot", "draw", "report", "export"]
+COMMANDS += ["schema", "init", "completion", "convert"]
 COMMANDS += ["study", "study list", "study show", "study run", "design", "design wred", "design star"]
+COMMANDS += [f"design {name}" for name in ("policer", "shaper", "calls", "queue", "ring")]
 
 
 def test_version(perhop: Command) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import HANGS_AFTER_S, command_line, leftovers
+from perhop.command.terminal import say
 
 # Hours of work, with few samples.
 LONG = (
@@ -152,3 +153,56 @@ def test_who_interrupts_at_once_sees_no_traceback() -> None:
     ended = subprocess.run([sys.executable, "-c", loading], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (130, "")
     assert ended.stderr == "interrupted: nothing was written\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Signals) -> None:
+    """What it raises is raised before the command has begun."""
+    at_once = (
+        "import signal, sys\n"
+        "from perhop import interrupts\n"
+        "handle = interrupts.handle\n"
+        "def handled():\n"
+        "    handle()\n"
+        "    signal.raise_signal(int(sys.argv[1]))\n"
+        "interrupts.handle = handled\n"
+        "from perhop.command import main; main(['schema'])\n"
+    )
+    line = [sys.executable, "-c", at_once, str(int(number))]
+    ended = subprocess.run(line, capture_output=True, text=True, check=False)
+    word = "interrupted" if number == signal.SIGINT else "terminated"
+    assert (ended.returncode, ended.stderr) == (128 + number, f"{word}: nothing was written\n")
+
+
+@pytest.mark.parametrize("library", ["matplotlib.transforms", "numpy.ma", "polars.frame"])
+def test_a_library_with_native_code_ends_its_work_first(library: str) -> None:
+    """It answers an exception in what it calls with an error of its own."""
+    working = (
+        "import os, signal, sys, time\n"
+        "from perhop import interrupts\n"
+        "interrupts.handle()\n"
+        "work = 'import os; os.kill(os.getpid(), 15)\\nfor _ in range(9): pass\\ndone.append(1)'\n"
+        "done = []\n"
+        "try:\n"
+        "    exec(work, {'__name__': sys.argv[1], 'done': done})\n"
+        "    time.sleep(60)\n"
+        "finally: print(done)\n"
+    )
+    line = [sys.executable, "-c", working, library]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=50, check=False)
+    assert (ended.returncode, ended.stdout) == (143, "[1]\n")
+
+
+def test_a_message_is_a_line_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a signal has to say must not follow on the same line."""
+    written = []
+
+    class Disturbed:
+        def write(self, text: str) -> None:
+            written.append(text)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "stderr", Disturbed())
+    with pytest.raises(KeyboardInterrupt):
+        say("written to out")
+    assert written == ["written to out\n"]

@@ -1,126 +1,124 @@
-"""Signals at random moments of whole runs: results stay whole, nothing hidden remains, and messages are true.
+"""Signals at random moments of every command that writes.
 
-`PERHOP_SIGNALS` sets their number: 300, or 10,000 where something of saving has changed.
+Results stay whole, nothing hidden remains, and messages are true. `PERHOP_SIGNALS` is the number of signals
+for each command: 30, or 10,000 where something of saving has changed.
 """
 
 from __future__ import annotations
 
 import os
 import random
-import re
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from conftest import HANGS_AFTER_S, leftovers
+from disk_model import Tree
+from forks import MODULES, PLOTTING, Ended, Forks
+from perhop.interrupts import ENDING
 from perhop.saved import Saved
+from writing import COMMANDS, Writing, lay_out, save_runs, trees, untrue
 
-SIGNALS = int(os.environ.get("PERHOP_SIGNALS", "300"))
-# Tests that share them, so that several processors do.
-PARTS = 3
+SIGNALS = int(os.environ.get("PERHOP_SIGNALS", "30"))
+# One of so many commands imports what it needs, as it does for a user; the others find it loaded.
+IMPORTS = 50
+# A signal comes at a moment of the usual time of a command, or up to a tenth later, when it has ended.
+LATEST = 1.1
 # What a command may end with: done, an exit code of its own, or, once all is written, by the signal itself.
-ENDINGS = {0, *(128 + number for number in (1, 2, 15)), *(-number for number in (1, 2, 15))}
-
-# Runs in a process of its own, which has loaded no more than the command line: each run is a child of it, and
-# spared the start of Python. A line on its input is the number of a run and its seed.
-_RUNNER = """\
-import os, sys
-import perhop.command
-from perhop.__main__ import main
-
-for line in sys.stdin:
-    number, seed = line.split()
-    child = os.fork()
-    if child == 0:
-        said = os.open(f"{number}.err", os.O_WRONLY | os.O_CREAT)
-        os.dup2(said, 2)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.argv = ["perhop", "run", "scenario.yaml", "--seed", seed, "-o", "out"]
-        main()
-    print(child, flush=True)
-    _, status = os.waitpid(child, 0)
-    print(os.waitstatus_to_exitcode(status), flush=True)
-"""
+ENDINGS = {0, *(128 + number for number in ENDING), *(-number for number in ENDING)}
 
 
-class Runner:
-    """Starts runs one after the other in a folder."""
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    found = tmp_path_factory.mktemp("base")
+    save_runs(found)
+    return found
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _RUNNER],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
 
-    def run(self, number: int, sent: signal.Signals | None = None, after_s: float = 0.0) -> tuple[int, str]:
-        """Return how a run ended and what it said; a signal is sent after so many seconds."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(f"{number} {number + 1}\n")
-        self._process.stdin.flush()
-        child = int(self._process.stdout.readline())
-        if sent is not None:
-            time.sleep(after_s)
-            # Its parent has not waited for it where it has ended before, so the number is still its own.
-            with suppress(ProcessLookupError):
-                os.kill(child, sent)
-        ended = int(self._process.stdout.readline())
-        file = self.folder / f"{number}.err"
-        said = file.read_text()
-        file.unlink()
-        return ended, said
+@pytest.fixture(scope="module")
+def forks(base: Path) -> Iterator[tuple[Forks, Forks]]:
+    """Where everything is loaded, and where nothing is."""
+    found = Forks(base, (*MODULES, *PLOTTING)), Forks(base, ())
+    yield found
+    for one in found:
+        one.end()
 
-    def __enter__(self) -> Runner:
-        return self
 
-    def __exit__(self, *raised: object) -> None:
-        self._process.communicate(timeout=HANGS_AFTER_S)
+class Disturbed:
+    """A command in a folder, run with one seed and the other, and disturbed by signals."""
+
+    def __init__(self, writing: Writing, folder: Path) -> None:
+        self.folder, self._writing = folder, writing
+        self._usual_s: dict[Forks, float] = {}
+        #: What the targets hold, by seed, and what else is in the folder.
+        self._made: dict[int, dict[str, Tree]] = {}
+        self._names: set[str] = set()
+
+    def first(self, forks: Forks) -> None:
+        """Run it undisturbed, to know how long it takes and what it makes."""
+        for seed in (1, 2):
+            ended = self._run(forks, seed)
+            assert ended.code == 0, ended.said
+            self._made[seed] = trees(self.folder, self._writing)
+            self._usual_s[forks] = ended.lasted_s
+        assert all(self._made[1][one] != self._made[2][one] for one in self._writing.targets)
+        self._names = {path.name for path in self.folder.iterdir()}
+
+    def _run(self, forks: Forks, seed: int, **told: object) -> Ended:
+        return forks.run(self.folder, self._writing.line.format(seed=seed).split(), **told)
+
+    def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
+        """Return how the command ended, and generate what is not as promised."""
+        old = trees(self.folder, self._writing)
+        seed = 2 if old == self._made[1] else 1
+        sent, after_s = draw.choice(ENDING), self._usual_s[forks] * draw.uniform(0.0, LATEST)
+        ended = self._run(forks, seed, signal=sent, after_s=after_s)
+        if ended.code == 0:
+            # The machine may be busier than before, or less.
+            self._usual_s[forks] += 0.1 * (ended.lasted_s - self._usual_s[forks])
+        found = trees(self.folder, self._writing)
+        return f"{ended.code}{'' if found == old else ', written'}", self._wrong(ended, old, seed, found)
+
+    def _wrong(self, ended: Ended, old: dict[str, Tree], seed: int, found: dict[str, Tree]) -> Iterator[str]:
+        wrong = [*untrue(ended.code, ended.said, old, self._made[seed], found)]
+        if ended.code not in ENDINGS:
+            wrong.append("another exit code")
+        if leftovers(self.folder):
+            wrong.append(f"{leftovers(self.folder)} remain")
+        if {path.name for path in self.folder.iterdir()} != self._names:
+            wrong.append("a name is gone, or a new one there")
+        yield from (f"{one}; code {ended.code} after {ended.lasted_s:.4f} s: {ended.said}" for one in wrong)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(PARTS))
-def test_results_survive_signals_at_any_time(scenario: Path, part: int) -> None:
-    folder = scenario.parent
-    scenario.rename(folder / "scenario.yaml")
-    with Runner(folder) as runner:
-        _survive(folder, runner, random.Random(part))
-
-
-def _survive(folder: Path, runner: Runner, draw: random.Random) -> None:
-    begin = time.monotonic()
-    for number in range(3):
-        assert runner.run(number)[0] == 0
-    usual_s = (time.monotonic() - begin) / 3
-    endings = set()
-    for number in range(3, 3 + SIGNALS // PARTS):
-        before = Saved.open(folder / "out").manifest["seed"]
-        # Half of them in the last third, in which numpy and polars are loaded and results saved.
-        after_s = usual_s * (draw.uniform(0.0, 1.1) if draw.random() < 0.5 else draw.uniform(0.6, 1.1))
-        sent = draw.choice([signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-        ended, said = runner.run(number, sent, after_s)
-        told = f"{sent.name} after {after_s:.3f} s of {usual_s:.3f}: {ended}, {said}"
-        assert ended in ENDINGS, told
-        assert not re.search("internal error|Traceback|Panic|panicked", said), told
-        assert leftovers(folder) == [], told
-        assert {path.name for path in folder.iterdir()} == {"out", "scenario.yaml"}, told
-        after = Saved.open(folder / "out").manifest["seed"]
-        assert after in (before, number + 1), told
-        if "nothing was written" in said:
-            assert after == before, told
-        if "written" in said.replace("nothing was written", "") or ended == 0:
-            assert after == number + 1, told
-        endings.add((ended, after == before))
-    if SIGNALS >= 300:
-        assert len(endings) > 2, endings
+@pytest.mark.parametrize("name", COMMANDS)
+def test_results_survive_signals_at_any_time(
+    name: str,
+    base: Path,
+    forks: tuple[Forks, Forks],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
+) -> None:
+    folder = tmp_path / "folder"
+    lay_out(folder, COMMANDS[name], base)
+    disturbed, draw = Disturbed(COMMANDS[name], folder), random.Random(f"{name} {SIGNALS}")
+    for one in forks:
+        disturbed.first(one)
+    endings, wrong = Counter[str](), []
+    for number in range(SIGNALS):
+        ending, found = disturbed.once(forks[number % IMPORTS == 0], draw)
+        endings[ending] += 1
+        wrong += [f"{number}: {one}" for one in found]
+    record_property("endings", dict(endings))
+    assert wrong == []
+    # They came while the command was at work, and not only before or after.
+    assert len(endings) > 2, endings
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

@@ -10,7 +10,7 @@ import errno
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +145,25 @@ def test_two_signals_at_once(tmp_path: Path, shim: Disk) -> None:
         save(tmp_path / "out", "new")
     assert content(tmp_path / "out") == "new"
     assert leftovers(tmp_path) == []
+
+
+def test_a_pool_of_threads_is_never_torn_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a signal raises would leave it with a lock that nobody releases, and its threads wait for ever."""
+    save(tmp_path / "out", "old")
+    interrupts.written.clear()
+    sync_all, done = disk.sync_all, []
+
+    def disturbed(paths: Sequence[Path]) -> None:
+        signal.raise_signal(signal.SIGTERM)
+        sync_all(paths)
+        done.extend(paths)
+
+    monkeypatch.setattr(disk, "sync_all", disturbed)
+    with pytest.raises(SystemExit):
+        save(tmp_path / "out", "new")
+    assert len(done) == 6
+    assert content(tmp_path / "out") == "old"
+    assert (interrupts.written, leftovers(tmp_path)) == ([], [])
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS], ids=errno.errorcode.get)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from conftest import SCENARIO
+from disk_model import Tree, tree
 from perhop import Scenario
 
 
@@ -67,3 +70,32 @@ def lay_out(folder: Path, writing: Writing, runs: Path) -> None:
     (folder / "overload.yaml").write_text(SCENARIO)
     for one in writing.needs:
         shutil.copytree(runs / one, folder / one)
+
+
+def trees(folder: Path, writing: Writing) -> dict[str, Tree]:
+    """What each target of a command holds now."""
+    return {one: tree(folder / one) for one in writing.targets}
+
+
+def untrue(
+    code: int, said: str, old: Mapping[str, Tree], new: Mapping[str, Tree], found: Mapping[str, Tree]
+) -> Iterator[str]:
+    """Generate what a command that was disturbed must not leave or say.
+
+    `old` is what its targets held before, `new` what they hold where nothing disturbs it, `found` what they
+    hold after it ended with `code`.
+    """
+    for one, there in found.items():
+        if there not in (old[one], new[one]):
+            yield f"{one} is neither the earlier result nor the new one"
+    if re.search("internal error|Traceback|Panic|panicked|Exception ignored", said):
+        yield "what it says is for its developers"
+    if code == 0 and found != new:
+        yield "done, and not everything is in place"
+    if code > 0 and not re.search(r"^(error|interrupted|terminated): ", said, re.MULTILINE):
+        yield "no message"
+    if "nothing was written" in said and found != old:
+        yield "something was written"
+    for one in old:
+        if f"`{one}`" in said.partition("written before: ")[2] and found[one] != new[one]:
+            yield f"{one} was not written"

@@ -9,10 +9,10 @@ Layers, from the bottom up; a module imports only modules of lower layers, or of
 cycle (`tests/test_imports.py`):
 
 1. `errors`, `_core` (the extension module, in Rust), `palette`, `interrupts`, `disk`
-2. `quantity`, `loading`, `locking`, `manifest`, `saved`, `targets`, `saving`, `frames`, `tables`,
-   `schema_types`, `document`, `ports`
-3. `configuration`, `results`, `capturing`, `design`
-4. `running`, `draw`, `page`, `compare`, `interchange`
+2. `quantity`, `loading`, `shape`, `layout`, `locking`, `manifest`, `saved`, `targets`, `saving`, `frames`,
+   `tables`, `schema_types`, `document`, `ports`
+3. `configuration`, `rules`, `suppression`, `checking`, `results`, `capturing`, `design`
+4. `running`, `bounds`, `draw`, `page`, `compare`, `interchange`
 5. `batch`, `repeating`, `inference`, `live`
 6. `scenario`
 7. `study`
@@ -40,6 +40,7 @@ from perhop.errors import (
 )
 
 if TYPE_CHECKING:
+    from perhop.checking import check
     from perhop.configuration import Configuration
     from perhop.document import schema
     from perhop.results import Results
@@ -58,12 +59,14 @@ __all__ = [
     "UnknownNameError",
     "UnreadableFileError",
     "__version__",
+    "check",
     "run",
     "schema",
     "sweep",
 ]
 
 _MODULES = {
+    "check": "perhop.checking",
     "Configuration": "perhop.configuration",
     "Results": "perhop.results",
     "Scenario": "perhop.scenario",

@@ -15,9 +15,11 @@ __all__ = [
     "Run",
     "Warnings",
     "__version__",
+    "bounds",
     "check",
     "check_router",
     "confidence_95",
+    "distinct_packets",
     "drop_curves",
     "envelope",
     "is_router_configuration",
@@ -28,11 +30,17 @@ __all__ = [
     "live_results",
     "load",
     "load_json",
+    "matched_lines",
+    "moved_packets",
     "quantity",
+    "reach_queues",
     "resolve",
     "router_text",
+    "rules",
     "schema",
     "start",
+    "trace_packet",
+    "waits",
 ]
 
 __version__: str
@@ -120,6 +128,21 @@ def load_json(json: str, base: str | PathLike[str], overrides: Sequence[tuple[st
 def resolve(json: str, base: str | PathLike[str]) -> str:
     """Return a scenario, unchecked, with router configurations replaced by policies, rates and rings."""
 
+def bounds(scenario_json: str, base: str | PathLike[str]) -> str:
+    """Return the bounds of a scenario by network calculus: JSON with `queues` and `classes`."""
+
+def waits(
+    scenario_json: str,
+    base: str | PathLike[str],
+    seed: int,
+    expedited: Sequence[tuple[str, str, int]],
+) -> str:
+    """Simulate one replication; return the longest delays and queues.
+
+    JSON with `queues`, and `expedited`: E_a and E_p of RFC 3246 of the given queues, each as port, queue and
+    bits per second. Raises `ValueError` for a queue that does not exist.
+    """
+
 def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
     """Check a file with a scenario or only policies; return its kind and the warnings."""
 
@@ -127,13 +150,41 @@ def check_router(
     text: str,
     platform: str | None = None,
     assume: dict[str, str] | None = None,
-    policies: bool = True,
+    detail: Literal["policies", "lines", "remarks"] = "policies",
 ) -> str:
     """Read a router's configuration.
 
-    JSON with `lines` (number, state, text, note, block), `counts` by state, `diagnostics`, and `router`, the
-    configured interfaces and policies; see `perhop.core_types.RouterReport`.
+    JSON with `lines` (number, state, text, note, block), `counts` by state, `diagnostics`, and, where
+    `detail` is `policies`, `router`, the configured interfaces and policies; see
+    `perhop.core_types.RouterReport`. With `remarks`, `lines` are only those that may change what packets
+    experience or have a diagnostic.
     """
+
+def trace_packet(node: str, packet: str) -> str:
+    """Return all ways of a packet through a node, both as text; see `perhop.tracing`. Raises `ValueError`."""
+
+def reach_queues(node: str) -> str:
+    """Return for every queue of a node's output policy a packet that gets there, or none, as JSON.
+
+    Raises `ValueError`.
+    """
+
+def matched_lines(
+    text: str, policy: str, node: str, packet: str, assume: dict[str, str] | None = None
+) -> str:
+    """Return by which lines of a configuration a packet belongs to classes, as JSON. Raises `ValueError`."""
+
+def moved_packets(before: str, after: str) -> str:
+    """Return packets that wait in another queue of the second node than of the first, as JSON.
+
+    Raises `ValueError`.
+    """
+
+def distinct_packets(capture: bytes) -> str:
+    """Return the distinct packets of a capture and their counts, as JSON. Raises `ValueError`."""
+
+def rules() -> str:
+    """Return all rules of `perhop check` as JSON: `id`, `severity` and `page`, which is Markdown."""
 
 def is_router_configuration(text: str) -> bool:
     """Return whether a text looks like a router configuration."""

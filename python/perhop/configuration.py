@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, Literal, TypedDict, cast
 
 from perhop import _core
 from perhop.core_types import RecognizedPlatform, RouterReport
@@ -20,10 +20,12 @@ from perhop.errors import InvalidInputError
 from perhop.loading import unreadable
 from perhop.saved import Saved
 from perhop.schema_types import RouterConfiguration
+from perhop.shape import OrNull
 from perhop.tables import Cell, Column, Table, notebook
 
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
 FILE = "configuration.json"
+_SHAPE = [{"file": str, "lines": [{"line": int, "text": str, "state": str, "message": OrNull(str)}]}]
 # States that need no attention.
 _QUIET = ("modelled", "irrelevant")
 # Longer configurations are collapsed in a report.
@@ -33,6 +35,8 @@ _SHORT = 40
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
 # A class of a policy, or its definition.
 _CLASS = re.compile(r"class(?:-map)?\s+(?:type\s+\S+\s+)?(?:match-(?:all|any)\s+)?(\S+)")
+#: How much is said of a configuration: also the resulting policies, every line, or what needs attention.
+Detail = Literal["policies", "lines", "remarks"]
 #: The name of standard input.
 STANDARD_INPUT = Path("-")
 
@@ -67,18 +71,19 @@ def checked(
     platform: str | None = None,
     assume: Mapping[str, str] | None = None,
     *,
-    policies: bool = True,
+    detail: Detail = "policies",
 ) -> RouterReport:
     """Return what a router configuration says, read as that of `platform` and with assumed class-maps.
 
-    Without `policies` there is no key `router`, by far the largest part.
+    Only with the `detail` of `policies` is there the key `router`, by far the largest part; `remarks` leaves
+    out the lines that need no attention, and cannot be had with assumptions.
 
     Raises:
         InvalidInputError: there is no such platform, or an assumption is none or about no class.
 
     """
     try:
-        found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items()), policies))
+        found: RouterReport = json.loads(_checked(text, platform, tuple((assume or {}).items()), detail))
     except ValueError as error:
         message, help = (*error.args, None)[:2]
         if not str(message).startswith("assume "):
@@ -123,8 +128,8 @@ def checked_as(text: str, configuration: RouterConfiguration) -> RouterReport:
 
 
 @lru_cache(maxsize=4)
-def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...], policies: bool) -> str:
-    options: dict[str, Any] = {"policies": policies}
+def _checked(text: str, platform: str | None, assume: tuple[tuple[str, str], ...], detail: Detail) -> str:
+    options: dict[str, Any] = {"detail": detail}
     if platform is not None:
         options["platform"] = platform
     if assume:
@@ -177,6 +182,19 @@ def refuse_unsupported(platform: RecognizedPlatform | None) -> None:
             f"this is a configuration of {DIALECTS[dialect]}, which perhop does not simulate ({because})",
             "`perhop check` shows what is recognized; --platform reads it as that of another platform",
         )
+
+
+def folded(name: str) -> str:
+    """Return the name of an interface as it is compared."""
+    return name.lower().replace(" ", "")
+
+
+def is_short_for(short: str, name: str) -> bool:
+    """Whether `short` is an abbreviation of `name`: the same numbers after the beginning of the word."""
+    parts = [re.fullmatch(r"([a-z-]+)(.*)", folded(one)) for one in (short, name)]
+    if not parts[0] or not parts[1]:
+        return folded(short) == folded(name)
+    return parts[1][1].startswith(parts[0][1]) and parts[0][2] == parts[1][2]
 
 
 def _peeked() -> bytes:
@@ -261,5 +279,5 @@ def kept(routers: Iterable[Path]) -> str | None:
 
 def configurations(saved: Saved) -> list[Configuration]:
     """Return the router configurations stored with results."""
-    found = saved.json(FILE) if FILE in saved else []
+    found = saved.json(FILE, _SHAPE) if FILE in saved else []
     return [Configuration(one["file"], one["lines"]) for one in found]

@@ -39,11 +39,14 @@ class RouterDiagnostic(TypedDict):
     """An error or a warning about a line of a router configuration, and what the router does with it."""
 
     line: int
-    severity: Literal["error", "warning"]
+    severity: Literal["error", "warning", "note"]
+    rule: str
     message: str
     router: str
     #: The interfaces whose policies it concerns.
     interfaces: list[str]
+    #: The line as it had better be, where other words in it mend it.
+    fixed: NotRequired[str]
 
 
 class Wire(TypedDict):
@@ -204,6 +207,8 @@ class RouterPort(TypedDict):
     """An interface of a router, or a part or circuit of one."""
 
     name: str
+    #: The interface that it is, or is a part or circuit of.
+    interface: str
     #: Where it is defined.
     line: int
     shutdown: bool

@@ -44,7 +44,9 @@ class InvalidInputError(PerhopError):
 class Diagnostic(TypedDict):
     """An error or a warning about a place in a file; what does not apply is `None`."""
 
-    severity: Literal["error", "warning"]
+    severity: Literal["error", "warning", "note"]
+    #: The rule of `perhop check` that found it.
+    rule: str
     file: str | None
     line: int | None
     column: int | None

@@ -6,7 +6,7 @@ only its summary needs no frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from perhop import _core
+from perhop.layout import Kind
 from perhop.loading import damaged
 
 if TYPE_CHECKING:
@@ -24,6 +25,12 @@ if TYPE_CHECKING:
     #: The values of a column; text as codes and the names that they stand for.
     Column = npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]
 
+# Whether a type of polars is what a column is to hold.
+_HOLDS: Mapping[Kind, Callable[[pl.DataType], bool]] = {
+    "text": lambda found: isinstance(found, pl.Enum),
+    "count": lambda found: found == pl.UInt64,
+    "float": lambda found: found == pl.Float64,
+}
 # Columns that count the drops of one cause start with this.
 _CAUSE = "dropped_"
 
@@ -40,12 +47,31 @@ def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
     return pl.DataFrame([series(name, column) for name, column in columns.items()])
 
 
-def read_parquet(file: Path, content: bytes) -> pl.DataFrame:
-    """Return the table in the content of a Parquet file; raises `UnreadableFileError`."""
+def of_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, type]) -> pl.DataFrame:
+    """Return rows as a frame whose columns have these types, also where no row has a value."""
+    return pl.DataFrame([dict(row) for row in rows], schema=dict(columns))
+
+
+def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.DataFrame:
+    """Return the table in the content of a Parquet file.
+
+    Raises:
+        UnreadableFileError: it is none, or one of `columns` is missing, has gaps or holds something else.
+
+    """
     try:
-        return pl.read_parquet(BytesIO(content))
-    except pl.exceptions.PolarsError as error:
+        table = pl.read_parquet(BytesIO(content))
+    # What is no Parquet at all may also be a panic of its reader.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise damaged(file, str(error).splitlines()[0]) from error
+    for name, kind in columns.items():
+        if name not in table.columns:
+            raise damaged(file, f"there is no column `{name}`")
+        if not _HOLDS[kind](table.schema[name]):
+            raise damaged(file, f"column `{name}` holds {table.schema[name]} in place of {kind}")
+        if table[name].null_count():
+            raise damaged(file, f"column `{name}` has gaps")
+    return table
 
 
 def as_parquet(table: pl.DataFrame) -> bytes:

@@ -34,9 +34,9 @@ _handled: list[signal.Signals] = []
 # How soon a signal comes again that arrived where nothing can be raised.
 _AGAIN_AFTER_S = 0.01
 
-# Modules in which nothing is raised: an import that is torn apart leaves half a module behind, and polars and
-# numpy call Python from native code, which answers an unexpected exception with a panic or another error.
-_UNBROKEN = {"importlib", "_frozen_importlib", "numpy", "polars"}
+# Modules in which nothing is raised: an import that is torn apart leaves half a module behind, and the others
+# call Python from native code, which answers an unexpected exception with a panic or another error.
+_UNBROKEN = {"importlib", "_frozen_importlib", "matplotlib", "numpy", "polars"}
 
 
 def handle() -> None:
@@ -157,8 +157,8 @@ class Deferral:
         """Handle signals as before within the block, for work that may be given up."""
         self._admits = True
         try:
-            for number in self._received:
-                self._pass_on(number, None)
+            while self._received:
+                self._pass_on(self._received.pop(0), None)
             yield
         finally:
             self._admits = False

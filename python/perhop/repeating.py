@@ -13,6 +13,7 @@ import polars as pl
 from perhop import _core
 from perhop.document import Document
 from perhop.errors import InvalidInputError, ScenarioError
+from perhop.frames import read_parquet
 from perhop.quantity import counted
 from perhop.results import Results
 from perhop.running import Progress, simulate
@@ -184,7 +185,9 @@ def _of_tables(before: Results, now: Results) -> Iterator[Difference]:
         if name not in now.names or name not in before.names:
             yield Difference(file, 0, 0, "is not made now" if name in before.names else "was not saved")
         elif before.encoded(name) != now.encoded(name):
-            yield from _of_table(file, before.table(name), now.table(name))
+            # Without the check of its columns: another version may have had others.
+            saved = read_parquet(Path(file), before.encoded(name), {})
+            yield from _of_table(file, saved, now.table(name))
 
 
 def _of_table(file: str, before: pl.DataFrame, now: pl.DataFrame) -> Iterator[Difference]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -12,23 +12,33 @@ from typing import TYPE_CHECKING, Any, Literal
 from perhop import _core, disk, manifest
 from perhop.core_types import DropCurves
 from perhop.document import typed
-from perhop.errors import InvalidInputError, UnknownNameError
+from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
+from perhop.layout import SUMMARY, TABLES
 from perhop.loading import damaged
 from perhop.manifest import json_text
 from perhop.ports import resolved
 from perhop.saved import Saved
 from perhop.saving import whole_folder
 from perhop.schema_types import ScenarioConfig
+from perhop.shape import require
 from perhop.tables import class_table, notebook
 
 if TYPE_CHECKING:
     import polars as pl
 
     from perhop.frames import Column
+    from perhop.verdicts import Telephony, Verdict
 
 # Encoded empty tables by their columns: half of the tables of most runs are empty, and encoding one takes as
 # long as encoding a table with rows.
 _EMPTY_TABLES: dict[tuple[object, ...], bytes] = {}
+
+# The shape of a run's manifest, besides what every manifest has.
+_MANIFEST = {
+    "seed": int,
+    "replications": int,
+    "tables": {table: dict.fromkeys(columns, str) for table, columns in TABLES.items()},
+}
 
 
 @dataclass(repr=False)
@@ -70,7 +80,7 @@ class Results:
 
         Raises:
             UnknownNameError: there is no such table.
-            UnreadableFileError: the file of a loaded table is not Parquet.
+            UnreadableFileError: the file of a loaded table is not one that perhop writes.
 
         """
         if name not in self._frames:
@@ -79,10 +89,19 @@ class Results:
             from perhop import frames  # lazy: polars, which a run without tables does not need
 
             columns = self._columns[name]
-            self._frames[name] = (
-                frames.read_parquet(*columns) if isinstance(columns, tuple) else frames.frame(columns)
-            )
+            if not isinstance(columns, tuple):
+                self._frames[name] = frames.frame(columns)
+            else:
+                self._frames[name] = frames.read_parquet(*columns, TABLES.get(name, {}))
+                if name == "classes":
+                    self._require_classes(columns[0], self._frames[name])
         return self._frames[name]
+
+    def _require_classes(self, file: Path, table: pl.DataFrame) -> None:
+        """Refuse a table without a row for each class of the summary in every replication."""
+        classes = {group["class"] for group in self.summary["classes"]}
+        if {*table["class"]} != classes or table.height != len(classes) * self.replications:
+            raise damaged(file, "it does not have a row for each class of summary.json and replication")
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Results:
@@ -107,20 +126,18 @@ class Results:
                 "give a folder that `perhop run -o` wrote",
             )
         found = saved.manifest
-        try:
-            return cls(
-                summary=saved.json("summary.json"),
-                scenario=typed(saved.json("scenario.json")),
-                seed=found["seed"],
-                replications=found["replications"],
-                units=found["tables"],
-                _columns={
-                    name: (saved.folder / f"{name}.parquet", saved.content(f"{name}.parquet"))
-                    for name in found["tables"]
-                },
-            )
-        except KeyError as error:
-            raise damaged(saved.folder / manifest.MANIFEST, f"there is no {error}") from error
+        require(saved.folder / manifest.MANIFEST, found, _MANIFEST)
+        return cls(
+            summary=_summary(saved),
+            scenario=_scenario(saved),
+            seed=found["seed"],
+            replications=found["replications"],
+            units=found["tables"],
+            _columns={
+                name: (saved.folder / f"{name}.parquet", saved.content(f"{name}.parquet"))
+                for name in found["tables"]
+            },
+        )
 
     def all_drop_curves(self) -> list[DropCurves]:
         """Return the configured drop probabilities of every queue with early drops.
@@ -144,6 +161,54 @@ class Results:
         from perhop import frames  # lazy: polars
 
         return frames.shares(self.classes, of)
+
+    def verdicts(
+        self,
+        codec: str | None = None,
+        jitter_buffer: str | None = None,
+        *,
+        burst_ratio: float = 1.0,
+        advantage: float = 0.0,
+    ) -> pl.DataFrame:
+        """Return what a practitioner would say of each class; docs/verdicts.md describes the columns.
+
+        Args:
+            codec: the codec of calls, by default `g711`; `perhop.verdicts.emodel.CODECS` lists them.
+            jitter_buffer: the de-jitter buffer of the telephones, by default `60ms`.
+            burst_ratio: BurstR of ITU-T G.107, 1 for losses at random.
+            advantage: the advantage factor A of ITU-T G.107.
+
+        Raises:
+            InvalidInputError: there is no such codec, or a value is out of range.
+
+        """
+        from perhop import frames, verdicts  # lazy: polars
+
+        assumed = verdicts.Telephony.of(codec, jitter_buffer, burst_ratio, advantage)
+        return frames.of_rows([verdicts.row(one) for one in self.judged(assumed)], verdicts.COLUMNS)
+
+    def judged(self, telephony: Telephony) -> list[Verdict]:
+        """Return the verdict on each class as objects."""
+        from perhop import verdicts  # lazy: only those who ask for verdicts need it
+
+        classes = self._lists("classes", verdicts.CLASS_COLUMNS)
+        histogram = self._lists("histogram", verdicts.HISTOGRAM_COLUMNS)
+        return verdicts.judge(self.summary, self.scenario, classes, histogram, telephony)
+
+    def _lists(self, name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
+        """Return columns of a table as lists, without loading polars where the run is in memory."""
+        columns = self._columns[name]
+        if isinstance(columns, tuple):
+            return {one: self.table(name)[one].to_list() for one in wanted}
+        found = {}
+        for one in wanted:
+            column = columns[one]
+            found[one] = (
+                [column[1][code] for code in column[0].tolist()]
+                if isinstance(column, tuple)
+                else column.tolist()
+            )
+        return found
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -287,6 +352,40 @@ class Results:
         if empty is not None:
             _EMPTY_TABLES[empty] = content
         return content
+
+
+def _summary(saved: Saved) -> dict[str, Any]:
+    """Return the summary of a saved run; raises `UnreadableFileError` where perhop did not write it."""
+    file, found = saved.folder / "summary.json", saved.json("summary.json", SUMMARY)
+    for key in ("seed", "replications"):
+        if found[key] != saved.manifest[key]:
+            raise damaged(file, f"`{key}` is {found[key]}, and {saved.manifest[key]} in the manifest")
+    if not 0 <= found["warmup_s"] < found["duration_s"]:
+        raise damaged(file, f"`warmup_s` is {found['warmup_s']} of {found['duration_s']} s")
+    whole: dict[str, Any] = found
+    return whole
+
+
+def _scenario(saved: Saved) -> ScenarioConfig:
+    """Return the scenario of a saved run; raises `UnreadableFileError` where no run can have had it."""
+    found = saved.json("scenario.json", {})
+    try:
+        found = json.loads(_core.load_json(json.dumps(found), saved.folder, []).json)
+    except ScenarioError as error:
+        # Traces and captures are not saved, and needed only to repeat the run.
+        wrong = [one for one in error.diagnostics if one["severity"] == "error" and not _is_of_file(one)]
+        if wrong:
+            reason = ": ".join(filter(None, (wrong[0]["path"], wrong[0]["message"])))
+            raise damaged(saved.folder / "scenario.json", reason) from error
+    except ValueError as error:
+        # A number without bounds.
+        raise damaged(saved.folder / "scenario.json", str(error)) from error
+    return typed(found)
+
+
+def _is_of_file(diagnostic: Diagnostic) -> bool:
+    """Whether a diagnostic is about a file that a scenario names."""
+    return diagnostic["path"].endswith((".trace.file", ".pcap.file"))
 
 
 def _key_of_empty(columns: Mapping[str, Column]) -> tuple[object, ...] | None:

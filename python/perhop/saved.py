@@ -13,6 +13,7 @@ from perhop import disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.loading import damaged, is_file, read_bytes, unreadable
 from perhop.manifest import MANIFEST, Kind, is_safe
+from perhop.shape import require
 
 # How often a folder is read anew that another process replaces meanwhile.
 _ATTEMPTS = 20
@@ -112,12 +113,14 @@ class Saved:
             raise UnreadableFileError(f"`{self.folder}` was saved without {name}")
         return self.contents[name]
 
-    def json(self, name: str) -> Any:  # noqa: ANN401 - whatever it holds
-        """Return what a JSON file holds."""
+    def json(self, name: str, shape: object) -> Any:  # noqa: ANN401 - what has that shape
+        """Return what a JSON file holds; raises `UnreadableFileError` where that has another shape."""
         try:
-            return json.loads(self.content(name))
+            found = json.loads(self.content(name), parse_constant=_refused)
         except (ValueError, RecursionError) as error:
             raise damaged(self.folder / name, str(error)) from error
+        require(self.folder / name, found, shape)
+        return found
 
     def within(self, name: str) -> Saved:
         """Return a folder in this one, which has a manifest of its own."""
@@ -134,6 +137,10 @@ class Saved:
         """Return the names of the folders in this one that have manifests of their own."""
         ends = f"/{MANIFEST}"
         return [name.removesuffix(ends) for name in self.contents if name.endswith(ends)]
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON")
 
 
 def kind_of(folder: Path) -> Kind | None:

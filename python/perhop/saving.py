@@ -24,7 +24,7 @@ from pathlib import Path
 
 from perhop import disk, manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
-from perhop.interrupts import deferred, written
+from perhop.interrupts import Deferral, deferred, written
 from perhop.locking import forget_all, held, is_abandoned, locked, release_all, reserve, stem
 from perhop.manifest import MANIFEST, json_text
 from perhop.targets import Place, as_invalid, place_of
@@ -33,6 +33,8 @@ __all__ = ["check_target", "give_up", "json_text", "replace_file", "whole_file",
 
 # Hidden names that exist now, for the end of the process.
 _unfinished: set[Path] = set()
+# So many files are put on the disk before a signal is handled: tenths of a second on a slow disk.
+_UNINTERRUPTED = 64
 # The suffix of a hidden name: whose content is new, and whose was in place before.
 _NEW, _OLD = "new", "old"
 
@@ -86,15 +88,22 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
                 disk.make_folder(new)
                 with signals.admitted():
                     yield new
-                    _put_on_disk(new)
+                _put_on_disk(new, signals)
                 _put_in_place(new, place, target)
         finally:
             _forget(new)
 
 
-def _put_on_disk(new: Path) -> None:
-    """Wait until the files and names in a new folder are on the disk."""
-    disk.sync_all([new, *manifest.inside(new)])
+def _put_on_disk(new: Path, signals: Deferral) -> None:
+    """Wait until the files and names in a new folder are on the disk; signals are handled now and then.
+
+    Not meanwhile: an exception within the locks of a pool of threads leaves it waiting for ever.
+    """
+    paths = [new, *manifest.inside(new)]
+    for begin in range(0, len(paths), _UNINTERRUPTED):
+        disk.sync_all(paths[begin : begin + _UNINTERRUPTED])
+        with signals.admitted():
+            pass
 
 
 def _put_in_place(new: Path, place: Place, target: Path) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Self, TypedDict
 
 from perhop import _core
+from perhop.bounds import bounds_of
 from perhop.capturing import Captures
 from perhop.configuration import STANDARD_INPUT, configured, read, router_text
 from perhop.document import Document, overrides
@@ -18,6 +19,9 @@ from perhop.quantity import quantity
 from perhop.results import Results
 from perhop.running import Engine, Progress, Snapshot, simulate
 from perhop.schema_types import RouterConfiguration, ScenarioConfig
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class RouterOptions(TypedDict):
@@ -176,6 +180,23 @@ class Scenario(Document):
             progress=progress,
             captures=Captures.of(pcap, pcap_links, snap_length),
         )
+
+    def bounds(self, *, end_to_end: bool = False) -> pl.DataFrame:
+        """Return what each queue is guaranteed, by network calculus, as a polars frame.
+
+        Rates in bits per second, delays in seconds from arrival to the last bit on the wire, backlogs in IP
+        bytes and packets; null where there is no bound, and `reason` says why. docs/bounds.md has the
+        formulas.
+
+        Args:
+            end_to_end: return the worst-case delay of each class of traffic from end to end instead.
+
+        Raises:
+            ScenarioError: the scenario is not valid.
+
+        """
+        found = bounds_of(self)
+        return found.class_frame() if end_to_end else found.frame()
 
     def _repr_html_(self) -> str:
         """Draw the network and the policies in a notebook."""

@@ -15,6 +15,7 @@ from perhop import disk, manifest
 from perhop.batch import Job, simulate_all
 from perhop.document import as_text
 from perhop.errors import InvalidInputError
+from perhop.loading import damaged
 from perhop.manifest import json_text
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import share_of
@@ -24,12 +25,21 @@ from perhop.running import Progress, processors
 from perhop.saved import Saved
 from perhop.saving import whole_folder
 from perhop.scenario import Scenario
+from perhop.shape import ByName
 from perhop.tables import Cell, Column, Table, notebook, replicated, sortable
 
 #: The file that marks a folder as holding a sweep.
 FILE = "sweep.json"
 # Version of the layout of the files; a change that could break a reader increments it.
 SCHEMA_VERSION = 1
+# The shape of the file, as far as it is read again.
+_SHAPE = {
+    "scenario": str,
+    "parameters": [str],
+    "seed": int,
+    "replications": int,
+    "points": [{"set": ByName(str), "folder": str}],
+}
 
 
 @dataclass(frozen=True)
@@ -146,11 +156,14 @@ class Sweep:
 
         """
         saved = Saved.open(folder, "sweep")
-        document = saved.json(FILE)
+        document = saved.json(FILE, _SHAPE)
+        parameters = tuple(document["parameters"])
+        if not document["points"] or any(tuple(one["set"]) != parameters for one in document["points"]):
+            raise damaged(saved.folder / FILE, "not every point has a value for each of its parameters")
         points = [Point(one["set"], Results.of(saved.within(one["folder"]))) for one in document["points"]]
         return cls(
             document["scenario"],
-            tuple(document["parameters"]),
+            parameters,
             points,
             document["seed"],
             document["replications"],

@@ -39,7 +39,7 @@ study = App(
 )
 design = App(
     name="design",
-    help="Choose policy parameters for a goal, from published measurements: formula, numbers, IOS lines.",
+    help="Choose policy parameters for a goal: formula with its source, numbers, IOS lines.",
     help_format="plaintext",
     help_epilogue=examples.DESIGN,
     default_parameter=_SHOWN,
@@ -75,6 +75,13 @@ def _add(group: App, name: str, function: str, help: str, epilogue: str) -> None
 _add(app, "run", "run:run", "Simulate a scenario and show the results of each traffic class.", examples.RUN)
 _add(
     app,
+    "test",
+    "test:test",
+    "Run tests of policies: what is to hold of the results of scenarios and routers.",
+    examples.TEST,
+)
+_add(
+    app,
     "sweep",
     "sweep:sweep",
     "Simulate a scenario for several values of its parameters.",
@@ -87,6 +94,31 @@ _add(
     "Check scenarios and router configurations without running them.",
     examples.CHECK,
 )
+_add(
+    app,
+    "bounds",
+    "bounds:bounds",
+    "Show what each queue and class is guaranteed: rate, worst-case delay and backlog.",
+    examples.BOUNDS,
+)
+_add(
+    app, "explain", "explain:explain", "Say what the rules of `perhop check` find and why.", examples.EXPLAIN
+)
+_add(
+    app,
+    "trace",
+    "trace:trace",
+    "Show what becomes of a packet, or a packet that gets to a class.",
+    examples.TRACE,
+)
+_add(
+    app,
+    "convert",
+    "convert:convert",
+    "Convert policies: IOS to perhop's YAML and back, or to commands of Linux.",
+    examples.CONVERT,
+)
+_add(app, "diff", "diff:diff", "Show what a change of a router's configuration changes.", examples.DIFF)
 _add(app, "plot", "plot:plot", "Plot results: throughput, queues, delays, drop probabilities.", examples.PLOT)
 _add(
     app,
@@ -162,6 +194,31 @@ _add(
     "Choose the service rate of an EF class under WFQ for a delay.",
     examples.DESIGN_STAR,
 )
+_add(
+    design,
+    "policer",
+    "design:policer",
+    "Choose the burst of a policer, for TCP or for calls.",
+    examples.DESIGN_POLICER,
+)
+_add(design, "shaper", "design:shaper", "Choose the committed burst of a shaper.", examples.DESIGN_SHAPER)
+_add(
+    design,
+    "calls",
+    "design:calls",
+    "Say how many calls a link carries, by codec and framing.",
+    examples.DESIGN_CALLS,
+)
+_add(
+    design,
+    "queue",
+    "design:queue",
+    "Choose the limit of a queue and thresholds of WRED for a delay.",
+    examples.DESIGN_QUEUE,
+)
+_add(
+    design, "ring", "design:ring", "Choose the length of the transmit ring for a delay.", examples.DESIGN_RING
+)
 app.command(design)
 _add(
     live,
@@ -190,7 +247,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     given = sys.argv[1:] if arguments is None else arguments
     # The parser would take `-`, which means standard input, for an option.
     tokens = ["./-" if token == "-" else token for token in given]
-    interrupts.handle()
     warnings.showwarning = _warn
     output = streams.watched_output()
     try:
@@ -208,6 +264,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def _guarded(tokens: list[str], output: streams.Output) -> Exit:
     try:
         try:
+            # Not before: where a signal raises an exception, it is caught below.
+            interrupts.handle()
             return _dispatch(tokens)
         finally:
             # Little is left to do, and none of it may be interrupted.

@@ -91,6 +91,152 @@ def star(
     return _show(advice, json=json)
 
 
+def policer(
+    *,
+    rate: str | None = None,
+    rtt: str = "100ms",
+    mtu: str = "1500B",
+    calls: int | None = None,
+    codec: str = "g711",
+    interval: str | None = None,
+    jitter: str | None = None,
+    json: Json = False,
+) -> Exit:
+    """Choose the burst of a policer for TCP, or rate and burst for calls: formula, numbers, IOS lines.
+
+    Parameters
+    ----------
+    rate
+        Committed rate for TCP: 2Mb/s.
+    rtt
+        Round-trip time of TCP connections; default 100ms.
+    mtu
+        Maximum packet length in IP bytes; default 1500B.
+    calls
+        Calls at the same time, in place of a rate.
+    codec
+        The calls' codec; default g711.
+    interval
+        Time between packets of a call; by default the codec's.
+    jitter
+        Largest variation of delay before the policer; by default none.
+    json
+        Print the design as one JSON document.
+
+    """
+    if (rate is None) == (calls is None):
+        raise InvalidInputError("give either --rate or --calls", "--rate 2Mb/s for TCP, --calls 10 for voice")
+    if calls is not None:
+        return _show(design.voice_policer(calls, codec=codec, interval=interval, jitter=jitter), json=json)
+    return _show(design.policer(rate or "", rtt=rtt, mtu=mtu), json=json)
+
+
+def shaper(
+    *,
+    rate: str,
+    line: str,
+    traffic: str = "voice",
+    interval: str | None = None,
+    json: Json = False,
+) -> Exit:
+    """Choose the committed burst of a shaper: formula, numbers, IOS lines.
+
+    Parameters
+    ----------
+    rate
+        Rate to shape to: 2Mb/s.
+    line
+        Rate of the line behind it: 10Mb/s.
+    traffic
+        voice, for intervals of 10 ms (default), or data, for 125 ms.
+    interval
+        The interval in place of these: 20ms.
+    json
+        Print the design as one JSON document.
+
+    """
+    return _show(design.shaper(rate, line=line, traffic=traffic, interval=interval), json=json)
+
+
+def calls(
+    *,
+    bandwidth: str,
+    codec: str = "g711",
+    framing: str = "ethernet-wire",
+    interval: str | None = None,
+    share: float = 0.33,
+    json: Json = False,
+) -> Exit:
+    """Say how many calls a link carries, by codec and framing: formula, numbers, IOS lines.
+
+    Parameters
+    ----------
+    bandwidth
+        Rate of the link: 2Mb/s.
+    codec
+        g711 (default), g722, g726-32, g728, g729, g723-63, g723-53, gsm, ilbc-20, ilbc-30.
+    framing
+        The link's framing, as in scenarios: ethernet-wire (default), ppp, hdlc, aal5-mux, aal5-snap, raw.
+    interval
+        Time between packets of a call; by default the codec's.
+    share
+        Part of the link that calls may take; default 0.33.
+    json
+        Print the design as one JSON document.
+
+    """
+    advice = design.calls(bandwidth, codec=codec, framing=framing, interval=interval, share=share)
+    return _show(advice, json=json)
+
+
+def queue(
+    *,
+    bandwidth: str,
+    delay: str,
+    packet: str = "1500B",
+    rtt: str | None = None,
+    flows: int = 1,
+    json: Json = False,
+) -> Exit:
+    """Choose the limit of a queue and thresholds of WRED for a delay: formula, numbers, IOS lines.
+
+    Parameters
+    ----------
+    bandwidth
+        Bandwidth of the class: 2Mb/s.
+    delay
+        Maximum delay in the queue: 50ms.
+    packet
+        Largest packet of the class in IP bytes; default 1500B.
+    rtt
+        Round-trip time of TCP connections: says whether the queue keeps the link busy.
+    flows
+        TCP connections at the same time; default 1.
+    json
+        Print the design as one JSON document.
+
+    """
+    return _show(design.queue(bandwidth, delay, packet=packet, rtt=rtt, flows=flows), json=json)
+
+
+def ring(*, line: str, delay: str, packet: str = "1500B", json: Json = False) -> Exit:
+    """Choose the length of the transmit ring for the delay of priority packets: formula, numbers, IOS lines.
+
+    Parameters
+    ----------
+    line
+        Rate of the line: 512kb/s.
+    delay
+        What the ring may add to a priority packet's delay: 10ms.
+    packet
+        Largest packet on the line, with its framing; default 1500B.
+    json
+        Print the design as one JSON document.
+
+    """
+    return _show(design.ring(line, delay, packet=packet), json=json)
+
+
 def _whole(text: str) -> int:
     try:
         return int(text)

@@ -25,6 +25,17 @@ Examples:
   perhop run router.cfg              infer and report hosts and traffic
   perhop run router.cfg --interface gi0/1 --traffic flows.csv
   perhop run policy.txt --rate 50Mb/s --assume 'VOICE = dscp ef'
+  perhop run router.cfg --assert 'voice.delay_p99 < 20ms' --codec g729a-vad
+"""
+
+TEST = """\
+Examples:
+  perhop test policy.tests.yaml
+  perhop test examples/*.tests.yaml --only 'voice*'
+  perhop test policy.tests.yaml --junit report.xml
+  perhop test policy.tests.yaml --json | jq '.tests[] | .name, .outcome'
+
+Exit codes: 0 all hold, 2 a test cannot run, 4 an assertion does not hold
 """
 
 SWEEP = """\
@@ -39,10 +50,45 @@ Examples:
 CHECK = """\
 Examples:
   perhop check edge.perhop.yaml
-  perhop check examples/*.yaml --strict
+  perhop check examples/*.perhop.yaml --strict
   perhop check router.cfg            state of each configuration line
   ssh router show running-config | perhop check -
   perhop check router.cfg --json | jq '.files[].router.ports[].output'
+  perhop check router.cfg --ignore mark-unusual,queue-delay
+  perhop check router.cfg --sarif > findings.sarif
+  perhop check router.cfg --fix mended.cfg
+"""
+
+TRACE = """\
+Examples:
+  perhop trace router.cfg --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200' --at Gi0/0
+  perhop trace router.cfg --pcap office.pcapng       packets of a capture by class
+  perhop trace router.cfg --reach all                a packet for every queue, or that there is none
+  perhop trace edge.perhop.yaml --at edge:lan --packet 'tcp 10.1.0.5:443 > 10.2.0.9:50000 dscp af21'
+"""
+
+DIFF = """\
+Examples:
+  perhop diff old.cfg new.cfg
+  perhop diff old.cfg new.cfg --at Gi0/0 --markdown > comment.md
+  perhop diff old.cfg new.cfg --scenario branch.perhop.yaml --replications 20
+  perhop diff old.cfg new.cfg --strict            exit code 4 if anything differs
+"""
+
+EXPLAIN = """\
+Examples:
+  perhop explain                     all rules, a line each
+  perhop explain class-shadowed
+  perhop explain --json | jq '.rules[] | select(.severity == "error").id'
+"""
+
+CONVERT = """\
+Examples:
+  perhop convert router.cfg --to yaml > policies.yaml
+  perhop convert policies.yaml --to ios --platform ios-xe --rate 50Mb/s
+  perhop convert router.cfg --to tc --interface gi0/1 -o shape.sh
+  perhop convert router.cfg --to tc --json | jq '.remarks[].construct'
+  perhop convert edge.perhop.yaml --policy wan --to ios --strict
 """
 
 PLOT = """\
@@ -152,10 +198,51 @@ Examples:
   perhop study live mred-af -o results/live && perhop report results/live
 """
 
+BOUNDS = """\
+Examples:
+  perhop bounds edge.perhop.yaml
+  perhop bounds edge.perhop.yaml --class voice --explain
+  perhop bounds edge.perhop.yaml --simulate
+  perhop bounds edge.perhop.yaml --ef 'R1->R2:voice=300kb/s'
+  perhop bounds router.cfg --interface Serial0/0 --json | jq .queues
+"""
+
 DESIGN = """\
 Examples:
   perhop design wred --bandwidth 2Mb/s --delay 100ms
   perhop design star --arrival 300kb/s --delay 20ms --link 2Mb/s
+  perhop design policer --rate 2Mb/s --rtt 100ms
+  perhop design calls --bandwidth 2Mb/s --codec g729 --framing ppp
+"""
+
+DESIGN_POLICER = """\
+Examples:
+  perhop design policer --rate 2Mb/s --rtt 100ms
+  perhop design policer --calls 10 --codec g729 --jitter 30ms
+"""
+
+DESIGN_SHAPER = """\
+Examples:
+  perhop design shaper --rate 2Mb/s --line 10Mb/s
+  perhop design shaper --rate 2Mb/s --line 10Mb/s --traffic data
+"""
+
+DESIGN_CALLS = """\
+Examples:
+  perhop design calls --bandwidth 2Mb/s --codec g729 --framing ppp
+  perhop design calls --bandwidth 10Mb/s --interval 30ms --share 0.5
+"""
+
+DESIGN_QUEUE = """\
+Examples:
+  perhop design queue --bandwidth 2Mb/s --delay 50ms
+  perhop design queue --bandwidth 10Mb/s --delay 20ms --rtt 80ms --flows 25
+"""
+
+DESIGN_RING = """\
+Examples:
+  perhop design ring --line 512kb/s --delay 10ms
+  perhop design ring --line 2Mb/s --delay 15ms --packet 1507B --json
 """
 
 DESIGN_WRED = """\

@@ -27,6 +27,9 @@ Interface = Annotated[str | None, Parameter(name="--interface")]
 Platform = Annotated[str | None, Parameter(name="--platform")]
 Assume = Annotated[list[str] | None, Parameter(name="--assume", negative=())]
 Traffic = Annotated[Path | None, Parameter(name="--traffic")]
+Asserted = Annotated[list[str] | None, Parameter(name="--assert", negative=())]
+CodecName = Annotated[str | None, Parameter(name="--codec")]
+JitterBuffer = Annotated[str | None, Parameter(name="--jitter-buffer")]
 
 
 def assumptions(given: list[str] | None) -> dict[str, str]:

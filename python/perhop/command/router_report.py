@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-from perhop.configuration import checked, platform_words, unsupported
-from perhop.core_types import RouterReport
+from perhop.checking import STATE_RULES, Checked, Finding
+from perhop.configuration import platform_words, unsupported
+from perhop.core_types import RouterLine, RouterReport
 from perhop.quantity import counted
 
 # The states in the order of the report, and their meanings.
@@ -25,38 +24,11 @@ _COUNTED = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recogni
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
 # Lines of an interface that say nothing about its policies.
 _NOT_OF_POLICIES = ("ip address", "ipv6 address")
-# The diagnostic for a file without commands.
-_EMPTY = {
-    "severity": "warning",
-    "message": "nothing to check: the file has no commands",
-    "router": "a router without commands has no interface that is up",
-}
+# Notes that are shown; all of them with `--lines`.
+_MOST_NOTES = 20
 
 
-def findings(
-    file: Path,
-    text: str,
-    *,
-    strict: bool,
-    platform: str | None = None,
-    assume: Mapping[str, str] | None = None,
-    policies: bool = True,
-) -> dict[str, Any]:
-    """Return the findings about the configuration `text` of `file`, with the resulting `policies` or without.
-
-    It is not valid if an error affects a policy of an interface, or if perhop does not model its dialect.
-    """
-    report = checked(text, platform, assume, policies=policies)
-    found: dict[str, Any] = {**report}
-    changing = sum(found["counts"][state] for state in _CHANGING) or _is_empty(found)
-    if _is_empty(found):
-        found["diagnostics"] = [{"line": 1, **_EMPTY}]
-    attached = _of_policies(report)
-    valid = not (attached or unsupported(report.get("platform")) or (strict and changing))
-    return {"file": str(file), "valid": valid, "holds": "router", "attached_errors": attached, **found}
-
-
-def _of_policies(report: RouterReport) -> list[dict[str, Any]]:
+def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
     """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
     texts = {line["number"]: line["text"].strip() for line in report["lines"]}
     return [
@@ -67,63 +39,108 @@ def _of_policies(report: RouterReport) -> list[dict[str, Any]]:
     ]
 
 
-def report(found: dict[str, Any], *, lines: bool) -> str:
-    """Return the report: the lines by state (all of them with `lines`) and their diagnostics."""
-    wrong: dict[int, list[dict[str, Any]]] = {}
-    for diagnostic in found["diagnostics"]:
-        wrong.setdefault(diagnostic["line"], []).append(diagnostic)
-    counts = ", ".join(f"{found['counts'][state]} {_word(state)}" for state in _COUNTED)
-    total = sum(found["counts"].values())
-    summary = _EMPTY["message"] if _is_empty(found) else f"{counted(total, 'line')}: {counts}"
-    platform = platform_words(found.get("platform"))
-    text = [f"{found['file']}: {platform}"] if platform else []
-    text.append(f"{found['file']}: router, {_verdict(found)}: {summary}")
+def text(found: Checked, report: RouterReport, *, lines: bool, strict: bool) -> str:
+    """Return the report: the lines by state (all of them with `lines`) and what was found in them."""
+    wrong: dict[int, list[Finding]] = {}
+    for finding in found.findings:
+        if finding.line is not None and finding.rule not in STATE_RULES.values():
+            wrong.setdefault(finding.line, []).append(finding)
+    shown = [f"{found.file}: {words}"] if (words := platform_words(report.get("platform"))) else []
+    shown.append(f"{found.file}: router, {verdict(found, strict=strict)}: {_summary(report)}")
+    for finding in found.findings:
+        if finding.line is None:
+            shown += ["", *_finding(finding, indentation="")]
     for state in MEANINGS if lines else _CHANGING:
-        of_state = [line for line in found["lines"] if line["state"] == state]
-        if of_state:
-            text += ["", f"{_word(state)}: {MEANINGS[state]}"]
-            for note, several in groupby(of_state, key=lambda line: line.get("note")):
-                text += [row for line in several for row in _line(line, wrong)]
-                text += [f"        {note}"] if note else []
-    return "\n".join([*text, *_last(found)])
+        shown += _of_state(found, report, state, wrong)
+    return "\n".join([*shown, *_notes(report, wrong, all_of_them=lines), *_last(found, report)])
 
 
-def _verdict(found: Mapping[str, Any]) -> str:
+def verdict(found: Checked, *, strict: bool) -> str:
     """Return the verdict: no `ok` stands beside an error."""
-    if unsupported(found.get("platform")):
+    if found.router and unsupported(found.router.get("platform")):
         return "not supported"
-    if not found["valid"]:
-        return "not ok"
-    return "errors in unused parts" if _errors(found) else "ok"
+    return "ok" if found.is_valid(strict=strict) else "not ok"
 
 
-def _last(found: Mapping[str, Any]) -> list[str]:
+def _summary(report: RouterReport) -> str:
+    total = sum(report["counts"].values())
+    counts = ", ".join(f"{report['counts'][state]} {_word(state)}" for state in _COUNTED)
+    return f"{counted(total, 'line')}: {counts}"
+
+
+def _of_state(found: Checked, report: RouterReport, state: str, wrong: dict[int, list[Finding]]) -> list[str]:
+    of_state = [
+        line
+        for line in report["lines"]
+        if line["state"] == state and not _is_hidden(found, line, wrong.get(line["number"], []))
+    ]
+    if not of_state:
+        return []
+    rows = ["", f"{_word(state)}: {MEANINGS[state]}"]
+    for note, several in groupby(of_state, key=lambda line: line.get("note")):
+        for line in several:
+            rows.append(_line(line))
+            for finding in wrong.get(line["number"], []):
+                if finding.severity != "note":
+                    rows += _finding(finding)
+        rows += [f"        {note}"] if note else []
+    return rows
+
+
+def _is_hidden(found: Checked, line: RouterLine, wrong: list[Finding]) -> bool:
+    """Whether nothing is left to say of a line, because its rules are left out."""
+    if (rule := STATE_RULES.get(line["state"])) is not None:
+        return found.hidden.hides(rule, line["number"])
+    return line["state"] == "suspicious" and not wrong
+
+
+def _notes(report: RouterReport, wrong: dict[int, list[Finding]], *, all_of_them: bool) -> list[str]:
+    """Return the notes with their lines."""
+    by_line = {
+        number: [finding for finding in findings if finding.severity == "note"]
+        for number, findings in sorted(wrong.items())
+    }
+    by_line = {number: notes for number, notes in by_line.items() if notes}
+    if not by_line:
+        return []
+    lines = {line["number"]: line for line in report["lines"]}
+    rows = ["", "notes: it may be meant, and is worth knowing"]
+    numbers = list(by_line)
+    for number in numbers if all_of_them else numbers[:_MOST_NOTES]:
+        rows.append(_line(lines[number]))
+        for finding in by_line[number]:
+            rows += _finding(finding)
+    if not all_of_them and len(numbers) > _MOST_NOTES:
+        rows.append(f"        and of {len(numbers) - _MOST_NOTES} more lines: --lines shows them")
+    return rows
+
+
+def _last(found: Checked, report: RouterReport) -> list[str]:
     """Return what the errors mean for a run."""
-    errors, policies = _errors(found), found["attached_errors"]
+    errors = found.count("error")
     if not errors:
         return []
-    if not policies:
-        return ["", f"{counted(errors, 'error')}, none in a policy of an interface: perhop runs the others"]
-    interfaces = sorted({name for one in policies for name in one["interfaces"]})
+    attached = attached_errors(report)
+    if not attached:
+        return [
+            "",
+            f"{counted(errors, 'error')}, none in a policy of an interface: `perhop run` runs the others",
+        ]
+    interfaces = sorted({name for one in attached for name in one["interfaces"]})
     shown = ", ".join(interfaces[:4]) + (", …" if len(interfaces) > 4 else "")
     return ["", f"{counted(errors, 'error')}; perhop does not run what has one: {shown}"]
 
 
-def _errors(found: Mapping[str, Any]) -> int:
-    return sum(diagnostic["severity"] == "error" for diagnostic in found["diagnostics"])
+def _line(line: RouterLine) -> str:
+    return f"{line['number']:>6}  {line['text'].strip()}"
 
 
-def _is_empty(found: Mapping[str, Any]) -> bool:
-    return not any(found["counts"].values())
-
-
-def _line(line: dict[str, Any], wrong: dict[int, list[dict[str, Any]]]) -> list[str]:
-    rows = [f"{line['number']:>6}  {line['text'].strip()}"]
-    for diagnostic in wrong.get(line["number"], []):
-        rows += [
-            f"        {diagnostic['severity']}: {diagnostic['message']}",
-            f"        {diagnostic['router']}",
-        ]
+def _finding(finding: Finding, indentation: str = "        ") -> list[str]:
+    rows = [f"{indentation}{finding.severity}[{finding.rule}]: {finding.message}"]
+    if finding.remedy:
+        rows.append(f"{indentation}{finding.remedy}")
+    if finding.fixed is not None:
+        rows.append(f"{indentation}better: {finding.fixed.strip()}")
     return rows
 
 

@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 
 from cyclopts import Parameter
 
+from perhop.bounds import bounds_of, longest_delays
 from perhop.capturing import Captures
+from perhop.command.judging import Judging
 from perhop.command.options import (
+    Asserted,
     Assume,
+    CodecName,
     Force,
     Interface,
+    JitterBuffer,
     Json,
     Output,
     Overrides,
@@ -61,6 +66,7 @@ def run(
     output: Output = None,
     force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
+    bounds: Annotated[bool, Parameter(negative=())] = False,
     watch: Annotated[bool, Parameter(negative=())] = False,
     pcap: Path | None = None,
     pcap_link: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -69,8 +75,11 @@ def run(
     quiet: Quiet = False,
     threads: Threads = None,
     engine: Engine = "fast",
+    assert_: Asserted = None,
+    codec: CodecName = None,
+    jitter_buffer: JitterBuffer = None,
 ) -> Exit:
-    """Simulate a scenario and show the results of each traffic class.
+    """Simulate a scenario and show the results of each traffic class, with a verdict on each.
 
     Parameters
     ----------
@@ -110,6 +119,8 @@ def run(
         Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg (KIND.html
         without matplotlib) in the output folder or the current one. May be given several times;
         `perhop plot --help` lists the kinds.
+    bounds
+        Show the worst-case delay of each class by network calculus beside the longest simulated.
     watch
         Show queues and shares during the run, in a terminal; this slows the first replication.
     pcap
@@ -129,8 +140,16 @@ def run(
     engine
         The fast engine, or the plain one, in which everything is an event: the specification of the fast
         one. The results do not depend on it.
+    assert_
+        What is to hold of a class, as in 'voice.delay_p99 < 20ms'; @FILE for the lines of a file. May be
+        given several times. The exit code is 4 where one does not hold.
+    codec
+        The codec of calls, for the verdict on telephony; by default g711, with loss concealment.
+    jitter_buffer
+        The de-jitter buffer of telephones, for the same; by default 60ms.
 
     """
+    judging = Judging.of(assert_, codec, jitter_buffer)
     wanted = [_plot(one, output) for one in plot or []]
     captures = Captures.of(pcap, pcap_link, snap_length, force=force)
     _check_targets(output, pcap, force=force)
@@ -143,6 +162,7 @@ def run(
         "traffic": traffic,
     }
     loaded = Scenario.load(scenario, changes(set_, duration), **of_router)
+    judging.check(loaded)
     _check_samples(loaded, wanted)
     show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
@@ -158,15 +178,24 @@ def run(
         results, plots = _simulate(loaded, options, captures, _Targets(output, force, wanted))
     if not quiet:
         _report_written(results, output, pcap)
+    judgement = judging.judge(results)
     if json:
-        print_json(results.summary)
-    elif not quiet:
+        bounded = {"bounds": bounds_of(loaded).to_dict()} if bounds else {}
+        print_json(results.summary | judgement.document() | bounded)
+    elif quiet:
+        judgement.tell_failed()
+    else:
         from perhop.command.class_table import show_classes  # lazy: rich, which --json does not need
 
         show_classes(results, loaded.queues)
+        if bounds:
+            from perhop.command.bounds_table import show_table  # lazy: as above
+
+            show_table(bounds_of(loaded).class_table(longest_delays(results)), keys=1)
+        judgement.show()
     # Last, so that an error in a plot does not lose the results.
     plots.write_rest(quiet=quiet)
-    return Exit.OK
+    return judgement.code
 
 
 @contextmanager

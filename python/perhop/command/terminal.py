@@ -47,7 +47,8 @@ def print_json(document: object) -> None:
 
 def say(text: str) -> None:
     """Print a line on stderr."""
-    print(printable(text), file=sys.stderr)
+    # At once, so that no signal comes between the text and its end: another message begins a line.
+    sys.stderr.write(f"{printable(text)}\n")
 
 
 def say_written(file: Path) -> None:

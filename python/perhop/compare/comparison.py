@@ -213,7 +213,7 @@ def load(folder: str | PathLike[str]) -> Comparison:
 
     """
     saved = Saved.open(folder, "comparison")
-    said = saved.json(FILE)
+    said = saved.json(FILE, {"first": {"kind": str}, "second": {"kind": str}})
     kinds = [said[one]["kind"] for one in ("first", "second")]
     first, second = (Results.of(saved.within(kind.replace(" ", "-"))) for kind in kinds)
     return compare(first, second)

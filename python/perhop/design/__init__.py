@@ -4,10 +4,26 @@ from perhop import design
 
 print(design.wred("2Mb/s", "100ms"))
 print(design.star("300kb/s", "20ms", link="2Mb/s"))
+print(design.policer("2Mb/s", rtt="100ms"))
+print(design.calls("2Mb/s", codec="g729", framing="ppp"))
 """
 
 from perhop.design.advice import Advice, Step
+from perhop.design.burst import policer, shaper, voice_policer
+from perhop.design.calls import calls
+from perhop.design.queue import queue, ring
 from perhop.design.star import star
 from perhop.design.wred import wred
 
-__all__ = ["Advice", "Step", "star", "wred"]
+__all__ = [
+    "Advice",
+    "Step",
+    "calls",
+    "policer",
+    "queue",
+    "ring",
+    "shaper",
+    "star",
+    "voice_policer",
+    "wred",
+]

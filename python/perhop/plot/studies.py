@@ -11,6 +11,7 @@ from perhop.plot.chart import Chart
 from perhop.plot.comparisons import published_chart
 from perhop.plot.curves import curve_chart
 from perhop.saved import Saved
+from perhop.study.stored import content
 
 #: The kinds of plots of a study, by their names for `perhop plot`.
 STUDY_KINDS = ("published", "curve")
@@ -39,8 +40,7 @@ def study_charts(folder: Path, kind: str) -> list[Chart]:
 
 def read_study(folder: Path) -> dict[str, Any]:
     """Return the content of a saved study's study.json; raises `InvalidInputError` without one."""
-    found: dict[str, Any] = Saved.open(folder, "study").json("study.json")
-    return found
+    return content(Saved.open(folder, "study"))
 
 
 def table_charts(data: Mapping[str, Any], table: Mapping[str, Any], note: str) -> list[Chart]:

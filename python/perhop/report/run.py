@@ -7,11 +7,15 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from perhop import draw, plot
+from perhop.bounds import bounds_of, longest_delays
 from perhop.configuration import Configuration
 from perhop.draw import Picture
+from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
 from perhop.results import Results
 from perhop.tables import Table, class_table, conditioner_table, port_table
+from perhop.verdicts import Telephony
+from perhop.verdicts import table as verdict_table
 
 
 class Run:
@@ -51,6 +55,22 @@ class Run:
         """The tables of classes, ports with drops, and conditioners."""
         found = [make(self.results.summary) for make in (class_table, port_table, conditioner_table)]
         return [table for table in found if table.rows]
+
+    @cached_property
+    def bounds(self) -> Table | None:
+        """The worst-case delays beside the longest simulated; `None` where a file that they need is gone."""
+        try:
+            bounds = bounds_of(self.results.scenario)
+        except InvalidInputError:
+            # A trace or a capture of its traffic.
+            return None
+        return bounds.class_table(longest_delays(self.results))
+
+    @cached_property
+    def verdicts(self) -> Table:
+        """The verdict on each class, with the usual assumptions about telephones."""
+        assumed = Telephony.of()
+        return verdict_table(self.results.judged(assumed), assumed)
 
     @cached_property
     def charts(self) -> list[Chart]:

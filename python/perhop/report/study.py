@@ -12,12 +12,12 @@ from typing import Any
 from perhop import draw
 from perhop.configuration import Configuration, configurations
 from perhop.draw import Picture
-from perhop.errors import InvalidInputError
 from perhop.plot.chart import Chart
 from perhop.plot.studies import table_charts
 from perhop.report.run import Run
 from perhop.results import Results
 from perhop.saved import Saved
+from perhop.study.stored import content
 from perhop.study.tables import claim_table, curve_table, figure_table
 from perhop.tables import Cell, Column, Table, figure_cell
 
@@ -64,11 +64,7 @@ class Study:
 
     def __init__(self, folder: Path) -> None:
         self._saved = Saved.open(folder, "study")
-        self.data = self._saved.json("study.json")
-        if "tables" not in self.data:
-            raise InvalidInputError(
-                f"`{folder}` was written by an earlier version of perhop", "run the study again"
-            )
+        self.data = content(self._saved)
 
     @property
     def name(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from perhop import _core
-from perhop.configuration import read
+from perhop.configuration import folded, is_short_for, read
 from perhop.core_types import CountedBytes, PortPolicies, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.schema_types import PrecedenceSource, QueueingConfig, RouterConfiguration, ScenarioConfig
@@ -91,8 +91,8 @@ def chosen(router: Router, name: str | None) -> list[Interface]:
     """Return the interfaces called `name`, which may be abbreviated; all of them for `None`."""
     if name is None:
         return router.interfaces
-    exact = [one for one in router.interfaces if _folded(one.name) == _folded(name)]
-    return exact or [one for one in router.interfaces if _is_short_for(name, one.name)]
+    exact = [one for one in router.interfaces if folded(one.name) == folded(name)]
+    return exact or [one for one in router.interfaces if is_short_for(name, one.name)]
 
 
 def state(
@@ -182,19 +182,7 @@ def _links(node: str, scenario: ScenarioConfig) -> list[tuple[str, str]]:
 
 
 def _neighbor(port: RouterPort, links: list[tuple[str, str]]) -> str | None:
-    return next((neighbor for name, neighbor in links if name and _is_short_for(name, port["name"])), None)
-
-
-def _folded(name: str) -> str:
-    return name.lower().replace(" ", "")
-
-
-def _is_short_for(short: str, name: str) -> bool:
-    """Whether `short` is an abbreviation of `name`: the same numbers after the beginning of the word."""
-    parts = [re.fullmatch(r"([a-z-]+)(.*)", _folded(one)) for one in (short, name)]
-    if not parts[0] or not parts[1]:
-        return _folded(short) == _folded(name)
-    return parts[1][1].startswith(parts[0][1]) and parts[0][2] == parts[1][2]
+    return next((neighbor for name, neighbor in links if name and is_short_for(name, port["name"])), None)
 
 
 def _load_intervals(text: str) -> dict[str, int]:
@@ -203,7 +191,7 @@ def _load_intervals(text: str) -> dict[str, int]:
     section = None
     for line in text.splitlines():
         if start := _SECTION.match(line):
-            section = _folded(start[1])
+            section = folded(start[1])
         elif not line.startswith(" "):
             section = None
         elif section and (interval := _LOAD_INTERVAL.match(line)):
@@ -213,9 +201,9 @@ def _load_intervals(text: str) -> dict[str, int]:
 
 def _load_interval(port: RouterPort, intervals: dict[str, int]) -> int:
     """Return the load interval of a port; a sub-interface without one has that of its interface."""
-    name = _folded(port["name"])
-    own = next((value for section, value in intervals.items() if _is_short_for(section, name)), None)
+    name = folded(port["name"])
+    own = next((value for section, value in intervals.items() if is_short_for(section, name)), None)
     whole = name.partition(".")[0]
     return own or next(
-        (value for one, value in intervals.items() if _is_short_for(one, whole)), LOAD_INTERVAL_S
+        (value for one, value in intervals.items() if is_short_for(one, whole)), LOAD_INTERVAL_S
     )

@@ -1,0 +1,332 @@
+"""Bounds by network calculus: what each queue and each class of a scenario is guaranteed.
+
+The bounds hold whatever the traffic does within its contract; docs/bounds.md has the formulas.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from perhop import _core
+from perhop.document import Document
+from perhop.errors import InvalidInputError
+from perhop.quantity import NOTHING, number, quantity, scale
+from perhop.tables import Cell, Column, Table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from perhop.results import Results
+
+
+class Bucket(TypedDict):
+    """A token bucket: IP bytes at once, and bits per second."""
+
+    burst_bytes: float
+    rate_bps: float
+
+
+class Line(TypedDict):
+    """A line of a service curve: bits per second after a latency in seconds."""
+
+    rate_bps: float
+    latency_s: float
+
+
+class Step(TypedDict):
+    """A step of a derivation: its rule, the formula and where that is from."""
+
+    rule: str
+    formula: str
+    source: str
+
+
+class QueueBound(TypedDict):
+    """The bounds of one queue; `None` for what has none."""
+
+    port: str
+    queue: str
+    #: The classes of traffic that come to it.
+    classes: list[str]
+    guaranteed_bps: float | None
+    #: What comes to it keeps to all of these; none where it has no bound.
+    arrival: list[Bucket]
+    #: At least the largest of these is sent; none where nothing is guaranteed.
+    service: list[Line]
+    #: From arrival to the last bit on the wire.
+    delay_s: float | None
+    #: IP bytes and packets that wait.
+    backlog_bytes: float | None
+    backlog_packets: float | None
+    #: What it holds at most, in words.
+    limit: str | None
+    #: Whether packets may find it full; `None` where it has no limit.
+    overflows: bool | None
+    #: Why there is no bound of the delay.
+    reason: str | None
+    rules: list[Step]
+
+
+#: The bounds of one class of traffic from end to end: `class` as in results, `delay_s`, `hops`,
+#: `pays_bursts_once` (over several ports) and `reason`, why there is no bound.
+ClassBound = dict[str, Any]
+
+
+class SeenQueue(TypedDict):
+    """The most that was seen of one queue in a run."""
+
+    port: str
+    queue: str
+    delay_max_s: float
+    backlog_max_bytes: int
+    backlog_max_packets: int
+
+
+class Expedited(TypedDict):
+    """The error terms of RFC 3246 of one queue at one rate, seconds."""
+
+    port: str
+    queue: str
+    rate_bps: int
+    packets: int
+    #: E_a.
+    aggregate_s: float
+    #: E_p.
+    packet_s: float
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one replication of a scenario shows of its queues."""
+
+    queues: list[SeenQueue]
+    expedited: list[Expedited]
+
+    def of(self, port: str, queue: str) -> SeenQueue | None:
+        """Return what was seen of a queue; `None` where no packet came."""
+        return next((one for one in self.queues if (one["port"], one["queue"]) == (port, queue)), None)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The bounds of a scenario."""
+
+    queues: list[QueueBound]
+    classes: list[ClassBound]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return both lists, as in the document of `--json`."""
+        return {"queues": self.queues, "classes": self.classes}
+
+    def frame(self) -> pl.DataFrame:
+        """Return the bounds of queues as a polars frame, without the derivations.
+
+        `burst_bytes` and `rate_bps` are the token bucket of the long run of what comes.
+        """
+        import polars as pl  # lazy: it takes longer than the bounds
+
+        rows = [_row(one) for one in self.queues]
+        return pl.DataFrame(rows, schema=_schema(pl), orient="row")
+
+    def class_frame(self) -> pl.DataFrame:
+        """Return the bounds of classes from end to end as a polars frame."""
+        import polars as pl  # lazy: as above
+
+        schema = {
+            "class": pl.String,
+            "delay_s": pl.Float64,
+            "hops": pl.UInt32,
+            "pays_bursts_once": pl.Boolean,
+            "reason": pl.String,
+        }
+        return pl.DataFrame(self.classes, schema=schema, orient="row")
+
+    def of_class(self, name: str) -> Bounds:
+        """Return the bounds of one class of traffic and of the queues that it waits in.
+
+        Raises:
+            InvalidInputError: there is no such class.
+
+        """
+        if all(one["class"] != name for one in self.classes):
+            known = ", ".join(str(one["class"]) for one in self.classes)
+            raise InvalidInputError(f"there is no class `{name}` of traffic", f"classes: {known}")
+        queues = [one for one in self.queues if name in one["classes"]]
+        return Bounds(queues, [one for one in self.classes if one["class"] == name])
+
+    def at(self, ports: Iterable[str]) -> Bounds:
+        """Return the bounds of the queues of some ports alone."""
+        wanted = set(ports)
+        return Bounds([one for one in self.queues if one["port"] in wanted], [])
+
+    def queue_table(self, seen: Seen | None = None) -> Table:
+        """Return the bounds of queues as a table, beside the most that was `seen`."""
+        found = [seen.of(one["port"], one["queue"]) if seen else None for one in self.queues]
+        columns = [_texts("port", (one["port"] for one in self.queues))]
+        columns.append(_texts("queue", (one["queue"] for one in self.queues)))
+        rates = [one["guaranteed_bps"] for one in self.queues]
+        columns.append(_numbers("guaranteed", "b/s", rates, _typical(rates)))
+        columns += _beside("delay", "s", [one["delay_s"] for one in self.queues], _delays(seen, found))
+        bytes_seen = [one["backlog_max_bytes"] if one else None for one in found] if seen else None
+        columns += _beside("backlog", "B", [one["backlog_bytes"] for one in self.queues], bytes_seen)
+        packets_seen = [one["backlog_max_packets"] if one else None for one in found] if seen else None
+        packets = [one["backlog_packets"] for one in self.queues]
+        columns += _beside("backlog", "packets", packets, packets_seen)
+        columns.append(_texts("limit", (_limit(one) for one in self.queues)))
+        columns.append(_texts("by", (" ".join(step["rule"] for step in one["rules"]) for one in self.queues)))
+        return _table("Bounds of queues", columns)
+
+    def class_table(self, seen: Mapping[str, float] | None = None) -> Table:
+        """Return the bounds of classes from end to end as a table, beside the longest delays `seen`."""
+        columns = [_texts("class", (str(one["class"]) for one in self.classes))]
+        columns.append((Column("hops", numeric=True), [Cell(str(one["hops"])) for one in self.classes]))
+        simulated = [seen.get(str(one["class"])) for one in self.classes] if seen is not None else None
+        columns += _beside("delay", "s", [one["delay_s"] for one in self.classes], simulated)
+        columns.append(_texts("", (_note(one) for one in self.classes)))
+        return _table("Bounds from end to end", columns)
+
+
+def bounds_of(scenario: Document | Mapping[str, Any]) -> Bounds:
+    """Return the bounds of a scenario.
+
+    Raises:
+        ScenarioError: the scenario is not valid.
+
+    """
+    document = scenario if isinstance(scenario, Document) else Document(scenario)
+    found = json.loads(_core.bounds(document.to_json(), document.base))
+    return Bounds(found["queues"], found["classes"])
+
+
+def seen_in(
+    scenario: Document, *, seed: int | None = None, expedited: Iterable[tuple[str, str, int]] = ()
+) -> Seen:
+    """Simulate one replication; return the longest delays and queues, and the error terms of EF queues.
+
+    Args:
+        scenario: the scenario.
+        seed: seed for all random streams; by default the scenario's own.
+        expedited: EF queues, each as port, queue and configured rate in bits per second.
+
+    Raises:
+        ScenarioError: the scenario is not valid.
+        ValueError: a queue does not exist.
+
+    """
+    number_of_seed = int(scenario["seed"]) if seed is None else seed
+    found = json.loads(_core.waits(scenario.to_json(), scenario.base, number_of_seed, list(expedited)))
+    return Seen(found["queues"], found["expedited"])
+
+
+def expedited_queue(bounds: Bounds, given: str) -> tuple[str, str, int]:
+    """Return port, queue and rate of `[PORT:]QUEUE=RATE`.
+
+    Raises:
+        InvalidInputError: it is something else, there is no such queue, or several ports have one.
+
+    """
+    name, _, rate = given.rpartition("=")
+    parsed = quantity(rate)
+    if not name or parsed is None or parsed[1] != "b/s" or parsed[0] < 1:
+        raise InvalidInputError(
+            f"--ef: expected [PORT:]QUEUE=RATE, got `{given}`", "for example --ef 'R1->R2:voice=300kb/s'"
+        )
+    port, _, queue = name.rpartition(":")
+    # Names of queues may have colons themselves.
+    there = [(one["port"], one["queue"]) for one in bounds.queues]
+    found = [one for one in there if name in (one[1], f"{one[0]}:{one[1]}") or (port, queue) == one]
+    if len(found) != 1:
+        several = ", ".join(f"`{one[0]}:{one[1]}`" for one in (found or there))
+        problem = "several queues are called" if found else "no packet comes to a queue called"
+        raise InvalidInputError(f"--ef: {problem} `{name}`", f"queues: {several}")
+    return (*found[0], round(parsed[0]))
+
+
+def longest_delays(results: Results) -> dict[str, float]:
+    """Return the longest delay of each class over all replications, in seconds."""
+    longest: dict[str, float] = {}
+    for row in results.classes.select("class", "delay_max_s").drop_nans().iter_rows():
+        longest[str(row[0])] = max(row[1], longest.get(str(row[0]), 0.0))
+    return longest
+
+
+def _row(bound: QueueBound) -> dict[str, object]:
+    long_run: Mapping[str, object] = bound["arrival"][-1] if bound["arrival"] else {}
+    return {
+        **{key: value for key, value in bound.items() if key not in {"arrival", "service", "rules"}},
+        "burst_bytes": long_run.get("burst_bytes"),
+        "rate_bps": long_run.get("rate_bps"),
+        "rules": [step["rule"] for step in bound["rules"]],
+    }
+
+
+def _schema(pl: Any) -> dict[str, Any]:  # noqa: ANN401 - the module polars, which is loaded late
+    return {
+        "port": pl.String,
+        "queue": pl.String,
+        "classes": pl.List(pl.String),
+        "guaranteed_bps": pl.Float64,
+        "burst_bytes": pl.Float64,
+        "rate_bps": pl.Float64,
+        "delay_s": pl.Float64,
+        "backlog_bytes": pl.Float64,
+        "backlog_packets": pl.Float64,
+        "limit": pl.String,
+        "overflows": pl.Boolean,
+        "reason": pl.String,
+        "rules": pl.List(pl.String),
+    }
+
+
+_Shown = tuple[Column, list[Cell]]
+
+
+def _table(caption: str, columns: list[_Shown]) -> Table:
+    heads, cells = [head for head, _ in columns], [cells for _, cells in columns]
+    return Table(caption, heads, list(zip(*cells, strict=True)))
+
+
+def _texts(name: str, values: Iterable[str]) -> _Shown:
+    return Column(name), [Cell(value) for value in values]
+
+
+def _numbers(name: str, unit: str, values: Sequence[float | None], typical: float) -> _Shown:
+    divisor, shown = scale(unit, typical)
+    texts = [NOTHING if value is None else number(value / divisor) for value in values]
+    cells = [Cell(text, value) for text, value in zip(texts, values, strict=True)]
+    return Column(f"{name} ({shown})", numeric=True), cells
+
+
+def _beside(
+    name: str, unit: str, values: list[float | None], seen: Sequence[float | None] | None
+) -> list[_Shown]:
+    """Return the bounds and, where there is a run, the most that was seen, in one unit."""
+    typical = _typical(values)
+    columns = [_numbers(f"{name} at most", unit, values, typical)]
+    if seen is not None:
+        columns.append(_numbers(f"{name} simulated", unit, seen, typical))
+    return columns
+
+
+def _typical(values: list[float | None]) -> float:
+    """Return the median: one host's endless queue must not turn all delays into fractions of a second."""
+    known = sorted(value for value in values if value is not None)
+    return known[len(known) // 2] if known else 0.0
+
+
+def _delays(seen: Seen | None, found: list[SeenQueue | None]) -> list[float | None] | None:
+    return [one["delay_max_s"] if one else None for one in found] if seen else None
+
+
+def _limit(bound: QueueBound) -> str:
+    words = bound["limit"] or "none"
+    return f"{words}, may overflow" if bound["overflows"] else words
+
+
+def _note(bound: Mapping[str, Any]) -> str:
+    if bound["reason"]:
+        return f"no bound: {bound['reason']}"
+    return "bursts paid once" if bound["pays_bursts_once"] else ""

@@ -1,0 +1,197 @@
+"""What the rules find in a file, a scenario or a router's configuration alike."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from perhop import _core
+from perhop.configuration import Detail, checked, router_text, unsupported
+from perhop.core_types import RouterReport
+from perhop.errors import Diagnostic, ScenarioError, UnknownNameError
+from perhop.rules import Severity, named, rules
+from perhop.suppression import Suppression, suppression
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# The states of lines that can make a simulation differ from the router, with their rules.
+STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
+# Below this part of commands that perhop knows, a file is hardly a configuration.
+_LITTLE = 0.5
+
+
+@dataclass
+class Finding:
+    """What a rule finds in a file."""
+
+    rule: str
+    severity: Severity
+    #: From 1; none where it is about the file as a whole.
+    line: int | None
+    column: int | None
+    message: str
+    #: What the router does with it, or how to mend it.
+    remedy: str | None
+    #: The line as it had better be, where one line mends it.
+    fixed: str | None = None
+
+
+@dataclass
+class Checked:
+    """A file and what was found in it."""
+
+    file: Path
+    #: `scenario`, `policies` or `router`; none where it cannot be read.
+    kind: str | None
+    findings: list[Finding]
+    #: The report of a router's configuration.
+    router: RouterReport | None = None
+    #: What the extension module says of a scenario, with paths and overrides.
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    #: The rendered errors of a scenario, plain and colored.
+    rendered: tuple[str, str] | None = None
+    #: The lines of a configuration that are left out, with their rules.
+    hidden: Suppression = field(default_factory=Suppression)
+
+    def count(self, severity: Severity) -> int:
+        """Return how many findings have a severity."""
+        return sum(finding.severity == severity for finding in self.findings)
+
+    def is_valid(self, *, strict: bool) -> bool:
+        """Whether there is no error and, if `strict`, no warning."""
+        return not (self.count("error") or (strict and self.count("warning")))
+
+
+def check_file(
+    file: Path,
+    *,
+    detail: Detail = "lines",
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+    ignore: frozenset[str] = frozenset(),
+) -> Checked:
+    """Return what the rules find in a file; those called `ignore` are left out.
+
+    Raises:
+        UnknownNameError: a comment of the file leaves out a rule that does not exist.
+        UnreadableFileError: the file cannot be read.
+
+    """
+    text = router_text(file)
+    if text is not None:
+        return _router(file, text, checked(text, platform, assume, detail=detail), ignore)
+    return _scenario(file, ignore)
+
+
+def _hidden(file: Path, text: str, ignore: frozenset[str]) -> Suppression:
+    try:
+        return suppression(text, ignore)
+    except UnknownNameError as error:
+        raise UnknownNameError(f"{file}, {error}", error.help) from error
+
+
+def _router(file: Path, text: str, report: RouterReport, ignore: frozenset[str]) -> Checked:
+    hidden = _hidden(file, text, ignore)
+    found = [
+        Finding(
+            one["rule"],
+            one["severity"],
+            one["line"],
+            None,
+            one["message"],
+            one["router"],
+            one.get("fixed"),
+        )
+        for one in report["diagnostics"]
+    ]
+    for line in report["lines"]:
+        if (rule := STATE_RULES.get(line["state"])) is not None:
+            text_of = line["text"].strip()
+            found.append(Finding(rule, "warning", line["number"], None, f"`{text_of}`", line.get("note")))
+    found += _whole(report)
+    kept = [one for one in found if not hidden.hides(one.rule, one.line)]
+    kept.sort(key=lambda one: (one.line or 0, one.rule))
+    return Checked(file, "router", kept, router=report, hidden=hidden)
+
+
+def _whole(report: RouterReport) -> list[Finding]:
+    """Return what is found of the file as a whole."""
+    counts, found = report["counts"], []
+    total = sum(counts.values())
+    known = counts["modelled"] + counts["irrelevant"] + counts["suspicious"] + counts["not-modelled"]
+    if total == 0:
+        found.append(_of_file("little-recognized", "nothing to check: the file has no commands", None))
+    elif known < _LITTLE * total:
+        message = f"{known} of {total} lines are commands that perhop knows"
+        found.append(_of_file("little-recognized", message, "is it a configuration of Cisco IOS or IOS-XE?"))
+    dialect = unsupported(report.get("platform"))
+    if dialect:
+        message = f"this is a configuration of {dialect}, which perhop does not model"
+        found.append(_of_file("platform-not-supported", message, "`--platform` reads it as another's"))
+    return found
+
+
+def _of_file(rule: str, message: str, remedy: str | None) -> Finding:
+    return Finding(rule, rules()[rule].severity, None, None, message, remedy)
+
+
+def _scenario(file: Path, ignore: frozenset[str]) -> Checked:
+    rendered = None
+    try:
+        kind: str | None
+        kind, warnings = _core.check(file)
+        diagnostics = warnings.diagnostics
+        if warnings:
+            rendered = (str(warnings), warnings.colored)
+    except ScenarioError as error:
+        kind, diagnostics, rendered = None, error.diagnostics, (str(error), error.colored)
+    hidden = _hidden(file, file.read_text("utf-8", "replace") if file.is_file() else "", ignore)
+    found = [
+        Finding(one["rule"], one["severity"], one["line"], one["column"], one["message"], one["help"])
+        for one in diagnostics
+    ]
+    kept = [one for one in found if one.severity == "error" or not hidden.hides(one.rule, one.line)]
+    if len(kept) < len(found):
+        rendered = None
+    return Checked(file, kind, kept, diagnostics=diagnostics, rendered=rendered, hidden=hidden)
+
+
+def check(
+    *files: str | os.PathLike[str],
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+    ignore: Iterable[str] = (),
+) -> pl.DataFrame:
+    """Return what the rules find in scenarios, policies and router configurations.
+
+    A row per finding: `file`, `line` (from 1; null for the whole file), `column`, `severity`, `rule`,
+    `message`, `remedy` and `fixed`, the line as it had better be. `platform` and `assume` are those of
+    `perhop check`; rules called `ignore` are left out.
+
+    Raises:
+        UnknownNameError: there is no such rule.
+        UnreadableFileError: a file cannot be read.
+
+    """
+    import polars as pl  # lazy: `perhop check` shows its findings without it
+
+    left_out = named(ignore)
+    rows = []
+    for file in map(Path, files):
+        found = check_file(file, platform=platform, assume=assume, ignore=left_out)
+        rows += [{"file": str(file), **vars(finding)} for finding in found.findings]
+    schema = {
+        "file": pl.String,
+        "line": pl.Int64,
+        "column": pl.Int64,
+        "severity": pl.String,
+        "rule": pl.String,
+        "message": pl.String,
+        "remedy": pl.String,
+        "fixed": pl.String,
+    }
+    return pl.DataFrame(rows, schema=schema)

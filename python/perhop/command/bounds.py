@@ -1,0 +1,160 @@
+"""`perhop bounds`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.bounds import Bounds, Seen, bounds_of, expedited_queue, seen_in
+from perhop.command.options import (
+    Assume,
+    Interface,
+    Json,
+    Overrides,
+    Platform,
+    Seed,
+    Traffic,
+    assumptions,
+    changes,
+)
+from perhop.command.terminal import print_json, show_inferred, show_warnings
+from perhop.errors import Exit
+from perhop.quantity import number
+from perhop.scenario import RouterOptions, Scenario
+
+_Several = Annotated[list[str] | None, Parameter(negative=())]
+
+
+def bounds(
+    scenario: Path,
+    /,
+    *,
+    class_: Annotated[str | None, Parameter(name="--class")] = None,
+    simulate: Annotated[bool, Parameter(negative=())] = False,
+    ef: _Several = None,
+    explain: Annotated[bool, Parameter(negative=())] = False,
+    set_: Overrides = None,
+    seed: Seed = None,
+    duration: str | None = None,
+    interface: Interface = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    rate: str | None = None,
+    policy: str | None = None,
+    traffic: Traffic = None,
+    json: Json = False,
+) -> Exit:
+    """Show what each queue and class is guaranteed: rate, worst-case delay and backlog.
+
+    Parameters
+    ----------
+    scenario
+        The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
+        - is standard input.
+    class_
+        Only this class of traffic, and the queues that it waits in.
+    simulate
+        Simulate one replication, and show the longest delays and queues beside the bounds.
+    ef
+        A queue that serves EF, and its configured rate, as in 'R1->R2:voice=300kb/s': simulates, and shows
+        E_a and E_p of RFC 3246. May be given several times.
+    explain
+        Show the formula of each bound and its source.
+    set_
+        Replace a value of the scenario, as path=value; may be given several times.
+    seed
+        With --simulate: seed for all random streams; by default the scenario's own.
+    duration
+        Simulated time with its unit, as in 60s.
+    interface
+        Of a router configuration: the interface that packets leave by.
+    platform
+        Of a router configuration: the platform whose rules apply; by default recognized.
+    assume
+        Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef'; may be given several
+        times.
+    rate
+        Of class-maps and policy-maps alone: the rate of an interface made for the outermost policy, as in
+        50Mb/s.
+    policy
+        With --rate: the policy, where several are attached nowhere.
+    traffic
+        Traffic in place of a guess: CSV, flow records, or a pcap or pcapng capture.
+    json
+        Print all of it as one JSON document; of a router configuration also the ports of hosts around it.
+
+    """
+    of_router: RouterOptions = {
+        "interface": interface,
+        "platform": platform,
+        "assume": assumptions(assume),
+        "rate": rate,
+        "policy": policy,
+        "traffic": traffic,
+    }
+    loaded = Scenario.load(scenario, changes(set_, duration), **of_router)
+    found = bounds_of(loaded)
+    shown = found if class_ is None else found.of_class(class_)
+    expedited = [expedited_queue(found, one) for one in ef or []]
+    show_inferred(loaded, scenario, of_router)
+    show_warnings(loaded.warnings)
+    seen = seen_in(loaded, seed=seed, expedited=expedited) if simulate or expedited else None
+    if json:
+        print_json(_document(loaded["name"], shown, seen))
+    else:
+        # Of an inferred network only the router is the user's: the hosts around it are assumed.
+        ports = {port for port, _ in loaded.queues.values()}
+        _show(shown.at(ports) if ports else shown, seen, explain=explain)
+    return Exit.OK
+
+
+def _document(name: str, found: Bounds, seen: Seen | None) -> dict[str, object]:
+    document: dict[str, object] = {"schema_version": 1, "scenario": name, **found.to_dict()}
+    if seen is not None:
+        there = {(one["port"], one["queue"]) for one in found.queues}
+        document["simulated"] = [one for one in seen.queues if (one["port"], one["queue"]) in there]
+        document["expedited"] = seen.expedited
+    return document
+
+
+def _show(found: Bounds, seen: Seen | None, *, explain: bool) -> None:
+    from perhop.command.bounds_table import show_table  # lazy: rich, which --json does not need
+
+    show_table(found.queue_table(seen), keys=2)
+    show_table(found.class_table(), keys=1)
+    unbounded = [one for one in found.queues if one["reason"]]
+    for queue in unbounded:
+        print(f"no bound at {queue['port']} {queue['queue']}: {queue['reason']}")
+    for ef in seen.expedited if seen else []:
+        terms = f"E_a {number(ef['aggregate_s'] * 1e3)} ms, E_p {number(ef['packet_s'] * 1e3)} ms"
+        at = f"{ef['port']} {ef['queue']} at {number(ef['rate_bps'] / 1e3)} kb/s"
+        print(f"RFC 3246, {at}: {terms}, over {ef['packets']:,} packets")
+    if explain:
+        _explain(found)
+    sys.stdout.flush()
+
+
+def _explain(found: Bounds) -> None:
+    """Print the derivation of each bound, and each formula once with its source."""
+    steps = {step["rule"]: step for queue in found.queues for step in queue["rules"]}
+    for queue in found.queues:
+        buckets = [
+            f"{number(one['burst_bytes'])} B + {number(one['rate_bps'] / 1e3)} kb/s·t"
+            for one in queue["arrival"]
+        ]
+        lines = [
+            f"{number(one['rate_bps'] / 1e3)} kb/s·(t - {number(one['latency_s'] * 1e3)} ms)"
+            for one in queue["service"]
+        ]
+        print(f"{queue['port']} {queue['queue']}: {' then '.join(step['rule'] for step in queue['rules'])}")
+        print(f"  comes at most: {_least_or_largest('min', buckets) or 'no bound'}")
+        print(f"  sent at least: {_least_or_largest('max', lines) or 'nothing'}")
+    for step in steps.values():
+        print(f"\n{step['rule']}: {step['formula']}\n  source: {step['source']}")
+
+
+def _least_or_largest(which: str, terms: list[str]) -> str:
+    return f"{which}({', '.join(terms)})" if len(terms) > 1 else "".join(terms)

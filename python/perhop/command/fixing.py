@@ -1,0 +1,51 @@
+"""`perhop check --fix`: a configuration with the lines that can be mended."""
+
+from __future__ import annotations
+
+import sys
+from difflib import unified_diff
+from pathlib import Path
+
+from perhop.checking import Checked
+from perhop.command.terminal import colors, say
+from perhop.configuration import read
+from perhop.errors import InvalidInputError
+from perhop.printable import printable
+from perhop.quantity import counted
+
+_COLORS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+_PLAIN = "\x1b[0m"
+
+
+def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
+    """Write the configuration of `found` with its mended lines to the new file `target`; show the changes.
+
+    Raises:
+        InvalidInputError: it is no configuration of a router, or `target` exists.
+
+    """
+    if found.router is None:
+        raise InvalidInputError(
+            f"{found.file}: --fix mends configurations of routers", "edit a scenario as its messages say"
+        )
+    if target.exists():
+        raise InvalidInputError(f"{target} exists", "--fix writes a new file and changes none")
+    before = read(found.file).splitlines(keepends=True)
+    after = list(before)
+    mended = {one.line: one.fixed for one in found.findings if one.line and one.fixed is not None}
+    for line, text in mended.items():
+        ending = before[line - 1][len(before[line - 1].rstrip("\r\n")) :]
+        after[line - 1] = text + ending
+    with target.open("x", encoding="utf-8", newline="") as file:
+        file.writelines(after)
+    if not quiet:
+        print()
+        for row in unified_diff(before, after, str(found.file), str(target), n=2):
+            print(_colored(row.rstrip("\r\n")))
+    say(f"{target}: {counted(len(mended), 'line')} mended")
+
+
+def _colored(row: str) -> str:
+    shown = printable(row)
+    color = _COLORS.get(row[:1])
+    return f"{color}{shown}{_PLAIN}" if color and colors(sys.stdout) else shown

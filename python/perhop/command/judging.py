@@ -1,0 +1,117 @@
+"""Verdicts and assertions of a run: on the terminal, in the document of `--json`, as the exit code."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perhop.command.terminal import console, say
+from perhop.errors import Exit
+from perhop.quantity import counted
+from perhop.results import Results
+from perhop.verdicts import Telephony, Verdict, assertions, document, line
+from perhop.verdicts.assertions import Assertion, Judged
+
+# The longest name beside which verdicts begin; longer ones have a line of their own.
+_LONGEST_NAME = 24
+_NARROWEST = 40
+# The replies of TCP, as results call them.
+_BACK = " (back)"
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What is to be judged of a run: assertions, and what is assumed of telephones."""
+
+    asserted: Sequence[Assertion]
+    telephony: Telephony
+
+    @classmethod
+    def of(cls, asserted: list[str] | None, codec: str | None, jitter_buffer: str | None) -> Judging:
+        """Read the options of a command; raises `InvalidInputError`."""
+        return cls(assertions.read(asserted or []), Telephony.of(codec, jitter_buffer))
+
+    def check(self, scenario: Mapping[str, Any]) -> None:
+        """Refuse assertions about classes that the scenario does not have, before it runs."""
+        names = [str(one.get("class") or one["name"]) for one in scenario["traffic"]]
+        names = list(dict.fromkeys(names))
+        assertions.require_classes(self.asserted, [*names, *(name + _BACK for name in names)])
+
+    def judge(self, results: Results) -> Judgement:
+        """Judge a run."""
+        verdicts = results.judged(self.telephony)
+        return Judgement(verdicts, assertions.judge(self.asserted, verdicts, results.summary), self.telephony)
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A run that was judged."""
+
+    verdicts: Sequence[Verdict]
+    judged: Sequence[Judged]
+    telephony: Telephony
+
+    @property
+    def code(self) -> Exit:
+        """The exit code: 4 where an assertion does not hold."""
+        return Exit.OK if all(one.passed for one in self.judged) else Exit.CLAIMS_NOT_MET
+
+    def document(self) -> dict[str, Any]:
+        """Return the keys that it adds to the summary of a run."""
+        found: dict[str, Any] = {"verdicts": [document(one) for one in self.verdicts]}
+        if self.judged:
+            found["assertions"] = [one.to_json() for one in self.judged]
+        return found
+
+    def show(self) -> None:
+        """Print a line for each class, and one for each assertion."""
+        console().print(f"verdicts; calls: {self.telephony}")
+        # Replies of which none is lost say nothing that their class does not.
+        spoken = [one for one in self.verdicts if one.cause or not one.name.endswith(_BACK)]
+        room = min(max((len(one.name) + 1 for one in spoken), default=0), _LONGEST_NAME)
+        for one in spoken:
+            _show_beside(f"{one.name}:", line(one), room)
+        if self.judged:
+            print()
+            show_judged(self.judged)
+
+    def tell_failed(self) -> None:
+        """Say on stderr which assertions do not hold, where nothing else is shown."""
+        for one in self.judged:
+            if not one.passed:
+                say(f"failed: {one.text}: {measured_words(one)}")
+
+
+def _show_beside(name: str, words: str, room: int) -> None:
+    """Print a text beside a name, its lines below each other."""
+    width = max((console().width or 0) - room - 3, _NARROWEST)
+    lines = textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False)
+    if len(name) > room:
+        console().print(f" {name}")
+        name = ""
+    for number, text in enumerate(lines):
+        console().print(f" {(name if number == 0 else ''):{room}}  {text}", soft_wrap=True)
+
+
+def show_judged(judged: Sequence[Judged]) -> None:
+    """Print a line for each assertion: whether it holds, and what was measured."""
+    room = max(len(one.text) for one in judged)
+    for one in judged:
+        answer = "PASS" if one.passed else "FAIL"
+        console().print(f" {answer}  {one.text:{room}}  {measured_words(one)}", soft_wrap=True)
+    failed = sum(not one.passed for one in judged)
+    print(f" {counted(len(judged), 'assertion')}, {failed} failed" if failed else _all_hold(len(judged)))
+
+
+def _all_hold(count: int) -> str:
+    return f" {counted(count, 'assertion')}, {'it holds' if count == 1 else 'all hold'}"
+
+
+def measured_words(one: Judged) -> str:
+    """Return what was measured, and whether its interval leaves the answer open."""
+    if one.measured is None:
+        return f"not measured: {one.why}"
+    doubt = "; uncertain: the bound is within the 95 % interval" if one.uncertain else ""
+    return one.measured.shown().rstrip() + doubt

@@ -1,0 +1,135 @@
+"""`perhop test`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop import testing
+from perhop.command.options import Json, Quiet, Threads
+from perhop.command.terminal import print_json, progress_bar, say, say_written
+from perhop.errors import Exit, InvalidInputError
+from perhop.quantity import counted, number
+from perhop.saving import replace_file
+from perhop.testing import Outcome, Test
+
+
+def test(
+    files: Annotated[list[Path], Parameter(negative=())],
+    /,
+    *,
+    only: Annotated[list[str] | None, Parameter(name="--only", negative=())] = None,
+    junit: Path | None = None,
+    json: Json = False,
+    quiet: Quiet = False,
+    threads: Threads = None,
+) -> Exit:
+    """Run tests of policies: scenarios and router configurations, and what is to hold of their results.
+
+    Parameters
+    ----------
+    files
+        Files of tests, such as policy.tests.yaml.
+    only
+        A test by its name, or several by a pattern as in 'voice*'; may be given several times.
+    junit
+        A file for the outcome as JUnit XML, which pipelines show.
+    json
+        Print the outcome as one JSON document.
+    quiet
+        Show neither progress nor results, only what fails.
+    threads
+        Number of replications that run at the same time; the results do not depend on it.
+
+    """
+    _check_target(junit)
+    tests = _chosen([one for file in files for one in testing.read_tests(file)], only or [])
+    outcomes = []
+    for one in tests:
+        with progress_bar(one.name, quiet=quiet) as progress:
+            outcomes.append(testing.run(one, threads, progress))
+        if quiet:
+            _tell_failed(outcomes[-1])
+        elif not json:
+            _show(outcomes[-1])
+    if junit is not None:
+        replace_file(junit, testing.junit(outcomes))
+        if not quiet:
+            say_written(junit)
+    if json:
+        print_json(testing.to_json(outcomes))
+    elif not quiet:
+        _show_summary(outcomes)
+    return testing.code(outcomes)
+
+
+def _check_target(file: Path | None) -> None:
+    """Refuse a file that could not be written, before the tests run."""
+    if file is not None and file.is_dir():
+        raise InvalidInputError(f"`{file}` is a folder", "give the name of a file")
+    if file is not None and not file.absolute().parent.is_dir():
+        raise InvalidInputError(f"`{file.absolute().parent}` is not a folder", "create it first")
+
+
+def _chosen(tests: Sequence[Test], patterns: Sequence[str]) -> list[Test]:
+    """Return the tests whose names match a pattern, all without one."""
+    names = ", ".join(one.name for one in tests)
+    for pattern in patterns:
+        if not any(fnmatchcase(one.name, pattern) for one in tests):
+            raise InvalidInputError(f"--only: no test is called `{pattern}`", f"tests: {names}")
+    return [one for one in tests if not patterns or any(fnmatchcase(one.name, each) for each in patterns)]
+
+
+def _show(outcome: Outcome) -> None:
+    """Print a test and its assertions."""
+    from perhop.command.judging import show_judged  # lazy: with results, which a wrong file does not need
+    from perhop.command.terminal import console  # lazy: rich
+
+    console().print(f"{outcome.test.name} ({outcome.test.scenario})")
+    if outcome.warnings:
+        say(outcome.warnings)
+    if outcome.error:
+        console().print(f" ERROR {_explained(outcome)}", soft_wrap=True)
+    else:
+        show_judged(outcome.judged)
+    print()
+
+
+def _tell_failed(outcome: Outcome) -> None:
+    """Say on stderr what fails of a test."""
+    from perhop.command.judging import measured_words  # lazy: with results, which a wrong file does not need
+
+    if outcome.error:
+        say(f"error: {outcome.test.name}: {_explained(outcome)}")
+    for one in outcome.failed:
+        say(f"failed: {outcome.test.name}: {one.text}: {measured_words(one)}")
+
+
+def _explained(outcome: Outcome) -> str:
+    why = outcome.error.removeprefix("error: ")
+    return why + (f"\nhelp: {outcome.help}" if outcome.help else "")
+
+
+def _show_summary(outcomes: Sequence[Outcome]) -> None:
+    """Print a line for each test, and how many passed."""
+    from perhop.command.columns import Column, show  # lazy: rich
+
+    answers = [one.answer for one in outcomes]
+    parts = [f"{answers.count(one)} {one}" for one in ("passed", "failed", "error") if one in answers]
+    seconds = [f"{one.seconds:.2f}" for one in outcomes]
+    held = [
+        f"{len(one.judged) - len(one.failed)} of {len(one.judged) or len(one.test.asserted)}"
+        for one in outcomes
+    ]
+    columns = [
+        Column("outcome", answers, numeric=False),
+        Column("assertions\nthat hold", held),
+        Column("replications", [number(one.replications) for one in outcomes]),
+        Column("took\ns", seconds),
+    ]
+    names = Column("test", [one.test.name for one in outcomes], numeric=False)
+    show(f"{counted(len(outcomes), 'test')}: {', '.join(parts)}", [names], columns)

@@ -1,0 +1,86 @@
+"""Policies in another language: perhop's own, IOS, and commands of Linux.
+
+from perhop import convert
+
+converted = convert.convert("router.cfg", to="ios")
+print(converted.text, *converted.remarks, sep="; ")
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from perhop.convert.ios_text import to_ios
+from perhop.convert.policies import Remark, read_source
+from perhop.convert.tc_text import to_tc
+from perhop.convert.yaml_text import to_yaml
+from perhop.errors import InvalidInputError
+from perhop.quantity import quantity
+
+__all__ = ["TARGETS", "Converted", "Remark", "convert"]
+
+Target = Literal["yaml", "ios", "tc"]
+#: The languages to convert to.
+TARGETS: tuple[Target, ...] = ("yaml", "ios", "tc")
+
+
+@dataclass(frozen=True)
+class Converted:
+    """Policies in another language, and what it does not have."""
+
+    text: str
+    remarks: tuple[Remark, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"text": self.text, "remarks": [remark.to_dict() for remark in self.remarks]}
+
+
+def convert(
+    file: str | os.PathLike[str],
+    *,
+    to: Target,
+    interface: str | None = None,
+    policy: str | None = None,
+    platform: str | None = None,
+    rate: str | None = None,
+) -> Converted:
+    """Return the policies of a router configuration or of a scenario in another language.
+
+    Args:
+        file: a router configuration, a scenario, or a file with `policies:`.
+        to: `yaml`, `ios` or `tc`, commands of Linux for one interface.
+        interface: only the policies at this interface of a router.
+        policy: only the policy of this name.
+        platform: the platform whose rules apply to a router configuration, or that IOS is written for.
+        rate: the rate of the interface, as `50Mb/s`, where the file does not say it.
+
+    Raises:
+        InvalidInputError: the file holds no such policy, or a value is out of range.
+        ScenarioError: it cannot be read.
+
+    """
+    source = read_source(
+        Path(file), interface=interface, policy=policy, platform=platform, rate_bps=_bits(rate)
+    )
+    if to == "yaml":
+        text, remarks = to_yaml(source)
+    elif to == "ios":
+        text, remarks = to_ios(source, platform)
+    elif to == "tc":
+        text, remarks = to_tc(source)
+    else:
+        raise InvalidInputError(f"`{to}` is no language to convert to", f"one of {', '.join(TARGETS)}")
+    return Converted(text, tuple(remarks))
+
+
+def _bits(rate: str | None) -> int | None:
+    if rate is None:
+        return None
+    found = quantity(rate)
+    if found is None or found[1] != "b/s" or found[0] < 1:
+        raise InvalidInputError(f"--rate: `{rate}` is not a rate", "for example --rate 50Mb/s")
+    return round(found[0])

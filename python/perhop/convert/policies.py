@@ -1,0 +1,250 @@
+"""The policies that a file holds: those of a router's ports, or those of a scenario."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal
+
+from perhop import _core
+from perhop.configuration import STANDARD_INPUT, checked, refuse_unsupported, router_text
+from perhop.core_types import ResolvedPolicy, RouterPort, RouterReport
+from perhop.errors import InvalidInputError
+from perhop.printable import printable
+from perhop.quantity import bits_per_second
+from perhop.schema_types import PolicyConfig
+
+Direction = Literal["input", "output"]
+#: The port of packets to the router itself.
+CONTROL_PLANE = "control-plane"
+_SIDES: tuple[Direction, Direction] = ("input", "output")
+
+# What makes a scenario of a file that holds only policies.
+_NO_SOURCE = {"cbr": {"rate": "1kb/s", "packet": {"ip": "100B"}}}
+_AROUND: Mapping[str, Any] = {
+    "perhop": 1,
+    "name": "policies",
+    "duration": "1s",
+    "hosts": {"a": {}, "b": {}},
+    "routers": {},
+    "links": [{"between": ["a", "b"], "rate": "1Mb/s"}],
+    "traffic": [{"name": "none", "from": "a", "to": "b", "source": _NO_SOURCE}],
+    "measure": {},
+}
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A construct that the other language does not have, or has otherwise."""
+
+    #: What it is, in the terms of the language that it comes from.
+    construct: str
+    #: Where it stands: policy, interface and direction, class.
+    where: str
+    #: Why it is lost or different.
+    why: str
+
+    def __str__(self) -> str:
+        """Return it as one line."""
+        return f"{self.where}: {self.construct}: {self.why}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Return it as plain data."""
+        return {"construct": self.construct, "where": self.where, "why": self.why}
+
+
+@dataclass(frozen=True)
+class Attached:
+    """A policy, and what it is attached to as far as that is known."""
+
+    #: The name of the policy-map, or of the policy in a scenario.
+    name: str
+    policy: PolicyConfig
+    #: `input` or `output`; `None` where the file attaches it to nothing.
+    direction: Direction | None
+    #: The interface, as the router names it.
+    interface: str | None
+    #: Bits per second that shares and percentages refer to.
+    rate_bps: int | None
+    port: RouterPort | None = None
+
+    @property
+    def where(self) -> str:
+        """The place for messages: `policy WAN at Serial0/0 output`."""
+        at = [] if self.interface is None else ["at", self.interface]
+        way = [] if self.direction is None else [self.direction]
+        return " ".join(["policy", self.name, *at, *way])
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file with policies."""
+
+    file: Path
+    attached: tuple[Attached, ...]
+    #: The profile of the router; `None` for a file of perhop's own.
+    profile: str | None
+    #: The report of the configuration it was read from, and its text.
+    report: RouterReport | None = None
+    text: str | None = None
+
+
+def read_source(
+    file: Path,
+    *,
+    interface: str | None = None,
+    policy: str | None = None,
+    platform: str | None = None,
+    rate_bps: int | None = None,
+) -> Source:
+    """Return the policies of a router configuration, a scenario, or a file with policies.
+
+    Args:
+        file: the file.
+        interface: only those at this interface of a router.
+        policy: only the one of this name.
+        platform: the platform whose rules apply to a router configuration.
+        rate_bps: bits per second of the interface, in place of what the file says.
+
+    Raises:
+        InvalidInputError: the file holds no policies, or none at such an interface or of such a name.
+        ScenarioError: it cannot be read as a scenario.
+
+    """
+    text = router_text(file)
+    if text is None:
+        with _readable(file) as readable:
+            found = _of_scenario(readable)
+        if interface is not None:
+            raise InvalidInputError("--interface names one of a router", "choose with --policy")
+        source = Source(file, tuple(found), None)
+    else:
+        report = checked(text, platform)
+        refuse_unsupported(report.get("platform"))
+        source = Source(file, tuple(_of_router(report)), report["platform"]["profile"], report, text)
+        if interface is not None:
+            source = _at(source, interface, report)
+    chosen = _named(source.attached, policy, file)
+    if rate_bps is not None:
+        chosen = [Attached(one.name, one.policy, one.direction, one.interface, rate_bps, one.port)
+                  for one in chosen]  # fmt: skip
+    return Source(file, tuple(chosen), source.profile, source.report, source.text)
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[Path]:
+    """Return a file that can be read twice: standard input cannot."""
+    if file != STANDARD_INPUT:
+        yield file
+        return
+    with TemporaryDirectory() as folder:
+        copy = Path(folder) / "standard-input.yaml"
+        copy.write_bytes(sys.stdin.buffer.read())
+        yield copy
+
+
+def _of_scenario(file: Path) -> list[Attached]:
+    kind, _ = _core.check(file)
+    if kind == "policies":
+        overrides = [(key, json.dumps(value)) for key, value in _AROUND.items()]
+        data = json.loads(_core.load(file, overrides).json)
+        attachments: list[tuple[str, Direction, str | None, int]] = []
+    else:
+        data = json.loads(_core.load(file, []).resolved)
+        attachments = list(_attachments(data))
+    found = []
+    for name, config in data.get("policies", {}).items():
+        places = [one for one in attachments if one[0] == name]
+        direction = places[0][1] if places else _direction(config)
+        rate = min((one[3] for one in places), default=None)
+        found.append(Attached(name, config, direction, None, rate))
+    if not found:
+        raise InvalidInputError(f"`{file}` has no policies", "give a file with `policies:`")
+    return found
+
+
+def _direction(policy: PolicyConfig) -> Direction | None:
+    return "output" if policy.get("queueing") else None
+
+
+def _attachments(data: Mapping[str, Any]) -> Iterable[tuple[str, Direction, str | None, int]]:
+    for link in data["links"]:
+        for interface in (link.get("interfaces") or {}).values():
+            rate = bits_per_second(interface.get("rate") or link["rate"])
+            for side in _SIDES:
+                if interface.get(side):
+                    yield interface[side], side, interface.get("name"), round(rate)
+
+
+def _of_router(report: RouterReport) -> list[Attached]:
+    found = []
+    for port in report["router"]["ports"]:
+        for side in _SIDES:
+            # What is sent to the router itself leaves for its processor through an input policy.
+            to_itself = port["name"] == CONTROL_PLANE and side == "output"
+            resolved = _resolved(port, "input" if to_itself else side)
+            config = port[side]
+            if (resolved is None and not config.get("conditioners")) or not config:
+                continue
+            name = resolved["name"] if resolved else f"{port['name']} {side}"
+            rate = round(bits_per_second(port["bandwidth"] or "inf"))
+            found.append(Attached(name, config, side, port["name"], rate, port))
+    return found
+
+
+def _resolved(port: RouterPort, side: Direction) -> ResolvedPolicy | None:
+    return port.get("policies", {"input": None, "output": None})[side]
+
+
+def _at(source: Source, interface: str, report: RouterReport) -> Source:
+    names = [port["name"] for port in report["router"]["ports"]]
+    wanted = _full(interface, names)
+    chosen = tuple(one for one in source.attached if one.interface == wanted)
+    if not chosen:
+        there = ", ".join(sorted({str(one.interface) for one in source.attached})) or "none"
+        raise InvalidInputError(
+            f"`{source.file}` has no policy at {interface}", f"interfaces with a policy: {there}"
+        )
+    return Source(source.file, chosen, source.profile, source.report, source.text)
+
+
+def _full(given: str, names: Iterable[str]) -> str:
+    """Return the interface of a name that may be abbreviated: `gi0/1`."""
+    letters = given.rstrip("0123456789/.:").rstrip()
+    number = given[len(letters) :].strip()
+    for name in names:
+        kind = name.rstrip("0123456789/.:")
+        if name.lower() == given.lower() or (
+            name[len(kind) :] == number and kind.lower().startswith(letters.lower())
+        ):
+            return name
+    return given
+
+
+def _named(attached: tuple[Attached, ...], policy: str | None, file: Path) -> list[Attached]:
+    if policy is None:
+        if not attached:
+            raise InvalidInputError(
+                f"`{file}` attaches no policy to an interface",
+                "`perhop check` shows what is recognized; for a policy alone, add an interface with "
+                "service-policy",
+            )
+        return list(attached)
+    chosen = [one for one in attached if one.name == policy]
+    if not chosen:
+        names = sorted({one.name for one in attached})
+        near = get_close_matches(policy, names, n=1)
+        help = f"did you mean `{near[0]}`?" if near else f"policies: {', '.join(names) or 'none'}"
+        raise InvalidInputError(f"`{file}` has no policy `{policy}` in use", help)
+    return chosen
+
+
+def one_line(text: str) -> str:
+    """Return a text for a comment: names come from files, and a line of theirs would be a command."""
+    return " ".join(printable(text).split())

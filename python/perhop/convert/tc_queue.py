@@ -1,0 +1,158 @@
+"""Queues of classes as queueing disciplines of Linux."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from perhop.convert.conditions import codepoints, dscp_number, listed, precedence_number
+from perhop.convert.ios_class import size
+
+# Bytes of a packet where thresholds count packets and Linux counts bytes: what tc-red(8) advises.
+_AVERAGE = 1000
+# Linux: SFQ_MAX_DEPTH of sch_sfq.c, and the packets that it holds at most.
+_MOST_DEPTH, _MOST_SFQ = 127, 65_408
+_ETHERNET_FRAME = 1514
+_MOST_BURST = 1 << 16
+_MOST_EXPONENT = 31
+_DEFAULT_EXPONENT = 9
+#: Says what is otherwise in Linux: the construct, and why.
+Say = Callable[[str, str], None]
+
+
+def discipline(config: Mapping[str, Any], rate_bps: int, say: Say) -> str:
+    """Return the queueing discipline of a class that sends at about `rate_bps` bits per second."""
+    fair, buffer = config.get("fair-queueing"), config.get("buffer") or {}
+    if fair:
+        if buffer:
+            say(f"{next(iter(buffer))} beside fair queueing", "only the flows' own limits are kept")
+        return _fair(fair, say)
+    if not buffer:
+        return "pfifo limit 64"
+    ((kind, parameters),) = buffer.items()
+    if kind == "tail-drop":
+        return _fifo(parameters.get("limit") or "64 packets")
+    if kind == "weighted-tail-drop":
+        most = max(parameters["limits"], key=lambda limit: size(limit)[0])
+        say("limits by drop precedence", f"one limit of {most} for all packets of the class")
+        return _fifo(most)
+    rows = _rows(config, parameters, say)
+    if not rows:
+        say(f"{kind} by a model", "tail drop of 64 packets in its place")
+        return "pfifo limit 64"
+    if kind not in {"wred", "red"}:
+        say(kind, "one RED in place of several averages")
+    return _red(rows[0], parameters, rate_bps, say)
+
+
+def _fifo(limit: str) -> str:
+    number, unit = size(limit)
+    return f"{'pfifo' if unit == 'packets' else 'bfifo'} limit {number}"
+
+
+def _fair(fair: Mapping[str, Any], say: Say) -> str:
+    depth, _ = size(fair.get("flow-limit") or "64 packets")
+    limit, _ = size(fair.get("limit") or "1000 packets")
+    queues = fair.get("queues", 256)
+    divisor = 1 << (max(queues, 2) - 1).bit_length()
+    if fair.get("weights", "by-precedence") == "by-precedence":
+        say("fair queueing by precedence", "sfq serves all flows equally")
+    if depth > _MOST_DEPTH:
+        say(f"flow-limit {depth} packets", f"sfq takes {_MOST_DEPTH}")
+    depth = min(depth, _MOST_DEPTH)
+    return (
+        f"sfq limit {min(limit, depth * divisor, _MOST_SFQ)} depth {depth} divisor {divisor} "
+        f"quantum {_ETHERNET_FRAME}"
+    )
+
+
+def _rows(config: Mapping[str, Any], wred: Mapping[str, Any], say: Say) -> list[Mapping[str, Any]]:
+    """Return the thresholds that packets of the class can meet: the first is what RED takes for all."""
+    rows = wred.get("precedences") or []
+    held = codepoints(config.get("match"))
+    precedence = config.get("precedence", "color")
+    if isinstance(precedence, Mapping):
+        pairs = zip(precedence["by-dscp"], rows, strict=False)
+        of_value = {dscp_number(dscp): row for group, row in pairs for dscp in listed(group)}
+        met = [of_value.get(dscp, rows[-1]) for dscp in sorted(held)] if rows else []
+    elif precedence == "ip-precedence":
+        met = [rows[min(number, len(rows) - 1)] for number in sorted({dscp >> 3 for dscp in held})]
+    else:
+        met = list(rows)
+    different = [row for at, row in enumerate(met) if row not in met[:at]]
+    if len(different) > 1:
+        say(
+            f"{len(different)} thresholds by drop precedence",
+            "red has one: the first of the class; gred would take it from tc_index, which no filter sets",
+        )
+    return different
+
+
+def _red(row: Mapping[str, Any], wred: Mapping[str, Any], rate_bps: int, say: Say) -> str:
+    (low, unit), (high, _) = size(row["min"]), size(row["max"])
+    scale = 1
+    if unit == "packets":
+        say(
+            f"thresholds of {low} and {high} packets",
+            f"red counts bytes: packets of {_AVERAGE} bytes are assumed",
+        )
+        scale = _AVERAGE
+    low, high = low * scale, high * scale
+    limit = high
+    if wred.get("limit"):
+        number, of_limit = size(wred["limit"])
+        limit = max(number * (_AVERAGE if of_limit == "packets" else 1), high)
+    exponent = (wred.get("averaging") or {}).get("exponent", _DEFAULT_EXPONENT)
+    burst = burst_of(exponent, low, _AVERAGE)
+    if burst is None:
+        burst = max((2 * low + high) // (3 * _AVERAGE), low // _AVERAGE + 1)
+        say(f"averaging exponent {exponent}", "no burst gives it: that of tc-red(8) is taken")
+    if wred.get("above-max") == "gentle":
+        say("above-max: gentle", "red drops every packet above the maximum")
+    ecn = " ecn" if wred.get("ecn") == "mark" else ""
+    return (
+        f"red limit {limit} min {low} max {high} avpkt {_AVERAGE} burst {burst} "
+        f"probability {row['max-probability']:g} bandwidth {rate_bps}bit{ecn}"
+    )
+
+
+def exponent_of(burst: int, low: int, average: int) -> int | None:
+    """Return n of the weight 2^-n that tc takes for a burst, as tc-red(8) and `tc_red.c` have it."""
+    ahead = burst + 1 - low / average
+    if ahead < 1:
+        return None
+    weight = 0.5
+    for exponent in range(1, _MOST_EXPONENT + 1):
+        if ahead <= (1 - (1 - weight) ** burst) / weight:
+            return exponent
+        weight /= 2
+    return None
+
+
+def burst_of(exponent: int, low: int, average: int) -> int | None:
+    """Return the least burst for which tc takes the weight 2^-`exponent`, `None` where there is none."""
+    least, most = max(low // average, 1), _MOST_BURST
+    while least < most:
+        middle = (least + most) // 2
+        found = exponent_of(middle, low, average)
+        if found is not None and found >= exponent:
+            most = middle
+        else:
+            least = middle + 1
+    return least if exponent_of(least, low, average) == exponent else None
+
+
+def field_action(action: Mapping[str, Any], version: int) -> str | None:
+    """Return the words that write a codepoint, a precedence or a label; `None` for other fields."""
+    ((kind, value),) = action.items()
+    if kind == "label":
+        return f"action skbedit mark {value} pipe"
+    if kind == "mark":
+        number, mask = dscp_number(value) << 2, 0xFC
+    elif kind == "mark-precedence":
+        number, mask = precedence_number(value) << 5, 0xE0
+    else:
+        return None
+    if version == 6:
+        return f"action pedit ex munge ip6 traffic_class set {number:#04x} retain {mask:#04x} pipe"
+    return f"action pedit ex munge ip dsfield set {number:#04x} retain {mask:#04x} pipe action csum ip4h pipe"

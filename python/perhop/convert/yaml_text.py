@@ -1,0 +1,123 @@
+"""Policies as the `policies:` of a scenario file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from perhop.convert.conditions import listed
+from perhop.convert.policies import Attached, Remark, Source, one_line
+from perhop.schema_types import PolicyConfig
+
+# Text that needs no quotes in YAML, also within braces and between commas.
+_PLAIN = re.compile(r"[A-Za-z0-9/_.][A-Za-z0-9/_.+%-]*(?: [A-Za-z0-9/_.+%-]+)*")
+_NOT_TEXT = re.compile(r"(true|false|null|yes|no|on|off|~|[0-9._+-]+([eE][0-9+-]+)?|0[xo].*)", re.IGNORECASE)
+# A list or mapping that is no longer than this stands in one line.
+_LINE = 90
+
+
+def to_yaml(source: Source) -> tuple[str, list[Remark]]:
+    """Return a file with `policies:`, one for each different policy, and what it cannot say."""
+    named = _names(source.attached)
+    remarks: list[Remark] = []
+    lines = [f"# The policies of {one_line(source.file.name)}, by `perhop convert`."]
+    if source.profile:
+        lines.append(f"# Numbers are those of the platform {source.profile}.")
+    lines += ["policies:"]
+    for name, (policy, users) in named.items():
+        for one in users:
+            lines.append(f"  # {one_line(_comment(one))}")
+            remarks += _beside(one, name)
+        lines += [f"  {scalar(name)}:", *block(policy, 4)]
+    return "\n".join(lines) + "\n", remarks
+
+
+def _names(attached: Sequence[Attached]) -> dict[str, tuple[PolicyConfig, list[Attached]]]:
+    """Return the different policies by name: two that differ by their port have its name too."""
+    named: dict[str, tuple[PolicyConfig, list[Attached]]] = {}
+    for one in attached:
+        wide = f"{one.name} {one.interface} {one.direction}"
+        for name in (one.name, wide):
+            if name not in named:
+                named[name] = (one.policy, [one])
+                break
+            if named[name][0] == one.policy:
+                named[name][1].append(one)
+                break
+    return named
+
+
+def _comment(one: Attached) -> str:
+    rate = "" if one.rate_bps is None else f", shares of {one.rate_bps} b/s"
+    return f"{one.interface or 'a scenario'} {one.direction or ''}{rate}".rstrip()
+
+
+def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of one
+    """Return the interfaces of arrival that conditions name."""
+    if isinstance(part, Mapping):
+        match = part.get("match")
+        own = set(listed(part["input"])) if isinstance(part.get("input"), (str, list)) else set()
+        return own.union(_arrivals(match), *(_arrivals(one) for key, one in part.items() if key != "match"))
+    return set().union(*map(_arrivals, part)) if isinstance(part, list) else set()
+
+
+def _beside(one: Attached, name: str) -> list[Remark]:
+    """Return what belongs to the port, or to the network, and not to the policy."""
+    if one.port is None:
+        return []
+    why = "a scenario knows the interface by the node at its other end: write that node's name"
+    found = [Remark(f"match input {arrival}", one.where, why) for arrival in sorted(_arrivals(one.policy))]
+    if one.direction != "output":
+        return found
+    wire = one.port["wire"]
+    if wire.get("ring"):
+        ring = json.dumps(wire["ring"])
+        found.append(Remark("tx-ring", one.where, f"it belongs to the interface of a link: ring: {ring}"))
+    if wire.get("headers"):
+        found.append(Remark(
+            "encapsulation", one.where,
+            f"headers belong to a link, not to policy {name}: headers: {json.dumps(wire.get('headers'))}",
+        ))  # fmt: skip
+    return found
+
+
+def block(value: Any, indent: int) -> list[str]:  # noqa: ANN401 - whatever a scenario holds
+    """Return a mapping or a list as lines of YAML that begin with `indent` spaces."""
+    space = " " * indent
+    if isinstance(value, Mapping):
+        lines = []
+        for key, one in value.items():
+            short = flow(one)
+            if not isinstance(one, (Mapping, list)) or len(short) + indent + len(str(key)) <= _LINE:
+                lines.append(f"{space}{scalar(key)}: {short}")
+            else:
+                lines += [f"{space}{scalar(key)}:", *block(one, indent + 2)]
+        return lines or [f"{space}{{}}"]
+    lines = []
+    for one in value:
+        short = flow(one)
+        if not isinstance(one, Mapping) or len(short) + indent <= _LINE:
+            lines.append(f"{space}- {short}")
+        else:
+            first, *rest = block(one, indent + 2)
+            lines += [f"{space}- {first.strip()}", *rest]
+    return lines
+
+
+def flow(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
+    """Return a value in one line of YAML."""
+    if isinstance(value, Mapping):
+        inner = ", ".join(f"{scalar(key)}: {flow(one)}" for key, one in value.items())
+        return f"{{ {inner} }}" if inner else "{}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(flow, value))}]"
+    return scalar(value)
+
+
+def scalar(value: Any) -> str:  # noqa: ANN401 - whatever a scenario holds
+    """Return a text, a number or a truth value; text is quoted where YAML would take it for another."""
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and not _NOT_TEXT.fullmatch(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)

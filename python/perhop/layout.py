@@ -1,0 +1,110 @@
+"""What a saved run holds: the columns of its tables and the shape of its summary.
+
+The simulator makes them; tests/test_forged.py compares them with a run. A reader finds what is listed here in
+every saved run, or an error that names what is missing; what a later version adds is no error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from perhop.shape import METRIC, Optional, OrNull
+
+#: What a column holds: names, whole numbers, or numbers, NaN where nothing was measured.
+Kind = Literal["text", "count", "float"]
+
+
+def _table(text: str, counts: str, floats: str = "") -> Mapping[str, Kind]:
+    columns: dict[str, Kind] = {"replication": "count"}
+    columns |= dict.fromkeys(text.split(), "text")
+    columns |= dict.fromkeys(counts.split(), "count")
+    return columns | dict.fromkeys(floats.split(), "float")
+
+
+_DROPPED = (
+    "dropped_packets dropped_queue_full dropped_early_random dropped_early_forced dropped_policed "
+    "dropped_no_route dropped_no_class dropped_lost dropped_too_big "
+)
+_TRAFFIC = "offered_packets offered_bytes delivered_packets delivered_bytes in_network_packets " + _DROPPED
+_DELAYS = "delay_mean_s delay_min_s delay_max_s ipdv_mean_abs_s ipdv_min_s ipdv_max_s "
+_QUANTILES = "delay_p50_s delay_p95_s delay_p99_s pdv_p50_s pdv_p95_s pdv_p99_s "
+_RATES = "dropped_percent throughput_bps ipdv_mean_s " + _DELAYS + _QUANTILES
+_SEGMENTS = "segments retransmissions fast_retransmits timeouts congestion_marks "
+_CLASS_QUANTILES = "delay_p90_s delay_p999_s ipdv_abs_p50_s ipdv_abs_p95_s ipdv_abs_p99_s "
+
+#: The columns of every table, in SI units, with what they hold.
+TABLES: Mapping[str, Mapping[str, Kind]] = {
+    "classes": _table("class", "flows " + _TRAFFIC, "fairness " + _RATES + _CLASS_QUANTILES),
+    "flows": _table("flow class from to", _TRAFFIC, _RATES),
+    "ports": _table(
+        "port queue",
+        "precedence arrived_packets arrived_bytes sent_packets sent_bytes marked_packets " + _DROPPED,
+        "dropped_percent",
+    ),
+    "conditioners": _table("node neighbor side stage color", "packets bytes"),
+    "queues": _table("port queue", "packets bytes precedence", "time_s average deciding_average"),
+    "throughput": _table("class", "received_packets", "time_s throughput_bps"),
+    "packets": _table("flow", "number bytes", "sent_s delay_s"),
+    "delays": _table("class", "packets", "time_s " + _DELAYS),
+    "histogram": _table("class quantity", "packets", "up_to_s"),
+    "tcp": _table(
+        "flow class from to",
+        "connections transactions received_bytes reply_bytes " + _SEGMENTS,
+        "completion_mean_s goodput_bps reply_goodput_bps",
+    ),
+    "transactions": _table(
+        "class",
+        "transactions " + _SEGMENTS,
+        "transactions_per_s completion_mean_s completion_p50_s completion_p95_s completion_p99_s "
+        "goodput_bps reply_goodput_bps",
+    ),
+    "connections": _table(
+        "flow end", "connection in_flight_bytes", "time_s cwnd_segments ssthresh_segments srtt_s rto_s"
+    ),
+    "colors": _table("class color", "delivered_packets delivered_bytes", "throughput_bps delay_mean_s"),
+    "runs": _table("", "packet_hops", "fairness"),
+}
+
+
+def _groups(table: str, *keys: str) -> list[dict[str, Any]]:
+    """Return the shape of a table's means over replications: the rows with equal `keys` are one group."""
+    columns = TABLES[table]
+    shapes: dict[str, Any] = {key: str if columns[key] == "text" else int for key in keys}
+    metrics = (name for name, kind in columns.items() if name not in keys and name != "replication")
+    return [shapes | {name: METRIC for name in metrics if columns[name] != "text"}]
+
+
+_RATE = {
+    "port": str,
+    "queue": str,
+    "priority": bool,
+    "guaranteed_bps": OrNull(float),
+    "limit_bps": OrNull(float),
+    "remaining": OrNull(str),
+    "obtained_bps": METRIC,
+    "queued_packets": OrNull(float),
+}
+_POLICER = {"node": str, "neighbor": str, "side": str, "class": str, "limit_bps": float}
+
+#: The shape of summary.json, as far as it is read again.
+SUMMARY: Mapping[str, Any] = {
+    "schema_version": int,
+    "perhop": str,
+    "scenario": str,
+    "seed": int,
+    "replications": int,
+    "duration_s": float,
+    "warmup_s": float,
+    "classes": _groups("classes", "class"),
+    "ports": _groups("ports", "port", "queue", "precedence"),
+    "conditioners": _groups("conditioners", "node", "neighbor", "side", "stage", "color"),
+    "colors": _groups("colors", "class", "color"),
+    "tcp": _groups("transactions", "class"),
+    "fairness": METRIC,
+    "packet_hops": int,
+    "rates": Optional([_RATE]),
+    "policers": Optional([_POLICER]),
+    "kind": Optional(str),
+    "fidelity": Optional({"doubts": Optional([str])}),
+}

@@ -1,0 +1,45 @@
+"""The content of a saved study: `study.json`, read from its folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from perhop.saved import Saved
+from perhop.shape import ByName, OneOf, OrNull, Pair
+
+FILE = "study.json"
+
+_VERDICT = OneOf(("agrees", "differs", "not-comparable"))
+_POINT = {
+    "table": str,
+    "case": ByName(str),
+    "metric": str,
+    "unit": str,
+    "measured": OrNull(float),
+    "ci95": OrNull(Pair(float)),
+    "replications": int,
+}
+_SHAPE = {
+    "study": str,
+    "title": str,
+    "paper": str,
+    "seed": int,
+    "figures": [_POINT | {"published": float, "verdict": _VERDICT}],
+    "curves": [_POINT],
+    "claims": [{"id": str, "verdict": _VERDICT, "evidence": str, "where": str, "text": str}],
+    "tables": [{"id": str, "heading": str, "cases": [{"name": str, "folder": str}]}],
+    "metrics": ByName(str),
+    "sensitivity": {
+        "highlights": [str],
+        "published": [OrNull(float)],
+        "own": [OrNull(float)],
+        "rows": [{"assumption": str, "value": str, "measured": [OrNull(float)], "claims": ByName(_VERDICT)}],
+    },
+    "assumptions": [{"name": str, "value": str, "why": str}],
+}
+
+
+def content(saved: Saved) -> dict[str, Any]:
+    """Return what `study.json` holds; raises `UnreadableFileError` where perhop did not write it."""
+    found: dict[str, Any] = saved.json(FILE, _SHAPE)
+    return found

@@ -1,0 +1,71 @@
+"""The outcome of tests as JUnit XML, which pipelines show: a suite for each test, a case for each assertion.
+
+The elements and attributes are those of the schema that Jenkins' xUnit plugin publishes (junit-10.xsd).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from xml.etree import ElementTree as ET
+
+from perhop.printable import printable
+from perhop.quantity import number
+from perhop.testing.running import Outcome
+from perhop.verdicts.assertions import Judged
+
+
+def junit(outcomes: Sequence[Outcome]) -> str:
+    """Return the outcomes as an XML document."""
+    root = ET.Element("testsuites", {"name": "perhop test", **_counts(outcomes)})
+    for one in outcomes:
+        suite = ET.SubElement(root, "testsuite", {"name": printable(one.test.name), **_counts([one])})
+        if one.error:
+            case = _case(suite, one, "the scenario runs", one.seconds)
+            _problem(case, "error", one.error, one.error + (f"\nhelp: {one.help}" if one.help else ""))
+        # A run is one, however many assertions are about it: the first case has its time.
+        for place, judged in enumerate(one.judged):
+            case = _case(suite, one, judged.text, one.seconds if place == 0 else 0.0)
+            _result(case, judged)
+    ET.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def _counts(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    errors = sum(bool(one.error) for one in outcomes)
+    return {
+        "tests": str(sum(len(one.judged) for one in outcomes) + errors),
+        "failures": str(sum(len(one.failed) for one in outcomes)),
+        "errors": str(errors),
+        "time": f"{sum(one.seconds for one in outcomes):.3f}",
+    }
+
+
+def _case(suite: ET.Element, outcome: Outcome, name: str, seconds: float) -> ET.Element:
+    return ET.SubElement(
+        suite,
+        "testcase",
+        name=printable(name),
+        classname=printable(f"{outcome.test.file.name}.{outcome.test.name}"),
+        time=f"{seconds:.3f}",
+    )
+
+
+def _result(case: ET.Element, judged: Judged) -> None:
+    measured = judged.measured.shown() if judged.measured else f"not measured: {judged.why}"
+    if not judged.passed:
+        _problem(case, "failure", f"{judged.text}: {measured}", _numbers(judged))
+    ET.SubElement(case, "system-out").text = printable(f"measured {measured}")
+
+
+def _numbers(judged: Judged) -> str:
+    """Return the measured mean and the bound with all digits, for those who read the log."""
+    if judged.measured is None:
+        return judged.why
+    unit = judged.assertion.bound.unit
+    text = f"measured {judged.measured.mean!r} {unit}, bound {judged.assertion.bound.mean!r} {unit}"
+    ends = judged.measured.ci95
+    return f"{text}, 95 % interval {number(ends[0], 6)} to {number(ends[1], 6)}" if ends else text
+
+
+def _problem(case: ET.Element, kind: str, message: str, text: str) -> None:
+    ET.SubElement(case, kind, message=printable(message)).text = printable(text)

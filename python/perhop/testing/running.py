@@ -1,0 +1,108 @@
+"""Running tests of policies: each is a run whose assertions are judged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from perhop.errors import Exit, PerhopError, ScenarioError
+from perhop.running import Progress
+from perhop.scenario import Scenario
+from perhop.testing.definition import Test
+from perhop.verdicts import Verdict, assertions, document
+from perhop.verdicts.assertions import Judged
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a test."""
+
+    test: Test
+    judged: Sequence[Judged]
+    verdicts: Sequence[Verdict]
+    #: Why it could not run; empty where it did.
+    error: str
+    #: How to fix that, if known.
+    help: str | None
+    #: Seed and replications of the run.
+    seed: int | None
+    replications: int | None
+    #: What looked suspicious in the scenario; empty where nothing did.
+    warnings: str
+    #: Real time that it took, in seconds.
+    seconds: float
+
+    @property
+    def passed(self) -> bool:
+        """Whether it ran and every assertion holds."""
+        return not self.error and all(one.passed for one in self.judged)
+
+    @property
+    def failed(self) -> list[Judged]:
+        """The assertions that do not hold."""
+        return [one for one in self.judged if not one.passed]
+
+    @property
+    def answer(self) -> str:
+        """`passed`, `failed` or `error`."""
+        return "error" if self.error else "passed" if self.passed else "failed"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "name": self.test.name,
+            "file": str(self.test.file),
+            "line": self.test.line,
+            "scenario": str(self.test.scenario),
+            "outcome": self.answer,
+            "error": {"message": self.error, "help": self.help} if self.error else None,
+            "seed": self.seed,
+            "replications": self.replications,
+            "warnings": self.warnings or None,
+            "assertions": [one.to_json() for one in self.judged],
+            "verdicts": [document(one) for one in self.verdicts],
+        }
+
+
+def run(
+    test: Test, threads: int | None = None, progress: Callable[[Progress], None] | None = None
+) -> Outcome:
+    """Run a test; what is wrong with its scenario or its assertions is its outcome and no exception."""
+    started = time.monotonic()
+    try:
+        scenario = Scenario.load(
+            test.scenario,
+            test.changes,
+            **test.of_router,
+            assume=test.assume or None,
+            traffic=test.traffic,
+        )
+        results = scenario.run(test.seed, test.replications, threads, progress)
+        verdicts = results.judged(test.telephony)
+        judged = assertions.judge(test.asserted, verdicts, results.summary)
+    except PerhopError as error:
+        help = None if isinstance(error, ScenarioError) else error.help
+        seconds = time.monotonic() - started
+        return Outcome(test, (), (), str(error), help, test.seed, test.replications, "", seconds)
+    seconds = time.monotonic() - started
+    warnings = str(scenario.warnings or "")
+    return Outcome(test, judged, verdicts, "", None, results.seed, results.replications, warnings, seconds)
+
+
+def code(outcomes: Sequence[Outcome]) -> Exit:
+    """Return the exit code: 2 where a test could not run, else 4 where an assertion does not hold."""
+    if any(one.error for one in outcomes):
+        return Exit.INVALID_INPUT
+    return Exit.OK if all(one.passed for one in outcomes) else Exit.CLAIMS_NOT_MET
+
+
+def to_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the outcomes of tests as one document."""
+    answers = [one.answer for one in outcomes]
+    return {
+        "schema_version": 1,
+        **{answer: answers.count(answer) for answer in ("passed", "failed", "error")},
+        "tests": [one.to_json() for one in outcomes],
+    }

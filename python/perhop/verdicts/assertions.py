@@ -1,0 +1,203 @@
+"""Assertions about a class of a run: `voice.delay_p99 < 20ms`, read, and judged against results."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.loading import read_bytes
+from perhop.quantity import quantity as parsed
+from perhop.verdicts.figures import Figure, listed
+from perhop.verdicts.quantities import figure_of, units, why_not
+from perhop.verdicts.verdict import Verdict
+
+_COMPARED: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+_FORM = re.compile(r"(?P<name>.+)\.(?P<quantity>\w+)\s*(?P<sign>[<>=!]+)\s*(?P<value>[^<>=!]+)")
+_EXAMPLE = "for example 'voice.delay_p99 < 20ms'"
+_UNIT_WORDS = {
+    "s": ("a time", "20ms"),
+    "b/s": ("a rate", "1Mb/s"),
+    "bytes": ("a size", "20kB"),
+    "%": ("a part", "1%"),
+}
+#: Stands for each class.
+EVERY = "*"
+# How many names are shown of those there are.
+_MOST = 12
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """What a quantity of a class must be."""
+
+    #: As it was given.
+    text: str
+    #: The class; `*` is each of them.
+    name: str
+    quantity: str
+    sign: str
+    #: In the unit of the quantity.
+    bound: Figure
+
+    def holds(self, value: float) -> bool:
+        """Whether a value is as asserted."""
+        return _COMPARED[self.sign](value, self.bound.mean)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An assertion beside what was measured of one class."""
+
+    assertion: Assertion
+    name: str
+    #: `None` where it was not measured; then `why` says why, and the assertion does not hold.
+    measured: Figure | None
+    why: str
+    passed: bool
+
+    @property
+    def uncertain(self) -> bool:
+        """Whether the bound is within the confidence interval: further runs may give the other answer."""
+        ends = self.measured.ci95 if self.measured else None
+        return ends is not None and ends[0] < ends[1] and ends[0] <= self.assertion.bound.mean <= ends[1]
+
+    @property
+    def text(self) -> str:
+        """The assertion with the class that it is judged of."""
+        given = self.assertion
+        return given.text if given.name != EVERY else f"{self.name}{given.text.removeprefix(EVERY)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {
+            "assertion": self.text,
+            "class": self.name,
+            "quantity": self.assertion.quantity,
+            "operator": self.assertion.sign,
+            "bound": self.assertion.bound.mean,
+            "unit": self.assertion.bound.unit,
+            "measured": self.measured and self.measured.to_json(),
+            "why": self.why or None,
+            "passed": self.passed,
+            "uncertain": self.uncertain,
+        }
+
+
+def read(given: Iterable[str]) -> list[Assertion]:
+    """Read assertions; `@FILE` stands for the lines of a file, `#` begins a remark in it.
+
+    Raises:
+        InvalidInputError: one is not valid; for that of a file, with its line.
+        UnreadableFileError: a file cannot be read.
+
+    """
+    return [one for text in given for one in (_of_file(Path(text[1:])) if text[:1] == "@" else [parse(text)])]
+
+
+def _of_file(file: Path) -> Iterator[Assertion]:
+    try:
+        lines = read_bytes(file).decode("utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"`{file}` is no text in UTF-8") from error
+    for number, whole in enumerate(lines, 1):
+        text = re.split(r"(?:^|\s)#", whole, maxsplit=1)[0].strip()
+        if text:
+            try:
+                yield parse(text)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{file}:{number}: {error}", error.help) from error
+
+
+def parse(text: str) -> Assertion:
+    """Read one assertion, `CLASS.QUANTITY OPERATOR VALUE`; raises `InvalidInputError`."""
+    found = _FORM.fullmatch(text.strip())
+    if not found:
+        raise InvalidInputError(f"`{text}` is no assertion: CLASS.QUANTITY OPERATOR VALUE", _EXAMPLE)
+    name, quantity, sign, value = (found[one].strip() for one in ("name", "quantity", "sign", "value"))
+    if sign not in _COMPARED:
+        signs = f"operators: {' '.join(_COMPARED)}"
+        raise InvalidInputError(f"`{text}`: there is no operator `{sign}`", signs)
+    known = units()
+    if quantity not in known:
+        raise InvalidInputError(
+            f"`{text}`: there is no quantity `{quantity}`",
+            _near(
+                quantity, list(known), "quantities, among others: delay_p99, jitter, loss, throughput, mos"
+            ),
+        )
+    bound = _bound(text, quantity, known[quantity], value)
+    if len(name) > 1 and name[0] == name[-1] and name[0] in "\"'":
+        name = name[1:-1]
+    return Assertion(text.strip(), name, quantity, sign, bound)
+
+
+def _bound(text: str, quantity: str, unit: str, value: str) -> Figure:
+    """Return the value of an assertion in the unit of its quantity."""
+    percent = re.fullmatch(r"(\S+?)\s*%", value)
+    found = _percent(percent[1]) if percent else parsed(value)
+    if found is None or not abs(found[0]) < float("inf"):
+        raise InvalidInputError(f"`{text}`: `{value}` is no number and no value with a unit", _EXAMPLE)
+    number, given = found
+    if given == unit or (given == "" and unit in ("", "packets", "1/s", "bytes")):
+        return Figure(number, None, unit)
+    if given == "" and unit == "%":
+        # `loss < 0.01` is a ratio; a quantity that has the unit in its name is in that unit.
+        return Figure(number if quantity.endswith("_percent") else 100.0 * number, None, unit)
+    if given == "" and number == 0.0:
+        return Figure(0.0, None, unit)
+    words, example = _UNIT_WORDS.get(unit, (f"a number{f' of {unit}' if unit else ''}", "1"))
+    raise InvalidInputError(f"`{text}`: {quantity} is {words}, and `{value}` is none", f"as in {example}")
+
+
+def _percent(text: str) -> tuple[float, str] | None:
+    try:
+        return float(text), "%"
+    except ValueError:
+        return None
+
+
+def require_classes(assertions: Sequence[Assertion], names: Sequence[str]) -> None:
+    """Refuse assertions about classes that are not among `names`; raises `InvalidInputError`."""
+    for one in assertions:
+        if one.name != EVERY and one.name not in names:
+            listing = f"classes: {', '.join(names[:_MOST])}{', …' if len(names) > _MOST else ''}"
+            help = _near(one.name, names, listing)
+            raise InvalidInputError(f"`{one.text}`: there is no class `{one.name}`", help)
+
+
+def judge(
+    assertions: Sequence[Assertion], verdicts: Sequence[Verdict], summary: Mapping[str, Any]
+) -> list[Judged]:
+    """Judge assertions by the means over the replications; raises `InvalidInputError`."""
+    require_classes(assertions, [one.name for one in verdicts])
+    return [
+        _judged(assertion, verdict, summary)
+        for assertion in assertions
+        for verdict in verdicts
+        if assertion.name in (EVERY, verdict.name)
+    ]
+
+
+def _judged(assertion: Assertion, verdict: Verdict, summary: Mapping[str, Any]) -> Judged:
+    measured = figure_of(assertion.quantity, verdict, summary)
+    why = "" if measured else why_not(assertion.quantity, verdict, summary)
+    passed = measured is not None and assertion.holds(measured.mean)
+    return Judged(assertion, verdict.name, measured, why, passed)
+
+
+def _near(name: str, known: Sequence[str], otherwise: str) -> str:
+    near = get_close_matches(name, known, n=3)
+    return f"did you mean {listed((f'`{one}`' for one in near), 'or')}?" if near else otherwise

@@ -1,0 +1,151 @@
+"""The queues that traffic waits in, where its codepoint alone decides and its way is the only one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from perhop.ports import Port, ports, resolved
+from perhop.schema_types import QueueingConfig, ScenarioConfig
+
+_NAMES = {"default": 0, "le": 1, "va": 44, "ef": 46}
+_PRECEDENCES = (
+    "routine",
+    "priority",
+    "immediate",
+    "flash",
+    "flash-override",
+    "critical",
+    "internet",
+    "network",
+)
+# Where a class matches anything else, the codepoint does not tell.
+_TOLD = {"dscp", "precedence"}
+
+
+def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    """Return the queues, as port and name, that each class of traffic waits in, as far as that is certain.
+
+    It is where networks are trees, nothing changes codepoints, policies match nothing but them, and all
+    traffic of a class has the same queues.
+    """
+    known = resolved(scenario)
+    if _changes_codepoints(known) or not _is_tree(known):
+        return {}
+    busy = {(port.sender, port.receiver): port for port in ports(known) if port.queueing}
+    found: dict[str, list[tuple[str, str]] | None] = {}
+    for traffic in known["traffic"]:
+        name = str(traffic.get("class") or traffic["name"])
+        codepoint = _codepoint(traffic.get("dscp", "default"))
+        way = _way(known, traffic["from"], traffic["to"])
+        queues = list(_waits(way, busy, codepoint)) if codepoint is not None else None
+        certain = None if queues is None or None in queues else [one for one in queues if one is not None]
+        found[name] = certain if name not in found or found[name] == certain else None
+    return {name: queues for name, queues in found.items() if queues}
+
+
+def _changes_codepoints(scenario: ScenarioConfig) -> bool:
+    """Whether a conditioner marks packets, or a link hides their codepoints in further headers."""
+    stages = [
+        stage for policy in scenario.get("policies", {}).values() for stage in policy.get("conditioners", [])
+    ]
+    actions = [
+        action
+        for stage in stages
+        for value in stage.values()
+        if isinstance(value, list)
+        for action in value
+        if isinstance(action, Mapping)
+    ]
+    marks = any(key.startswith(("mark", "copy")) for action in actions for key in action)
+    return marks or any(link.get("headers") for link in scenario["links"])
+
+
+def _is_tree(scenario: ScenarioConfig) -> bool:
+    return len(scenario["links"]) == len(scenario["hosts"]) + len(scenario.get("routers", {})) - 1
+
+
+def _way(scenario: ScenarioConfig, start: str, end: str) -> list[tuple[str, str]]:
+    """Return the only way between two nodes of a tree, link by link."""
+    before = {start: start}
+    left = [start]
+    while left:
+        node = left.pop()
+        for one, other in (pair for link in scenario["links"] for pair in _directions(link["between"])):
+            if one == node and other not in before:
+                before[other] = node
+                left.append(other)
+    way = []
+    node = end
+    while node in before and node != start:
+        way.append((before[node], node))
+        node = before[node]
+    return way[::-1]
+
+
+def _directions(between: Sequence[str]) -> Iterator[tuple[str, str]]:
+    first, second = between
+    yield first, second
+    yield second, first
+
+
+def _waits(
+    way: Sequence[tuple[str, str]], busy: Mapping[tuple[str, str], Port], codepoint: int
+) -> Iterator[tuple[str, str] | None]:
+    """Generate the queues on a way, `None` where the codepoint does not tell."""
+    for direction in way:
+        port = busy.get(direction)
+        if port is not None and port.queueing is not None:
+            queue = _queue(port.queueing, codepoint, "")
+            yield None if queue is None else (port.name, queue)
+
+
+def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
+    """Return the leaf that takes packets with a codepoint; `None` if there is none, or it does not tell."""
+    for config in queueing["classes"]:
+        takes = _takes(config.get("match") or {}, codepoint)
+        if takes is None:
+            return None
+        if takes:
+            name = f"{prefix}{config['name']}"
+            inner = config.get("queueing")
+            return _queue(inner, codepoint, f"{name}/") if inner else name
+    return None
+
+
+def _takes(match: Mapping[str, Any], codepoint: int) -> bool | None:
+    """Return whether a class takes packets with a codepoint; `None` where it looks at something else."""
+    asked = {key: value for key, value in match.items() if value is not None}
+    if not asked.keys() <= _TOLD:
+        return None
+    answers = []
+    for key, value in asked.items():
+        values = [_codepoint(one) if key == "dscp" else _precedence(one) for one in _several(value)]
+        if None in values:
+            return None
+        answers.append((codepoint if key == "dscp" else codepoint >> 3) in values)
+    return all(answers)
+
+
+def _several(value: object) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _codepoint(value: object) -> int | None:
+    """Return a codepoint by its number or name (RFC 2474, 2597, 3246, 5865, 8622)."""
+    text = str(value).lower()
+    if text.isdigit():
+        return int(text)
+    if selector := re.fullmatch(r"cs([0-7])", text):
+        return 8 * int(selector[1])
+    if assured := re.fullmatch(r"af([1-4])([1-3])", text):
+        return 8 * int(assured[1]) + 2 * int(assured[2])
+    return _NAMES.get(text)
+
+
+def _precedence(value: object) -> int | None:
+    text = str(value).lower()
+    if text.isdigit():
+        return int(text)
+    return _PRECEDENCES.index(text) if text in _PRECEDENCES else None

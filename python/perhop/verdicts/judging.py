@@ -1,0 +1,123 @@
+"""Judging the classes of a run: state, fitness, and who causes the losses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from perhop.schema_types import ScenarioConfig
+from perhop.verdicts.classifying import queues_by_class
+from perhop.verdicts.places import Queue, causes_of, holder_of, limit_of, port_of_drops, queue_of
+from perhop.verdicts.telephony import Call, Lists, Telephony, calls
+from perhop.verdicts.uses import LEAST_R, USES, unmet, y1541
+from perhop.verdicts.verdict import OBTAINED, State, Traffic, Verdict
+
+# Below these parts of its offer a class starves: with a guarantee that it does not obtain, and without one.
+_STARVED_PART, _STARVED_PART_WITHOUT = 0.5, 0.1
+_IN_QUEUES = ("queue_full", "early_random", "early_forced")
+
+
+def judge(
+    summary: Mapping[str, Any],
+    scenario: ScenarioConfig,
+    classes: Lists,
+    histogram: Lists,
+    telephony: Telephony,
+) -> list[Verdict]:
+    """Return the verdict on each class of a run, from its summary and columns of two of its tables."""
+    rated = calls(classes, histogram, telephony)
+    waits = queues_by_class(scenario)
+    return [
+        _verdict(
+            group,
+            summary,
+            rated[group["class"]],
+            queue_of(group["class"], summary, waits.get(group["class"])),
+        )
+        for group in summary["classes"]
+    ]
+
+
+def _verdict(
+    group: Mapping[str, Any], summary: Mapping[str, Any], call: Call, queue: Queue | None
+) -> Verdict:
+    name = str(group["class"])
+    traffic = _traffic(group, summary["duration_s"] - summary["warmup_s"])
+    causes = causes_of(group)
+    others_get = any(_mean(one["throughput_bps"]) for one in summary["classes"])
+    state = _state(traffic, causes, queue, others_get=others_get)
+    exceeded = {use.name: unmet(use, group, traffic.loss_percent) for use in USES}
+    cause, part = causes[0] if causes else (None, None)
+    port = port_of_drops(cause, queue, summary["ports"]) if cause else queue.port if queue else None
+    is_short = state == "starved" or (state == "congested" and _is_below(queue))
+    return Verdict(
+        name=name,
+        state=state,
+        call=call,
+        traffic=traffic,
+        queue=queue,
+        fit={
+            "telephony": _fit_for_calls(call, traffic.loss_percent),
+            **{use: None if bounds is None else not bounds for use, bounds in exceeded.items()},
+        },
+        unmet={use: bounds or [] for use, bounds in exceeded.items()},
+        y1541=y1541(group, traffic.loss_percent),
+        cause=cause,
+        cause_percent=part,
+        port=port if cause else None,
+        limit_bps=limit_of(name, queue, summary) if state == "policed" else None,
+        holder=holder_of(port, queue, summary) if port and is_short else None,
+    )
+
+
+def _traffic(group: Mapping[str, Any], seconds: float) -> Traffic:
+    delivered, dropped = (_mean(group[f"{one}_packets"]) for one in ("delivered", "dropped"))
+    # What is still in a queue of which nothing comes out does not arrive either.
+    loss = _mean(group["dropped_percent"]) if delivered else 100.0
+    return Traffic(
+        offered_packets=_mean(group["offered_packets"]),
+        offered_bps=8.0 * _mean(group["offered_bytes"]) / seconds,
+        obtained_bps=_mean(group["throughput_bps"]),
+        loss_percent=loss if delivered or dropped else None,
+    )
+
+
+def _fit_for_calls(call: Call, loss_percent: float | None) -> bool | None:
+    """Whether R is high enough; a class that loses all is fit for no call, whatever the delay would be."""
+    if call.r is not None:
+        return call.r.mean >= LEAST_R
+    return False if loss_percent is not None and loss_percent >= 100.0 else None
+
+
+def _state(
+    traffic: Traffic, causes: Sequence[tuple[str, float]], queue: Queue | None, *, others_get: bool
+) -> State:
+    if not traffic.offered_packets:
+        return "idle"
+    if not causes and not traffic.obtained_bps and not (queue and others_get):
+        return "waiting"
+    main = causes[0][0] if causes else None
+    if main is not None and main not in _IN_QUEUES:
+        return "policed" if main == "policed" else "lossy"
+    if _is_starved(traffic, queue):
+        return "starved"
+    return "congested" if main else "clean"
+
+
+def _is_starved(traffic: Traffic, queue: Queue | None) -> bool:
+    """Whether little gets through of what a class sends, and less than it is guaranteed if that is known."""
+    if traffic.served is None:
+        return False
+    if queue is None or queue.guaranteed_bps is None:
+        return traffic.served < _STARVED_PART_WITHOUT
+    return traffic.served < _STARVED_PART and _is_below(queue)
+
+
+def _is_below(queue: Queue | None) -> bool:
+    """Whether a queue obtains less than it is guaranteed."""
+    guarantee = queue.guaranteed_bps if queue else None
+    return queue is not None and guarantee is not None and queue.obtained_bps < OBTAINED * guarantee
+
+
+def _mean(value: Mapping[str, Any]) -> float:
+    return float(value["mean"] or 0.0)

@@ -1,0 +1,112 @@
+"""Where a class waits: its queue, who holds the link there, and which port drops its packets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+#: Words for the causes of drops, by the end of their column's name.
+CAUSES = {
+    "queue_full": "full queues (tail drop)",
+    "early_random": "early drops at random (RED)",
+    "early_forced": "early drops above the maximum threshold (RED)",
+    "policed": "a policer",
+    "no_route": "no route",
+    "no_class": "no class that matches",
+    "lost": "loss on a link",
+    "too_big": "packets longer than an MTU",
+}
+
+
+@dataclass(frozen=True)
+class Queue:
+    """The queue of a class and what it has of its port."""
+
+    port: str
+    name: str
+    guaranteed_bps: float | None
+    limit_bps: float | None
+    obtained_bps: float
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The queue that obtains most of a port."""
+
+    port: str
+    #: The name of its class.
+    name: str
+    #: Its part of what the port sends, in percent.
+    percent: float
+
+
+def queue_of(name: str, summary: Mapping[str, Any], waits: Sequence[tuple[str, str]] | None) -> Queue | None:
+    """Return the queue of the class `name`: of those that it waits in, the one that drops most.
+
+    Where these are not known, they are those with its name.
+    """
+    every = summary.get("rates", [])
+    if waits is None:
+        rows = [row for row in every if row["queue"].rpartition("/")[2] == name]
+    else:
+        rows = [row for row in every if (row["port"], row["queue"]) in waits]
+    if not rows:
+        return None
+    row = max(rows, key=lambda one: _dropped(one, summary["ports"]))
+    return Queue(
+        port=row["port"],
+        name=row["queue"],
+        # What others leave of the rate may be nothing.
+        guaranteed_bps=row["guaranteed_bps"] or None,
+        limit_bps=row["limit_bps"],
+        obtained_bps=_mean(row["obtained_bps"]),
+    )
+
+
+def holder_of(port: str, queue: Queue | None, summary: Mapping[str, Any]) -> Holder | None:
+    """Return who holds a port, other than a class's own queue; `None` where that is not known."""
+    beside = [one for one in summary.get("rates", []) if one["port"] == port]
+    others = [one for one in beside if queue is None or one["queue"] != queue.name]
+    most = max(others, key=lambda one: _mean(one["obtained_bps"]), default=None)
+    held = _mean(most["obtained_bps"]) if most else 0.0
+    if most is None or not held:
+        return None
+    total = sum(_mean(one["obtained_bps"]) for one in beside)
+    return Holder(port, most["queue"].rpartition("/")[2], 100.0 * held / total)
+
+
+def causes_of(group: Mapping[str, Any]) -> list[tuple[str, float]]:
+    """Return the causes of a class's drops with their part in percent, the greatest first."""
+    found = [(cause, _mean(group[f"dropped_{cause}"])) for cause in CAUSES if f"dropped_{cause}" in group]
+    found = [(cause, count) for cause, count in found if count > 0]
+    dropped = sum(count for _, count in found)
+    parts = [(cause, 100.0 * count / dropped) for cause, count in found]
+    return sorted(parts, key=lambda one: -one[1])
+
+
+def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, Any]]) -> str | None:
+    """Return the port that drops by a cause: that of the class's queue, else the only one that does."""
+    dropping = {row["port"] for row in ports if _mean(row[f"dropped_{cause}"])}
+    if queue is not None and queue.port in dropping:
+        return queue.port
+    return dropping.pop() if len(dropping) == 1 else None
+
+
+def limit_of(name: str, queue: Queue | None, summary: Mapping[str, Any]) -> float | None:
+    """Return the lowest rate to which a class is policed, in bits per second, as far as it is known."""
+    limits = [row["limit_bps"] for row in summary.get("policers", []) if row["class"] == name]
+    limits += [queue.limit_bps] if queue is not None and queue.limit_bps is not None else []
+    return min(limits, default=None)
+
+
+def _dropped(row: Mapping[str, Any], ports: Sequence[Mapping[str, Any]]) -> float:
+    return sum(
+        _mean(one["dropped_packets"])
+        for one in ports
+        if (one["port"], one["queue"]) == (row["port"], row["queue"])
+    )
+
+
+def _mean(value: Mapping[str, Any]) -> float:
+    return float(value["mean"] or 0.0)

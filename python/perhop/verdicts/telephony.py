@@ -1,0 +1,151 @@
+"""Telephony over a class: what a call in it would be rated, by the delays and losses of its packets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import groupby
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.quantity import quantity
+from perhop.verdicts.emodel import CODECS, GREATEST_LOSS_PERCENT, LONGEST_DELAY_S, Codec, opinion, rating
+from perhop.verdicts.figures import Figure
+
+#: Columns of a table as lists, text as text.
+Lists = Mapping[str, Sequence[Any]]
+#: What is needed of the tables of a run.
+CLASS_COLUMNS = ("replication", "class", "delivered_packets", "dropped_packets", "delay_min_s")
+HISTOGRAM_COLUMNS = ("replication", "class", "quantity", "up_to_s", "packets")
+DEFAULT_CODEC = "g711"
+#: The default `playout-delay nominal` of a dial peer of Cisco's gateways, which a fixed buffer has.
+DEFAULT_BUFFER = "60ms"
+# Beyond this a de-jitter buffer is none for conversation.
+_LONGEST_BUFFER_S = 10.0
+
+
+@dataclass(frozen=True)
+class Telephony:
+    """What is assumed of the telephones: codec, de-jitter buffer, and how losses come."""
+
+    codec: Codec
+    #: Playout is this much later than the packet with the least delay would allow, in seconds.
+    jitter_buffer_s: float
+    #: BurstR of G.107: 1 for losses at random.
+    burst_ratio: float = 1.0
+    #: The advantage factor A of G.107: 0 for telephones on a wire.
+    advantage: float = 0.0
+
+    @classmethod
+    def of(
+        cls,
+        codec: str | None = None,
+        jitter_buffer: str | None = None,
+        burst_ratio: float = 1.0,
+        advantage: float = 0.0,
+    ) -> Telephony:
+        """Return it by a codec's name and a time with its unit; raises `InvalidInputError`."""
+        name = (codec or DEFAULT_CODEC).lower()
+        if name not in CODECS:
+            near = get_close_matches(name, CODECS, n=1)
+            help = f"did you mean `{near[0]}`?" if near else f"codecs: {', '.join(CODECS)}"
+            raise InvalidInputError(f"there is no codec `{codec}`", help)
+        found = quantity(jitter_buffer or DEFAULT_BUFFER)
+        if found is None or found[1] != "s" or not 0.0 <= found[0] <= _LONGEST_BUFFER_S:
+            raise InvalidInputError(
+                f"`{jitter_buffer}` is no de-jitter buffer",
+                "give a time from 0 to 10 s with its unit, as in 60ms",
+            )
+        if not burst_ratio > 0.0:
+            raise InvalidInputError(f"a burst ratio is above 0, not {burst_ratio:g}")
+        return cls(CODECS[name], found[0], burst_ratio, advantage)
+
+    def __str__(self) -> str:
+        """Say what is assumed."""
+        packet, buffer = (f"{1e3 * one:g} ms" for one in (self.codec.packet_s, self.jitter_buffer_s))
+        return f"{self.codec.words}, {packet} of speech in a packet, de-jitter buffer {buffer}"
+
+
+@dataclass(frozen=True)
+class Call:
+    """The rating of a call through a class; what cannot be told is `None`."""
+
+    r: Figure | None
+    mos: Figure | None
+    #: One-way delay from mouth to ear, in seconds.
+    mouth_to_ear: Figure | None
+    #: Packets that arrive after their playout, per delivered packets.
+    late: Figure | None
+    #: Why there is no rating, or why it is to be taken with care; empty otherwise.
+    remark: str = ""
+
+
+def calls(classes: Lists, histogram: Lists, telephony: Telephony) -> dict[str, Call]:
+    """Return the rating of a call through each class, by its name.
+
+    Every packet is played at the least delay of its class and replication plus the de-jitter buffer; later
+    ones are lost. Delays are known to the width of their bin, a thousandth.
+    """
+    bins = _bins(histogram)
+    samples: dict[str, list[_Sample]] = {}
+    for replication, name, delivered, dropped, least in zip(
+        *(classes[column] for column in CLASS_COLUMNS), strict=True
+    ):
+        found = bins.get((replication, name), [])
+        samples.setdefault(name, []).append(_sample(delivered, dropped, least, found, telephony))
+    return {name: _call(found, telephony) for name, found in samples.items()}
+
+
+@dataclass(frozen=True)
+class _Sample:
+    """A replication: delay in seconds, late and lost packets in percent; `None` where nothing arrived."""
+
+    delay_s: float | None = None
+    late: float | None = None
+    lost: float = 0.0
+
+
+def _bins(histogram: Lists) -> dict[tuple[int, str], list[tuple[float, int]]]:
+    """Return the distribution of delays of each replication and class: upper edge in seconds, packets."""
+    rows = [
+        (replication, name, edge, packets)
+        for replication, name, quantity, edge, packets in zip(
+            *(histogram[column] for column in HISTOGRAM_COLUMNS), strict=True
+        )
+        if quantity == "delay"
+    ]
+    rows.sort()
+    return {key: [row[2:] for row in group] for key, group in groupby(rows, lambda row: row[:2])}
+
+
+def _sample(
+    delivered: int, dropped: int, least_s: float, bins: Sequence[tuple[float, int]], telephony: Telephony
+) -> _Sample:
+    counted = sum(packets for _, packets in bins)
+    if not delivered or not counted:
+        return _Sample()
+    playout = least_s + telephony.jitter_buffer_s
+    late = sum(packets for edge, packets in bins if edge > playout) / counted
+    lost = (dropped + late * delivered) / (delivered + dropped)
+    return _Sample(playout + telephony.codec.delay_s, 100.0 * late, 100.0 * lost)
+
+
+def _call(samples: Sequence[_Sample], telephony: Telephony) -> Call:
+    delay = Figure.over([one.delay_s for one in samples], "s")
+    late = Figure.over([one.late for one in samples], "%")
+    if delay is None or late is None:
+        some = any(one.delay_s is not None for one in samples)
+        return Call(None, None, None, None, f"no packet arrived{' in a replication' if some else ''}")
+    rated = [
+        rating(one.delay_s or 0.0, one.lost, telephony.codec, telephony.burst_ratio, telephony.advantage)
+        for one in samples
+    ]
+    r = Figure.over(rated, "")
+    if r is None:
+        return Call(None, None, delay, late, f"G.113 has no Bpl of {telephony.codec.words} for losses")
+    mos = Figure.over([None if one is None else opinion(one) for one in rated], "")
+    greatest = max(one.lost for one in samples)
+    beyond = delay.mean > LONGEST_DELAY_S or greatest > GREATEST_LOSS_PERCENT
+    remark = "beyond the 500 ms and 20 % of loss up to which G.107 holds" if beyond else ""
+    return Call(r, mos, delay, late, remark)

@@ -1,0 +1,60 @@
+"""A verdict as data: what a practitioner would say of a class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from perhop.verdicts.places import Holder, Queue
+from perhop.verdicts.telephony import Call
+
+#: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: little of
+#: what was sent arrives, and less than is guaranteed. `policed`, `congested`, `lossy`: most of the losses are
+#: those of policers, of queues, of links and the like. `clean`: no losses.
+State = Literal["idle", "waiting", "starved", "policed", "congested", "lossy", "clean"]
+
+#: The part of a guarantee from which on it is obtained: the last packets of a run are still in the queue.
+OBTAINED = 0.95
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a class sends and gets, means over the replications."""
+
+    offered_packets: float
+    #: IP bits per second.
+    offered_bps: float
+    obtained_bps: float
+    #: Dropped packets per offered ones, percent; `None` where none arrived or was dropped.
+    loss_percent: float | None
+
+    @property
+    def served(self) -> float | None:
+        """Throughput per offered rate."""
+        return self.obtained_bps / self.offered_bps if self.offered_bps else None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a practitioner would say of a class; what cannot be told is `None`."""
+
+    name: str
+    state: State
+    call: Call
+    traffic: Traffic
+    #: Its queue where that has its name.
+    queue: Queue | None
+    #: Whether it is fit for each use, and the bounds that it exceeds, in words.
+    fit: Mapping[str, bool | None]
+    unmet: Mapping[str, Sequence[str]]
+    #: The first class of ITU-T Y.1541 whose bounds it keeps.
+    y1541: int | None
+    #: The main cause of its losses, its part in percent, and the port that drops.
+    cause: str | None
+    cause_percent: float | None
+    port: str | None
+    #: Of a policed class, the rate above which it is dropped, in bits per second.
+    limit_bps: float | None
+    #: Of a class that gets less than it is guaranteed, or starves: who holds its port.
+    holder: Holder | None

@@ -1,0 +1,168 @@
+"""Verdicts in words, and as rows of tables and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from perhop.quantity import number
+from perhop.verdicts.emodel import category
+from perhop.verdicts.figures import Figure, listed, rate_of
+from perhop.verdicts.places import CAUSES
+from perhop.verdicts.uses import USES
+from perhop.verdicts.verdict import OBTAINED, Verdict
+
+_WORDS = {"telephony": "telephony", **{use.name: use.words for use in USES}}
+# Above this part, a cause is the only one.
+_ALL_PERCENT = 99.5
+_OF_CALLS = (("r", ""), ("mos", ""), ("mouth_to_ear", "_s"), ("late", "_percent"))
+
+#: The columns of the table of verdicts, and their types.
+COLUMNS: dict[str, type] = {
+    "class": str,
+    "state": str,
+    "telephony": bool,
+    **{use.name: bool for use in USES},
+    "r": float,
+    "r_low": float,
+    "r_high": float,
+    "mos": float,
+    "mos_low": float,
+    "mos_high": float,
+    "mouth_to_ear_s": float,
+    "late_percent": float,
+    "y1541": int,
+    "loss_percent": float,
+    "served_percent": float,
+    "cause": str,
+    "cause_percent": float,
+    "port": str,
+    "holder": str,
+    "holder_percent": float,
+    "text": str,
+}
+
+
+def line(verdict: Verdict) -> str:
+    """Return a verdict as a line, without the name of the class."""
+    if verdict.state == "idle":
+        return "idle: no packet was sent in the measured time"
+    if verdict.state == "waiting":
+        sent = number(verdict.traffic.offered_packets)
+        return f"nothing arrived: all {sent} packets are queued or on their way at the end"
+    return "; ".join([*_service(verdict), *_losses(verdict), *_fitness(verdict)])
+
+
+def document(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as plain data, for JSON."""
+    calls = {name: getattr(verdict.call, name) for name, _ in _OF_CALLS}
+    return {
+        "class": verdict.name,
+        "state": verdict.state,
+        **verdict.fit,
+        **{name: figure and figure.to_json() for name, figure in calls.items()},
+        **_rest(verdict),
+    }
+
+
+def row(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as a row of a table: means, and the ends of their intervals."""
+    found: dict[str, Any] = {"class": verdict.name, "state": verdict.state, **verdict.fit}
+    for name, unit in _OF_CALLS:
+        figure: Figure | None = getattr(verdict.call, name)
+        found[f"{name}{unit}"] = figure.mean if figure else None
+        if not unit:
+            found[f"{name}_low"], found[f"{name}_high"] = (figure and figure.ci95) or (None, None)
+    return {**found, **_rest(verdict)}
+
+
+def _rest(verdict: Verdict) -> dict[str, Any]:
+    served = verdict.traffic.served
+    return {
+        "y1541": verdict.y1541,
+        "loss_percent": verdict.traffic.loss_percent,
+        "served_percent": None if served is None else 100.0 * served,
+        "cause": verdict.cause,
+        "cause_percent": verdict.cause_percent,
+        "port": verdict.port,
+        "holder": verdict.holder and verdict.holder.name,
+        "holder_percent": verdict.holder and verdict.holder.percent,
+        "text": line(verdict),
+    }
+
+
+def _service(verdict: Verdict) -> Iterator[str]:
+    """Say that a class starves, and who holds the link."""
+    if verdict.state != "starved":
+        return
+    traffic, queue = verdict.traffic, verdict.queue
+    gets = f"starved: {rate_of(traffic.obtained_bps)} of {rate_of(traffic.offered_bps)} get through"
+    if queue is not None and queue.guaranteed_bps is not None:
+        gets += f", {rate_of(queue.guaranteed_bps)} guaranteed"
+    yield gets
+    yield from _holder(verdict)
+
+
+def _losses(verdict: Verdict) -> Iterator[str]:
+    """Say what a class loses and who causes that."""
+    if verdict.cause is None or verdict.cause_percent is None:
+        if verdict.state != "starved":
+            yield "no losses"
+        return
+    who = CAUSES[verdict.cause]
+    who += f" above {rate_of(verdict.limit_bps)}" if verdict.limit_bps is not None else ""
+    who += f" at {verdict.port}" if verdict.port else ""
+    part = "" if verdict.cause_percent > _ALL_PERCENT else f", {number(verdict.cause_percent, 2)} % of it"
+    word = "policed: " if verdict.state == "policed" else ""
+    yield f"{word}{number(verdict.traffic.loss_percent, 3)} % lost{part} by {who}"
+    yield from _load(verdict)
+
+
+def _load(verdict: Verdict) -> Iterator[str]:
+    """Say whether a congested class sends more than it is guaranteed, or who takes its part."""
+    queue = verdict.queue
+    if verdict.state != "congested" or queue is None or queue.guaranteed_bps is None:
+        return
+    sure = rate_of(queue.guaranteed_bps)
+    if queue.obtained_bps < OBTAINED * queue.guaranteed_bps:
+        yield f"its queue gets {rate_of(queue.obtained_bps)} of {sure} guaranteed"
+        yield from _holder(verdict)
+    elif verdict.traffic.offered_bps > queue.guaranteed_bps:
+        yield f"its own load: {rate_of(verdict.traffic.offered_bps)}, of which {sure} are guaranteed"
+
+
+def _holder(verdict: Verdict) -> Iterator[str]:
+    held = verdict.holder
+    if held is not None:
+        yield f"{held.name} holds {number(held.percent, 3)} % of {held.port}"
+
+
+def _fitness(verdict: Verdict) -> Iterator[str]:
+    """Say what a class is fit for and what not, and why; of a starved one, all is said."""
+    if verdict.state == "starved":
+        return
+    for answer, words in ((True, "fit for"), (False, "unfit for")):
+        uses = [_WORDS[use] + _why(verdict, use) for use, fit in verdict.fit.items() if fit is answer]
+        if uses:
+            yield f"{words} {listed(uses)}"
+    unknown = [_WORDS[use] for use, fit in verdict.fit.items() if fit is None]
+    if unknown:
+        yield f"{listed(unknown)}: cannot be told, {verdict.call.remark or 'too few packets arrived'}"
+
+
+def _why(verdict: Verdict, use: str) -> str:
+    """Return the rating of telephony, or the bounds of another use that are exceeded, in parentheses."""
+    if use != "telephony":
+        # What is too much even for bulk data needs no comparison with the bounds of others.
+        lost = verdict.fit["bulk"] is False
+        reasons = [one for one in verdict.unmet[use] if not (lost and one.startswith("loss"))]
+        return f" ({', '.join(reasons)})" if reasons else ""
+    r, mos = verdict.call.r, verdict.call.mos
+    if r is None or mos is None:
+        return f" ({verdict.call.remark})" if verdict.call.remark else ""
+    return f" (R {_rounded(r, 1)}, MOS {_rounded(mos, 2)}: {category(r.mean)})"
+
+
+def _rounded(figure: Figure, digits: int) -> str:
+    half = f" ± {(figure.ci95[1] - figure.ci95[0]) / 2:.{digits}f}" if figure.ci95 else ""
+    return f"{figure.mean:.{digits}f}{half}"

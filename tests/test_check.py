@@ -1,0 +1,157 @@
+"""`perhop check` as a linter: rules, suppression, SARIF, mended lines; `perhop explain`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import perhop
+from conftest import ROOT, Command
+
+EXAMPLES = ROOT / "examples"
+SWAPPED = """\
+class-map match-all DATA
+ match dscp af21
+policy-map WAN
+ class DATA
+  bandwidth 500
+  random-detect dscp-based
+  random-detect dscp 18 40 30 10
+ class DTAA
+  bandwidth 200
+interface Serial0/0
+ bandwidth 2000
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output WAN
+"""
+
+
+@pytest.fixture
+def router(tmp_path: Path) -> Path:
+    file = tmp_path / "router.cfg"
+    file.write_text(SWAPPED)
+    return file
+
+
+def test_each_finding_names_its_rule(perhop: Command, router: Path) -> None:
+    ended = perhop("check", router)
+    assert ended.code == 2
+    assert "error[wred-thresholds-crossed]: the minimum threshold, 40 packets" in ended.out
+    assert "better: random-detect dscp 18 30 40 10" in ended.out
+    assert "error[class-map-undefined]: class-map DTAA is not defined" in ended.out
+    assert "better: class DATA" in ended.out
+
+
+def test_rules_are_left_out_by_option_and_by_comment(perhop: Command, router: Path) -> None:
+    both = "wred-thresholds-crossed,class-map-undefined"
+    assert perhop("check", router, "--ignore", both).code == 0
+    text = SWAPPED.replace(" class DTAA", " ! perhop: ignore class-map-undefined\n class DTAA")
+    router.write_text(
+        text.replace("  bandwidth 500\n", "  bandwidth 500\n! perhop: ignore-file wred-thresholds-crossed\n")
+    )
+    ended = perhop("check", router)
+    assert ended.code == 0
+    assert "[class-map-undefined]" not in ended.out
+    assert "[wred-thresholds-crossed]" not in ended.out
+
+
+def test_a_comment_holds_for_what_stands_below_it(perhop: Command, router: Path) -> None:
+    comment = "! perhop: ignore wred-thresholds-crossed\n"
+    router.write_text(SWAPPED.replace("policy-map WAN\n", f"{comment}policy-map WAN\n"))
+    assert "[wred-thresholds-crossed]" not in perhop("check", router).out
+    router.write_text(SWAPPED.replace(" class DATA\n  bandwidth", f" {comment} class DATA\n  bandwidth"))
+    assert "[wred-thresholds-crossed]" not in perhop("check", router).out
+    router.write_text(SWAPPED.replace("interface", f"{comment}interface"))
+    assert "[wred-thresholds-crossed]" in perhop("check", router).out
+
+
+def test_a_rule_that_does_not_exist_is_refused(perhop: Command, router: Path) -> None:
+    ended = perhop("check", router, "--ignore", "class-shadow")
+    assert ended.code == 2
+    assert "there is no rule `class-shadow`" in ended.err
+    assert "did you mean `class-shadowed`?" in ended.err
+    router.write_text("! perhop: ignore nonsense\n" + SWAPPED)
+    ended = perhop("check", router)
+    assert ended.code == 2
+    assert "line 1: there is no rule `nonsense`" in ended.err
+    assert perhop("explain", "nonsense").code == 2
+
+
+def test_mended_lines_go_to_a_new_file(perhop: Command, router: Path) -> None:
+    mended = router.with_name("mended.cfg")
+    ended = perhop("check", router, "--fix", mended)
+    assert ended.code == 2, "what was checked has errors"
+    for row in ("-  random-detect dscp 18 40 30 10", "+  random-detect dscp 18 30 40 10", "+ class DATA"):
+        assert row in ended.out.splitlines()
+    expected = SWAPPED.replace("18 40 30", "18 30 40").replace("DTAA", "DATA")
+    assert mended.read_text() == expected
+    assert router.read_text() == SWAPPED
+    again = perhop("check", router, "--fix", mended)
+    assert again.code == 2
+    assert "exists" in again.err
+    assert perhop("check", EXAMPLES / "tcp.perhop.yaml", "--fix", router.with_name("x")).code == 2
+
+
+def test_sarif_has_rules_places_and_fixes(perhop: Command, router: Path) -> None:
+    log = json.loads(perhop("check", router, "--sarif").out)
+    assert log["version"] == "2.1.0"
+    (run,) = log["runs"]
+    names = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert "class-map-undefined" in names
+    for result in run["results"]:
+        assert names[result["ruleIndex"]] == result["ruleId"]
+        assert result["level"] in ("error", "warning", "note")
+    wred = next(one for one in run["results"] if one["ruleId"] == "wred-thresholds-crossed")
+    assert wred["locations"][0]["physicalLocation"]["region"] == {"startLine": 7}
+    (change,) = wred["fixes"][0]["artifactChanges"]
+    assert change["replacements"][0]["insertedContent"]["text"] == "  random-detect dscp 18 30 40 10"
+
+
+def test_findings_are_a_data_frame(router: Path) -> None:
+    found = perhop.check(router, EXAMPLES / "strict-priority.perhop.yaml", ignore=["class-map-undefined"])
+    assert found.columns[:5] == ["file", "line", "column", "severity", "rule"]
+    errors = found.filter(pl.col("severity") == "error")
+    assert errors["rule"].to_list() == ["wred-thresholds-crossed"]
+    assert errors["fixed"].to_list() == ["  random-detect dscp 18 30 40 10"]
+
+
+def test_a_file_of_something_else_is_said_to_be_that(perhop: Command, router: Path) -> None:
+    router.write_text("set system host-name R1\nset interfaces ge-0/0/0 unit 0 family inet\n")
+    ended = perhop("check", router, "--strict")
+    assert ended.code == 2
+    assert "warning[little-recognized]: 0 of 2 lines are commands that perhop knows" in ended.out
+
+
+def test_explain_lists_rules_and_shows_a_page(perhop: Command) -> None:
+    listed = perhop("explain").out.splitlines()
+    assert any(line.startswith("error    class-map-undefined") for line in listed)
+    page = perhop("explain", "class-shadowed").out
+    for part in ("class-shadowed (warning)", "Why: ", "Source: ", "Remedy: ", "Bad:", "Good:"):
+        assert part in page
+    rules = perhop("explain", "--json").json()["rules"]
+    assert len(rules) == len(listed)
+    assert {"id", "severity", "what", "why", "source", "remedy", "bad", "good"} <= set(rules[0])
+
+
+def test_policies_of_a_scenario_get_findings(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(
+        "policies:\n  wan:\n    queueing:\n      scheduler: priority\n      classes:\n"
+        "        - name: voice\n          match: { dscp: ef }\n        - name: rest\n"
+    )
+    ended = perhop("check", file)
+    assert ended.code == 0
+    assert "class voice has priority without a limit" in ended.err
+    found = perhop("check", file, "--json").json()["files"][0]
+    assert [one["rule"] for one in found["findings"]] == ["priority-unbounded"]
+    assert found["findings"][0]["line"] == 6
+    assert perhop("check", file, "--strict").code == 2
+    file.write_text(
+        file.read_text().replace(
+            "        - name: voice", "        - name: voice # perhop: ignore priority-unbounded"
+        )
+    )
+    assert perhop("check", file, "--strict").code == 0

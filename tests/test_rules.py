@@ -1,0 +1,68 @@
+"""The rules of `perhop check`: each finds what its page says is bad, and nothing in what is good."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import perhop
+from conftest import ROOT
+from perhop.checking import check_file
+from perhop.rules import rules
+
+# Rules that no small file can show, and why.
+WITHOUT_EXAMPLE = {
+    "conditions-too-complex": "takes two million nodes",
+    "headers-unusable": "takes a stack of headers that no configuration here has",
+    "object-group-too-large": "takes thousands of members",
+    "scenario-doubtful": "each of its messages has a test of its own in crates/perhop-scenario",
+    "too-many-classes": "takes thousands of classes",
+}
+SHOWN = [rule for rule in rules().values() if rule.bad is not None]
+
+
+def _found(folder: Path, text: str) -> list[str]:
+    return [finding.rule for finding in check_file(_written(folder, text)).findings]
+
+
+@pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.id)
+def test_the_bad_example_is_found_and_the_good_one_is_not(tmp_path: Path, rule: perhop.rules.Rule) -> None:
+    assert rule.bad is not None
+    assert rule.good is not None
+    assert rule.id in _found(tmp_path, rule.bad)
+    found = check_file(_written(tmp_path, rule.good)).findings
+    assert rule.id not in [one.rule for one in found]
+    assert [one for one in found if one.severity == "error"] == []
+
+
+def _written(folder: Path, text: str) -> Path:
+    file = folder / ("policy.perhop.yaml" if text.startswith("policies:") else "router.cfg")
+    file.write_text(text)
+    return file
+
+
+def test_there_are_enough_rules_and_each_has_an_example() -> None:
+    assert len(rules()) >= 50
+    assert {rule.id for rule in rules().values() if rule.bad is None} == set(WITHOUT_EXAMPLE)
+
+
+# What is said of the examples and of the papers' configurations, notes left out, and why it is true. Examples
+# with priority and no limit, and one with a long ring, name the rule in a comment.
+TRUE_ALARMS = {
+    # Its headlines are no comments.
+    "vectors/ios/wred-bottleneck.cfg": {"command-unknown"},
+}
+PAPERS = ("car-wfq", "ef-star", "mred-af", "wred-bottleneck", "drop-precedence")
+
+
+def test_there_is_no_false_alarm_on_examples_and_papers() -> None:
+    files = [*(ROOT / "examples").glob("*.perhop.yaml"), ROOT / "examples" / "router.cfg"]
+    files += [file for file in (ROOT / "vectors" / "ios").glob("*.cfg") if file.name.startswith(PAPERS)]
+    assert len(files) > 25
+    found = {}
+    for file in files:
+        rules_of = {one.rule for one in check_file(file).findings if one.severity != "note"}
+        if rules_of:
+            found[file.relative_to(ROOT).as_posix()] = rules_of
+    assert found == TRUE_ALARMS

@@ -1,0 +1,131 @@
+"""`perhop trace`: a packet's way through policies, packets of a capture by class, and packets for classes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT, Command
+from perhop.tracing import node
+
+EXAMPLES = ROOT / "examples"
+EDGE = """\
+version 15.1
+ip access-list extended PHONES
+ deny udp host 10.1.0.66 any
+ permit udp 10.1.0.0 0.0.255.255 any range 16384 32767
+class-map match-all PHONES
+ match access-group name PHONES
+class-map match-all VOICE
+ match dscp ef
+class-map match-any DATA
+ match dscp af21 af22
+policy-map IN
+ class PHONES
+  set dscp ef
+ class class-default
+  police cir 1000000 conform-action set-dscp-transmit af21 exceed-action set-dscp-transmit default
+policy-map WAN
+ class VOICE
+  priority 400
+ class DATA
+  bandwidth 500
+interface GigabitEthernet0/0
+ ip address 10.1.0.1 255.255.0.0
+ service-policy input IN
+interface Serial0/0
+ bandwidth 2000
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output WAN
+"""
+PHONE = "udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp default len 200"
+
+
+@pytest.fixture
+def edge(tmp_path: Path) -> Path:
+    file = tmp_path / "edge.cfg"
+    file.write_text(EDGE)
+    return file
+
+
+def test_a_packet_is_told_line_by_line(perhop: Command, edge: Path) -> None:
+    ended = perhop("trace", edge, "--packet", PHONE, "--at", "Gi0/0")
+    assert ended.code == 0
+    for line in (
+        "input policy IN: class PHONES, line 12",
+        "    line 6: match access-group name PHONES",
+        "    line 4: permit udp 10.1.0.0 0.0.255.255 any range 16384 32767",
+        "waits at Serial0/0 in queue VOICE",
+    ):
+        assert f"{line}\n" in ended.out
+    assert "dscp ef" in ended.out
+
+
+def test_a_meter_makes_several_ways(perhop: Command, edge: Path) -> None:
+    other = PHONE.replace("10.1.0.5", "10.1.0.66")
+    found = perhop("trace", edge, "--packet", other, "--at", "Gi0/0", "--json").json()["packets"][0]
+    assert [(one["steps"][0]["color"], one["queue"]) for one in found["branches"]] == [
+        ("green", "others/DATA"),
+        ("red", "others/class-default"),
+    ]
+    assert [one["name"] for one in found["input"]] == ["class-default"]
+
+
+def test_a_packet_for_every_queue_gets_there(edge: Path) -> None:
+    place = node(edge, at="Gi0/0")
+    reached = place.reach()
+    assert set(reached) == {"VOICE", "others/DATA", "others/class-default"}
+    for queue, packet in reached.items():
+        assert packet is not None
+        assert queue in [branch.queue for branch in place.story(packet).branches]
+
+
+def test_that_no_packet_gets_to_a_class_is_proved(perhop: Command, edge: Path) -> None:
+    """Whatever comes in is marked af21, ef or default: none is af22, which alone is DATA."""
+    edge.write_text(EDGE.replace("match dscp af21 af22", "match dscp af22"))
+    assert perhop("trace", edge, "--reach", "DATA").out.startswith("others/DATA: udp ")
+    ended = perhop("trace", edge, "--reach", "DATA", "--at", "Gi0/0")
+    assert ended.out == "others/DATA: no packet gets there\n"
+
+
+def test_packets_of_a_capture_by_class(perhop: Command, edge: Path) -> None:
+    ended = perhop("trace", edge, "--pcap", EXAMPLES / "replay.pcapng", "--json")
+    classes = ended.json()["classes"]
+    total = sum(one["packets"] for one in classes)
+    shown = perhop("trace", edge, "--pcap", EXAMPLES / "replay.pcapng").out
+    assert shown.startswith(f"{total:,} packets".replace(",", "")) or f"{total}" in shown.splitlines()[0]
+    assert total > 0
+    assert sum(one["share"] for one in classes) == pytest.approx(1.0)
+
+
+def test_a_scenario_is_traced_between_neighbors(perhop: Command) -> None:
+    file = EXAMPLES / "class-based-wfq.perhop.yaml"
+    refused = perhop("trace", file, "--packet", PHONE)
+    assert refused.code == 2
+    assert "--at is missing: NODE:NEIGHBOR" in refused.err
+    nodes = refused.err.partition("nodes: ")[2].split()
+    assert nodes
+
+
+@pytest.mark.parametrize(
+    ("packet", "said"),
+    [
+        ("tcp 10.0.0.1:80", "`>` is missing"),
+        ("udp 10.0.0.1:1 > 10.0.0.2:2 len 70000", "IP bytes from 20 to 65535"),
+        ("udp 10.0.0.1:1 > 10.0.0.2:2 in Gi9/9", "there is no interface Gi9/9"),
+    ],
+)
+def test_a_packet_that_cannot_be_read_is_refused(perhop: Command, edge: Path, packet: str, said: str) -> None:
+    ended = perhop("trace", edge, "--packet", packet)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_what_is_missing_or_unknown_is_said(perhop: Command, edge: Path) -> None:
+    assert "nothing to trace" in perhop("trace", edge).err
+    assert "there is no interface `Gi7/7`" in perhop("trace", edge, "--reach", "all", "--at", "Gi7/7").err
+    assert "there is no queue `GOLD`" in perhop("trace", edge, "--reach", "GOLD").err
+    ended = perhop("trace", edge, "--pcap", edge)
+    assert ended.code == 2
+    assert "Traceback" not in ended.err

@@ -1,0 +1,289 @@
+"""Verdicts on the classes of a run: state, fitness, who causes the losses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import perhop
+from conftest import ROOT, Command
+from perhop.verdicts import Telephony
+from perhop.verdicts.classifying import queues_by_class
+from perhop.verdicts.emodel import CODECS, rating
+from perhop.verdicts.telephony import calls
+from perhop.verdicts.uses import y1541
+
+# A link of 2 Mb/s with voice before data; the rates of both decide what becomes of them.
+SCENARIO = """\
+perhop: 1
+name: Verdicts
+duration: 10s
+hosts: {{ a: {{}}, b: {{}} }}
+routers: {{ r: {{}} }}
+links:
+  - {{ between: [a, r], rate: 100Mb/s, delay: 1ms, interfaces: {{ a: {{ output: edge }} }} }}
+  - {{ between: [r, b], rate: 2Mb/s, delay: 10ms, loss: {loss}, interfaces: {{ r: {{ output: wan }} }} }}
+policies:
+  edge:
+    conditioners:
+      - name: limited
+        match: {{ dscp: af11 }}
+        meter: {{ token-bucket: {{ rate: 100kb/s, burst: 3kB }} }}
+        red: [drop]
+  wan:
+    queueing:
+      scheduler: priority
+      classes:
+        - {{ name: voice, match: {{ dscp: ef }}, share: {{ level: 0, cap: {{ rate: {cap}, burst: 3kB }} }} }}
+        - {{ name: data, share: {{ level: 1 }} }}
+traffic:
+  - name: voice
+    from: a
+    to: b
+    dscp: ef
+    source: {{ cbr: {{ rate: {voice}, packet: {{ ip: 200B }} }} }}
+  - {{ name: data, from: a, to: b, source: {{ poisson: {{ rate: {data}, packet: {{ ip: 1000B }} }} }} }}
+  - name: limited
+    from: a
+    to: b
+    dscp: af11
+    source: {{ cbr: {{ rate: 200kb/s, packet: {{ ip: 500B }} }} }}
+  - name: silent # but for the warm-up
+    from: a
+    to: b
+    stop: 500ms
+    source: {{ cbr: {{ rate: 8kb/s, packet: {{ ip: 200B }} }} }}
+measure: {{ warmup: 1s }}
+"""
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Any:
+    def run(voice: str = "80kb/s", data: str = "800kb/s", cap: str = "1.9Mb/s", loss: float = 0.0) -> Any:
+        file = tmp_path / "scenario.perhop.yaml"
+        file.write_text(SCENARIO.format(voice=voice, data=data, cap=cap, loss=loss))
+        return {row["class"]: row for row in perhop.run(file).verdicts().iter_rows(named=True)}
+
+    return run
+
+
+def test_a_class_without_losses_is_fit_for_all(judged: Any) -> None:
+    voice = judged()["voice"]
+    assert (voice["state"], voice["cause"], voice["loss_percent"]) == ("clean", None, 0.0)
+    assert all(voice[use] for use in ("telephony", "video", "streaming", "bulk"))
+    assert voice["text"].startswith("no losses; fit for telephony (R 9")
+
+
+def test_a_policed_class_names_its_policer(judged: Any) -> None:
+    limited = judged()["limited"]
+    assert (limited["state"], limited["cause"], limited["port"]) == ("policed", "policed", "a->r")
+    assert limited["loss_percent"] == pytest.approx(50.0, abs=2.0)
+    assert "by a policer above 100 kb/s at a->r" in limited["text"]
+    assert limited["telephony"] is False
+
+
+def test_an_overloaded_class_names_its_queue_and_its_own_load(judged: Any) -> None:
+    data = judged(data="4Mb/s")["data"]
+    assert (data["state"], data["cause"], data["port"]) == ("congested", "queue_full", "r->b")
+    assert "lost by full queues (tail drop) at r->b" in data["text"]
+    assert data["telephony"] is data["video"] is False
+
+
+def test_a_starved_class_names_who_holds_the_link(judged: Any) -> None:
+    data = judged(voice="4Mb/s", cap="4Mb/s")["data"]
+    assert (data["state"], data["holder"]) == ("starved", "voice")
+    assert data["holder_percent"] > 95.0
+    assert data["served_percent"] < 10.0
+    assert "voice holds" in data["text"]
+    assert data["r"] is None or data["r"] < 50.0
+
+
+def test_a_link_that_loses_is_named_as_such(judged: Any) -> None:
+    voice = judged(loss=0.1)["voice"]
+    assert (voice["state"], voice["cause"]) == ("lossy", "lost")
+    assert "loss on a link" in voice["text"]
+
+
+def test_a_class_that_sends_nothing_is_idle(judged: Any) -> None:
+    silent = judged()["silent"]
+    assert (silent["state"], silent["r"], silent["telephony"]) == ("idle", None, None)
+    assert silent["text"] == "idle: no packet was sent in the measured time"
+
+
+def test_a_class_of_which_nothing_has_arrived_yet_says_so(judged: Any, scenario: Path) -> None:
+    results = perhop.run(scenario, duration="5ms", set={"measure.warmup": "0s"})
+    row = results.verdicts().row(0, named=True)
+    assert (row["state"], row["r"], row["loss_percent"]) == ("waiting", None, None)
+    assert "on their way" in row["text"]
+
+
+@pytest.mark.parametrize(
+    ("mean", "p999", "loss", "expected"),
+    [
+        (0.050, 0.060, 0.0, 0),
+        (0.050, 0.0901, 0.1, 2),
+        (0.101, 0.0899, 0.0, 1),
+        (0.101, 0.140, 0.0, 3),
+        (0.401, 0.500, 0.0, 4),
+        (1.001, 1.010, 0.0, 5),
+        (0.050, 0.060, 0.11, 5),
+        (None, None, 100.0, None),
+    ],
+)
+def test_classes_of_y1541(mean: float | None, p999: float | None, loss: float, expected: int | None) -> None:
+    least = None if mean is None else 0.040
+    group = {"delay_mean_s": {"mean": mean}, "delay_p999_s": {"mean": p999}, "delay_min_s": {"mean": least}}
+    assert y1541(group, loss) == expected
+
+
+TREES = [
+    "class-based-wfq",
+    "drr",
+    "fair-queueing",
+    "nested-classes",
+    "red-family",
+    "strict-priority",
+    "tcp",
+    "transmit-ring",
+]
+
+
+@pytest.mark.parametrize("example", TREES)
+def test_queues_told_by_codepoints_are_those_that_count_the_packets(example: str) -> None:
+    results = perhop.run(ROOT / "examples" / f"{example}.perhop.yaml", duration="8s", replications=1)
+    offered = {one["class"]: one["offered_packets"]["mean"] for one in results.summary["classes"]}
+    sent: dict[tuple[str, str], float] = {}
+    for name, queues in queues_by_class(results.scenario).items():
+        (queue,) = queues
+        sent[queue] = sent.get(queue, 0.0) + offered[name]
+    assert sent
+    for (port, queue), packets in sent.items():
+        rows = [one for one in results.summary["ports"] if (one["port"], one["queue"]) == (port, queue)]
+        arrived = sum(one["arrived_packets"]["mean"] for one in rows)
+        # A few packets are on their way to the router at either end of the measured time.
+        assert arrived == pytest.approx(packets, abs=10.0)
+
+
+@pytest.mark.parametrize(
+    ("change", "known"),
+    [
+        ({}, True),
+        ({"policies.wan.queueing.classes.1.match": "{source: 10.0.0.0/8}"}, False),
+        ({"policies.edge.conditioners.0.red": "[{mark: af12}]"}, False),
+        ({"links.0.headers": "[gre]"}, False),
+        ({"traffic.data.class": "voice"}, False),
+    ],
+)
+def test_a_queue_that_is_not_certain_is_not_told(tmp_path: Path, change: dict[str, str], known: bool) -> None:
+    file = tmp_path / "scenario.perhop.yaml"
+    file.write_text(SCENARIO.format(voice="80kb/s", data="800kb/s", cap="1Mb/s", loss=0))
+    found = queues_by_class(perhop.Scenario.load(file, change))
+    assert ("data" in found) is known
+    if known:
+        assert found["data"] == found["limited"] == [("r->b", "data")]
+
+
+def test_a_class_without_its_guarantee_says_who_takes_it(perhop: Command, tmp_path: Path) -> None:
+    text = (ROOT / "examples" / "class-based-wfq.perhop.yaml").read_text()
+    (tmp_path / "wfq.perhop.yaml").write_text(text)
+    # Voice sends all that the line carries and is not policed: business waits, whatever its name in traffic.
+    more = ["--set", "traffic.voice.source.cbr.rate=3Mb/s"]
+    more += ["--set", "policies.wan.queueing.classes.0.police=null"]
+    ended = perhop("run", "wfq.perhop.yaml", "--json", *more)
+    verdicts = {one["class"]: one for one in ended.json()["verdicts"]}
+    assert (verdicts["gold"]["state"], verdicts["gold"]["holder"]) == ("starved", "voice")
+    assert "800 kb/s guaranteed" in verdicts["gold"]["text"]
+
+
+def test_the_rating_is_that_of_the_measured_delays_by_hand(judged: Any) -> None:
+    """Delays of 10 and 12 ms are played in time by a buffer of 5 ms, one of 20 ms in ten is lost."""
+    classes = {
+        "replication": [0],
+        "class": ["v"],
+        "delivered_packets": [10],
+        "dropped_packets": [0],
+        "delay_min_s": [0.010],
+    }
+    histogram = {
+        "replication": [0, 0, 0, 0],
+        "class": ["v"] * 4,
+        "quantity": ["delay", "delay", "delay", "ipdv"],
+        "up_to_s": [0.010, 0.012, 0.020, 0.5],
+        "packets": [4, 5, 1, 9],
+    }
+    call = calls(classes, histogram, Telephony.of("g729a-vad", "5ms"))["v"]
+    assert call.late and call.mouth_to_ear and call.r
+    assert call.late.mean == pytest.approx(10.0)
+    # 10 ms on the way, 5 ms in the buffer, 35 ms of coding: two frames in a packet, one ahead, look-ahead.
+    assert call.mouth_to_ear.mean == pytest.approx(0.050)
+    assert call.r.mean == rating(0.050, 10.0, CODECS["g729a-vad"])
+
+
+def test_a_longer_buffer_loses_less_and_delays_more(judged: Any, tmp_path: Path) -> None:
+    (tmp_path / "s.perhop.yaml").write_text(
+        SCENARIO.format(voice="80kb/s", data="4Mb/s", cap="1Mb/s", loss=0)
+    )
+    results = perhop.run(tmp_path / "s.perhop.yaml")
+    short, long = (results.verdicts(jitter_buffer=one).row(0, named=True) for one in ("1ms", "200ms"))
+    assert short["late_percent"] > 5.0
+    assert long["late_percent"] == 0.0
+    assert long["mouth_to_ear_s"] - short["mouth_to_ear_s"] == pytest.approx(0.199)
+
+
+def test_replications_bring_intervals_of_r_and_mos(scenario: Path) -> None:
+    light = {"traffic.random.source.poisson.rate": "1.19Mb/s"}
+    table = perhop.run(scenario, replications=3, set=light).verdicts()
+    row = table.row(by_predicate=pl.col("class") == "random", named=True)
+    assert row["r_low"] < row["r"] < row["r_high"]
+    assert row["mos_low"] < row["mos"] < row["mos_high"]
+
+
+def test_saved_results_have_the_same_verdicts(scenario: Path, tmp_path: Path) -> None:
+    results = perhop.run(scenario, replications=2)
+    results.save(tmp_path / "out")
+    assert perhop.Results.load(tmp_path / "out").verdicts().equals(results.verdicts())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"codec": "g728a"}, "there is no codec `g728a`"),
+        ({"jitter_buffer": "60"}, "`60` is no de-jitter buffer"),
+        ({"jitter_buffer": "-5ms"}, "`-5ms` is no de-jitter buffer"),
+        ({"jitter_buffer": "1Mb/s"}, "`1Mb/s` is no de-jitter buffer"),
+        ({"burst_ratio": 0.0}, "a burst ratio is above 0"),
+    ],
+)
+def test_wrong_assumptions_are_refused(scenario: Path, arguments: dict[str, Any], said: str) -> None:
+    results = perhop.run(scenario, duration="2s")
+    with pytest.raises(perhop.InvalidInputError, match=said):
+        results.verdicts(**arguments)
+
+
+def test_a_router_has_a_line_for_each_class(perhop: Command) -> None:
+    ended = perhop("run", ROOT / "examples" / "router.cfg", "--codec", "g729a-vad", "--duration", "20s")
+    assert ended.code == 0, ended.err
+    verdicts = ended.out.partition("verdicts; calls: G.729A with VAD")[2]
+    lines = {line.split(":")[0].strip(): line for line in verdicts.splitlines()[1:] if ":" in line[:20]}
+    assert set(lines) == {"voice", "business", "class-default"}
+    assert "fit for telephony (R 7" in lines["voice"] or "fit for telephony (R 8" in lines["voice"]
+    assert "branch->far-side" in lines["business"]
+
+
+def test_json_has_the_verdicts(perhop: Command, scenario: Path) -> None:
+    document = perhop("run", scenario, "--json").json()
+    assert [one["class"] for one in document["verdicts"]] == ["steady", "random"]
+    assert document["verdicts"][0]["mos"]["mean"] >= 1.0
+    assert "assertions" not in document
+
+
+def test_the_report_has_the_verdicts(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    assert perhop("run", scenario, "-o", "out").code == 0
+    assert perhop("report", "out").code == 0
+    page = (tmp_path / "report.html").read_text()
+    assert "<h3>Verdicts</h3>" in page
+    assert "lost by full queues (tail drop) at router-&gt;sink" in page
+    assert "G.711 with loss concealment" in page
