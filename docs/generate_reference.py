@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from cyclopts import App
 
 import perhop
 from perhop.command import app
+from perhop.rules import Rule, rules
 
 FOLDER = Path(__file__).parent / "reference" / "generated"
 
@@ -26,6 +27,7 @@ def main() -> None:
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "scenario.md").write_text(scenario_page(perhop.schema()), encoding="utf-8")
     (FOLDER / "command-line.md").write_text(command_page(), encoding="utf-8")
+    (FOLDER / "rules.md").write_text(rule_page(rules().values()), encoding="utf-8")
     readme = (FOLDER.parents[2] / "README.md").read_text(encoding="utf-8")
     (FOLDER / "not-modelled.md").write_text(not_modelled_page(readme), encoding="utf-8")
     deviations = tomllib.loads((FOLDER.parents[1] / "deviations.toml").read_text(encoding="utf-8"))
@@ -133,6 +135,20 @@ def command_page() -> str:
         environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "80"}
         shown = subprocess.run(line, check=True, capture_output=True, text=True, env=environment).stdout
         parts += [f"## perhop {command}".rstrip() + "\n", f"```text\n{shown.strip()}\n```\n"]
+    return "\n".join(parts)
+
+
+def rule_page(all_rules: Iterable[Rule]) -> str:
+    parts = [
+        "# Rules\n",
+        "What `perhop check` finds, by the name of its rule; `perhop explain` prints the same.\n",
+    ]
+    for rule in all_rules:
+        parts += [f"## {rule.id}\n", f"**{rule.severity}.** {rule.what}\n", f"{rule.why}\n"]
+        parts += [f"*Source:* {rule.source}\n", f"*Remedy:* {rule.remedy}\n"]
+        for head, example in (("Bad", rule.bad), ("Good", rule.good)):
+            if example is not None:
+                parts.append(f"{head}:\n\n```text\n{example}```\n")
     return "\n".join(parts)
 
 
