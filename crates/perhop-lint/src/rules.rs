@@ -26,6 +26,7 @@ rules! {
     INTERFACE_UNDEFINED = "interface-undefined" Error;
     CLASS_MAP_UNUSED = "class-map-unused" Note;
     POLICY_MAP_UNUSED = "policy-map-unused" Note;
+    CLASS_MAP_NESTING = "class-map-nesting" Error;
     CLASS_MAP_EMPTY = "class-map-empty" Warning;
     CLASS_CONTRADICTORY = "class-contradictory" Warning;
     CLASS_SHADOWED = "class-shadowed" Warning;

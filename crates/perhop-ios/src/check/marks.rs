@@ -4,9 +4,6 @@
 use crate::ast::{Basis, Configuration, Criterion, Field, Marking, Polarity, Police, PolicyClass};
 use crate::line::LineState;
 
-/// Class-maps inside class-maps go no deeper.
-const DEEPEST: usize = 16;
-
 /// Says of lines that they are not modelled, where only the whole configuration tells.
 pub(super) fn check(configuration: &mut Configuration) {
     let has = |field| configuration.mentions(field);
@@ -116,7 +113,7 @@ impl Configuration {
                 "colors of packets count where a policer has a second bucket: violate-action or pir",
             );
         }
-        if self.tells_by_discard_class(class, 0) {
+        if self.tells_by_discard_class(class) {
             return Some(COLORS);
         }
         let named = [(&police.conform_class, 0), (&police.exceed_class, 1)];
@@ -124,7 +121,7 @@ impl Configuration {
             if self.class_maps.get(name).is_none() {
                 return Some("a class for colors that is not there");
             }
-            if self.tells_by_discard_class(name, 0) && !self.is_discard_class(name, color) {
+            if self.tells_by_discard_class(name) && !self.is_discard_class(name, color) {
                 return Some(COLORS);
             }
         }
@@ -132,10 +129,10 @@ impl Configuration {
     }
 
     /// Whether the class called `name` looks at discard classes.
-    fn tells_by_discard_class(&self, name: &str, depth: usize) -> bool {
+    fn tells_by_discard_class(&self, name: &str) -> bool {
         let mut statements = self.class_maps.get(name).into_iter().flat_map(|map| &map.statements);
         statements.any(|statement| match &statement.criterion {
-            Criterion::ClassMap(inner) => depth < DEEPEST && self.tells_by_discard_class(inner, depth + 1),
+            Criterion::ClassMap(inner) => self.tells_by_discard_class(inner),
             criterion => looks_at(criterion, Field::DiscardClass),
         })
     }

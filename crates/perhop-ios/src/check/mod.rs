@@ -1,15 +1,16 @@
 //! What is wrong between the parts of a configuration, and what one part says of another.
 //!
-//! `names`: classes, policies and lists that are not there. `class_maps`: criteria that no packet meets.
-//! `links`: the bandwidth of bundles and channels. `marks`: what packets carry in part. `value_limits`: queue
-//! limits without effect. `unused`: what nothing uses. `usual_marks`: codepoints that others use otherwise.
-//! `dependencies`: which interfaces a line matters to.
+//! `nesting`: class-maps inside class-maps. `names`: classes, policies and lists that are not there.
+//! `class_maps`: criteria that no packet meets. `links`: the bandwidth of bundles and channels. `marks`: what
+//! packets carry in part. `value_limits`: queue limits without effect. `unused`: what nothing uses.
+//! `usual_marks`: codepoints that others use otherwise. `dependencies`: which interfaces a line matters to.
 
 mod class_maps;
 mod dependencies;
 mod links;
 mod marks;
 mod names;
+mod nesting;
 mod unused;
 mod usual_marks;
 mod value_limits;
@@ -29,6 +30,7 @@ pub(crate) use value_limits::limits_queues;
 pub(crate) fn check(configuration: &mut Configuration) {
     let mut found = Vec::new();
     configuration.speaks_ipv6 = speaks_ipv6(configuration);
+    nesting::check(configuration, &mut found);
     marks::check(configuration);
     names::check(configuration, &mut found);
     class_maps::check(configuration, &mut found);

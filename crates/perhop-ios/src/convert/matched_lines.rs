@@ -3,7 +3,8 @@
 use perhop_qos::Packet;
 use serde::Serialize;
 
-use super::condition::{Condition, DEEPEST, Tags, of_class, of_entry, of_statement};
+use super::condition::{Condition, Tags, of_class, of_entry, of_statement};
+use super::reference::DEEPEST;
 use crate::ast::{CLASS_DEFAULT, ClassMap, Configuration, Criterion, Polarity};
 
 /// A class that a packet belongs to, and the lines that say so.
@@ -42,10 +43,10 @@ pub fn matched_lines(
             policy: policy.name.clone(),
             class: name.to_owned(),
             line: class.map(|class| class.line),
-            criteria: map.map_or_else(Vec::new, |map| asked.criteria(map, 0)),
+            criteria: map.map_or_else(Vec::new, |map| asked.criteria(map)),
         });
         let inner = class.and_then(|class| class.service_policy.as_ref()).map(|at| at.value.as_str());
-        next = inner.filter(|_| found.len() < DEEPEST);
+        next = inner.filter(|_| found.len() <= DEEPEST);
     }
     found
 }
@@ -69,7 +70,7 @@ impl Asked<'_> {
     }
 
     /// The lines of `map` that hold, and what decided in the lists and class-maps that they name.
-    fn criteria(&self, map: &ClassMap, depth: usize) -> Vec<usize> {
+    fn criteria(&self, map: &ClassMap) -> Vec<usize> {
         let mut lines = Vec::new();
         for statement in &map.statements {
             let holds = self.holds(of_statement(self.configuration, statement));
@@ -84,9 +85,9 @@ impl Asked<'_> {
                         |entry: &&crate::ast::AclEntry| self.holds(of_entry(self.configuration, entry));
                     lines.extend(entries.into_iter().flatten().find(is_met).map(|entry| entry.line));
                 }
-                Criterion::ClassMap(inner) if holds && depth < DEEPEST => {
+                Criterion::ClassMap(inner) if holds => {
                     let inner = self.configuration.class_maps.get(inner);
-                    lines.extend(inner.into_iter().flat_map(|map| self.criteria(map, depth + 1)));
+                    lines.extend(inner.into_iter().flat_map(|map| self.criteria(map)));
                 }
                 _ => {}
             }

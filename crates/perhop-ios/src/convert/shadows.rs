@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 
 use super::Context;
-use super::condition::{Condition, DEEPEST, Tags, of_class, of_entry};
+use super::condition::{Condition, Tags, of_class, of_entry};
 use crate::ast::{
     AccessList, AclAction, AclEntry, CLASS_DEFAULT, Configuration, Criterion, Polarity, PolicyClass,
     PolicyMap,
@@ -233,13 +233,9 @@ impl<'a> Classes<'a> {
 /// Whether what class `name` matches is known exactly, whatever the interface: otherwise its set may be too
 /// large, and hide others by mistake.
 fn is_shown(configuration: &Configuration, name: &str) -> bool {
-    is_shown_to(configuration, name, DEEPEST)
-}
-
-fn is_shown_to(configuration: &Configuration, name: &str, depth: usize) -> bool {
     let Some(map) = configuration.class_maps.get(name) else { return false };
     map.statements.iter().all(|statement| match &statement.criterion {
-        Criterion::ClassMap(inner) => depth > 0 && is_shown_to(configuration, inner, depth - 1),
+        Criterion::ClassMap(inner) => is_shown(configuration, inner),
         // By the tags of an interface; by content, of which ports are a guess.
         Criterion::Vlan(_) | Criterion::VlanInner(_) | Criterion::CosInner(_) => false,
         Criterion::Protocol(name) => ip_protocol(name).is_some(),

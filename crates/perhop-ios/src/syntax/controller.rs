@@ -114,7 +114,7 @@ fn slots(reader: &mut Reader) -> Result<u64, Finding> {
     let count = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last) = (slot(first)?, slot(last)?);
-        (first <= last).then_some(last - first + 1)
+        (first <= last).then(|| last - first + 1)
     };
     let counts: Option<Vec<u64>> = word.split(',').map(count).collect();
     let counts = counts.ok_or_else(|| reader.unexpected("time slots such as 1-24"))?;
@@ -143,5 +143,14 @@ mod tests {
         assert_eq!(interface("T1 0/0/0", &[], 1), "Serial0/0/0:1");
         assert_eq!(interface("T3 1/0", &[3], 0), "Serial1/0/3:0");
         assert_eq!(interface("SONET 1/0/0", &[1, 2, 3], 0), "Serial1/0/0.1/2/3:0");
+    }
+
+    #[test]
+    fn slots_that_run_backwards_are_refused() {
+        let text =
+            "controller T1 0/0/0\n channel-group 0 timeslots 11-1,26\n channel-group 1 timeslots 2-1\n";
+        let configuration = crate::parse(text);
+        assert!(configuration.controllers.iter().all(|controller| controller.groups.is_empty()));
+        assert!(configuration.lines[1..].iter().all(|line| line.state != crate::LineState::Modelled));
     }
 }

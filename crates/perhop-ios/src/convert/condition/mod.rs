@@ -18,9 +18,6 @@ pub(crate) use algebra::Condition;
 pub(super) use algebra::looks_at;
 use algebra::of_family;
 
-/// Class-maps inside class-maps go no deeper.
-pub(super) const DEEPEST: usize = 16;
-
 /// The VLAN tags with which packets cross a sub-interface.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tags {
@@ -56,12 +53,12 @@ pub(super) fn of_class(configuration: &Configuration, name: &str, tags: Tags) ->
         return Some(Condition::Always);
     }
     let classes = Classes { configuration, tags };
-    configuration.class_maps.get(name).map(|map| classes.of_class_map(map, 0))
+    configuration.class_maps.get(name).map(|map| classes.of_class_map(map))
 }
 
 /// The packets of one line of a class-map, whatever its `not`.
 pub(super) fn of_statement(configuration: &Configuration, statement: &Statement) -> Condition {
-    Classes { configuration, tags: Tags::default() }.of_statement(statement, 0)
+    Classes { configuration, tags: Tags::default() }.of_statement(statement)
 }
 
 /// The class-maps of a configuration, on a port with these tags.
@@ -72,9 +69,9 @@ struct Classes<'a> {
 }
 
 impl Classes<'_> {
-    fn of_class_map(self, map: &ClassMap, depth: usize) -> Condition {
+    fn of_class_map(self, map: &ClassMap) -> Condition {
         let conditions = map.statements.iter().map(|statement| {
-            let condition = self.of_statement(statement, depth);
+            let condition = self.of_statement(statement);
             match statement.polarity {
                 Polarity::Is => condition,
                 Polarity::Not => condition.negated(),
@@ -89,15 +86,15 @@ impl Classes<'_> {
         }
     }
 
-    fn of_statement(self, statement: &Statement, depth: usize) -> Condition {
-        let condition = self.of_criterion(&statement.criterion, depth);
+    fn of_statement(self, statement: &Statement) -> Condition {
+        let condition = self.of_criterion(&statement.criterion);
         match of_family(self.configuration, statement.family) {
             Condition::Always => condition,
             family => Condition::all(vec![family, condition]),
         }
     }
 
-    fn of_criterion(self, criterion: &Criterion, depth: usize) -> Condition {
+    fn of_criterion(self, criterion: &Criterion) -> Condition {
         let configuration = self.configuration;
         match criterion {
             Criterion::Any => Condition::Always,
@@ -121,8 +118,8 @@ impl Classes<'_> {
                 PortRange::new(*first, *last).ok().map(|range| udp_to(vec![range])).into_iter().collect(),
             ),
             Criterion::ClassMap(name) => match configuration.class_maps.get(name) {
-                Some(map) if depth < DEEPEST => self.of_class_map(map, depth + 1),
-                _ => Condition::Never,
+                Some(map) => self.of_class_map(map),
+                None => Condition::Never,
             },
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
             // There is one label for both: where both are in use, it is the group.
