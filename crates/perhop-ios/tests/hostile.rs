@@ -174,3 +174,15 @@ fn a_percentage_of_next_to_nothing_is_a_rate() {
          interface Serial0/0\n service-policy output OUT\n",
     );
 }
+
+/// Found by fuzzing: WRED by codepoint needs one, even where no packet has any.
+#[test]
+fn wred_in_a_class_that_no_packet_matches_can_be_built() {
+    let text = "class-map none\nclass-map v\n match dscp ef\n\
+                policy-map out\n class v\n class none\n  bandwidth 1000\n  random-detect dscp-based\n  \
+                police cir 1000000 bc 31250 be 31250\n   exceed-action set-prec-transmit 0\n\
+                interface FastEthernet0/0\n service-policy output out\n";
+    for padding in 0..Profile::ALL.len() {
+        check(&format!("{text}{}", "!\n".repeat(padding)));
+    }
+}

@@ -50,14 +50,13 @@ pub(super) fn random_detect(
         Basis::Precedence => by_number(&detect.precedences),
         Basis::DiscardClass => by_number(&detect.discard_classes),
         Basis::Cos => by_number(&detect.classes_of_service),
-        Basis::Dscp => (0..64)
-            .filter_map(Dscp::new)
-            .filter(|dscp| condition.may_hold(*dscp))
-            .map(|dscp| {
+        Basis::Dscp => {
+            let of_dscp = |dscp: Dscp| {
                 let (number, default) = (dscp.value(), aggregate.unwrap_or_else(|| defaults.of_dscp(dscp)));
                 row(dscp.to_string(), number, written(&detect.dscps, number), default, defaults.unit)
-            })
-            .collect(),
+            };
+            codepoints(condition).into_iter().map(of_dscp).collect()
+        }
     };
     ResolvedRandomDetect {
         basis: detect.basis,
@@ -65,6 +64,17 @@ pub(super) fn random_detect(
         ecn: detect.ecn.is_some(),
         rows,
     }
+}
+
+/// The codepoints that packets of `condition` may have. A class that takes no packet has one all the same, as
+/// WRED without thresholds is none.
+fn codepoints(condition: &Condition) -> Vec<Dscp> {
+    let mut found: Vec<Dscp> =
+        (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_hold(*dscp)).collect();
+    if found.is_empty() {
+        found.push(Dscp::DEFAULT);
+    }
+    found
 }
 
 fn row(
