@@ -186,3 +186,19 @@ fn wred_in_a_class_that_no_packet_matches_can_be_built() {
         check(&format!("{text}{}", "!\n".repeat(padding)));
     }
 }
+
+/// Found by fuzzing: percentages cross as rates do, and a percentage says nothing beside a rate.
+#[test]
+fn a_policer_whose_rates_do_not_fit_is_none() {
+    for police in ["cir percent 92 pir percent 20", "cir percent 92 pir 20000", "cir 900000000 pir percent 1"]
+    {
+        let text = format!(
+            "policy-map p\n class class-default\n  police {police}\n\
+             interface FastEthernet0/0\n service-policy input p\n"
+        );
+        check(&text);
+        let mut configuration = parse(&text);
+        convert(&mut configuration, &Platform::of(Profile::Hqf));
+        assert_ne!(configuration.lines[2].state, LineState::Modelled, "{police}");
+    }
+}

@@ -1,5 +1,7 @@
 //! `police` of a class, on one line or with its actions on lines of their own.
 
+use std::mem::discriminant;
+
 use super::action::{action, is_action, unseen};
 use super::command::{Command, modelled};
 use super::numbers::rate;
@@ -162,7 +164,12 @@ fn clause(police: &mut Police, reader: &mut Reader, finding: Finding) -> Reading
             None
         }
         "pir" | "peak-rate" => {
-            police.peak = Some(rate(reader)?);
+            let form = reader.unexpected("the peak rate in the form of the committed one");
+            let peak = rate(reader)?;
+            if discriminant(&peak) != discriminant(&police.rate) {
+                return Err(form);
+            }
+            police.peak = Some(peak);
             None
         }
         "conform-color" => {
@@ -233,19 +240,20 @@ fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Whether the numbers fit together.
+/// Whether the two rates fit together.
 fn is_accepted(police: &Police, reader: &mut Reader) -> bool {
-    if let (TrafficRate::BitsPerSecond(rate), Some(TrafficRate::BitsPerSecond(peak))) =
-        (police.rate, police.peak)
-        && peak < rate
-    {
+    let (rate, peak, unit) = match (police.rate, police.peak) {
+        (TrafficRate::BitsPerSecond(rate), Some(TrafficRate::BitsPerSecond(peak))) => (rate, peak, "b/s"),
+        (TrafficRate::Percent(rate), Some(TrafficRate::Percent(peak))) => (rate, peak, "%"),
+        _ => return true,
+    };
+    if peak < rate {
         reader.report_crossed(
             &rules::POLICE_PEAK_BELOW_COMMITTED,
             (rate, peak),
-            format!("the peak rate, {peak} b/s, is below the committed rate, {rate} b/s"),
+            format!("the peak rate, {peak} {unit}, is below the committed rate, {rate} {unit}"),
             "the router refuses the line: the class has no policer",
         );
-        return false;
     }
-    true
+    peak >= rate
 }
