@@ -109,19 +109,34 @@ FUZZ_SECONDS ?= 3600
 # Cargo puts what is built for a target named in fuzz/.cargo/config.toml into a folder of that name.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
 # What fuzzing begins with, besides what it found before (fuzz/corpus, not committed).
-FUZZ_SEEDS_configuration := vectors/ios tests/configurations
-FUZZ_SEEDS_scenario := examples crates/perhop-scenario/tests/diagnostics
+FUZZ_SEEDS_configuration := $(sort $(wildcard vectors/ios/* tests/configurations/*))
+FUZZ_SEEDS_scenario := $(sort $(wildcard examples/*.yaml crates/perhop-scenario/tests/diagnostics/*.yaml))
+# Inputs of a short run: half a minute or so for each target.
+FUZZ_RUNS_buffer := 300000
+FUZZ_RUNS_capture := 500000
+FUZZ_RUNS_configuration := 15000
+FUZZ_RUNS_frame := 3000000
+FUZZ_RUNS_meter := 300000
+FUZZ_RUNS_port := 100000
+FUZZ_RUNS_scenario := 10000
+FUZZ_RUNS_scheduler := 100000
+FUZZ_RUNS_tcp := 100000
+space := $(subst ,, )
+comma := ,
 
-fuzz-short: ## fuzz every reader of foreign bytes and the port, a minute each (needs a C++ compiler)
-	$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=60
+fuzz-short: ## fuzz every reader of foreign bytes and the port for a short time (needs a C++ compiler)
+	@# From the same seeds in the same order, so that everybody's run is the same and a finding can be repeated.
+	$(MAKE) --no-print-directory fuzz FUZZ_SHORT=yes
 
 fuzz: ## fuzz for FUZZ_SECONDS each, by default an hour; a finding lies in fuzz/artifacts (CONTRIBUTING.md)
 	@command -v c++ > /dev/null || { echo "error: a C++ compiler is missing; on Debian: apt-get install g++" >&2; exit 5; }
 	cd fuzz && cargo build --release --locked --quiet
 	@$(foreach target,$(FUZZ_TARGETS),mkdir -p fuzz/corpus/$(target) fuzz/artifacts/$(target); \
-	  fuzz/target/$(HOST)/release/$(target) -max_total_time=$(FUZZ_SECONDS) -timeout=20 \
-	    -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 -artifact_prefix=fuzz/artifacts/$(target)/ \
-	    fuzz/corpus/$(target) $(FUZZ_SEEDS_$(target)) 2> fuzz/artifacts/$(target).log || \
+	  fuzz/target/$(HOST)/release/$(target) -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 -verbosity=0 \
+	    -artifact_prefix=fuzz/artifacts/$(target)/ \
+	    $(if $(FUZZ_SEEDS_$(target)),-seed_inputs=$(subst $(space),$(comma),$(FUZZ_SEEDS_$(target)))) \
+	    $(if $(FUZZ_SHORT),-seed=1 -runs=$(FUZZ_RUNS_$(target)), \
+	      -max_total_time=$(FUZZ_SECONDS) fuzz/corpus/$(target)) 2> fuzz/artifacts/$(target).log || \
 	    { tail -n 40 fuzz/artifacts/$(target).log; exit 1; }; \
 	  echo "$(target): $$(sed -n 's/.*number_of_executed_units: //p' fuzz/artifacts/$(target).log) inputs, no finding";)
 
