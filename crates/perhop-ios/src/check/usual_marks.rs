@@ -1,9 +1,10 @@
-//! Codepoints against those of RFC 4594 for the kind of traffic that a class is called after.
+//! Codepoints against those of RFC 4594 for the kind of traffic that a class is called after, and classes of
+//! service against codepoints.
 
 use perhop_lint::rules;
 use perhop_qos::Dscp;
 
-use crate::ast::{Configuration, Marking};
+use crate::ast::{Configuration, Field, Marking, PolicyClass};
 use crate::diagnostic::Diagnostic;
 
 /// What classes are called, and the codepoints that RFC 4594 §2.3 (figure 3) has for it, RFC 5865 for
@@ -20,6 +21,7 @@ const SIGNALLING: &str = "signal";
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
+        found.extend(crossed(class));
         let Some(usual) = usual(&class.name) else { continue };
         for mark in &class.marks {
             let Marking::Dscp(dscp) = &mark.value else { continue };
@@ -36,10 +38,72 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
+/// A class that sets a codepoint and a class of service that belongs to another one.
+fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
+    let last = |wanted: &dyn Fn(&Marking) -> Option<u8>| {
+        class.marks.iter().rev().find_map(|mark| wanted(&mark.value).map(|value| (value, mark.line)))
+    };
+    let dscp = |mark: &Marking| match mark {
+        Marking::Dscp(dscp) => Some(dscp.value()),
+        _ => None,
+    };
+    let cos = |mark: &Marking| match mark {
+        Marking::Number(Field::Cos, cos) => Some(*cos),
+        _ => None,
+    };
+    let (dscp, (cos, line)) = (Dscp::new(last(&dscp)?.0)?, last(&cos)?);
+    let (wired, wireless) = (dscp.value() >> 3, user_priority(dscp));
+    (cos != wired && cos != wireless).then(|| {
+        Diagnostic::new(
+            &rules::MARK_UNUSUAL,
+            line,
+            format!("class {} sets {dscp} and the class of service {cos}", class.name),
+            format!("{dscp} is {wired} by its first three bits, and {wireless} in Wi-Fi by RFC 8325"),
+        )
+    })
+}
+
+/// The user priority of IEEE 802.11 for a codepoint: RFC 8325 §4.3; 0 for those that are not in it.
+fn user_priority(dscp: Dscp) -> u8 {
+    match dscp.value() {
+        48 | 56 => 7,
+        46 | 44 => 6,
+        40 => 5,
+        24..=38 if dscp.value().is_multiple_of(2) => 4,
+        18 | 20 | 22 => 3,
+        1 | 8 => 1,
+        _ => 0,
+    }
+}
+
 fn usual(class: &str) -> Option<&'static [&'static str]> {
     let class = class.to_ascii_lowercase();
     let is_called = |names: &[&str]| names.iter().any(|name| class.contains(name));
     let is_signalling = class.contains(SIGNALLING);
     let mut of_name = USUAL.iter().filter(|(names, _)| is_called(names));
     of_name.find(|(names, _)| !is_signalling || names.contains(&SIGNALLING)).map(|(_, usual)| *usual)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse;
+
+    #[test]
+    fn a_class_of_service_fits_the_codepoint_on_the_wire_or_in_wifi() {
+        let found = |dscp: &str, cos: u8| {
+            let text = format!("policy-map p\n class class-default\n  set dscp {dscp}\n  set cos {cos}\n");
+            let configuration = parse(&text);
+            let of_mark = |one: &&crate::Diagnostic| one.rule.id == "mark-unusual";
+            configuration
+                .diagnostics
+                .iter()
+                .filter(of_mark)
+                .map(|one| one.message.clone())
+                .collect::<Vec<_>>()
+        };
+        for (dscp, wired, wireless) in [("ef", 5, 6), ("af41", 4, 4), ("af21", 2, 3), ("cs6", 6, 7)] {
+            assert!(found(dscp, wired).is_empty() && found(dscp, wireless).is_empty(), "{dscp}");
+        }
+        assert_eq!(found("ef", 1), ["class class-default sets ef and the class of service 1"]);
+    }
 }
