@@ -148,6 +148,9 @@ fn moved(first: &Asked, second: &Asked) -> Result<Vec<Moved>, TooComplex> {
     for (before, one) in &from {
         for (after, other) in to.iter().filter(|(after, _)| after != before) {
             let both = space.and(*one, *other)?;
+            // What a meter sends to either of them, before as after, has not moved.
+            let exchanged = space.and(of_queue(&from, after.as_ref()), of_queue(&to, before.as_ref()))?;
+            let both = space.minus(both, exchanged)?;
             if let Some(witness) = space.witness(both)? {
                 let (before, after) = (before.clone(), after.clone());
                 found.push(Moved { before, after, packet: witness.to_string() });
@@ -155,6 +158,10 @@ fn moved(first: &Asked, second: &Asked) -> Result<Vec<Moved>, TooComplex> {
         }
     }
     Ok(found)
+}
+
+fn of_queue(sources: &[(Option<String>, Set)], queue: Option<&String>) -> Set {
+    sources.iter().find(|(name, _)| name.as_ref() == queue).map_or(Set::NONE, |(_, set)| *set)
 }
 
 /// The packets of `arrived` that may get to each queue of a node; where nothing is metered, and no class
