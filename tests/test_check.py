@@ -155,3 +155,41 @@ def test_policies_of_a_scenario_get_findings(perhop: Command, tmp_path: Path) ->
         )
     )
     assert perhop("check", file, "--strict").code == 0
+
+
+def test_a_file_of_tests_is_checked_as_one(perhop: Command, tmp_path: Path) -> None:
+    ended = perhop("check", EXAMPLES / "policy.tests.yaml")
+    assert (ended.code, ended.out) == (0, f"{EXAMPLES / 'policy.tests.yaml'}: tests, ok\n")
+    wrong = tmp_path / "wrong.tests.yaml"
+    wrong.write_text(
+        "perhop-tests: 1\ntests:\n  - name: one\n    scenario: a.yaml\n    asert: [a.loss == 0]\n"
+    )
+    ended = perhop("check", wrong)
+    assert ended.code == 2
+    assert f"{wrong}:5" in ended.err
+    assert "asert" in ended.err
+
+
+def test_classes_of_a_router_without_traffic_are_told(perhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "r.cfg").write_text(
+        "hostname r\nclass-map V\n match dscp ef\nclass-map W\n match dscp af41\n"
+        "policy-map P\n class V\n  priority 200\n class W\n  bandwidth 500\n"
+        "interface FastEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n"
+        "interface Serial0/0\n bandwidth 2000\n ip address 198.51.100.1 255.255.255.0\n"
+        " service-policy output P\n"
+    )
+    scenario = tmp_path / "s.perhop.yaml"
+    scenario.write_text(
+        "perhop: 1\nname: s\nduration: 1s\nhosts: {a: {address: 192.0.2.9}, b: {address: 198.51.100.9}}\n"
+        "routers: {r: {configuration: {file: r.cfg}}}\n"
+        "links:\n  - {between: [a, r], rate: 100Mb/s, interfaces: {r: {name: FastEthernet0/0}}}\n"
+        "  - {between: [r, b], rate: 2Mb/s, interfaces: {r: {name: Serial0/0}}}\n"
+        "traffic:\n  - {name: v, from: a, to: b, dscp: ef, "
+        "source: {cbr: {rate: 64kb/s, packet: {payload: 160B}}}}\n"
+    )
+    ended = perhop("check", scenario, "--json")
+    assert ended.code == 0
+    (found,) = json.loads(ended.out)["files"][0]["findings"]
+    assert found["rule"] == "class-without-traffic"
+    assert "class W, which takes" in found["message"]
+    assert found["line"] == 5

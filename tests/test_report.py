@@ -13,7 +13,9 @@ import perhop
 import perhop.plot
 from chromium import needs_chromium, opened, screenshot, scroll_through
 from conftest import ROOT, Command
+from perhop.checking import check_file
 from perhop.report import page
+from perhop.rules import rules
 from test_study import make_study
 
 SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", "duration": "10s"}
@@ -226,3 +228,24 @@ def test_notebooks_show_results(scenario: Path) -> None:
     drawn = perhop.Scenario.load(scenario)._repr_html_()
     assert drawn.startswith('<div style="overflow-x:auto"><svg')
     assert perhop.plot.queue(results)._repr_svg_().startswith("<?xml")
+
+
+def test_the_findings_of_rules_are_in_it(perhop: Command, tmp_path: Path) -> None:
+    scenario = tmp_path / "scenario.perhop.yaml"
+    bad = rules()["class-without-traffic"].bad
+    assert bad is not None
+    scenario.write_text(bad)
+    router = ROOT / "tests" / "configurations" / "branch-15-subrate.cfg"
+    for file, folder in ((scenario, "own"), (router, "router")):
+        assert perhop("run", file, "-q", "-o", tmp_path / folder).code == 0
+    own, configured = (page([tmp_path / folder]) for folder in ("own", "router"))
+    assert "no traffic of the scenario comes to class voice" in own
+    expected = check_file(router).findings
+    assert expected
+    assert all(one.rule in configured for one in expected)
+    quiet = tmp_path / "quiet.perhop.yaml"
+    good = rules()["class-without-traffic"].good
+    assert good is not None
+    quiet.write_text(good)
+    assert perhop("run", quiet, "-q", "-o", tmp_path / "quiet").code == 0
+    assert "<h3>Findings</h3>" not in page([tmp_path / "quiet"])

@@ -37,7 +37,7 @@ def test_the_bad_example_is_found_and_the_good_one_is_not(tmp_path: Path, rule: 
 
 
 def _written(folder: Path, text: str) -> Path:
-    file = folder / ("policy.perhop.yaml" if text.startswith("policies:") else "router.cfg")
+    file = folder / ("policy.perhop.yaml" if text.startswith(("policies:", "perhop:")) else "router.cfg")
     file.write_text(text)
     return file
 

@@ -22,6 +22,7 @@ __all__ = [
     "distinct_packets",
     "drop_curves",
     "envelope",
+    "findings",
     "is_router_configuration",
     "live_bridge",
     "live_forward",
@@ -145,6 +146,9 @@ def waits(
 
 def check(path: str | PathLike[str]) -> tuple[Literal["scenario", "policies"], Warnings]:
     """Check a file with a scenario or only policies; return its kind and the warnings."""
+
+def findings(json: str, base: str | PathLike[str]) -> Warnings:
+    """Return what the rules for policies find in a scenario as JSON text, without further checks."""
 
 def check_router(
     text: str,

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.configuration import Detail, checked, router_text, unsupported
+from perhop.configuration import Detail, checked, checked_as, read, router_text, unsupported
 from perhop.core_types import RouterReport
-from perhop.errors import Diagnostic, ScenarioError, UnknownNameError
+from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
 from perhop.rules import Severity, named, rules
 from perhop.suppression import Suppression, suppression
+from perhop.tables import Cell, Column, Table
 
 if TYPE_CHECKING:
     import polars as pl
 
 # The states of lines that can make a simulation differ from the router, with their rules.
 STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
+# What a file of tests begins with.
+_TESTS = re.compile(rb"^perhop-tests:", re.MULTILINE)
 # Below this part of commands that perhop knows, a file is hardly a configuration.
 _LITTLE = 0.5
 
@@ -45,7 +50,7 @@ class Checked:
     """A file and what was found in it."""
 
     file: Path
-    #: `scenario`, `policies` or `router`; none where it cannot be read.
+    #: `scenario`, `policies`, `tests` or `router`; none where it cannot be read.
     kind: str | None
     findings: list[Finding]
     #: The report of a router's configuration.
@@ -84,7 +89,20 @@ def check_file(
     text = router_text(file)
     if text is not None:
         return _router(file, text, checked(text, platform, assume, detail=detail), ignore)
+    if file.is_file() and _TESTS.search(file.read_bytes()):
+        return _tests(file)
     return _scenario(file, ignore)
+
+
+def _tests(file: Path) -> Checked:
+    """Check a file of tests as `perhop test` reads it; what it tests is not run."""
+    from perhop.testing import read_tests  # lazy: only files of tests need it
+
+    try:
+        read_tests(file)
+    except InvalidInputError as error:
+        return Checked(file, None, [Finding("scenario-invalid", "error", None, None, str(error), error.help)])
+    return Checked(file, "tests", [])
 
 
 def _hidden(file: Path, text: str, ignore: frozenset[str]) -> Suppression:
@@ -137,6 +155,51 @@ def _whole(report: RouterReport) -> list[Finding]:
 
 def _of_file(rule: str, message: str, remedy: str | None) -> Finding:
     return Finding(rule, rules()[rule].severity, None, None, message, remedy)
+
+
+def findings_of(scenario: Mapping[str, Any], base: str | os.PathLike[str] = "") -> dict[str, list[Finding]]:
+    """Return what the rules find in a saved scenario: by the router with a configuration, and under `""`.
+
+    Under `""` is what they find in the scenario's own policies and traffic; a message begins with the path of
+    what it is about. Comments that leave rules out hold in configurations; a saved scenario has none.
+
+    Raises:
+        ScenarioError: the scenario cannot be resolved.
+
+    """
+    found: dict[str, list[Finding]] = {}
+    for name, router in scenario.get("routers", {}).items():
+        configuration = router.get("configuration")
+        if not configuration:
+            continue
+        text = configuration.get("text") or read(Path(base) / configuration["file"])
+        found[name] = _router(Path(name), text, checked_as(text, configuration), frozenset()).findings
+    own = _core.findings(json.dumps(dict(scenario)), base).diagnostics
+    found[""] = [
+        Finding(one["rule"], one["severity"], None, None, f"{one['path']}: {one['message']}", one["help"])
+        for one in own
+    ]
+    return found
+
+
+def findings_table(found: Mapping[str, Iterable[Finding]]) -> Table:
+    """Return what `findings_of` found, a row per finding."""
+    columns = [
+        Column("where"),
+        Column("line", numeric=True),
+        *map(Column, ("severity", "rule", "what", "then")),
+    ]
+    rows = [
+        [
+            Cell(where or "scenario"),
+            Cell("" if one.line is None else str(one.line), sort=one.line),
+            Cell(one.severity),
+            *map(Cell, (one.rule, one.message, one.remedy or "")),
+        ]
+        for where, several in found.items()
+        for one in several
+    ]
+    return Table("What `perhop check` finds; `perhop explain RULE` says why and what to do.", columns, rows)
 
 
 def _scenario(file: Path, ignore: frozenset[str]) -> Checked:

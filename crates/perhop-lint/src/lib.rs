@@ -12,10 +12,12 @@ mod queues;
 mod rule;
 pub mod rules;
 mod sharing;
+mod traffic;
 mod wred;
 
 pub use finding::{Finding, Place, Subject};
 pub use rule::{Rule, Severity};
+pub use traffic::check_traffic;
 
 /// What is wrong or doubtful with the policy of an interface.
 pub fn check(subject: &Subject) -> Vec<Finding> {

@@ -30,6 +30,7 @@ rules! {
     CLASS_MAP_EMPTY = "class-map-empty" Warning;
     CLASS_CONTRADICTORY = "class-contradictory" Warning;
     CLASS_SHADOWED = "class-shadowed" Warning;
+    CLASS_WITHOUT_TRAFFIC = "class-without-traffic" Note;
     CLASSES_OVERLAP = "classes-overlap" Note;
     CLASS_MAP_REDEFINED = "class-map-redefined" Warning;
     CLASS_DEFAULT_DEFINED = "class-default-defined" Error;

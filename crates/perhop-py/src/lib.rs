@@ -39,7 +39,7 @@ mod _core {
         drawing::{drop_curves, envelope, quantity},
         live::live_plan,
         live_processes::{live_bridge, live_forward, live_host, live_results},
-        loading::{Loaded, Warnings, check, load, load_json, resolve, schema},
+        loading::{Loaded, Warnings, check, findings, load, load_json, resolve, schema},
         router::{check_router, is_router_configuration, router_text, rules},
         running::{Run, start},
         tracing::{distinct_packets, matched_lines, moved_packets, reach_queues, trace_packet},

@@ -120,6 +120,17 @@ pub(crate) fn parse(
     loader().load_document(&document, base).map_err(|found| diagnostics::raise(py, &found))
 }
 
+/// What the rules for policies find in a scenario of an earlier run, as JSON; paths in it are relative to
+/// `base`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+pub(crate) fn findings(py: Python<'_>, json: &str, base: PathBuf) -> PyResult<Warnings> {
+    let value = serde_json::from_str(json).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let document = Document::from_json(value);
+    let found = py.detach(|| loader().findings(&document, &base));
+    found.map(Warnings).map_err(|found| diagnostics::raise(py, &found))
+}
+
 /// Checks a file with a scenario or only policies. Returns which of the two it is, and warnings.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]

@@ -108,6 +108,17 @@ impl<'a> Loader<'a> {
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
     }
 
+    /// What the rules for policies find in the scenario in `document`, without further checks. For scenarios
+    /// of earlier runs, whose traces may be gone.
+    ///
+    /// # Errors
+    /// When the document cannot be decoded, or a configuration has errors.
+    pub fn findings(self, document: &Document, base: &Path) -> Result<Vec<Diagnostic>, Diagnostics> {
+        let scenario: Scenario = decode(document)?;
+        let resolved = self.resolve(document, base)?;
+        Ok(lint::of_scenario(document, &scenario, &resolved))
+    }
+
     /// Checks the file `path`: a scenario, named policies under `policies`, or a single policy; with what the
     /// rules for policies find in it.
     ///
@@ -129,7 +140,7 @@ impl<'a> Loader<'a> {
             bare_policy(&document, path)
         } else {
             let mut loaded = self.load_document(&document, directory_of(path))?;
-            loaded.warnings.extend(lint::of_scenario(&document, &loaded.scenario));
+            loaded.warnings.extend(lint::of_scenario(&document, &loaded.scenario, &loaded.resolved));
             Ok(Checked::Scenario(Box::new(loaded)))
         }
     }

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from perhop import draw, plot
 from perhop.bounds import bounds_of, longest_delays
+from perhop.checking import findings_of, findings_table
 from perhop.configuration import Configuration
 from perhop.draw import Picture
 from perhop.errors import InvalidInputError
@@ -65,6 +66,18 @@ class Run:
             # A trace or a capture of its traffic.
             return None
         return bounds.class_table(longest_delays(self.results))
+
+    @cached_property
+    def findings(self) -> Table | None:
+        """What `perhop check` finds in the configurations and policies; `None` where it finds nothing."""
+        scenario = self.results.scenario
+        try:
+            found = findings_of(scenario, getattr(scenario, "base", ""))
+        except InvalidInputError:
+            # A configuration that was read from a file, and is gone.
+            return None
+        table = findings_table(found)
+        return table if table.rows else None
 
     @cached_property
     def verdicts(self) -> Table:

@@ -1,0 +1,84 @@
+//! Classes that none of the packets that are sent can come to.
+
+use perhop_analysis::{PacketSpace, Set, TooComplex};
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::policy::{PolicyConfig, QueueingConfig};
+
+use crate::finding::{Finding, Place};
+use crate::rules;
+
+/// Flows whose packets are told apart: more of them make sets that take longer than a check may.
+const MOST_FLOWS: usize = 4096;
+
+/// The classes of `policy`, on a node whose interfaces are called `interfaces`, that take none of the packets
+/// that meet one of `sent`. What packets meet on their way is not asked: `sent` says only what no router
+/// changes.
+pub fn check_traffic(policy: &PolicyConfig, interfaces: &[String], sent: &[MatchConfig]) -> Vec<Finding> {
+    let Some(queueing) = &policy.queueing else { return Vec::new() };
+    let mut found = Vec::new();
+    if sent.len() > MOST_FLOWS || idle(queueing, interfaces, sent, &mut found).is_err() {
+        return vec![Finding::new(
+            &rules::CONDITIONS_TOO_COMPLEX,
+            Place::Policy,
+            TooComplex.to_string(),
+            "it runs; whether a class gets any traffic is not checked",
+        )];
+    }
+    found
+}
+
+fn idle(
+    queueing: &QueueingConfig,
+    interfaces: &[String],
+    sent: &[MatchConfig],
+    found: &mut Vec<Finding>,
+) -> Result<(), TooComplex> {
+    let mut space = PacketSpace::new(interfaces);
+    let flows = sent.iter().map(|flow| space.taken_by(flow)).collect::<Result<_, _>>()?;
+    let traffic = space.any(flows)?;
+    Walk { space, found }.level(queueing, Set::ALL, traffic, &mut Vec::new())
+}
+
+struct Walk<'a> {
+    space: PacketSpace,
+    found: &'a mut Vec<Finding>,
+}
+
+impl Walk<'_> {
+    /// The classes of one level: `arriving` is what comes to it, `traffic` what of that is sent.
+    fn level(
+        &mut self,
+        queueing: &QueueingConfig,
+        arriving: Set,
+        traffic: Set,
+        path: &mut Vec<usize>,
+    ) -> Result<(), TooComplex> {
+        let (mut left, mut traffic) = (arriving, traffic);
+        for (index, class) in queueing.classes.iter().enumerate() {
+            let matches = match &class.matches {
+                Some(condition) => self.space.taken_by(condition)?,
+                None => Set::ALL,
+            };
+            let takes = self.space.and(left, matches)?;
+            let gets = self.space.and(traffic, matches)?;
+            path.push(index);
+            // A class that takes no packet at all has a finding of its own.
+            if gets == Set::NONE && takes != Set::NONE && class.matches.is_some() {
+                let example =
+                    self.space.witness(takes)?.map_or_else(String::new, |one| format!(", which takes {one}"));
+                self.found.push(Finding::new(
+                    &rules::CLASS_WITHOUT_TRAFFIC,
+                    Place::Class(path.clone()),
+                    format!("no traffic of the scenario comes to class {}{example}", class.name),
+                    "send some, or correct what the class matches or the traffic's codepoint",
+                ));
+            } else if let Some(inner) = &class.queueing {
+                self.level(inner, takes, gets, path)?;
+            }
+            path.pop();
+            left = self.space.minus(left, matches)?;
+            traffic = self.space.minus(traffic, matches)?;
+        }
+        Ok(())
+    }
+}
