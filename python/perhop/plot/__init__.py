@@ -10,7 +10,7 @@ perhop.plot.throughput(results, stacked=True).save("throughput.html")
 from __future__ import annotations
 
 from perhop.plot.chart import Chart
-from perhop.plot.comparisons import published, share
+from perhop.plot.comparisons import compared, published, share
 from perhop.plot.curves import curves
 from perhop.plot.description import Axis, Line, Points, Rule, Span
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
@@ -26,6 +26,7 @@ __all__ = [
     "Rule",
     "Span",
     "charts",
+    "compared",
     "congestion_window",
     "curves",
     "delay",

@@ -1,4 +1,4 @@
-"""Plots that compare: shares against a swept parameter, published with measured figures."""
+"""Plots that compare: shares against a swept parameter, published with measured figures, two results."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from perhop.quantity import metric_words, quantity, scale, told_apart
 from perhop.results import Results
 
 if TYPE_CHECKING:
+    from perhop.compare import Comparison, Row
     from perhop.study.report import Report
 
 # Columns of `classes` that can be shared, and their names in titles.
@@ -25,6 +26,8 @@ _PARTS = {
     "delivered_packets": "packets delivered",
     "dropped_packets": "drops",
 }
+# The figures of two results that are drawn.
+_COMPARED = ("throughput_bps", "goodput_bps", "dropped_percent", "delay_p99_s")
 
 
 def share(runs: Sequence[Results], parameter: str, *, of: str = "throughput_bps") -> Chart:
@@ -118,6 +121,44 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) 
             ),
         ),
         caption=f"published: outlined; measured: filled, {times}; {note}",
+    )
+
+
+def compared(comparison: Comparison, names: tuple[str, str]) -> list[Chart]:
+    """Plot throughput, goodput, drops and delay of each class in two results, with their names.
+
+    A chart for each figure that either measured; bars are 95 % confidence intervals over replications.
+    """
+    by_figure = [[row for row in comparison.rows if row.quantity.key == key] for key in _COMPARED]
+    return [_compared(comparison, rows, names) for rows in by_figure if rows]
+
+
+def _compared(comparison: Comparison, rows: Sequence[Row], names: tuple[str, str]) -> Chart:
+    # The last one is drawn at the top.
+    rows = list(reversed(rows))
+    quantity = rows[0].quantity
+    both = [one.mean for row in rows for one in (row.first, row.second)]
+    divisor, unit = scale(quantity.unit, max(mean for mean in both if not math.isnan(mean)))
+    marks = []
+    for name, role, hollow, samples in (
+        (names[0], "queue", True, [row.first for row in rows]),
+        (names[1], "class0", False, [row.second for row in rows]),
+    ):
+        ends = [one.ci95 or (one.mean, one.mean) for one in samples]
+        low, high = ([end[side] / divisor for end in ends] for side in (0, 1))
+        means = [one.mean / divisor for one in samples]
+        marks.append(Points(name, role, means, range(len(rows)), low, high, hollow=hollow))
+    words = quantity.words[0].upper() + quantity.words[1:]
+    several = min(comparison.first.replications, comparison.second.replications) > 1
+    bars = "bars: 95 % confidence" if several else "one replication: no confidence bars"
+    note = f"{names[0]}: outlined; {names[1]}: filled; {bars}"
+    return Chart(
+        kind="compared",
+        title=f"{words}: {names[0]} and {names[1]}",
+        x=Axis(words, unit, least=0.0),
+        y=Axis("", categories=tuple(row.class_name for row in rows)),
+        marks=tuple(marks),
+        caption=caption(comparison.second, note),
     )
 
 
