@@ -105,7 +105,7 @@ def test_what_cannot_be_compared_is_said(perhop: Command, old: Path) -> None:
     perhop("init", scenario)
     ended = perhop("diff", old, scenario)
     assert ended.code == 2
-    assert "is no router's configuration" in ended.err
+    assert "old.cfg is a router's configuration, and" in ended.err
     new = _changed(old, ("Serial0/0", "Serial0/1"))
     assert "has no interface Serial0/" in perhop("diff", old, new).out
     assert "neither has an interface `Gi9/9`" in perhop("diff", old, new, "--out", "Gi9/9").err

@@ -228,21 +228,26 @@ def _of_scenario(file: Path, at: str | None, out: str | None) -> Node:
         raise InvalidInputError(
             f"--at {at}: there is no such node" if at else "--at is missing: NODE:NEIGHBOR", help
         )
-    own = {other: (interface, link) for one, other, interface, link in ends if one == name}
+    own = {other: interface for one, other, interface, _ in ends if one == name}
     for wanted in filter(None, [neighbor, out]):
         if wanted not in own:
             raise InvalidInputError(f"{name} has no link to `{wanted}`", f"neighbors: {', '.join(own)}")
-    policies = loaded.get("policies", {})
-    with_policy = [other for other, (interface, _) in own.items() if interface.get("output")]
+    with_policy = [other for other, interface in own.items() if interface.get("output")]
     if out is None and len(with_policy) > 1:
         raise InvalidInputError(f"several interfaces of {name} have an output policy", "choose by --out")
-    leaving = out or next(iter(with_policy), None)
-    interface, link = own[leaving] if leaving else ({}, {})
-    entry = own[neighbor][0] if neighbor else {}
+    return between(loaded, name, neighbor or None, out or next(iter(with_policy), None))
+
+
+def between(scenario: Mapping[str, Any], name: str, arrives: str | None, leaves: str | None) -> Node:
+    """Return the node `name` of a resolved scenario between its links to two neighbors; none is any link."""
+    own = {other: (interface, link) for one, other, interface, link in _ends(scenario) if one == name}
+    interface, link = own[leaves] if leaves else ({}, {})
+    entry = own[arrives][0] if arrives else {}
     headers = {"wire": {"headers": link.get("headers", [])}}
+    policies = scenario.get("policies", {})
     return Node(
-        arrives=neighbor or None,
-        leaves=leaving,
+        arrives=arrives,
+        leaves=leaves,
         interfaces=list(own),
         input=policies.get(entry.get("input")),
         output=policies.get(interface.get("output")),

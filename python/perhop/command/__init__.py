@@ -118,7 +118,13 @@ _add(
     "Convert policies: IOS to perhop's YAML and back, or to commands of Linux.",
     examples.CONVERT,
 )
-_add(app, "diff", "diff:diff", "Show what a change of a router's configuration changes.", examples.DIFF)
+_add(
+    app,
+    "diff",
+    "diff:diff",
+    "Show what a change of a router's configuration or of a scenario changes.",
+    examples.DIFF,
+)
 _add(app, "plot", "plot:plot", "Plot results: throughput, queues, delays, drop probabilities.", examples.PLOT)
 _add(
     app,

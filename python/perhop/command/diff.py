@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from perhop.command.options import Assume, Json, Platform, Replications, Seed, assumptions
-from perhop.command.terminal import print_json
-from perhop.differing import Changed, Difference, Moved, difference, simulated
-from perhop.errors import Exit
+from perhop.command.terminal import print_json, say_written
+from perhop.differing import Changed, Difference, Moved, difference, opened, simulated
+from perhop.errors import Exit, InvalidInputError
 from perhop.printable import printable
 from perhop.quantity import counted, number
 
-# Random variation needs several.
-_REPLICATIONS = 10
+if TYPE_CHECKING:
+    from perhop.compare import Comparison
+
 At = Annotated[str | None, Parameter(name="--at")]
 Out = Annotated[str | None, Parameter(name="--out")]
 
@@ -29,6 +30,8 @@ def diff(
     /,
     *,
     scenario: Path | None = None,
+    simulate: Annotated[bool, Parameter(negative=())] = False,
+    chart: Path | None = None,
     at: At = None,
     out: Out = None,
     markdown: Annotated[bool, Parameter(negative=())] = False,
@@ -39,55 +42,89 @@ def diff(
     assume: Assume = None,
     json: Json = False,
 ) -> Exit:
-    """Show what a change of a router's configuration changes, before it is deployed.
+    """Show what a change of a router's configuration or of a scenario changes, before it is deployed.
 
     Packets that wait in another queue than before, each with an example; what queues and policers have; their
-    guarantees by network calculus; and, with a scenario, what each class gets in a simulation.
+    guarantees by network calculus; and what each class gets in a simulation of each.
 
     Parameters
     ----------
     old
-        The running configuration of a Cisco IOS router as it is.
+        The running configuration of a Cisco IOS router as it is, or a scenario.
     new
         The same with the change.
     scenario
-        A scenario with that router: it is simulated with each of them.
+        Of configurations: a scenario with that router, which is simulated with each of them.
+    simulate
+        Of two scenarios: simulate both, with the same seed.
+    chart
+        With --scenario or --simulate: draw throughput, drops and delays of each class in both, with 95 %
+        confidence intervals, to this file: .html has all charts; of .svg, .png and .pdf the second has -2
+        after its name, and so on.
     at
-        The interface by which packets arrive, whose input policy they meet.
+        The interface by which packets arrive, whose input policy they meet; in scenarios NODE:NEIGHBOR, or
+        NODE to compare that node alone.
     out
-        Only this interface; by default all that have an output policy.
+        Only this interface; by default all that have a policy. In scenarios a neighbor of the node of --at.
     markdown
         Print Markdown, for a comment on a change.
     strict
         Exit code 4 if anything differs.
     seed
-        With --scenario: seed for all random streams, in both.
+        With --scenario or --simulate: seed for all random streams, in both; by default that of the first.
     replications
-        With --scenario: number of simulations of each; default 10.
+        With --scenario or --simulate: number of simulations of each; default 10.
     platform
-        The platform whose rules apply; by default recognized.
+        Of configurations: the platform whose rules apply; by default recognized.
     assume
-        What a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria; may be given several
-        times.
+        Of configurations: what a class-map matches, as in 'VOICE = dscp ef', in place of its own criteria;
+        may be given several times.
     json
         Print everything as one JSON document.
 
     """
-    found = difference(old, new, at=at, out=out, platform=platform, assume=assumptions(assume))
-    if scenario is not None:
-        rows = simulated(scenario, old, new, seed=seed, replications=replications or _REPLICATIONS)
-        found = replace(found, simulated=rows)
+    if chart is not None:
+        _check_chart(chart, simulates=simulate or scenario is not None)
+    # Read once: one may be standard input.
+    sides = opened(old, new)
+    found = difference(*sides, at=at, out=out, platform=platform, assume=assumptions(assume))
+    comparison = None
+    if simulate or scenario is not None:
+        comparison = simulated(*sides, scenario, seed=seed, replications=replications)
+        found = found.including(comparison)
     if json:
         print_json({"schema_version": 1, "old": str(old), "new": str(new), **asdict(found)})
     else:
         lines = _markdown(old, new, found) if markdown else _text(found)
         print("\n".join(lines))
+    # Last, so that an error in a chart does not lose what was found.
+    if chart is not None and comparison is not None:
+        _draw(comparison, old, new, chart)
     return Exit.CLAIMS_NOT_MET if strict and found else Exit.OK
 
 
+def _check_chart(file: Path, *, simulates: bool) -> None:
+    """Refuse a chart without a simulation, or of a file that could not be written, before anything runs."""
+    from perhop.plot.writing import check_file  # lazy: polars, which only charts need
+
+    if not simulates:
+        raise InvalidInputError(
+            "--chart shows what each class gets in a simulation",
+            "add --simulate for two scenarios, --scenario FILE for two configurations",
+        )
+    check_file(file)
+
+
+def _draw(comparison: Comparison, old: Path, new: Path, file: Path) -> None:
+    from perhop.plot.comparisons import compared  # lazy: polars, which only charts need
+    from perhop.plot.writing import write  # lazy: as above
+
+    names = (old.name, new.name) if old.name != new.name else (str(old), str(new))
+    for written in write(compared(comparison, names), file):
+        say_written(written)
+
+
 def _text(found: Difference) -> Iterator[str]:
-    if not found:
-        yield "nothing differs"
     for interface, several in groupby(found.moved, key=lambda one: one.interface):
         yield printable(f"{interface}: packets that wait elsewhere")
         for one in several:
@@ -105,12 +142,16 @@ def _text(found: Difference) -> Iterator[str]:
                 f"  {row['class']}, {row['quantity']}: {_figure(row, 'first')} -> {_figure(row, 'second')}"
             )
     yield from (printable(remark) for remark in found.remarks)
+    if not found:
+        yield _nothing(found)
+
+
+def _nothing(found: Difference) -> str:
+    return "nothing else differs" if found.remarks else "nothing differs"
 
 
 def _markdown(old: Path, new: Path, found: Difference) -> Iterator[str]:
     yield f"### QoS: {_code(old.name)} to {_code(new.name)}"
-    if not found:
-        yield "\nNothing differs."
     if found.moved:
         yield "\n| interface | queue before | queue after | for example |\n|---|---|---|---|"
         yield from (_moved_row(one) for one in found.moved)
@@ -127,6 +168,8 @@ def _markdown(old: Path, new: Path, found: Difference) -> Iterator[str]:
             cells = [row["class"], row["quantity"], _figure(row, "first"), _figure(row, "second")]
             yield _row(cells)
     yield from (f"\n{_cell(remark)}" for remark in found.remarks)
+    if not found:
+        yield f"\n{_nothing(found).capitalize()}."
 
 
 def _moved_row(moved: Moved) -> str:
@@ -154,10 +197,9 @@ def _queue(name: str | None) -> str:
 
 
 def _change(change: Changed) -> str:
-    if change.before is None:
-        return f"new: {change.part} {change.what} {change.after}"
-    if change.after is None:
-        return f"gone: {change.part} {change.what} {change.before}"
+    for said, value, other in (("new", change.after, change.before), ("gone", change.before, change.after)):
+        if other is None:
+            return " ".join(filter(None, [f"{said}:", change.part, change.what, value]))
     return f"{change.part}, {change.what}: {change.before} -> {change.after}"
 
 

@@ -72,6 +72,8 @@ Examples:
   perhop diff old.cfg new.cfg
   perhop diff old.cfg new.cfg --at Gi0/0 --markdown > comment.md
   perhop diff old.cfg new.cfg --scenario branch.perhop.yaml --replications 20
+  perhop diff old.perhop.yaml new.perhop.yaml --at R1:H1 --out R2
+  perhop diff old.perhop.yaml new.perhop.yaml --simulate --chart change.svg
   perhop diff old.cfg new.cfg --strict            exit code 4 if anything differs
 """
 

@@ -1,0 +1,57 @@
+"""What a change changes: where packets wait, what queues have, bounds, results of runs.
+
+Compared are two configurations of a router, or two scenarios with policies of perhop's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from perhop.differing import routers, scenarios
+from perhop.differing.result import Changed, Difference, Moved
+from perhop.differing.sides import Side, Source, opened
+from perhop.differing.simulating import simulated
+from perhop.errors import InvalidInputError
+
+__all__ = ["Changed", "Difference", "Moved", "Side", "difference", "opened", "simulated"]
+
+
+def difference(
+    old: Source,
+    new: Source,
+    *,
+    at: str | None = None,
+    out: str | None = None,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+) -> Difference:
+    """Return what differs between two router configurations, or between two scenarios.
+
+    Packets arrive by the interface `at`, whose input policy they meet; without it they meet none. Compared
+    are the interfaces with a policy in either, or `out` alone. In scenarios `at` is `NODE:NEIGHBOR` or
+    `NODE`, whose interfaces alone are then compared, and `out` a neighbor of the node.
+
+    Args:
+        old: the file as it is, or a `Scenario`.
+        new: the same with the change.
+        at: the interface by which packets arrive.
+        out: the interface by which they leave.
+        platform: of router configurations: the platform whose rules apply; by default recognized.
+        assume: of router configurations: match criteria of class-maps, as `{"VOICE": "dscp ef"}`.
+
+    Raises:
+        ScenarioError: a scenario is not valid.
+        InvalidInputError: the two are of different kinds, or have no such interface.
+        UnreadableFileError: a file cannot be read.
+
+    """
+    first, second = opened(old, new)
+    if first.scenario is None:
+        return routers.difference(first, second, at=at, out=out, platform=platform, assume=assume)
+    for name, value in (("platform", platform), ("assume", assume)):
+        if value:
+            raise InvalidInputError(
+                f"`{name}` is for router configurations, and `{first.name}` is none",
+                "a scenario says all of it itself",
+            )
+    return scenarios.difference(first, second, at=at, out=out)

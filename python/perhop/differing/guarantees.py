@@ -1,0 +1,49 @@
+"""The bounds of queues that a change changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from perhop.bounds import Bounds, QueueBound
+from perhop.differing.result import Changed
+from perhop.errors import PerhopError
+from perhop.quantity import number
+
+# Below this part of itself a bound has not changed.
+_SAME = 1e-6
+_BOUNDS = {
+    "guaranteed_bps": ("guaranteed", "kb/s", 1e-3),
+    "delay_s": ("delay at most", "ms", 1e3),
+    "backlog_bytes": ("backlog at most", "B", 1.0),
+}
+
+
+def changed_bounds(sides: Sequence[tuple[str, Callable[[], Bounds]]]) -> tuple[list[Changed], list[str]]:
+    """Return the bounds that differ between two, given by name; a remark where one cannot be computed."""
+    found: list[dict[tuple[str, str], QueueBound]] = []
+    for name, bounds in sides:
+        try:
+            found.append({(one["port"], one["queue"]): one for one in bounds().queues})
+        except PerhopError as error:
+            reason = str(error).partition("\n")[0]
+            return [], [f"bounds are not compared: {name}: {reason}"]
+    first, second = found
+    return [one for key in first if key in second for one in _changed(first[key], second[key])], []
+
+
+def _changed(old: QueueBound, new: QueueBound) -> list[Changed]:
+    changed = []
+    for name, (what, unit, scale) in _BOUNDS.items():
+        values: list[float | None] = [one.get(name) for one in (old, new)]  # type: ignore[misc]
+        before, after = values
+        if not _equal(before, after):
+            said = [None if one is None else f"{number(one * scale)} {unit}" for one in (before, after)]
+            ends = [one or "no bound" for one in said]
+            changed.append(Changed(old["port"], f"queue {old['queue']}", what, ends[0], ends[1]))
+    return changed
+
+
+def _equal(first: float | None, second: float | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return abs(first - second) <= _SAME * max(abs(first), abs(second))

@@ -1,0 +1,103 @@
+"""What is different between two configurations of a router, or two scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from perhop.compare import Comparison
+from perhop.compare.quantities import figures
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A packet that waits in another queue than before, as it arrives; no queue is `None`."""
+
+    #: The interface of a router; in a scenario the port, as `R1->R2`.
+    interface: str
+    before: str | None
+    after: str | None
+    packet: str
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A part of an interface's policy that has changed; `None` where there is none."""
+
+    interface: str
+    part: str
+    what: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """All that is different between two configurations of a router, or two scenarios."""
+
+    moved: list[Moved]
+    changed: list[Changed]
+    #: What could not be compared, and why.
+    remarks: list[str] = field(default_factory=list)
+    #: Figures of classes in a simulation of each, as `perhop compare` has them.
+    simulated: list[dict[str, Any]] = field(default_factory=list)
+
+    def __bool__(self) -> bool:
+        """Whether anything differs, simulated figures by more than chance."""
+        return bool(self.moved or self.changed or any(map(_is_real, self.simulated)))
+
+    def including(self, comparison: Comparison) -> Difference:
+        """Return this with the figures of a simulation of each."""
+        rows = [row.to_json() for row in comparison.rows]
+        first, second = (list(figures(one)) for one in (comparison.first, comparison.second))
+        alone = [(name, "old") for name in first if name not in second]
+        alone += [(name, "new") for name in second if name not in first]
+        remarks = [f"only the {which} one has traffic of class {name}" for name, which in alone]
+        return replace(self, simulated=rows, remarks=[*self.remarks, *remarks])
+
+    def frame(self) -> pl.DataFrame:
+        """Return a polars frame, a row for each packet that waits elsewhere and each part that has changed.
+
+        `kind` is `moved` or `changed`; `before` and `after` are queues or what the part has, with its unit;
+        null where there is none. `packet` is a packet that waits elsewhere.
+        """
+        from perhop.frames import of_rows  # lazy: polars, which only frames need
+
+        rows: list[dict[str, Any]] = [
+            {"kind": "moved", "part": None, "what": "queue", **vars(one)} for one in self.moved
+        ]
+        rows += [{"kind": "changed", "packet": None, **vars(one)} for one in self.changed]
+        return of_rows(
+            rows, dict.fromkeys(("kind", "interface", "part", "what", "before", "after", "packet"), str)
+        )
+
+    def simulated_frame(self) -> pl.DataFrame:
+        """Return the simulated figures as a polars frame, a row for each class and figure.
+
+        `before` and `after` are means in `unit` over the replications, `_low` and `_high` the ends of their
+        95 % confidence intervals; `differs` is whether they differ by more than chance.
+        """
+        from perhop.frames import of_rows  # lazy: as above
+
+        columns: dict[str, type] = {"class": str, "quantity": str, "unit": str}
+        for side in ("before", "after"):
+            columns |= {side: float, f"{side}_low": float, f"{side}_high": float}
+        columns["differs"] = bool
+        return of_rows([_figure(row) for row in self.simulated], columns)
+
+
+def _is_real(row: Mapping[str, Any]) -> bool:
+    return row["inside_interval"] is False
+
+
+def _figure(row: Mapping[str, Any]) -> dict[str, Any]:
+    found = {key: row[key] for key in ("class", "quantity", "unit")}
+    for side, sample in (("before", row["first"]), ("after", row["second"])):
+        low, high = sample["ci95"] or (None, None)
+        found |= {side: sample["mean"], f"{side}_low": low, f"{side}_high": high}
+    inside = row["inside_interval"]
+    return {**found, "differs": None if inside is None else not inside}

@@ -1,0 +1,133 @@
+"""What differs between the policies and links of two scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from perhop.bounds import bounds_of
+from perhop.differing.guarantees import changed_bounds
+from perhop.differing.parts import changed, moved, parts
+from perhop.differing.result import Changed, Difference, Moved
+from perhop.differing.sides import Side
+from perhop.draw import words
+from perhop.errors import InvalidInputError
+from perhop.ports import Port, ports, resolved
+from perhop.scenario import Scenario
+from perhop.tracing import between
+
+# What a link and its ends have besides: nodes, policies, and what is told by itself.
+_LINK = ("between", "interfaces", "rate")
+_INTERFACE = ("input", "output", "ring", "rate", "name")
+# What makes other results, and is not compared part by part.
+_WHOLE = ("duration", "hosts", "routers", "traffic", "measure")
+
+
+def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Difference:
+    """Return what differs between two scenarios; `perhop.differing.difference` describes the rest."""
+    first, second = _Network.of(old), _Network.of(new)
+    node, _, neighbor = (at or "").partition(":")
+    _check(first, second, node, neighbor, out)
+    found_moved: list[Moved] = []
+    found_changed: list[Changed] = []
+    remarks: list[str] = []
+    wanted = _wanted(first, second, node, out)
+    # Packets by one interface meet no other input policy.
+    arrivals = {f"{node}->{neighbor}"} if neighbor else {*(wanted if out is None else [])}
+    for name in dict.fromkeys([*wanted, *sorted(arrivals)]):
+        alone = [one for one, other in ((first, second), (second, first)) if name not in other.ports]
+        if alone:
+            ends = alone[0].ports[name].link["between"]
+            remarks.append(f"only {alone[0].name} has the link {ends[0]} - {ends[1]}")
+        elif name in wanted:
+            found_moved += _moved(name, first, second, neighbor or None)
+        if name in wanted:
+            found_changed += changed(name, *(one.leaving(name) for one in (first, second)))
+        if name in arrivals:
+            found_changed += changed(name, *(one.arriving(name) for one in (first, second)))
+    bounds, without = changed_bounds([(one.name, partial(bounds_of, one.loaded)) for one in (first, second)])
+    both = sorted([*found_changed, *bounds], key=lambda one: one.interface)
+    others = _others(first.scenario, second.scenario)
+    # Both ends of a link are ports.
+    return Difference(found_moved, both, [*dict.fromkeys(remarks), *without, *others])
+
+
+def _moved(name: str, first: _Network, second: _Network, neighbor: str | None) -> list[Moved]:
+    old, new = (one.ports[name] for one in (first, second))
+    if not (old.policy or new.policy):
+        return []
+    nodes = [between(one.scenario, old.sender, neighbor, old.receiver) for one in (first, second)]
+    return moved(name, *nodes)
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A scenario with its ports by name."""
+
+    name: str
+    loaded: Scenario
+    scenario: Mapping[str, Any]
+    ports: Mapping[str, Port]
+
+    @classmethod
+    def of(cls, side: Side) -> _Network:
+        assert side.scenario is not None
+        found = {port.name: port for port in ports(side.scenario)}
+        return cls(side.name, side.scenario, resolved(side.scenario), found)
+
+    def leaving(self, name: str) -> dict[str, Mapping[str, str]]:
+        """Return what a port has for packets that leave by it; nothing where there is none."""
+        port = self.ports.get(name)
+        return {"link": _link(port)} | parts("output", port.policy) if port else {}
+
+    def arriving(self, name: str) -> dict[str, Mapping[str, str]]:
+        """Return what a port has for packets that arrive by it."""
+        port = self.ports.get(name)
+        policy = port.interface.get("input") if port else None
+        return parts("input", self.scenario.get("policies", {}).get(policy))
+
+
+def _link(port: Port) -> dict[str, str]:
+    """Return what a port and its link have, in words."""
+    said = {key: value for key, value in port.link.items() if key not in _LINK}
+    said |= {key: value for key, value in port.interface.items() if key not in _INTERFACE}
+    shown = {key: words.values(value) for key, value in said.items()}
+    return {"rate": words.quantity(port.rate), "ring": words.ring(port.interface.get("ring")), **shown}
+
+
+def _check(first: _Network, second: _Network, node: str, neighbor: str, out: str | None) -> None:
+    """Refuse interfaces that are not there, of arrival in either and of leaving in both."""
+    if out is not None and not node:
+        raise InvalidInputError(
+            f"--out {out}: of which node?", "give --at NODE or --at NODE:NEIGHBOR as well"
+        )
+    for one in (first, second):
+        senders = dict.fromkeys(port.sender for port in one.ports.values())
+        if node and node not in senders:
+            raise InvalidInputError(f"{one.name} has no node `{node}`", f"nodes: {', '.join(senders)}")
+        if neighbor and f"{node}->{neighbor}" not in one.ports:
+            _refuse_link(one, node, neighbor)
+    if out is not None and all(f"{node}->{out}" not in one.ports for one in (first, second)):
+        _refuse_link(first, node, out)
+
+
+def _refuse_link(network: _Network, node: str, neighbor: str) -> None:
+    there = [port.receiver for port in network.ports.values() if port.sender == node]
+    raise InvalidInputError(
+        f"{network.name}: {node} has no link to `{neighbor}`", f"neighbors: {', '.join(there)}"
+    )
+
+
+def _wanted(first: _Network, second: _Network, node: str, out: str | None) -> list[str]:
+    """Return the ports to compare: those of a node, or all; of both scenarios or of one alone."""
+    both = {**first.ports, **second.ports}
+    named = {name: port for name, port in both.items() if not node or port.sender == node}
+    return [name for name, port in named.items() if out is None or port.receiver == out]
+
+
+def _others(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
+    differing = [key for key in _WHOLE if first.get(key) != second.get(key)]
+    if differing:
+        yield f"different besides, and not compared: {', '.join(differing)}"

@@ -1,0 +1,93 @@
+"""The two that are compared: files of router configurations or of scenarios, or scenarios."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+from perhop import _core
+from perhop.configuration import STANDARD_INPUT, read, router_text
+from perhop.errors import InvalidInputError, ScenarioError
+from perhop.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two."""
+
+    #: What messages call it: its file, or which of the two it is.
+    name: str
+    #: None of a router's configuration, which is read from its file.
+    scenario: Scenario | None = None
+
+
+Source = str | PathLike[str] | Scenario | Side
+
+
+def opened(old: Source, new: Source) -> tuple[Side, Side]:
+    """Return both, each read once: one may be standard input.
+
+    Raises:
+        ScenarioError: a scenario is not valid.
+        InvalidInputError: one is a router's configuration and the other is none.
+        UnreadableFileError: a file cannot be read.
+
+    """
+    # First: what is no configuration may be no valid scenario either.
+    routers = [_is_router(one) for one in (old, new)]
+    if routers[0] != routers[1]:
+        names = [_name(old, "old"), _name(new, "new")]
+        router, other = names if routers[0] else reversed(names)
+        raise InvalidInputError(
+            f"{router} is a router's configuration, and {other} is none",
+            "give two configurations of a router, or two scenarios",
+        )
+    return _side(old, "old", is_router=routers[0]), _side(new, "new", is_router=routers[1])
+
+
+def _name(source: Source, which: str) -> str:
+    if isinstance(source, Scenario):
+        return f"the {which} one"
+    return source.name if isinstance(source, Side) else str(Path(source))
+
+
+def _is_router(source: Source) -> bool:
+    if isinstance(source, Side):
+        return source.scenario is None
+    if isinstance(source, Scenario):
+        return False
+    file = Path(source)
+    if router_text(file) is not None:
+        return True
+    if file != STANDARD_INPUT:
+        # A file that cannot be read says so.
+        read(file)
+    return False
+
+
+def _side(source: Source, which: str, *, is_router: bool) -> Side:
+    if isinstance(source, Side):
+        return source
+    name = _name(source, which)
+    if isinstance(source, Scenario):
+        return Side(name, source)
+    file = Path(source)
+    if is_router:
+        return Side(name)
+    try:
+        return Side(name, Scenario.load(file))
+    except ScenarioError as error:
+        if file != STANDARD_INPUT and _has_policies_alone(file):
+            raise InvalidInputError(
+                f"{file} has policies without a network, and so no ports to compare",
+                "compare two scenarios that have such policies",
+            ) from error
+        raise
+
+
+def _has_policies_alone(file: Path) -> bool:
+    try:
+        return _core.check(file)[0] == "policies"
+    except ScenarioError:
+        return False

@@ -1,0 +1,76 @@
+"""What each class gets in a simulation of each of two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from perhop.compare import Comparison, compare
+from perhop.differing.sides import Source, opened
+from perhop.errors import InvalidInputError
+from perhop.scenario import Scenario
+
+# Random variation needs several.
+_REPLICATIONS = 10
+
+
+def simulated(
+    old: Source,
+    new: Source,
+    scenario: Path | None = None,
+    *,
+    seed: int | None = None,
+    replications: int | None = None,
+) -> Comparison:
+    """Return the figures of each class in a simulation of each, with the same seed.
+
+    Args:
+        old: a scenario, or a router configuration that `scenario` has.
+        new: the same with the change.
+        scenario: for router configurations: a scenario with that router.
+        seed: seed for all random streams; by default that of the scenario, of two that of `old`.
+        replications: number of simulations of each; by default 10.
+
+    Raises:
+        ScenarioError: a scenario is not valid.
+        InvalidInputError: no router of the scenario, or several, could be meant, there is a scenario too few
+            or too many, or the two have no class in common.
+
+    """
+    first, second = opened(old, new)
+    if first.scenario and second.scenario:
+        if scenario is not None:
+            raise InvalidInputError(
+                "--scenario is for configurations of a router; two scenarios are simulated as they are",
+                "give --simulate in place of --scenario",
+            )
+        both = [first.scenario, second.scenario]
+    elif scenario is None:
+        raise InvalidInputError(
+            f"{first.name} has neither a network nor traffic to simulate",
+            "give --scenario FILE, a scenario with that router, in place of --simulate",
+        )
+    else:
+        both = _with_router(scenario, Path(first.name), Path(second.name))
+    seed = int(both[0]["seed"]) if seed is None else seed
+    before, after = (one.run(seed=seed, replications=replications or _REPLICATIONS) for one in both)
+    return compare(before, after)
+
+
+def _with_router(scenario: Path, old: Path, new: Path) -> list[Scenario]:
+    """Return a scenario with each of two configurations of its router."""
+    loaded = Scenario.load(scenario)
+    routers = [
+        (name, config["configuration"].get("file"))
+        for name, config in loaded.get("routers", {}).items()
+        if config.get("configuration")
+    ]
+    own = [name for name, file in routers if file and (scenario.parent / file).resolve() == old.resolve()]
+    chosen = own or [name for name, _ in routers]
+    if len(chosen) != 1:
+        names = ", ".join(name for name, _ in routers) or "none"
+        raise InvalidInputError(
+            f"{scenario}: {len(chosen)} routers could have the configuration {old}",
+            f"routers with a configuration: {names}; one of them is to name that file",
+        )
+    path = f"routers.{chosen[0]}.configuration.file"
+    return [Scenario.load(scenario, {path: str(file.resolve())}) for file in (old, new)]
