@@ -24,6 +24,7 @@ MODULES = (
         for name in (
             "check",
             "compare",
+            "diff",
             "draw",
             "export",
             "plot",

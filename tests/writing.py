@@ -46,6 +46,10 @@ COMMANDS = {
     ),
     "report": Writing("report run-{seed} -o report.html", ("report.html",), _RUNS),
     "plot": Writing("plot throughput run-{seed} -o plot.svg", ("plot.svg",), _RUNS),
+    "diff": Writing(
+        "diff overload.yaml overload-1.yaml --simulate --replications 1 --seed {seed} --chart chart.svg",
+        ("chart.svg", "chart-2.svg", "chart-3.svg"),
+    ),
     "compare": Writing("compare run-{seed} run-2 -o out", ("out",), _RUNS),
     "export-csv": Writing("export csv run-{seed} -o out", ("out",), _RUNS),
     "export-iperf3": Writing("export iperf3 run-{seed} -o flows.json", ("flows.json",), _RUNS),
