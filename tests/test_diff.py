@@ -107,7 +107,10 @@ def test_what_cannot_be_compared_is_said(perhop: Command, old: Path) -> None:
     assert ended.code == 2
     assert "old.cfg is a router's configuration, and" in ended.err
     new = _changed(old, ("Serial0/0", "Serial0/1"))
-    assert "has no interface Serial0/" in perhop("diff", old, new).out
+    renamed = perhop("diff", old, new, "--strict")
+    assert renamed.code == 4
+    assert "has no interface Serial0/" in renamed.out
+    assert "gone: queue VOICE" in renamed.out
     assert "neither has an interface `Gi9/9`" in perhop("diff", old, new, "--out", "Gi9/9").err
     missing = perhop("diff", old, "gone.cfg")
     assert missing.code == 2
