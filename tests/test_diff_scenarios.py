@@ -81,6 +81,18 @@ def test_packets_that_wait_elsewhere_have_a_witness(perhop: Command, old: Path) 
     assert "dscp af22" in moved["packet"]
 
 
+def test_what_a_meter_may_send_to_either_queue_has_not_moved(perhop: Command, old: Path) -> None:
+    """Voice is policed into data or voice, before as after; only what the changed match takes moves."""
+    meter = "meter: { token-bucket: { rate: 100kb/s, burst: 2kB } }"
+    policed = f"{{ name: web, match: {{ dscp: ef }}, {meter}, red: [ {{ mark: af21 }} ] }}"
+    web = "{ name: web, match: { dscp: cs1 }, actions: [ { mark: af21 } ] }"
+    before = old.with_name("before.perhop.yaml")
+    before.write_text(OLD.replace(web, policed))
+    new = _changed(old, (web, policed), ("[af21, af22]", "af21"))
+    found = perhop("diff", before, new, "--at", "edge:office", "--json").json()["moved"]
+    assert [(one["before"], one["after"]) for one in found] == [("data", "rest")]
+
+
 def test_a_policy_in_one_of_them_alone(perhop: Command, old: Path) -> None:
     new = _changed(old, (", interfaces: { edge: { output: wan } }", ""))
     found = perhop("diff", old, new, "--json").json()

@@ -25,36 +25,11 @@ def moved(interface: str, before: Node, after: Node) -> list[Moved]:
         InvalidInputError: the conditions are too complex to be compared.
 
     """
-    # A meter may send one packet to either of two queues: that is no difference between equal nodes.
-    if _deciding(before) == _deciding(after):
-        return []
     try:
         found: list[dict[str, Any]] = json.loads(_core.moved_packets(before.asked(), after.asked()))
     except ValueError as error:
         raise InvalidInputError(f"{interface}: {error}") from error
     return [Moved(interface, one["before"], one["after"], one["packet"]) for one in found]
-
-
-def _deciding(node: Node) -> object:
-    """Return what decides in which queues of a node a packet may wait, whatever meters have seen before."""
-    sides = [
-        [_conditioning(one) for one in (policy or {}).get("conditioners", [])]
-        for policy in (node.input, node.output)
-    ]
-    queues = _conditions((node.output or {}).get("queueing"))
-    return sides, queues, node.arrives, node.tag, node.labels
-
-
-def _conditioning(conditioner: Mapping[str, Any]) -> object:
-    """Return a stage without its name and without the rates and bursts of its meter: only colors count."""
-    kept = {key: value for key, value in conditioner.items() if key not in ("name", "meter")}
-    colors = [(kind, said.get("excess")) for kind, said in (conditioner.get("meter") or {}).items()]
-    return kept, colors
-
-
-def _conditions(queueing: Mapping[str, Any] | None) -> list[object]:
-    classes = queueing["classes"] if queueing else []
-    return [(one["name"], one.get("match"), _conditions(one.get("queueing"))) for one in classes]
 
 
 def changed(interface: str, first: Parts, second: Parts) -> Iterator[Changed]:
