@@ -261,3 +261,11 @@ def test_the_frame_of_what_is_simulated(old: Path) -> None:
     assert bulk["before_low"] <= bulk["before"] <= bulk["before_high"] < bulk["after_low"]
     with pytest.raises(InvalidInputError, match="two scenarios are simulated as they are"):
         simulated(loaded, faster, old)
+
+
+def test_what_is_for_simulations_needs_one(perhop: Command, old: Path) -> None:
+    for option in ("--seed", "--replications"):
+        ended = perhop("diff", old, old, option, "3")
+        assert ended.code == 2
+        assert "--seed and --replications are for simulations" in ended.err
+        assert "--simulate" in ended.err

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from perhop.command.options import Assume, Json, Platform, Replications, Seed, assumptions
-from perhop.command.terminal import print_json, say_written
+from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.differing import Changed, Difference, Moved, difference, opened, simulated
 from perhop.errors import Exit, InvalidInputError
 from perhop.printable import printable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 At = Annotated[str | None, Parameter(name="--at")]
 Out = Annotated[str | None, Parameter(name="--out")]
+# What makes both be simulated.
+_SIMULATE = "add --simulate for two scenarios, --scenario FILE for two configurations"
 
 
 def diff(
@@ -83,14 +85,18 @@ def diff(
         Print everything as one JSON document.
 
     """
+    simulates = simulate or scenario is not None
+    if not simulates and (seed is not None or replications is not None):
+        raise InvalidInputError("--seed and --replications are for simulations", _SIMULATE)
     if chart is not None:
-        _check_chart(chart, simulates=simulate or scenario is not None)
+        _check_chart(chart, simulates=simulates)
     # Read once: one may be standard input.
     sides = opened(old, new)
     found = difference(*sides, at=at, out=out, platform=platform, assume=assumptions(assume))
     comparison = None
-    if simulate or scenario is not None:
-        comparison = simulated(*sides, scenario, seed=seed, replications=replications)
+    if simulates:
+        with progress_bar(f"simulating {old.name} and {new.name}", quiet=False) as progress:
+            comparison = simulated(*sides, scenario, seed=seed, replications=replications, progress=progress)
         found = found.including(comparison)
     if json:
         print_json({"schema_version": 1, "old": str(old), "new": str(new), **asdict(found)})
@@ -108,10 +114,7 @@ def _check_chart(file: Path, *, simulates: bool) -> None:
     from perhop.plot.writing import check_file  # lazy: polars, which only charts need
 
     if not simulates:
-        raise InvalidInputError(
-            "--chart shows what each class gets in a simulation",
-            "add --simulate for two scenarios, --scenario FILE for two configurations",
-        )
+        raise InvalidInputError("--chart shows what each class gets in a simulation", _SIMULATE)
     check_file(file)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from perhop.batch import Job, simulate_all
 from perhop.compare import Comparison, compare
 from perhop.differing.sides import Source, opened
 from perhop.errors import InvalidInputError
+from perhop.running import Progress, processors
 from perhop.scenario import Scenario
 
 # Random variation needs several.
@@ -20,6 +23,7 @@ def simulated(
     *,
     seed: int | None = None,
     replications: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Comparison:
     """Return the figures of each class in a simulation of each, with the same seed.
 
@@ -29,6 +33,7 @@ def simulated(
         scenario: for router configurations: a scenario with that router.
         seed: seed for all random streams; by default that of the scenario, of two that of `old`.
         replications: number of simulations of each; by default 10.
+        progress: is told how much is done.
 
     Raises:
         ScenarioError: a scenario is not valid.
@@ -52,7 +57,9 @@ def simulated(
     else:
         both = _with_router(scenario, Path(first.name), Path(second.name))
     seed = int(both[0]["seed"]) if seed is None else seed
-    before, after = (one.run(seed=seed, replications=replications or _REPLICATIONS) for one in both)
+    jobs = [Job(one, seed, replications or _REPLICATIONS) for one in both]
+    done = simulate_all(jobs, processors(), progress)
+    before, after = (done[job.key] for job in jobs)
     return compare(before, after)
 
 
