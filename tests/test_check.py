@@ -193,3 +193,23 @@ def test_classes_of_a_router_without_traffic_are_told(perhop: Command, tmp_path:
     assert found["rule"] == "class-without-traffic"
     assert "class W, which takes" in found["message"]
     assert found["line"] == 5
+
+
+def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Path) -> None:
+    """They come to the class behind the one that asks for a port; without an MTU there are none."""
+    scenario = tmp_path / "s.perhop.yaml"
+    text = (
+        "perhop: 1\nname: s\nduration: 1s\nhosts: {a: {}, b: {}}\nrouters: {r: {}}\n"
+        "links:\n  - {between: [a, r], rate: 10Mb/s}\n"
+        "  - {between: [r, b], rate: 2Mb/s, MTU interfaces: {r: {output: wan}}}\n"
+        "policies:\n  wan:\n    queueing:\n      scheduler: drr\n      classes:\n"
+        "        - {name: port, match: {protocol: udp, destination-port: 9}, share: {quantum: 1500B}}\n"
+        "        - {name: rest, match: {protocol: udp}, share: {quantum: 1500B}}\n"
+        "        - {name: others, share: {quantum: 1500B}}\n"
+        "traffic:\n  - {name: v, from: a, to: b, source: {cbr: {rate: 64kb/s, packet: {payload: 3kB}}}}\n"
+    )
+    for mtu, expected in (("mtu: 1500B,", []), ("", ["class-without-traffic"])):
+        scenario.write_text(text.replace("MTU", mtu))
+        (found,) = json.loads(perhop("check", scenario, "--json").out)["files"]
+        named = [one["rule"] for one in found["findings"]]
+        assert named == expected, mtu

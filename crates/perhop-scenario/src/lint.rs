@@ -13,6 +13,7 @@ use perhop_qos::{Dscp, Rate};
 
 use super::diagnostic::{Diagnostic, MOST_SHOWN, more};
 use super::document::Document;
+use super::nodes::LinkConfig;
 use super::path::ValuePath;
 use super::scenario::Scenario;
 use super::topology::host_addresses;
@@ -93,6 +94,9 @@ fn neighbors(scenario: &Scenario, node: &str) -> Vec<String> {
 fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     let addresses: BTreeMap<&String, IpAddr> = scenario.hosts.keys().zip(host_addresses(scenario)).collect();
     let keeps_codepoints = !scenario.policies.values().any(marks);
+    let limits =
+        |link: &LinkConfig| link.mtu.is_some() || link.interfaces.values().any(|end| end.mtu.is_some());
+    let has_mtu = scenario.links.iter().any(limits);
     let mut sent = Vec::new();
     for traffic in &scenario.traffic {
         if matches!(traffic.source, SourceConfig::Pcap(_)) {
@@ -111,6 +115,16 @@ fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
             ..MatchConfig::default()
         };
         sent.push(MatchConfig { destination_port: one(ports), ..of(from, to, traffic.dscp) });
+        if ports.is_some() && has_mtu {
+            // All but the first fragment of a datagram have no ports.
+            let none = PortRange::new(0, 0).ok();
+            let ports = MatchConfig {
+                source_port: one(none),
+                destination_port: one(none),
+                ..of(from, to, traffic.dscp)
+            };
+            sent.push(ports);
+        }
         if protocol == Protocol::TCP {
             let reply = traffic.reply_dscp.unwrap_or(traffic.dscp);
             sent.push(MatchConfig { source_port: one(ports), ..of(to, from, reply) });
