@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Command, command_line
-from perhop import Scenario, convert
+from perhop import Scenario, codepoints, convert
 from perhop.configuration import checked
 from perhop.convert import conditions
 from perhop.convert.policies import Attached, read_source
@@ -122,7 +122,7 @@ def _without_repeated(actions: Any) -> list[Any]:
 # A plain evaluator of conditions, one packet at a time, for the algebra of boxes to be held to.
 
 _READ: dict[str, Any] = {
-    "dscp": conditions.dscp_number,
+    "dscp": codepoints.dscp_number,
     "protocol": conditions.protocol_number,
     "color": conditions.color_number,
     "cos": int,
@@ -148,7 +148,7 @@ def _of_key(name: str, value: Any, packet: Mapping[str, Any]) -> bool:
         ranges = [conditions.port_range(one) for one in values]
         return any(low <= packet[name] <= high for low, high in ranges)
     if name == "precedence":
-        return packet["dscp"] >> 3 in [conditions.precedence_number(one) for one in values]
+        return packet["dscp"] >> 3 in [codepoints.precedence_number(one) for one in values]
     return packet[name] in [_READ.get(name, lambda one: one)(one) for one in values]
 
 
@@ -189,8 +189,8 @@ def _packet(draw: random.Random, said: Mapping[str, set[Any]]) -> dict[str, Any]
                    ip_network((value % 2**128, 128)).network_address)  # fmt: skip
 
     version = 6 if draw.random() < 0.3 else 4
-    precedences = {8 * conditions.precedence_number(one) for one in said.get("precedence", set())}
-    dscp = number(("dscp",), 63, conditions.dscp_number)
+    precedences = {8 * codepoints.precedence_number(one) for one in said.get("precedence", set())}
+    dscp = number(("dscp",), 63, codepoints.dscp_number)
     if precedences and draw.random() < 0.5:
         dscp = draw.choice(sorted(precedences)) + draw.randint(0, 7)
     return {

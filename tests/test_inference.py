@@ -297,3 +297,17 @@ def test_standard_input_is_either(branch: Path, scenario: Path) -> None:
         )
     assert json.loads(ended.stdout)["scenario"] == "Inferred from branch-17"
     assert b"perhop init" not in ended.stderr
+
+
+@pytest.mark.parametrize("codepoint", ["ef", "44", "1", "cs6", "af41"])
+def test_traffic_reaches_a_class_of_any_codepoint(tmp_path: Path, codepoint: str) -> None:
+    file = tmp_path / "router.cfg"
+    file.write_text(
+        f"version 15.1\nhostname r\nclass-map A\n match dscp {codepoint}\n"
+        "policy-map P\n class A\n  bandwidth 300\n class class-default\n  bandwidth 500\n"
+        "interface FastEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n"
+        "interface Serial0/0\n bandwidth 2000\n ip address 198.51.100.1 255.255.255.252\n"
+        " service-policy output P\n"
+    )
+    traffic = Scenario.load(file)["traffic"]
+    assert {one.get("class") or one["name"] for one in traffic} == {"A", "class-default"}

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from ipaddress import ip_network
 from typing import Any
 
+from perhop.codepoints import dscp_number, precedence_number
+
 Intervals = tuple[tuple[int, int], ...]
 #: For each field that matters the values that it may have.
 Box = Mapping[str, Intervals]
@@ -37,41 +39,12 @@ IPV6: Intervals = ((1, 1),)
 # More boxes are not computed with.
 _MOST_BOXES = 20_000
 
-_PRECEDENCES = {
-    "routine": 0,
-    "priority": 1,
-    "immediate": 2,
-    "flash": 3,
-    "flash-override": 4,
-    "critical": 5,
-    "internet": 6,
-    "network": 7,
-}
 _COLORS = {"green": 0, "yellow": 1, "red": 2}
 _PROTOCOLS = {"icmp": 1, "tcp": 6, "udp": 17}
-_DSCPS = {"default": 0, "le": 1, "va": 44, "voice-admit": 44, "nqb": 45, "ef": 46}
 
 
 class TooManyBoxesError(Exception):
     """A condition is too complicated to be written as a union of boxes."""
-
-
-def dscp_number(value: str | int) -> int:
-    """Return the number of a codepoint by its name: `ef`, `af21`, `cs3`, `default`, `46`."""
-    text = str(value).lower()
-    if text in _DSCPS:
-        return _DSCPS[text]
-    if text.startswith("cs"):
-        return 8 * int(text[2:])
-    if text.startswith("af"):
-        return 8 * int(text[2]) + 2 * int(text[3])
-    return int(text)
-
-
-def precedence_number(value: str | int) -> int:
-    """Return the number of an IP precedence by its name: `critical`, `5`."""
-    text = str(value).lower()
-    return _PRECEDENCES[text] if text in _PRECEDENCES else int(text)
 
 
 def color_number(value: str | int) -> int:

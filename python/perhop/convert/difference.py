@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isclose
 from typing import Any
 
-from perhop.convert.conditions import codepoints, dscp_number, listed, same
+from perhop.codepoints import dscp_number
+from perhop.convert.conditions import codepoints, listed, same
 from perhop.convert.ios_conditioner import ending, steps
 from perhop.policy_rates import weight_of
 

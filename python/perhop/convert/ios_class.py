@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from perhop.convert.conditions import codepoints, dscp_number, listed
+from perhop.codepoints import dscp_number
+from perhop.convert.conditions import codepoints, listed
 from perhop.convert.ios_match import InexpressibleError
 from perhop.quantity import bits_per_second, quantity
 

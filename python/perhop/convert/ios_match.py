@@ -9,7 +9,8 @@ from ipaddress import ip_network
 from itertools import product
 from typing import Any
 
-from perhop.convert.conditions import color_number, listed, port_range, precedence_number
+from perhop.codepoints import precedence_number
+from perhop.convert.conditions import color_number, listed, port_range
 
 Match = Mapping[str, Any]
 

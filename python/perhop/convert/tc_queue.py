@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from perhop.convert.conditions import codepoints, dscp_number, listed, precedence_number
+from perhop.codepoints import dscp_number, precedence_number
+from perhop.convert.conditions import codepoints, listed
 from perhop.convert.ios_class import size
 
 # Bytes of a packet where thresholds count packets and Linux counts bytes: what tc-red(8) advises.

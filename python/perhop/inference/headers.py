@@ -8,19 +8,9 @@ from dataclasses import dataclass, fields, replace
 from itertools import islice, product
 from typing import Any
 
+from perhop.codepoints import precedence_number
 from perhop.schema_types import MatchConfig
 
-# The names of IP precedences, starting with 0.
-_PRECEDENCES = (
-    "routine",
-    "priority",
-    "immediate",
-    "flash",
-    "flash-override",
-    "critical",
-    "internet",
-    "network",
-)
 #: Names of protocols by number.
 PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp"}
 # The shortest and the longest IP packets that are sent, bytes.
@@ -105,8 +95,7 @@ def _field(key: str, value: Any, taken: Sequence[str]) -> list[Header]:  # noqa:
         case "dscp":
             return [Header(dscp=str(value))]
         case "precedence":
-            number = _PRECEDENCES.index(value) if value in _PRECEDENCES else int(value)
-            return [Header(dscp=f"cs{number}")]
+            return [Header(dscp=f"cs{precedence_number(value)}")]
         case "source":
             return [Header(source=address(str(value), taken))]
         case "destination":
@@ -122,17 +111,6 @@ def _field(key: str, value: Any, taken: Sequence[str]) -> list[Header]:  # noqa:
         case _:
             # Colors and labels are assigned in the network, interfaces are given, `not` is not analyzed.
             return [Header()]
-
-
-def codepoint(name: str) -> int:
-    """Return the number of a codepoint, which may be written as one."""
-    if name.isdecimal():
-        return int(name)
-    if name.startswith("cs"):
-        return 8 * int(name[2:])
-    if name.startswith("af"):
-        return 8 * int(name[2]) + 2 * int(name[3])
-    return {"ef": 46, "voice-admit": 44, "le": 1}.get(name, 0)
 
 
 def _length(value: str) -> int:

@@ -13,8 +13,9 @@ from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from perhop.codepoints import dscp_number
 from perhop.document import Document
-from perhop.inference.headers import PROTOCOLS, Header, codepoint
+from perhop.inference.headers import PROTOCOLS, Header
 from perhop.inference.network import FAR, NEAR, Network
 from perhop.running import simulate
 from perhop.schema_types import TrafficConfig
@@ -98,7 +99,7 @@ def _packet(network: Network, header: Header) -> bytes:
     name = header.protocol or "udp"
     protocol = _NUMBERS.get(name) or int(name)
     size = header.packet_bytes or _PACKET
-    marking = codepoint(header.dscp or "default") << 2
+    marking = dscp_number(header.dscp or "default") << 2
     rest = struct.pack(">HH", header.source_port or 49152, header.destination_port or 9)
     if header.is_six:
         rest = rest.ljust(max(size - 40, 20), b"\0")

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from perhop.codepoints import dscp_number, precedence_number
 from perhop.ports import Port, ports, resolved
 from perhop.schema_types import QueueingConfig, ScenarioConfig
 
-_NAMES = {"default": 0, "le": 1, "va": 44, "ef": 46}
-_PRECEDENCES = (
-    "routine",
-    "priority",
-    "immediate",
-    "flash",
-    "flash-override",
-    "critical",
-    "internet",
-    "network",
-)
 # Where a class matches anything else, the codepoint does not tell.
 _TOLD = {"dscp", "precedence"}
 
@@ -37,7 +26,7 @@ def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, l
     found: dict[str, list[tuple[str, str]] | None] = {}
     for traffic in known["traffic"]:
         name = str(traffic.get("class") or traffic["name"])
-        codepoint = _codepoint(traffic.get("dscp", "default"))
+        codepoint = _number(dscp_number, traffic.get("dscp", "default"))
         way = _way(known, traffic["from"], traffic["to"])
         queues = list(_waits(way, busy, codepoint)) if codepoint is not None else None
         certain = None if queues is None or None in queues else [one for one in queues if one is not None]
@@ -121,7 +110,8 @@ def _takes(match: Mapping[str, Any], codepoint: int) -> bool | None:
         return None
     answers = []
     for key, value in asked.items():
-        values = [_codepoint(one) if key == "dscp" else _precedence(one) for one in _several(value)]
+        read = dscp_number if key == "dscp" else precedence_number
+        values = [_number(read, one) for one in _several(value)]
         if None in values:
             return None
         answers.append((codepoint if key == "dscp" else codepoint >> 3) in values)
@@ -132,20 +122,9 @@ def _several(value: object) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _codepoint(value: object) -> int | None:
-    """Return a codepoint by its number or name (RFC 2474, 2597, 3246, 5865, 8622)."""
-    text = str(value).lower()
-    if text.isdigit():
-        return int(text)
-    if selector := re.fullmatch(r"cs([0-7])", text):
-        return 8 * int(selector[1])
-    if assured := re.fullmatch(r"af([1-4])([1-3])", text):
-        return 8 * int(assured[1]) + 2 * int(assured[2])
-    return _NAMES.get(text)
-
-
-def _precedence(value: object) -> int | None:
-    text = str(value).lower()
-    if text.isdigit():
-        return int(text)
-    return _PRECEDENCES.index(text) if text in _PRECEDENCES else None
+def _number(read: Callable[[object], int], value: object) -> int | None:
+    """Return the number of a name; `None` where it has none that is known here."""
+    try:
+        return read(value)
+    except ValueError:
+        return None
