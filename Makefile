@@ -137,7 +137,7 @@ fuzz: ## fuzz for FUZZ_SECONDS each, by default an hour; a finding lies in fuzz/
 	    $(if $(FUZZ_SEEDS_$(target)),-seed_inputs=$(subst $(space),$(comma),$(FUZZ_SEEDS_$(target)))) \
 	    $(if $(FUZZ_SHORT),-seed=1 -runs=$(FUZZ_RUNS_$(target)), \
 	      -max_total_time=$(FUZZ_SECONDS) fuzz/corpus/$(target)) 2> fuzz/artifacts/$(target).log || \
-	    { tail -n 40 fuzz/artifacts/$(target).log; exit 1; }; \
+	    { tail -n 40 fuzz/artifacts/$(target).log; grep -a -A 2 'panicked at' fuzz/artifacts/$(target).log; exit 1; }; \
 	  echo "$(target): $$(sed -n 's/.*number_of_executed_units: //p' fuzz/artifacts/$(target).log) inputs, no finding";)
 
 coverage: ## lines that the Rust tests run, by crate, against floors (needs cargo-tarpaulin)
