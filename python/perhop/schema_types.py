@@ -50,6 +50,7 @@ PlatformConfig = TypedDict("PlatformConfig", {
     "particle": 'NotRequired[ByteSize | None]',
     "circuit-ring": 'NotRequired[int | None]',
     "ring-admission": 'NotRequired[RingAdmission | None]',
+    "ring-release": 'NotRequired[RingRelease | None]',
     "slots-of": 'NotRequired[Rate | None]',
     "queue-limit": 'NotRequired[int | None]',
     "reservable-percent": 'NotRequired[int | None]',
@@ -144,6 +145,7 @@ class RingConfigParticles(TypedDict):
     count: int
     size: ByteSize
     admission: NotRequired[RingAdmission]
+    release: NotRequired[RingRelease]
 
 
 class RingConfig(TypedDict):
@@ -493,6 +495,7 @@ OnOffConfig = TypedDict("OnOffConfig", {
     "on-time": 'Time',
     "off-time": 'Time',
     "law": 'NotRequired[PeriodLaw]',
+    "cut-gap": 'NotRequired[CutGap]',
 })
 
 
@@ -641,6 +644,7 @@ class ConnectionProbeConfig(TypedDict):
 Time = str
 ByteSize = str
 RingAdmission = Literal["strict", "overshoot"]
+RingRelease = Literal["last-bit", "first-bit"]
 Rate = str
 DropSpacing = Literal["uniform", "uniform-per-drop", "geometric", "wait"]
 Framing = Literal["raw", "ethernet-header", "ethernet-frame", "ethernet-wire", "ppp", "hdlc", "aal5-mux", "aal5-snap"]
@@ -684,6 +688,7 @@ FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
 PrecedenceSource = Literal["color", "dscp", "ip-precedence", "cos"] | PrecedenceSourceParameters
 PeriodLaw = Literal["deterministic", "exponential"] | PeriodLawParameters
+CutGap = Literal["carried", "dropped"]
 SizeLaw = Literal["fixed", "exponential"]
 ReplayedFlows = Literal["as-captured", "one"]
 Profile = Literal["ns2-reno-1999", "linux-2.0", "linux-2.2", "rfc5681-reno", "linux-modern"]

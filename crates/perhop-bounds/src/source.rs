@@ -9,8 +9,8 @@ use perhop_qos::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use perhop_scenario::plan::Plan;
 use perhop_scenario::tcp::{Headers, TcpConfig};
 use perhop_scenario::{
-    CbrConfig, OnOffConfig, PeriodLaw, PoissonConfig, SizeLaw, SourceConfig, TrafficConfig, read_recording,
-    read_trace,
+    CbrConfig, CutGap, OnOffConfig, PeriodLaw, PoissonConfig, SizeLaw, SourceConfig, TrafficConfig,
+    read_recording, read_trace,
 };
 
 use crate::arrival::Arrival;
@@ -118,19 +118,29 @@ fn cbr(config: &CbrConfig) -> Arrival {
     paced(length as f64, shortest)
 }
 
-/// Bursts of n packets each cycle: within the peak rate, and within n packets at once less what the mean rate
-/// brings during a burst, and the mean rate.
+/// Bursts of n packets each cycle, ⌈on-time / gap⌉ or on-time / gap in the mean: within the peak rate, and
+/// within what a burst brings beyond the mean rate, and the mean rate.
 fn on_off(config: &OnOffConfig) -> Arrival {
-    let OnOffConfig { rate, packet, on_time, off_time, law } = config;
+    let OnOffConfig { rate, packet, on_time, off_time, law, cut_gap } = config;
     let (gap, length) = (gap(packet.counted(), *rate), f64::from(packet.ip_length()));
     let peak = paced(length, gap);
     if *law != PeriodLaw::Deterministic {
         return peak;
     }
     let cycle = (*on_time + *off_time).as_seconds();
-    let packets = (on_time.as_seconds() / gap - 1e-9).ceil().max(1.0);
-    let mean = packets * length / cycle;
-    let burst = packets * length - mean * (packets - 1.0) * gap;
+    let gaps = on_time.as_seconds() / gap;
+    let (mean, burst) = match cut_gap {
+        CutGap::Dropped => {
+            let packets = (gaps - 1e-9).ceil().max(1.0);
+            let mean = packets * length / cycle;
+            (mean, packets * length - mean * (packets - 1.0) * gap)
+        }
+        // The packets of any time are one and those of the ON time in it, at most a burst and its share.
+        CutGap::Carried => {
+            let mean = gaps * length / cycle;
+            (mean, length + gaps * length - mean * on_time.as_seconds())
+        }
+    };
     peak.within(&Arrival::token_bucket(burst + mean * 2.0 * PICOSECOND, mean))
 }
 
@@ -201,6 +211,7 @@ mod tests {
             on_time: Time::from_milliseconds(3),
             off_time: Time::from_milliseconds(7),
             law: PeriodLaw::Deterministic,
+            cut_gap: CutGap::Dropped,
         };
         let curve = on_off(&config);
         // One, two, three packets in 0, 1, 2 ms; the fourth in 8 ms (from the third packet of a burst), six
@@ -210,6 +221,10 @@ mod tests {
         }
         assert!(curve.at(2e-3) < 3001.0 && curve.at(12e-3) < 6001.0);
         assert!((curve.rate() - 3e5).abs() < 1e-6);
+        // The next burst may begin with a packet whether or not its gap was cut: one packet more at once.
+        let carried = on_off(&OnOffConfig { cut_gap: CutGap::Carried, ..config.clone() });
+        assert!((carried.rate() - 3e5).abs() < 1e-6);
+        assert!(carried.at(10e-3) >= 4000.0 && carried.at(12e-3) < 7001.0);
         let random = on_off(&OnOffConfig { law: PeriodLaw::Exponential, ..config });
         assert!((random.rate() - 1e6).abs() < 1e-6);
     }

@@ -176,7 +176,10 @@ pub fn packets(scenario: &Scenario, traffic: &TrafficConfig) -> f64 {
     };
     match &traffic.source {
         SourceConfig::Cbr(cbr) => at(cbr.rate.as_bits_per_second() as f64, cbr.packet),
-        SourceConfig::OnOff(on_off) => at(on_off.rate.as_bits_per_second() as f64, on_off.packet),
+        SourceConfig::OnOff(on_off) => {
+            let (on, off) = (on_off.on_time.as_seconds(), on_off.off_time.as_seconds());
+            at(on_off.rate.as_bits_per_second() as f64 * on / (on + off), on_off.packet)
+        }
         SourceConfig::Poisson(poisson) => at(poisson.rate.as_bits_per_second() as f64, poisson.packet),
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => 0.0,
         _ => slowest(scenario, traffic) * seconds / (8.0 * SEGMENT),

@@ -58,6 +58,6 @@ pub use scenario::Scenario;
 pub use schema::scenario_schema;
 pub use trace::{TraceEntry, read_trace};
 pub use traffic::{
-    CbrConfig, OnOffConfig, PacketSize, PcapConfig, PeriodLaw, PoissonConfig, ReplayedFlows, SizeLaw,
+    CbrConfig, CutGap, OnOffConfig, PacketSize, PcapConfig, PeriodLaw, PoissonConfig, ReplayedFlows, SizeLaw,
     SourceConfig, TraceConfig, TrafficConfig,
 };

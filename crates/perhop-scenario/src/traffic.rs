@@ -174,6 +174,22 @@ pub struct OnOffConfig {
     /// Distribution of the two periods.
     #[serde(default)]
     pub law: PeriodLaw,
+    /// What becomes of the gap after the last packet of a burst, which its end cuts short.
+    #[serde(default)]
+    pub cut_gap: CutGap,
+}
+
+/// What becomes of a gap between packets that the end of a burst cuts short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CutGap {
+    /// What is left of it passes in the next burst before its first packet: the mean rate is `rate` · on-time
+    /// / (on-time + off-time) exactly.
+    #[default]
+    Carried,
+    /// It is dropped, and every burst begins with a packet: ⌈on-time / gap⌉ packets in a burst of that
+    /// length, more than the rate brings.
+    Dropped,
 }
 
 /// Distribution of the periods of an ON-OFF source.

@@ -17,7 +17,8 @@ use crate::tcp::{Handshake, TcpConfig};
 use crate::topology::Topology;
 use crate::trace::read_trace;
 use crate::{
-    PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig, read_recording,
+    CutGap, PacketSize, PcapConfig, PeriodLaw, Scenario, SourceConfig, TraceConfig, TrafficConfig,
+    read_recording,
 };
 
 /// IPv4 header without options and UDP header, bytes (RFC 791 §3.1, RFC 768).
@@ -235,6 +236,14 @@ fn source(path: &ValuePath, source: &SourceConfig, findings: &mut Findings) {
             rate_and_packet(&path, on_off.rate, on_off.packet, findings);
             let sends = on_off.on_time > Time::ZERO;
             findings.require(sends, &path, "on-time", "above 0", "for example 100ms");
+            if on_off.cut_gap == CutGap::Carried && sends && on_off.rate.as_bits_per_second() > 0 {
+                let packets = on_off.on_time.as_seconds() * on_off.rate.as_bits_per_second() as f64
+                    / (8.0 * on_off.packet.counted() as f64);
+                let help =
+                    "longer bursts, or `cut-gap: dropped`, with which every burst begins with a packet";
+                let condition = "at least a thousandth of the gap between packets";
+                findings.require(packets >= 1e-3, &path, "on-time", condition, help);
+            }
             if let PeriodLaw::Pareto { shape } = on_off.law {
                 let help = "at most 1, a Pareto distribution has no mean; 1.5 is usual";
                 pareto_shape(&path.join("law").join("pareto"), shape, help, findings);
