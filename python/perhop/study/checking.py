@@ -26,6 +26,8 @@ def _unanswered(study: Study) -> Iterator[str]:
                 yield f"table {table.id}: no case reproduces {row.case} {row.metric}"
         if len(answered) > len(rows):
             yield f"table {table.id}: several cases reproduce the same published figure"
+        if not rows and any(case.rows for case in table.cases):
+            yield f"table {table.id} has neither published figures nor `curves`"
     for row in study.published:
         if row.metric not in study.metrics:
             yield f"table {row.table} publishes `{row.metric}`, but has no [metrics.{row.metric}]"

@@ -107,26 +107,36 @@ def _table(keys: Keys, folder: Path, sweeps: dict[str, dict[str, Any]]) -> Table
     id = keys.text("id")
     swept = keys.mapping("sweep", {}) or {}
     scenario = folder / keys.text("scenario", "scenario.yaml")
+    curves = keys.texts("curves", ())
     table = Table(
         id=id,
         title=keys.text("title"),
         changes=keys.mapping("set", {}) or {},
         cases=(
             *(_case(one, folder) for one in keys.tables("cases")),
-            *_points(keys, id, scenario, swept, sweeps),
+            *_points(keys, id, scenario, swept, sweeps, is_published=not curves),
         ),
-        curves=keys.texts("curves", ()),
+        curves=curves,
     )
     keys.finish()
-    if bool(swept) != bool(table.curves):
-        raise keys.error("`sweep` and `curves` must be given together")
+    if curves and not swept:
+        raise keys.error("`curves` need a `sweep`")
     return table
 
 
 def _points(
-    keys: Keys, id: str, scenario: Path, swept: dict[str, Any], sweeps: dict[str, dict[str, Any]]
+    keys: Keys,
+    id: str,
+    scenario: Path,
+    swept: dict[str, Any],
+    sweeps: dict[str, dict[str, Any]],
+    *,
+    is_published: bool,
 ) -> Iterator[Case]:
-    """Generate a case for every combination of the values of a table's sweep."""
+    """Generate a case for every combination of the values of a table's sweep.
+
+    A case of a table that `is_published` reproduces the figures that have its point's values.
+    """
     for column, values in swept.items():
         known = sweeps.get(column)
         if known is None:
@@ -142,7 +152,8 @@ def _points(
         for column, value in point.items():
             changes |= {_filled(path, point): new for path, new in sweeps[column][value].items()}
         name = ", ".join(f"{column} {value}" for column, value in point.items())
-        yield Case(f"{id}: {name}", scenario, changes, None, point)
+        rows, curve = (point, {}) if is_published else (None, point)
+        yield Case(f"{id}: {name}", scenario, changes, rows, curve)
 
 
 def _filled(path: str, point: dict[str, str]) -> str:
