@@ -131,7 +131,7 @@ def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command
     assert "FastEthernet3/1: input" in words
     assert "mark-precedence flash, transmit" in words
     assert "3: 15 to 30 packets, up to 50 %" in words, "thresholds of every precedence"
-    assert "40 particles of 576 B" in words
+    assert "40 particles of 512 B behind the packet sent" in words
 
 
 def test_what_is_no_picture_of_a_router_is_said(perhop: Command, tmp_path: Path) -> None:

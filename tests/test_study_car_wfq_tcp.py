@@ -52,7 +52,7 @@ def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
     # "The queue-limit parameter is not relevant": with a deep ring, and only with one.
     deep, shallow = (
         [points["queue-limit", "tcp_mbps", ring, limit] for limit in ("1", "10", "64")]
-        for ring in ("800", "40")
+        for ring in ("1024", "40")
     )
     assert deep[0] == deep[1] == deep[2]
     assert shallow[0] < shallow[2] / 10

@@ -29,6 +29,16 @@ def ipdv_max_ms(results: Results, _case: dict[str, str]) -> list[float]:
     return [max(abs(most), abs(least)) for most, least in pairs]
 
 
+def router_delay_ms(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the mean one-way delay over the measured path; per replication."""
+    return in_ms(results, "delay_mean_s")
+
+
+def router_ipdv_ms(results: Results, _case: dict[str, str]) -> list[float]:
+    """Return the mean of |IPDV| over the measured path; per replication."""
+    return in_ms(results, "ipdv_mean_abs_s")
+
+
 def jitter_p50_percent(results: Results, case: dict[str, str]) -> list[float]:
     """Return the median jitter of the target flow in percent of a packet time; per replication."""
     return jitter_percent(results, case, 50)

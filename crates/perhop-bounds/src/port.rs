@@ -3,7 +3,7 @@
 use perhop_qos::accounting::Accounting;
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
-use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::scheduler::CapConfig;
 use perhop_qos::units::QueueSize;
 
@@ -97,18 +97,20 @@ impl Port<'_> {
         (self.ring(lengths) - Measure::Wire(self.wire).least(lengths)).max(0.0) / rate
     }
 
-    /// What the transmit ring holds at most, wire bytes.
+    /// What the transmit ring holds at most, with the packet on the wire, wire bytes.
     fn ring(&self, lengths: &Lengths) -> f64 {
         let wire = Measure::Wire(self.wire);
         let longest = wire.most(lengths);
         match self.wire.ring {
             RingConfig::Packets(count) => f64::from(count) * longest,
-            RingConfig::Particles { count, size, admission } => {
+            RingConfig::Particles { count, size, admission, release } => {
                 let size = size.as_bytes().max(1);
                 let per_particle = lengths
                     .greatest(|length| wire.of(length) / u64::from(length).div_ceil(size).max(1) as f64);
                 let over = if admission == RingAdmission::Overshoot { longest } else { 0.0 };
-                (f64::from(count) * per_particle + over).max(longest)
+                // Where the packet on the wire has given its particles back it comes on top.
+                let sent = if release == RingRelease::FirstBit { longest } else { 0.0 };
+                (f64::from(count) * per_particle + over).max(longest) + sent
             }
         }
     }

@@ -11,7 +11,7 @@ use perhop_qos::packet::{Dscp, Packet};
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::port::Port as QosPort;
 use perhop_qos::random::{Stream as Draws, Streams};
-use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 use serde_json::{Value, json};
 
@@ -293,6 +293,13 @@ fn no_search_exceeds_a_bound() {
             count: 5,
             size: ByteSize::from_bytes(576),
             admission: RingAdmission::Overshoot,
+            release: RingRelease::LastBit,
+        },
+        RingConfig::Particles {
+            count: 5,
+            size: ByteSize::from_bytes(512),
+            admission: RingAdmission::Strict,
+            release: RingRelease::FirstBit,
         },
     ];
     let (mut bounded, mut of_all) = (0, 0);

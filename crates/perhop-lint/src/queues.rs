@@ -2,7 +2,7 @@
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::ClassConfig;
-use perhop_qos::ring::RingConfig;
+use perhop_qos::ring::{RingConfig, RingRelease};
 use perhop_qos::{QueueSize, Rate};
 
 use crate::finding::{Finding, Place, Subject};
@@ -81,7 +81,10 @@ pub(crate) fn check_ring(subject: &Subject, found: &mut Vec<Finding>) {
     let Some(wire) = subject.wire else { return };
     let bytes = match wire.ring {
         RingConfig::Packets(count) => u64::from(count).saturating_mul(LONGEST_BYTES),
-        RingConfig::Particles { count, size, .. } => u64::from(count).saturating_mul(size.as_bytes()),
+        RingConfig::Particles { count, size, release, .. } => {
+            let sent = if release == RingRelease::FirstBit { LONGEST_BYTES } else { 0 };
+            u64::from(count).saturating_mul(size.as_bytes()).saturating_add(sent)
+        }
     };
     // One packet is on the wire whatever the ring holds.
     let rate = wire.rate.as_bits_per_second();

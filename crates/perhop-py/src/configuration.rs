@@ -115,12 +115,13 @@ fn platform_of(
         })?,
     };
     if config.particle.is_some_and(|particle| particle.as_bytes() == 0) {
-        return Err(ConfigError::new("particle", "`particle` must be above 0").help("for example 576B"));
+        return Err(ConfigError::new("particle", "`particle` must be above 0").help("for example 512B"));
     }
     Ok(Platform {
         particle: config.particle.unwrap_or(profile.particle),
         circuit_ring: config.circuit_ring.unwrap_or(profile.circuit_ring),
         ring_admission: config.ring_admission.unwrap_or(profile.ring_admission),
+        ring_release: config.ring_release.unwrap_or(profile.ring_release),
         queue_limit: config.queue_limit.or(profile.queue_limit),
         reservable_percent: config.reservable_percent.unwrap_or(profile.reservable_percent),
         drop_spacing: config.drop_spacing.unwrap_or(profile.drop_spacing),

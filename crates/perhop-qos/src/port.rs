@@ -331,7 +331,7 @@ impl Port {
     fn commit(&mut self, now: Time, length: u32, takes: Time) -> Departure {
         let starts = self.ring.free_at().max(now);
         let departure = Departure { starts, ends: starts + takes };
-        self.ring.push(length, departure.ends);
+        self.ring.push(length, starts, departure.ends);
         departure
     }
 

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ByteSize, ConfigError, Time};
 
-/// How much the transmit ring holds, the packet on the wire included.
+/// How much the transmit ring holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum RingConfig {
-    /// Whole packets.
+    /// Whole packets, the one on the wire included.
     Packets(u32),
     /// Particles: buffers of fixed size that a packet fills one after the other.
     Particles {
@@ -26,6 +26,9 @@ pub enum RingConfig {
         /// When a packet that needs more particles than are free may enter.
         #[serde(default)]
         admission: RingAdmission,
+        /// When a packet gives its particles back.
+        #[serde(default)]
+        release: RingRelease,
     },
 }
 
@@ -38,6 +41,18 @@ pub enum RingAdmission {
     Strict,
     /// As soon as one particle is free: the ring overshoots by the rest of that packet.
     Overshoot,
+}
+
+/// When a packet in the ring gives its particles back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RingRelease {
+    /// When its last bit has left: the packet on the wire counts.
+    #[default]
+    LastBit,
+    /// When its first bit leaves: the packet on the wire has been taken over by other hardware, such as
+    /// the cell memory of an ATM port adapter, and the ring holds only those that wait behind it.
+    FirstBit,
 }
 
 impl Default for RingConfig {
@@ -53,15 +68,15 @@ impl RingConfig {
     /// # Errors
     /// Where the ring has no room at all.
     pub fn build(&self) -> Result<TransmitRing, ConfigError> {
-        let (capacity, particle, admission) = match *self {
-            RingConfig::Packets(count) => (count, u32::MAX, RingAdmission::Strict),
-            RingConfig::Particles { count, size, admission } => {
+        let (capacity, particle, admission, release) = match *self {
+            RingConfig::Packets(count) => (count, u32::MAX, RingAdmission::Strict, RingRelease::LastBit),
+            RingConfig::Particles { count, size, admission, release } => {
                 let size = u32::try_from(size.as_bytes()).unwrap_or(u32::MAX);
                 if size == 0 {
                     return Err(ConfigError::new("particles.size", "a particle of 0 bytes holds nothing")
                         .help("for example 576B"));
                 }
-                (count, size, admission)
+                (count, size, admission, release)
             }
         };
         if capacity == 0 {
@@ -71,6 +86,7 @@ impl RingConfig {
             capacity,
             particle,
             admission,
+            release,
             alone: None,
             used: 0,
             first: Slot::default(),
@@ -80,7 +96,7 @@ impl RingConfig {
     }
 }
 
-/// The packets committed to the wire: when each has left, and the particles it then frees.
+/// The packets committed to the wire: when each frees its particles.
 #[derive(Clone, Debug)]
 #[repr(C)] // what every packet asks comes first
 pub struct TransmitRing {
@@ -89,55 +105,59 @@ pub struct TransmitRing {
     /// Length in IP bytes of the packet that leaves next, where no other is in the ring and that is all that
     /// was noted of it.
     alone: Option<u32>,
-    /// The packet that leaves next, while there is one.
+    /// The packet that frees its particles next, while there is one.
     first: Slot,
     used: u32,
     particle: u32,
     capacity: u32,
     admission: RingAdmission,
+    release: RingRelease,
     /// The packets behind the first.
     others: VecDeque<Slot>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    ends: Time,
+    frees: Time,
     particles: u32,
 }
 
 impl TransmitRing {
-    /// Whether it holds one packet at a time.
+    /// Whether it holds one packet at a time, the one on the wire.
     pub fn is_single(&self) -> bool {
-        self.capacity == 1
+        self.capacity == 1 && self.release == RingRelease::LastBit
     }
     /// Whether the last bit of every packet has left by `now`.
     #[inline]
     pub fn is_drained(&self, now: Time) -> bool {
         self.drained_at <= now
     }
-    /// Frees the particles of every packet whose last bit has left by `now`: before anybody asks what has
-    /// room.
+    /// Frees the particles of every packet that gives them back by `now`: before anybody asks what has room.
     #[inline]
     pub fn advance(&mut self, now: Time) {
         if self.is_drained(now) {
-            self.alone = None;
-            self.used = 0;
-            if !self.others.is_empty() {
-                self.others.clear();
-            }
+            self.clear();
         } else if let Some(length) = self.alone.take() {
             self.others.clear();
-            self.first = Slot { ends: self.drained_at, particles: self.particles(length) };
+            self.first = Slot { frees: self.drained_at, particles: self.particles(length) };
             self.used = self.first.particles;
-        } else if self.first.ends <= now {
+        } else if self.first.frees <= now {
             self.advance_one_by_one(now);
         }
     }
     #[inline(never)]
     fn advance_one_by_one(&mut self, now: Time) {
-        while self.used > 0 && self.first.ends <= now {
+        while self.used > 0 && self.first.frees <= now {
             self.used -= self.first.particles;
             self.first = self.others.pop_front().unwrap_or_default();
+        }
+    }
+    #[inline]
+    fn clear(&mut self) {
+        self.alone = None;
+        self.used = 0;
+        if !self.others.is_empty() {
+            self.others.clear();
         }
     }
     /// Whether the smallest packet could enter.
@@ -156,12 +176,13 @@ impl TransmitRing {
                 RingAdmission::Overshoot => used < self.capacity,
             }
     }
-    /// A packet of `length` IP bytes enters; its last bit leaves at `ends`, no earlier than its
-    /// predecessor's.
+    /// A packet of `length` IP bytes enters; its first bit leaves at `starts`, no earlier than the last of
+    /// its predecessor, and its last at `ends`.
     #[inline]
-    pub fn push(&mut self, length: u32, ends: Time) {
+    pub fn push(&mut self, length: u32, starts: Time, ends: Time) {
         debug_assert!(self.alone.is_none(), "not brought up to date");
-        let slot = Slot { ends, particles: self.particles(length) };
+        let frees = if self.release == RingRelease::FirstBit { starts } else { ends };
+        let slot = Slot { frees, particles: self.particles(length) };
         if self.used == 0 {
             self.first = slot;
         } else {
@@ -171,23 +192,27 @@ impl TransmitRing {
         self.drained_at = ends;
     }
     /// A packet of `length` IP bytes enters a ring from which every packet before has
-    /// [left](TransmitRing::is_drained), or will have when it enters; its last bit leaves at `ends`.
+    /// [left](TransmitRing::is_drained), or will have when it enters; its first bit leaves then, and its last
+    /// at `ends`.
     #[inline]
     pub fn push_alone(&mut self, length: u32, ends: Time) {
-        self.alone = Some(length);
+        match self.release {
+            RingRelease::LastBit => self.alone = Some(length),
+            RingRelease::FirstBit => self.clear(),
+        }
         self.drained_at = ends;
     }
     /// When the next particles come free; `None` while the ring is empty.
     #[inline]
     pub fn next_release(&self) -> Option<Time> {
-        if self.alone.is_some() { Some(self.drained_at) } else { (self.used > 0).then_some(self.first.ends) }
+        if self.alone.is_some() { Some(self.drained_at) } else { (self.used > 0).then_some(self.first.frees) }
     }
     /// When everything in the ring will have left, or when it last ran empty.
     #[inline]
     pub fn free_at(&self) -> Time {
         self.drained_at
     }
-    /// Packets in the ring.
+    /// Packets that have particles in the ring.
     pub fn packets(&self) -> usize {
         if self.alone.is_some() { 1 } else { self.others.len() + usize::from(self.used > 0) }
     }
@@ -208,7 +233,8 @@ mod tests {
     use super::*;
 
     fn particles(count: u32, admission: RingAdmission) -> TransmitRing {
-        RingConfig::Particles { count, size: ByteSize::from_bytes(576), admission }.build().unwrap()
+        let (size, release) = (ByteSize::from_bytes(576), RingRelease::LastBit);
+        RingConfig::Particles { count, size, admission, release }.build().unwrap()
     }
 
     #[test]
@@ -217,7 +243,8 @@ mod tests {
         let mut ring = particles(5, RingAdmission::Strict);
         for milliseconds in [5, 10] {
             assert!(ring.admits(1028));
-            ring.push(1028, Time::from_milliseconds(milliseconds));
+            let ends = Time::from_milliseconds(milliseconds);
+            ring.push(1028, ring.free_at(), ends);
         }
         assert!(!ring.admits(1028));
         assert!(ring.admits(500));
@@ -231,9 +258,29 @@ mod tests {
         let mut ring = particles(5, RingAdmission::Overshoot);
         for milliseconds in [5, 10, 15] {
             assert!(ring.admits(1028));
-            ring.push(1028, Time::from_milliseconds(milliseconds));
+            let ends = Time::from_milliseconds(milliseconds);
+            ring.push(1028, ring.free_at(), ends);
         }
         assert!(!ring.admits(1));
+    }
+
+    #[test]
+    fn the_packet_on_the_wire_may_have_given_its_particles_back() {
+        let (size, admission) = (ByteSize::from_bytes(512), RingAdmission::Overshoot);
+        let config = RingConfig::Particles { count: 5, size, admission, release: RingRelease::FirstBit };
+        let mut ring = config.build().unwrap();
+        // 1028 bytes take three particles of 512: one packet is sent and two wait, with six particles.
+        for milliseconds in [5, 10, 15] {
+            ring.advance(Time::ZERO);
+            assert!(ring.admits(1028));
+            let ends = Time::from_milliseconds(milliseconds);
+            ring.push(1028, ring.free_at(), ends);
+        }
+        assert!(!ring.has_room());
+        assert_eq!((ring.packets(), ring.next_release()), (2, Some(Time::from_milliseconds(5))));
+        ring.advance(Time::from_milliseconds(5));
+        assert!(ring.admits(1028));
+        assert!(!ring.is_drained(Time::from_milliseconds(14)));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use perhop_qos::observer::Place;
 use perhop_qos::policy::{PolicyConfig, WireConfig};
 use perhop_qos::port::Departure;
 use perhop_qos::random::Streams;
-use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::{ByteSize, DropCause, Dscp, FlowKey, Observer, Packet, Port, Rate, Time, Verdict};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -32,9 +32,13 @@ impl Observer for Counts {
 }
 
 const ONE_PACKET: RingConfig = RingConfig::Packets(1);
-/// Five particles of 576 bytes, as in the routers of the EF study.
-const FIVE_PARTICLES: RingConfig =
-    RingConfig::Particles { count: 5, size: ByteSize::from_bytes(576), admission: RingAdmission::Strict };
+/// Five particles of 576 bytes, which hold two packets of 1028.
+const FIVE_PARTICLES: RingConfig = RingConfig::Particles {
+    count: 5,
+    size: ByteSize::from_bytes(576),
+    admission: RingAdmission::Strict,
+    release: RingRelease::LastBit,
+};
 
 fn wire(rate: u64, framing: Framing, ring: RingConfig) -> WireConfig {
     WireConfig { rate: Rate::from_bits_per_second(rate), framing, headers: HeaderStack::EMPTY, ring }

@@ -9,7 +9,7 @@ use perhop_qos::observer::Place;
 use perhop_qos::policy::{QueueingConfig, WireConfig};
 use perhop_qos::port::Departure;
 use perhop_qos::random::Streams;
-use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::{ByteSize, FlowKey, Observer, Packet, Port, Rate, Time};
 use proptest::prelude::*;
 use replay::{Arrival, Log, Way, arrivals, replay};
@@ -19,9 +19,11 @@ const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 fn rings() -> impl Strategy<Value = RingConfig> {
     let admission = prop::sample::select(vec![RingAdmission::Strict, RingAdmission::Overshoot]);
-    let particles = (1..8u32, 64..1600u64, admission).prop_map(|(count, size, admission)| {
-        RingConfig::Particles { count, size: ByteSize::from_bytes(size), admission }
-    });
+    let release = prop::sample::select(vec![RingRelease::LastBit, RingRelease::FirstBit]);
+    let particles =
+        (1..8u32, 64..1600u64, admission, release).prop_map(|(count, size, admission, release)| {
+            RingConfig::Particles { count, size: ByteSize::from_bytes(size), admission, release }
+        });
     prop_oneof![(1..5u32).prop_map(RingConfig::Packets), particles]
 }
 

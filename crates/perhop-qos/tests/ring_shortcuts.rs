@@ -1,14 +1,14 @@
 //! The transmit ring keeps the packet that leaves next and what is in use in place of looking through its
 //! packets: held against a list that looks.
 
-use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::units::{ByteSize, Time};
 use proptest::prelude::*;
 
 /// A ring that remembers its packets and nothing else.
 struct List {
     config: RingConfig,
-    /// When each has left, and the particles it then frees.
+    /// When each frees its particles, and how many.
     packets: Vec<(Time, u64)>,
 }
 
@@ -27,6 +27,13 @@ impl List {
     fn used(&self) -> u64 {
         self.packets.iter().map(|(_, particles)| particles).sum()
     }
+    /// A packet enters that is sent from `starts` to `ends`.
+    fn push(&mut self, length: u32, starts: Time, ends: Time) {
+        self.packets.push((if self.is_first_bit() { starts } else { ends }, self.particles(length)));
+    }
+    fn is_first_bit(&self) -> bool {
+        matches!(self.config, RingConfig::Particles { release: RingRelease::FirstBit, .. })
+    }
     fn admits(&self, length: u32) -> bool {
         let overshoots =
             matches!(self.config, RingConfig::Particles { admission: RingAdmission::Overshoot, .. });
@@ -37,9 +44,11 @@ impl List {
 
 fn configs() -> impl Strategy<Value = RingConfig> {
     let admission = prop::sample::select(vec![RingAdmission::Strict, RingAdmission::Overshoot]);
-    let particles = (1..20u32, 1..1600u64, admission).prop_map(|(count, size, admission)| {
-        RingConfig::Particles { count, size: ByteSize::from_bytes(size), admission }
-    });
+    let release = prop::sample::select(vec![RingRelease::LastBit, RingRelease::FirstBit]);
+    let particles =
+        (1..20u32, 1..1600u64, admission, release).prop_map(|(count, size, admission, release)| {
+            RingConfig::Particles { count, size: ByteSize::from_bytes(size), admission, release }
+        });
     prop_oneof![(1..20u32).prop_map(RingConfig::Packets), particles]
 }
 
@@ -57,23 +66,27 @@ proptest! {
             if !(is_drained && is_noted_alone) {
                 ring.advance(now);
             }
-            list.packets.retain(|(ends, _)| *ends > now);
+            list.packets.retain(|(frees, _)| *frees > now);
             if is_drained && is_noted_alone {
                 drained_at = now + Time::from_microseconds(takes);
                 ring.push_alone(length, drained_at);
-                list.packets.push((drained_at, list.particles(length)));
+                // What is sent at once never waits in a ring that is for those who wait.
+                if !list.is_first_bit() {
+                    list.push(length, now, drained_at);
+                }
                 prop_assert_eq!(ring.admits(length), list.admits(length));
             } else if list.admits(length) {
                 prop_assert!(ring.admits(length));
-                drained_at = drained_at.max(now) + Time::from_microseconds(takes);
-                ring.push(length, drained_at);
-                list.packets.push((drained_at, list.particles(length)));
+                let starts = drained_at.max(now);
+                drained_at = starts + Time::from_microseconds(takes);
+                ring.push(length, starts, drained_at);
+                list.push(length, starts, drained_at);
             } else {
                 prop_assert!(!ring.admits(length));
             }
             prop_assert_eq!(ring.packets(), list.packets.len());
             prop_assert_eq!(ring.has_room(), list.used() < list.capacity());
-            prop_assert_eq!(ring.next_release(), list.packets.first().map(|(ends, _)| *ends));
+            prop_assert_eq!(ring.next_release(), list.packets.first().map(|(frees, _)| *frees));
         }
     }
 }

@@ -52,7 +52,7 @@ def star(
     ratio: float = 1.0,
     best_effort: str | None = None,
     ring: int | None = None,
-    particle: int = 576,
+    particle: int = 512,
     json: Json = False,
 ) -> Exit:
     """Choose the service rate of an EF class under WFQ for a delay: formula, numbers, IOS lines.
@@ -74,7 +74,7 @@ def star(
     ring
         Particles in the transmit ring; by default it holds one packet.
     particle
-        Bytes in a particle; default 576.
+        Bytes in a particle; default 512.
     json
         Print the design as one JSON document.
 

@@ -16,10 +16,14 @@ _CELL_PAYLOAD, _CELL, _AAL5_TRAILER = 48, 53, 8
 
 @dataclass(frozen=True)
 class Ring:
-    """The transmit ring of an ATM interface: number of particles and their size in bytes."""
+    """The transmit ring of an ATM interface: number of particles and their size in bytes.
+
+    A packet enters while one particle is free and gives its own back when its first bit is sent, as the
+    platforms of perhop with a PA-A3 have it.
+    """
 
     particles: int
-    particle_bytes: int = 576
+    particle_bytes: int = 512
 
 
 def star(
@@ -105,10 +109,11 @@ def _ring_step(best_effort: int, link_bps: float, ring: Ring | None) -> Step:
             raise InvalidInputError(
                 f"ring: {ring.particles} particles of {ring.particle_bytes} bytes", "at least 1"
             )
-        held = max(ring.particles // math.ceil(best_effort / ring.particle_bytes), 1)
+        # The packet that is sent has given its particles back.
+        held = math.ceil(ring.particles / math.ceil(best_effort / ring.particle_bytes)) + 1
     time_s = held * cells * _CELL * 8 / link_bps
     packets = "1 best-effort packet" if held == 1 else f"{held} best-effort packets"
-    what = f"delay by the ring, which holds {packets} of {cells} cells"
+    what = f"delay by what is sent and what the ring holds: {packets} of {cells} cells"
     return Step("ring", what, "packets · cells · 424 bit / link", time_s, "s", "ITU-T I.363.5; " + _PAPER)
 
 

@@ -139,7 +139,8 @@ def ring(config: RingConfig | None) -> str:
     """Return the capacity of the transmit ring."""
     config = config or {}
     if particles := config.get("particles"):
-        return f"{particles['count']} particles of {quantity(str(particles['size']))}"
+        held = f"{particles['count']} particles of {quantity(str(particles['size']))}"
+        return f"{held} behind the packet sent" if particles.get("release") == "first-bit" else held
     packets = config.get("packets", 1)
     return "1 packet" if packets == 1 else f"{packets} packets" if "packets" in config else values(config)
 

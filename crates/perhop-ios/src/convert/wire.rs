@@ -49,11 +49,12 @@ impl Wire {
                     CellEncapsulation::Mux | CellEncapsulation::Other => Framing::Aal5Mux,
                 };
                 let (size, admission) = (platform.particle, platform.ring_admission);
+                let release = platform.ring_release;
                 Wire {
                     rate: cell_rate(pvc).or(interface.nominal_kilobits.map(kilobits)),
                     framing: Some(framing),
                     headers: HeaderStack::EMPTY,
-                    ring: Some(RingConfig::Particles { count, size, admission }),
+                    ring: Some(RingConfig::Particles { count, size, admission, release }),
                     mtu: mtu(interface, parent),
                     adjust_mss: interface.adjust_mss.map(|mss| ByteSize::from_bytes(mss.value)),
                 }

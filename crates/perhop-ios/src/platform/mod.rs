@@ -7,7 +7,7 @@ mod signs;
 
 use perhop_qos::ByteSize;
 use perhop_qos::buffer::DropSpacing;
-use perhop_qos::ring::RingAdmission;
+use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
 pub use profile::Profile;
@@ -25,6 +25,8 @@ pub struct Platform {
     pub circuit_ring: u32,
     /// When a packet may enter a ring that has room, but not enough.
     pub ring_admission: RingAdmission,
+    /// When a packet gives the particles of a transmit ring back.
+    pub ring_release: RingRelease,
     /// Packets in a class's queue where `queue-limit` does not say; `None` for the profile's rule.
     pub queue_limit: Option<u64>,
     /// Packets in an interface's or circuit's only queue where `hold-queue` does not say.
@@ -54,13 +56,19 @@ impl Platform {
         profile.map(Platform::of)
     }
 
-    /// A router of `profile`. The ATM port adapter is the PA-A3 on all of them.
+    /// A router of `profile`. The ATM port adapter is the PA-A3 on all of them. Its transmit ring counts the
+    /// particles of the router's own pool, 512 bytes each, which go back once the payload has been handed to
+    /// the adapter (Cisco document 6142, "Understanding and Tuning the tx-ring-limit Value"); the 576 bytes
+    /// given there are the buffers in the adapter's memory. That a packet enters with one particle free, and
+    /// that the one in segmentation does not count, is inferred from delays measured on a router: the study
+    /// ef-star, table `router`.
     pub fn of(profile: Profile) -> Platform {
         Platform {
             profile,
-            particle: ByteSize::from_bytes(576),
+            particle: ByteSize::from_bytes(512),
             circuit_ring: 40,
-            ring_admission: RingAdmission::Strict,
+            ring_admission: RingAdmission::Overshoot,
+            ring_release: RingRelease::FirstBit,
             queue_limit: None,
             hold_queue: 40,
             // Cisco, "Low Latency Queueing" (12.0T): 75 %; "HQF behavioural changes" (c11-481499): the

@@ -95,6 +95,7 @@ impl Port {
         }
         let takes = fragmenter.time(fragmenter.fragmentation.fragment_bytes(carried));
         let Departure { starts, ends } = self.commit(now, carried, takes);
+        self.ring.advance(now);
         let starts = *sent.starts.get_or_insert(starts);
         sent.left -= carried;
         if sent.left > 0 {

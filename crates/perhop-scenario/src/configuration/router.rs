@@ -9,7 +9,7 @@ use perhop_qos::buffer::DropSpacing;
 use perhop_qos::error::ConfigError;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::PolicyConfig;
-use perhop_qos::ring::{RingAdmission, RingConfig};
+use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::units::{ByteSize, Rate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,6 +58,9 @@ pub struct PlatformConfig {
     /// Whether a packet may enter a ring that has some room, but not enough for the whole packet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ring_admission: Option<RingAdmission>,
+    /// When a packet gives its particles of a virtual circuit's transmit ring back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring_release: Option<RingRelease>,
     /// Line rate in bits per second, if virtual circuits are paced in whole cell slots of the line: the
     /// circuit's rate is then the line rate divided by a whole number. By default a circuit has exactly its
     /// configured rate.
