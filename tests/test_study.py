@@ -110,6 +110,21 @@ def repeats(outcome):
 """
 
 
+MORE_CASES = """
+[[tables]]
+id = "3"
+title = "The heavy case, compared with other figures"
+""" + "".join(
+    f"""
+[[tables.cases]]
+name = "case {load}"
+set = {{ "traffic.steady.source.cbr.rate" = "4Mb/s" }}
+rows = {{ load = "{load}" }}
+"""
+    for load in "xyz"
+)
+
+
 @pytest.fixture
 def study(tmp_path: Path) -> Path:
     return make_study(tmp_path / "slow")
@@ -177,6 +192,80 @@ def test_a_claim_that_is_not_met_ends_with_4(perhop: Command, study: Path) -> No
     assert (plain.code, as_json.code) == (4, 4)
     assert [claim["verdict"] for claim in as_json.json()["claims"]] == ["agrees", "differs", "agrees"]
     assert (study.parent / "out" / "slow" / "study.json").is_file(), "what was found is kept all the same"
+
+
+def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) -> None:
+    """Its evidence says which part holds and which does not; as a whole it is not met."""
+    claims = study / "claims.toml"
+    claims.write_text(
+        CLAIMS.replace("A heavy load loses half.", "A heavy load loses half, a light one a tenth.")
+    )
+    parts = '{"heavy load": abs(figure.measured - 50) < 1, "light load": LIGHT}'
+    judges = study / "claims.py"
+    whole = "abs(figure.measured - 50) < 1, f"
+    assert whole in JUDGES
+    text = JUDGES.replace("import agrees_if", "import agrees_if, judged")
+    text = text.replace(f"agrees_if({whole}", f"judged({parts}, f")
+    for light, verdict, code in [("True", "agrees", 0), ("False", "partly", 4)]:
+        judges.write_text(text.replace("LIGHT", light))
+        ended = perhop("study", "run", study, "--no-sensitivity", "--json", "-o", f"out-{verdict}")
+        assert ended.code == code, ended.err
+        half = ended.json()["claims"][1]
+        assert half["verdict"] == verdict
+        assert half["parts"] == {"heavy load": True, "light load": light == "True"}
+    assert half["evidence"].startswith("holds: heavy load; does not hold: light load. ")
+    saved = study.parent / "out-partly" / "slow"
+    assert json.loads((saved / "study.json").read_text())["claims"][1] == half
+    assert "| `slow.half` | **partly** | holds: heavy load" in (saved / "report.md").read_text()
+    plain = perhop("study", "run", study, "--no-sensitivity")
+    assert plain.code == 4
+    assert "PARTLY" in plain.out and "3 claims: 2 met, 1 met in part" in plain.out
+    assert perhop("report", saved, "-o", "page.html").code == 0
+    page = (study.parent / "page.html").read_text()
+    assert '<span class="verdict partly">partly</span>' in page and "hold in part" in page
+    judges.write_text(text.replace("LIGHT", "False").replace("measured - 50", "measured - 60"))
+    assert perhop("study", "run", study, "--json").json()["claims"][1]["verdict"] == "differs"
+
+
+def test_how_far_figures_are_from_published_ones(perhop: Command, study: Path) -> None:
+    """0 % and 50 % are lost: beside 0, 60, 45 and, read off a chart to 2 points, 51 these are five errors."""
+    definition = study / "study.toml"
+    definition.write_text(STUDY.replace("[[highlights]]", MORE_CASES + "[[highlights]]"))
+    (study / "reference" / "slow.csv").write_text(
+        "table,load,metric,value,unit,reading_error\n"
+        "1,light,dropped_percent,0,%,\n1,heavy,dropped_percent,60,%,\n1,heavy,delivered,1234,packets,\n"
+        "3,x,dropped_percent,45,%,\n3,y,dropped_percent,51,%,2\n3,z,dropped_percent,59,%,2\n"
+    )
+    ended = perhop("study", "run", study, "--no-sensitivity", "--json", "-o", "out")
+    (errors,) = ended.json()["errors"]
+    assert errors.pop("median_percent") == pytest.approx((100 * 10 / 60 + 100 * 5 / 45) / 2, abs=0.5)
+    assert errors == {
+        "metric": "dropped_percent",
+        "figures": 5,
+        "within_percent": {"5": 0, "10": 0, "25": 2, "50": 2},
+        "beyond_percent": 0,
+        "read": 2,
+        "within_reading_errors": {"1": 1, "2": 1, "5": 2, "10": 2},
+        "beyond_reading_errors": 0,
+        "published_zero": 1,
+        "zero_exactly": 1,
+    }
+    assert [one.get("reading_error") for one in ended.json()["figures"]] == [None, None, None, None, 2, 2]
+    line = "| dropped percent | 5 | 14 % | 0 | 0 | 2 | 2 | 0 | 2 | 1 | 1 | 2 | 2 | 1 | 1 |"
+    assert line in (study.parent / "out" / "slow" / "report.md").read_text().splitlines()
+    assert "Errors: how many figures" in perhop("study", "run", study).out
+    assert perhop("report", study.parent / "out" / "slow", "-o", "page.html").code == 0
+    page = (study.parent / "page.html").read_text()
+    assert "within the reading error" in page and "<b>0 / 2</b>" in page
+
+
+def test_a_reading_error_is_above_0(perhop: Command, study: Path) -> None:
+    (study / "reference" / "slow.csv").write_text(
+        "table,load,metric,value,unit,reading_error\n1,light,dropped_percent,0,%,0\n"
+        "1,heavy,dropped_percent,50,%,\n1,heavy,delivered,1234,packets,\n"
+    )
+    ended = perhop("study", "run", study)
+    assert ended.code == 2 and "`reading_error` is not above 0" in ended.err
 
 
 def test_only_one_table(perhop: Command, study: Path) -> None:

@@ -70,7 +70,9 @@ def run(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Run studies and compare published with measured figures. Exits with code 4 if a claim is not met.
+    """Run studies and compare published with measured figures.
+
+    Exits with code 4 if a claim is not met, or met only in part: a claim of several parts of which some hold.
 
     Parameters
     ----------

@@ -11,12 +11,14 @@ from perhop.command.screen import styled
 from perhop.command.terminal import console
 from perhop.quantity import NOTHING, agreement, counted, interval, number
 from perhop.study.definition import Assumption, Study
+from perhop.study.errors import ALL, heads_and_lines
 from perhop.study.findings import Trial
-from perhop.study.outcome import Answer, Figure, Point
+from perhop.study.outcome import Figure, Judgment, Point
 from perhop.study.report import Report
 
-_MARKS: dict[Answer, tuple[str, str]] = {
+_MARKS: dict[Judgment, tuple[str, str]] = {
     "agrees": ("agrees", "green"),
+    "partly": ("PARTLY", "bold yellow"),
     "differs": ("DIFFERS", "bold red"),
     "not-comparable": ("not comparable", "dim"),
 }
@@ -36,13 +38,10 @@ def show_report(report: Report) -> None:
         points = [point for point in report.curves if point.table == table.id]
         for metric in dict.fromkeys(point.metric for point in points):
             out.print(_curves(table.heading, [point for point in points if point.metric == metric]))
+    _print_errors(out, report)
     _print_claims(out, report)
     _print_assumptions(out, report)
-    counts = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
-    agree, differ, others = (counts[answer] for answer in ("agrees", "differs", "not-comparable"))
-    verdicts = f"{agreement(agree, differ)}, {others} not comparable"
-    seconds = number(report.seconds, 3)
-    out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}, {seconds} s")
+    _print_counts(out, report)
 
 
 def show_definition(study: Study) -> None:
@@ -110,6 +109,39 @@ def _curves(title: str, points: list[Point]) -> Table:
     for key, line in lines.items():
         table.add_row(*key, *(line[head] for head in heads))
     return table
+
+
+def _print_errors(out: Console, report: Report) -> None:
+    if not report.errors:
+        return
+    heads, lines = heads_and_lines([one.to_json() for one in report.errors])
+    table = _grid("Errors: how many figures are within so much of the published value", heads[0])
+    for head in heads[1:]:
+        table.add_column(head, justify="right")
+    for line in lines:
+        table.add_row(*line, style="bold" if line[0] == ALL else None)
+    out.print(table)
+
+
+def _print_counts(out: Console, report: Report) -> None:
+    counts = {answer: sum(figure.verdict == answer for figure in report.figures) for answer in _MARKS}
+    agree, differ, others = (counts[answer] for answer in ("agrees", "differs", "not-comparable"))
+    verdicts = f"{agreement(agree, differ)}, {others} not comparable"
+    seconds = number(report.seconds, 3)
+    out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}, {seconds} s")
+    found = [one.verdict for one in report.claims.values()]
+    said = ", ".join(
+        f"{found.count(answer)} {words}"
+        for answer, words in (
+            ("agrees", "met"),
+            ("partly", "met in part"),
+            ("differs", "not met"),
+            ("not-comparable", "not judged"),
+        )
+        if answer in found
+    )
+    if said:
+        out.print(f"{counted(len(found), 'claim')}: {said}")
 
 
 def _print_claims(out: Console, report: Report) -> None:

@@ -18,7 +18,7 @@ from perhop.report.run import Run
 from perhop.results import Results
 from perhop.saved import Saved
 from perhop.study.stored import content
-from perhop.study.tables import claim_table, curve_table, figure_table
+from perhop.study.tables import claim_table, curve_table, error_table, figure_table
 from perhop.tables import Cell, Column, Table, figure_cell
 
 # The study's own text, beside its results.
@@ -91,9 +91,30 @@ class Study:
         return sum(one["verdict"] == "agrees" for one in self.data["claims"])
 
     @property
-    def claims_differ(self) -> bool:
-        """Whether a claim is not met."""
-        return any(one["verdict"] == "differs" for one in self.data["claims"])
+    def claims_partly(self) -> int:
+        """The number of claims that hold only in part."""
+        return sum(one["verdict"] == "partly" for one in self.data["claims"])
+
+    @property
+    def claims_tone(self) -> str:
+        """How the number of claims that hold is shown: `bad` where one is not met, or only in part."""
+        verdicts = {one["verdict"] for one in self.data["claims"]}
+        return "bad" if verdicts & {"differs", "partly"} else "good" if "agrees" in verdicts else ""
+
+    @cached_property
+    def errors(self) -> Table | None:
+        """How far the figures are from the published ones; `None` for studies saved before this was known."""
+        rows = self.data.get("errors")
+        return error_table(rows) if rows else None
+
+    @property
+    def near(self) -> tuple[int, int] | None:
+        """How many figures are within 10 % of the published value, and of how many."""
+        rows = self.data.get("errors")
+        if not rows:
+            return None
+        last = rows[-1]
+        return last["within_percent"]["10"], last["figures"] - last["read"] - last["published_zero"]
 
     @property
     def caption(self) -> str:

@@ -11,7 +11,7 @@ A study is a folder. `docs/studies.md` describes its files; in short:
 """
 
 from perhop.study.definition import Study
-from perhop.study.outcome import Figure, Outcome, Point, Verdict, agrees_if, not_comparable
+from perhop.study.outcome import Figure, Outcome, Point, Verdict, agrees_if, judged, not_comparable
 from perhop.study.reading import find, identifiers
 from perhop.study.runner import run
 
@@ -24,6 +24,7 @@ __all__ = [
     "agrees_if",
     "find",
     "identifiers",
+    "judged",
     "not_comparable",
     "run",
 ]

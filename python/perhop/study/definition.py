@@ -23,6 +23,8 @@ class Published:
     metric: str
     value: float
     unit: str
+    #: How exactly the value can be read off its chart, in its unit; `None` where the paper prints it.
+    reading_error: float | None = None
 
 
 @dataclass(frozen=True)

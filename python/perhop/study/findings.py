@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from perhop.results import Results
 from perhop.study.definition import Assumption, Highlight, Study
+from perhop.study.errors import Errors, errors_of
 from perhop.study.outcome import Figure, Point, Verdict
 
 
@@ -56,8 +57,13 @@ class Findings:
 
     @property
     def claims_met(self) -> bool:
-        """Whether no claim differs."""
-        return all(verdict.verdict != "differs" for verdict in self.claims.values())
+        """Whether every claim that was judged holds as a whole: none differs, none holds only in part."""
+        return all(verdict.verdict in ("agrees", "not-comparable") for verdict in self.claims.values())
+
+    @property
+    def errors(self) -> list[Errors]:
+        """How far the measured figures are from the published ones, by metric and together."""
+        return errors_of(self.figures)
 
     def sensitivity(self, assumption: Assumption) -> list[tuple[str, Trial]]:
         """Return the trials of an assumption's alternatives, by value."""

@@ -6,11 +6,13 @@ import math
 from collections.abc import Iterable
 from itertools import chain
 
+from perhop.study.errors import heads_and_lines
 from perhop.study.findings import Findings
-from perhop.study.outcome import Answer, Figure, Point
+from perhop.study.outcome import Figure, Judgment, Point
 
-_MARKS: dict[Answer, str] = {
+_MARKS: dict[Judgment, str] = {
     "agrees": "agrees",
+    "partly": "**partly**",
     "differs": "**differs**",
     "not-comparable": "not comparable",
 }
@@ -21,6 +23,7 @@ def as_markdown(report: Findings) -> str:
     parts = [f"# {report.study.id}: {report.study.title}", f"{report.study.paper}. Seed {report.seed}."]
     if report.figures:
         parts += ["## Published and measured", _tolerances(report), _figures(report.figures)]
+        parts += ["## Errors", _errors(report)]
     if report.claims:
         parts += ["## Claims", _claims(report)]
     for table in report.study.tables:
@@ -74,6 +77,11 @@ def _figures(figures: list[Figure]) -> str:
     ]
     right = {len(columns) + 2, len(columns) + 3}
     return _table(head, rows, right)
+
+
+def _errors(report: Findings) -> str:
+    heads, lines = heads_and_lines([one.to_json() for one in report.errors])
+    return _table(heads, lines, set(range(1, len(heads))))
 
 
 def _curves(points: list[Point]) -> str:

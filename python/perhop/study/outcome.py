@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from perhop import _core
@@ -13,6 +13,9 @@ from perhop.results import Results
 from perhop.study.definition import Metric, Published
 
 Answer = Literal["agrees", "differs", "not-comparable"]
+#: What becomes of a claim: one of several parts can hold in part.
+Judgment = Literal["agrees", "partly", "differs", "not-comparable"]
+_HOLDS = (("holds", True), ("does not hold", False))
 
 
 @dataclass(frozen=True)
@@ -48,25 +51,48 @@ class Figure(Point):
 
     published: float
     verdict: Answer
+    #: How exactly the published figure can be read off its chart, in the figure's unit; `None` if printed.
+    reading_error: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the figure as plain data."""
         measured = super().to_json()
         identity = {name: measured.pop(name) for name in ("table", "case", "metric", "unit")}
-        return {**identity, "published": self.published, **measured, "verdict": self.verdict}
+        found = {**identity, "published": self.published, **measured, "verdict": self.verdict}
+        return found if self.reading_error is None else found | {"reading_error": self.reading_error}
 
 
 @dataclass(frozen=True)
 class Verdict:
     """Whether a claim holds, and the evidence."""
 
-    verdict: Answer
+    verdict: Judgment
     evidence: str
+    #: Whether each part of a claim of several holds, by what it says.
+    parts: Mapping[str, bool] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict as plain data."""
+        return {"verdict": self.verdict, "evidence": self.evidence, "parts": dict(self.parts)}
 
 
 def agrees_if(holds: object, evidence: str) -> Verdict:
     """Return the verdict `agrees` if `holds` is true, else `differs`."""
     return Verdict("agrees" if holds else "differs", evidence)
+
+
+def judged(parts: Mapping[str, object], evidence: str) -> Verdict:
+    """Return the verdict on a claim of several parts, given as what each says and whether it holds.
+
+    `agrees` if every part holds, `differs` if none does, else `partly`. Unless all hold, the evidence begins
+    with the parts that hold and those that do not.
+    """
+    found = {part: bool(holds) for part, holds in parts.items()}
+    if all(found.values()):
+        return Verdict("agrees", evidence, found)
+    named = ((word, [part for part, holds in found.items() if holds is so]) for word, so in _HOLDS)
+    said = "; ".join(f"{word}: {', '.join(these)}" for word, these in named if these)
+    return Verdict("partly" if any(found.values()) else "differs", f"{said}. {evidence}", found)
 
 
 def not_comparable(evidence: str) -> Verdict:
@@ -140,6 +166,7 @@ def figure(published: Published, metric: Metric, samples: list[float]) -> Figure
         ci95=ci95,
         replications=len(samples),
         verdict=_compare(published.value, mean, metric),
+        reading_error=published.reading_error,
     )
 
 

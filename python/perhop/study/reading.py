@@ -29,6 +29,8 @@ _STUDIES = Path(__file__).parent.parent / "studies"
 _FILE = "study.toml"
 # Columns of a reference file that do not identify the case.
 _NOT_CASE = ("table", "metric", "value", "unit")
+# How exactly a value can be read off a chart; a file of printed figures has no such column.
+_READING = "reading_error"
 
 
 def identifiers() -> list[str]:
@@ -230,16 +232,27 @@ def _published(file: Path) -> list[Published]:
 def _rows(file: Path) -> list[Published]:
     with file.open(encoding="utf-8", newline="") as lines:
         rows = csv.DictReader(lines)
+        not_case = (*_NOT_CASE, _READING)
         missing = [name for name in _NOT_CASE if name not in (rows.fieldnames or [])]
         if missing:
             raise InvalidInputError(f"`{file}`: missing columns: {', '.join(missing)}")
         return [
             Published(
                 table=row["table"],
-                case={name: value for name, value in row.items() if name not in _NOT_CASE and value},
+                case={name: value for name, value in row.items() if value and name not in not_case},
                 metric=row["metric"],
                 value=float(row["value"]),
                 unit=row["unit"],
+                reading_error=_reading_error(row.get(_READING)),
             )
             for row in rows
         ]
+
+
+def _reading_error(text: str | None) -> float | None:
+    if not text:
+        return None
+    error = float(text)
+    if not error > 0:
+        raise InvalidInputError(f"`{_READING}` is not above 0: {text}")
+    return error

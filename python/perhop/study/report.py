@@ -18,7 +18,7 @@ from perhop.study.definition import Assumption, Claim
 from perhop.study.findings import Findings
 from perhop.study.markdown import as_markdown, tolerances
 from perhop.study.outcome import Figure, Point, Verdict
-from perhop.study.tables import claim_table, figure_table
+from perhop.study.tables import claim_table, error_table, figure_table
 from perhop.tables import notebook
 
 
@@ -117,6 +117,7 @@ class Report(Findings):
         if self.figures:
             rows = [one.to_json() for one in self.figures]
             tables.append(figure_table(rows, f"{self.study.id}: {self.study.title}, seed {self.seed}"))
+            tables.append(error_table([one.to_json() for one in self.errors]))
         run = {figure.table for figure in self.figures} | {point.table for point in self.curves}
         judged = {claim.id for claim in self.study.claims if set(claim.tables) <= run}
         claims = [one for one in self._reproducible()["claims"] if one["id"] in judged]
@@ -132,6 +133,7 @@ class Report(Findings):
             "paper": self.study.paper,
             "seed": self.seed,
             "figures": [figure.to_json() for figure in self.figures],
+            "errors": [one.to_json() for one in self.errors],
             "curves": [point.to_json() for point in self.curves],
             "claims": [
                 one | {"where": claim.where, "text": claim.text}
@@ -169,8 +171,8 @@ def _present(value: float | None) -> float | None:
     return None if value is None or math.isnan(value) else value
 
 
-def _claims(claims: dict[str, Verdict]) -> list[dict[str, str]]:
-    return [{"id": id, "verdict": one.verdict, "evidence": one.evidence} for id, one in claims.items()]
+def _claims(claims: dict[str, Verdict]) -> list[dict[str, Any]]:
+    return [{"id": id, **one.to_json()} for id, one in claims.items()]
 
 
 def _row(one: Figure | Point) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from perhop.saved import Saved
-from perhop.shape import ByName, OneOf, OrNull, Pair
+from perhop.shape import ByName, OneOf, Optional, OrNull, Pair
 
 FILE = "study.json"
 
 _VERDICT = OneOf(("agrees", "differs", "not-comparable"))
+_JUDGMENT = OneOf(("agrees", "partly", "differs", "not-comparable"))
 _POINT = {
     "table": str,
     "case": ByName(str),
@@ -19,21 +20,44 @@ _POINT = {
     "ci95": OrNull(Pair(float)),
     "replications": int,
 }
+_ERRORS = {
+    "metric": str,
+    "figures": int,
+    "median_percent": OrNull(float),
+    "within_percent": ByName(int),
+    "beyond_percent": int,
+    "read": int,
+    "within_reading_errors": ByName(int),
+    "beyond_reading_errors": int,
+    "published_zero": int,
+    "zero_exactly": int,
+}
 _SHAPE = {
     "study": str,
     "title": str,
     "paper": str,
     "seed": int,
-    "figures": [_POINT | {"published": float, "verdict": _VERDICT}],
+    "figures": [_POINT | {"published": float, "verdict": _VERDICT, "reading_error": Optional(float)}],
     "curves": [_POINT],
-    "claims": [{"id": str, "verdict": _VERDICT, "evidence": str, "where": str, "text": str}],
+    # Studies that were saved before claims had parts, and errors a distribution, have neither.
+    "errors": Optional([_ERRORS]),
+    "claims": [
+        {
+            "id": str,
+            "verdict": _JUDGMENT,
+            "evidence": str,
+            "parts": Optional(ByName(bool)),
+            "where": str,
+            "text": str,
+        }
+    ],
     "tables": [{"id": str, "heading": str, "cases": [{"name": str, "folder": str}]}],
     "metrics": ByName(str),
     "sensitivity": {
         "highlights": [str],
         "published": [OrNull(float)],
         "own": [OrNull(float)],
-        "rows": [{"assumption": str, "value": str, "measured": [OrNull(float)], "claims": ByName(_VERDICT)}],
+        "rows": [{"assumption": str, "value": str, "measured": [OrNull(float)], "claims": ByName(_JUDGMENT)}],
     },
     "assumptions": [{"name": str, "value": str, "why": str}],
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from perhop.quantity import interval, metric_words
+from perhop.study.errors import heads_and_lines
 from perhop.tables import Cell, Column, Table, figure_cell
 
 
@@ -22,6 +23,14 @@ def claim_table(claims: Sequence[Mapping[str, Any]]) -> Table:
     ]
     heads = [Column(name) for name in ("claim", "where", "verdict", "evidence")]
     return Table("Claims of the paper", heads, rows)
+
+
+def error_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return how many figures are how far from the published ones."""
+    heads, lines = heads_and_lines(rows)
+    columns = [Column(name, numeric=place > 0) for place, name in enumerate(heads)]
+    caption = "Errors: how many figures are within so much of the published value"
+    return Table(caption, columns, [[Cell(text) for text in line] for line in lines])
 
 
 def figure_table(rows: Sequence[Mapping[str, Any]], caption: str) -> Table:

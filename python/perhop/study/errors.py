@@ -1,0 +1,131 @@
+"""How far measured figures are from published ones: the distribution beside the verdicts.
+
+A tolerance turns a difference into a verdict, and hides how great it is. Here the differences of all figures
+that are compared are counted by their size:
+
+- of the published value, in percent: |measured - published| / published;
+- where a figure was read off a chart, in multiples of the error of that reading: less than once is as good as
+  equal;
+- a published 0 has no percentage: such figures are counted by whether 0 was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from perhop.quantity import number
+from perhop.study.outcome import Figure
+
+#: The limits up to which figures are counted, in percent of the published value,
+PERCENT = (5, 10, 25, 50)
+#: and in multiples of the reading error.
+READING = (1, 2, 5, 10)
+#: The row of all metrics together.
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The errors of one metric's figures, or of all."""
+
+    metric: str
+    #: In percent, of the figures that were printed and are not 0.
+    percent: tuple[float, ...]
+    #: In multiples of the reading error, of those read off a chart.
+    readings: tuple[float, ...]
+    #: Of the figures published as 0, whether 0 was measured.
+    zeros: tuple[bool, ...]
+
+    @property
+    def figures(self) -> int:
+        """The number of figures."""
+        return len(self.percent) + len(self.readings) + len(self.zeros)
+
+    @property
+    def median_percent(self) -> float | None:
+        """The median error in percent of the published value; `None` where most figures were not measured."""
+        middle = median(self.percent) if self.percent else math.inf
+        return middle if math.isfinite(middle) else None
+
+    def within_percent(self, limit: float) -> int:
+        """Return how many figures are at most `limit` percent away."""
+        return sum(one <= limit for one in self.percent)
+
+    def within_readings(self, limit: float) -> int:
+        """Return how many figures are at most `limit` reading errors away."""
+        return sum(one <= limit for one in self.readings)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the distribution as plain data; numbers of figures are cumulative."""
+        return {
+            "metric": self.metric,
+            "figures": self.figures,
+            "median_percent": self.median_percent,
+            "within_percent": {str(limit): self.within_percent(limit) for limit in PERCENT},
+            "beyond_percent": len(self.percent) - self.within_percent(PERCENT[-1]),
+            "read": len(self.readings),
+            "within_reading_errors": {str(limit): self.within_readings(limit) for limit in READING},
+            "beyond_reading_errors": len(self.readings) - self.within_readings(READING[-1]),
+            "published_zero": len(self.zeros),
+            "zero_exactly": sum(self.zeros),
+        }
+
+
+def heads_and_lines(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Return distributions, given as `Errors.to_json` has them, as the heads and lines of a table.
+
+    What no figure of the study has, as a reading error, has no columns.
+    """
+    heads = ["metric", "figures", "median error"]
+    heads += [*(f"within {limit} %" for limit in PERCENT), f"beyond {PERCENT[-1]} %"]
+    read, zeros = (any(row[key] for row in rows) for key in ("read", "published_zero"))
+    if read:
+        heads += ["read off a chart", *(f"within {limit} reading errors" for limit in READING)]
+        heads[-len(READING)] = "within the reading error"
+    if zeros:
+        heads += ["0 published", "0 measured"]
+    lines = []
+    for row in rows:
+        middle = row["median_percent"]
+        line = [row["metric"].replace("_", " "), str(row["figures"])]
+        line.append("" if middle is None else f"{number(middle, 2)} %")
+        line += [str(row["within_percent"][str(limit)]) for limit in PERCENT]
+        line.append(str(row["beyond_percent"]))
+        if read:
+            line += [str(row["read"]), *(str(row["within_reading_errors"][str(limit)]) for limit in READING)]
+        if zeros:
+            line += [str(row["published_zero"]), str(row["zero_exactly"])]
+        lines.append(line)
+    return heads, lines
+
+
+def errors_of(figures: Sequence[Figure]) -> list[Errors]:
+    """Return the errors of the figures that are compared, by metric; of several metrics also all together."""
+    compared = [one for one in figures if one.verdict != "not-comparable"]
+    names = list(dict.fromkeys(one.metric for one in compared))
+    rows = [_errors(name, [one for one in compared if one.metric == name]) for name in names]
+    return [*rows, _errors(ALL, compared)] if len(rows) > 1 else rows
+
+
+def _errors(metric: str, figures: Sequence[Figure]) -> Errors:
+    read = [one for one in figures if one.reading_error is not None]
+    printed = [one for one in figures if one.reading_error is None]
+    return Errors(
+        metric,
+        tuple(_percent(one) for one in printed if one.published != 0),
+        tuple(_size(one) / one.reading_error for one in read if one.reading_error is not None),
+        tuple(one.measured == 0 for one in printed if one.published == 0),
+    )
+
+
+def _size(one: Figure) -> float:
+    """Return the size of the difference; where nothing was measured it is without limit."""
+    return math.inf if math.isnan(one.measured) else abs(one.measured - one.published)
+
+
+def _percent(one: Figure) -> float:
+    return 100 * _size(one) / abs(one.published)
