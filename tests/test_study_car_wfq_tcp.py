@@ -9,10 +9,10 @@ import pytest
 from conftest import Command
 
 CLAIMS = {
-    "car-wfq-tcp.udp-starves": "differs",
-    "car-wfq-tcp.many-streams": "differs",
-    "car-wfq-tcp.drop-costs": "agrees",
-    "car-wfq-tcp.counters": "differs",
+    "car-wfq-tcp.udp-starves": "partly",
+    "car-wfq-tcp.many-streams": "partly",
+    "car-wfq-tcp.drop-costs": "partly",
+    "car-wfq-tcp.counters": "partly",
 }
 # Figures that are not within a quarter of the published ones, each with its reason in the README.
 DIFFER = {

@@ -22,6 +22,8 @@ CLAIMS = {
     "mred-af.bulk-overlapped",
     "mred-af.gross-stagger",
 }
+# The README says which parts of these do not hold.
+PARTLY = {"mred-af.transactions-protected", "mred-af.figure4"}
 
 
 def test_one_table_with_its_sensitivity(perhop: Command) -> None:
@@ -50,8 +52,10 @@ def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
     ended = perhop("study", "run", "mred-af", *tables, "--no-sensitivity", "--replications", "2", "--json")
     report = ended.json()
     verdicts = {claim["id"].partition(".")[2]: claim["verdict"] for claim in report["claims"]}
-    for claim in ("transactions-order", "transactions-protected", "bulk-staggered", "bulk-overlapped"):
+    for claim in ("transactions-order", "bulk-staggered", "bulk-overlapped"):
         assert verdicts[claim] == "agrees", report["claims"]
+    # RIO-C loses a few green packets where thresholds overlap: "no green packet" is met in part.
+    assert verdicts["transactions-protected"] == "partly", report["claims"]
     rates = [one for one in report["figures"] if one["metric"] not in ("packets_received", "packets_dropped")]
     assert {one["verdict"] for one in rates} == {"agrees"}, rates
     # Seven packets a transaction: SYN-ACK, four of data, acknowledgment of the FIN, FIN; few are sent twice.
@@ -71,9 +75,11 @@ def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length, as the README quotes it: same seed, same figures, on every machine."""
     ended = perhop("study", "run", "mred-af", "--no-sensitivity", "--json", "-o", "results")
-    assert ended.code == 0, ended.err
+    assert ended.code == 4, ended.err
     report = ended.json()
-    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == dict.fromkeys(CLAIMS, "agrees")
+    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == {
+        claim: "partly" if claim in PARTLY else "agrees" for claim in CLAIMS
+    }
 
     measured = {(one["table"], one["metric"], *one["case"].values()): one for one in report["figures"]}
     published = {
@@ -111,7 +117,8 @@ def test_figure_4_is_there_to_be_drawn(perhop: Command, tmp_path: Path) -> None:
         "-o",
         "out",
     )
-    assert ended.code == 0, ended.err
+    # The claim about figure 4 is met in part.
+    assert ended.code == 4, ended.err
     (rioc,) = tmp_path.glob("out/mred-af/cases/*rio-c/queues.parquet")
     rows = pl.read_parquet(rioc).select("precedence", "bytes", "average", "deciding_average").to_dicts()
     green, yellow = rows[::2], rows[1::2]

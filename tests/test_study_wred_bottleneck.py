@@ -41,9 +41,15 @@ def test_the_rates_and_what_is_sampled(perhop: Command, tmp_path: Path) -> None:
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length: every claim, and the README quotes what comes out."""
     ended = perhop("study", "run", "wred-bottleneck", "--no-sensitivity", "--json", "-o", "results")
-    assert ended.code == 0, ended.err
+    assert ended.code == 4, ended.err
     report = ended.json()
-    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == dict.fromkeys(CLAIMS, "agrees")
+    # With 10 flows each the classes converge above the largest threshold tried; with 3 they are furthest
+    # apart at the smallest.
+    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == {
+        **dict.fromkeys(CLAIMS, "agrees"),
+        "wred-bottleneck.differentiation": "partly",
+        "wred-bottleneck.converges": "partly",
+    }
     assert {figure["verdict"] for figure in report["figures"]} == {"agrees"}
     readme = (Path(__file__).parents[1] / "studies" / "wred-bottleneck" / "README.md").read_text()
     for line in (tmp_path / "results" / "wred-bottleneck" / "report.md").read_text().splitlines()[4:]:

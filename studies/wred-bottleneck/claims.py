@@ -4,55 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from perhop.study import Outcome, Verdict, agrees_if
+from perhop.study import Outcome, Verdict, agrees_if, judged
 
 CLASSES = ("af11", "af12", "af13")
 # Maximum drop probabilities: mark probability denominators 10, 5, 2.
 PROBABILITIES = {"af11": 0.1, "af12": 0.2, "af13": 0.5}
 NUMBERS = ("3", "5", "10", "15", "20")
+FLOWS_EACH = ("3", "10")
 # "Clearly ordered": the shares of neighbors are this far apart, in percentage points.
 CLEARLY = 5.0
-# "Converges", "proportional", "a good approximation": within so many points.
+# "Converges", "a good approximation": within so many points. "Directly proportional": within a tenth.
 NEAR, GOOD = 3.0, 7.0
+PROPORTIONAL = 0.1
+# The split that `bandwidth 666` and `bandwidth 2000` ask for, and IP bytes for a byte of payload: datagrams
+# of 576 B have headers of 28 B, segments of 1460 B have 40.
+UDP_PART, IP_BYTES = 666 / 2666, {"udp": 604 / 576, "tcp": 1500 / 1460}
 
 
 def rates(outcome: Outcome) -> Verdict:
-    """Judge the goodput of UDP and TCP within 5 % of the published ones."""
+    """Judge the goodput of UDP and TCP within 5 % of the published ones, and their split in IP bytes."""
     found = {name: outcome.figure("rates", "goodput_kbps", traffic=name) for name in ("udp", "tcp")}
     evidence = ", ".join(
         f"{name.upper()} {one.measured:.0f} kb/s for {one.published:.0f}"
         f" ({one.measured / one.published - 1:+.1%})"
         for name, one in found.items()
     )
-    return agrees_if(all(abs(one.measured / one.published - 1) <= 0.05 for one in found.values()), evidence)
+    carried = {name: one.measured * IP_BYTES[name] for name, one in found.items()}
+    part = carried["udp"] / sum(carried.values())
+    parts = {
+        **{f"{name.upper()} within 5 %": near(one.measured, one.published) for name, one in found.items()},
+        "split as configured": near(part, UDP_PART),
+    }
+    return judged(parts, f"{evidence}; UDP {part:.1%} of the IP bytes for {UDP_PART:.1%}")
 
 
 def differentiation(outcome: Outcome) -> Verdict:
-    """Judge the minimum thresholds at which the order is clear, and where AF11 is furthest above AF13."""
-    shares = balanced(outcome)
-    clear = [
-        threshold
-        for threshold, one in shares.items()
-        if one["af11"] - one["af12"] >= CLEARLY and one["af12"] - one["af13"] >= CLEARLY
-    ]
-    spread = {threshold: one["af11"] - one["af13"] for threshold, one in shares.items()}
-    most = max(spread, key=lambda threshold: spread[threshold])
-    evidence = ", ".join(
-        f"min {threshold}: {'/'.join(f'{one[name]:.0f}' for name in CLASSES)}"
-        for threshold, one in shares.items()
-    )
-    middle = [threshold for threshold in shares if 5 <= threshold <= 40]
-    holds = all(threshold in clear for threshold in middle) and spread[most] > 30
-    return agrees_if(holds, f"% {evidence}; furthest apart at {most}")
+    """Judge the order over the middle thresholds, and whether there is an interval of most differentiation.
+
+    Such an interval has an end on either side: below it and above it the classes are less far apart.
+    """
+    parts, evidence = {}, []
+    for flows in FLOWS_EACH:
+        shares = balanced(outcome, flows)
+        middle = [one for threshold, one in shares.items() if 5 <= threshold <= 40]
+        spread = {threshold: one["af11"] - one["af13"] for threshold, one in shares.items()}
+        most = max(spread, key=lambda threshold: spread[threshold])
+        parts[f"ordered with {flows} flows each"] = all(
+            one["af11"] - one["af12"] >= CLEARLY and one["af12"] - one["af13"] >= CLEARLY for one in middle
+        )
+        parts[f"an interval of most differentiation with {flows}"] = min(spread) < most < max(spread)
+        shown = ", ".join(
+            f"min {threshold}: {'/'.join(f'{one[name]:.0f}' for name in CLASSES)}"
+            for threshold, one in shares.items()
+        )
+        evidence.append(f"% with {flows} flows each, {shown}; furthest apart at {most}")
+    return judged(parts, "; ".join(evidence))
 
 
 def converges(outcome: Outcome) -> Verdict:
     """Judge the shares at the largest minimum threshold."""
-    shares = balanced(outcome)
-    largest = max(shares)
-    last = shares[largest]
-    holds = all(abs(one - 100 / 3) <= NEAR for one in last.values())
-    return agrees_if(holds, f"% at {largest}: " + "/".join(f"{last[name]:.1f}" for name in CLASSES))
+    parts, evidence = {}, []
+    for flows in FLOWS_EACH:
+        shares = balanced(outcome, flows)
+        largest = max(shares)
+        last = shares[largest]
+        parts[f"with {flows} flows each"] = all(abs(one - 100 / 3) <= NEAR for one in last.values())
+        shown = "/".join(f"{last[name]:.1f}" for name in CLASSES)
+        evidence.append(f"% at {largest}, the largest tried, with {flows} flows each: {shown}")
+    return judged(parts, "; ".join(evidence))
 
 
 def af11_floor(outcome: Outcome) -> Verdict:
@@ -67,9 +86,9 @@ def af11_floor(outcome: Outcome) -> Verdict:
 
 
 def off_proportional(outcome: Outcome) -> Verdict:
-    """Judge the largest distance of a share from its class's part of the flows."""
-    worst, where = distance(outcome, "wred-off", lambda name: 1.0)
-    return agrees_if(worst <= NEAR, f"at most {worst:.1f} points from N/ΣN ({where})")
+    """Judge the largest distance of a share from its class's part of the flows, in relation to that part."""
+    worst, where = distance(outcome, "wred-off", lambda name: 1.0, relative=True)
+    return agrees_if(worst <= PROPORTIONAL, f"at most {worst:.1%} from N/ΣN ({where})")
 
 
 def approximation(outcome: Outcome) -> Verdict:
@@ -77,20 +96,27 @@ def approximation(outcome: Outcome) -> Verdict:
     worst, where = distance(outcome, "figure-6", lambda name: 1 / PROBABILITIES[name])
     root, _ = distance(outcome, "figure-6", lambda name: PROBABILITIES[name] ** -0.5)
     alone, _ = distance(outcome, "figure-6", lambda name: 1.0)
+    relative, small = distance(outcome, "figure-6", lambda name: 1 / PROBABILITIES[name], relative=True)
     return agrees_if(
         worst <= GOOD and worst < root < alone,
-        f"at most {worst:.1f} points from N/p ({where}); from N/√p {root:.1f}, from N {alone:.1f}",
+        f"at most {worst:.1f} points from N/p ({where}); from N/√p {root:.1f}, from N {alone:.1f};"
+        f" in relation to the share at most {relative:.0%} ({small})",
     )
 
 
-def balanced(outcome: Outcome) -> dict[int, dict[str, float]]:
-    """Return the shares of Figure 5 with 3 flows for each class, by minimum threshold."""
-    points = outcome.curve("figure-5", "af11_percent", flows_each="3")
+def near(measured: float, wanted: float) -> bool:
+    """Whether a value is within 5 % of another."""
+    return abs(measured / wanted - 1) <= 0.05
+
+
+def balanced(outcome: Outcome, flows: str) -> dict[int, dict[str, float]]:
+    """Return the shares of Figure 5 with so many flows for each class, by minimum threshold."""
+    points = outcome.curve("figure-5", "af11_percent", flows_each=flows)
     thresholds = [point.case["min_threshold"] for point in points]
     return {
         int(threshold): {
             name: outcome.point(
-                "figure-5", f"{name}_percent", flows_each="3", min_threshold=threshold
+                "figure-5", f"{name}_percent", flows_each=flows, min_threshold=threshold
             ).measured
             for name in CLASSES
         }
@@ -98,15 +124,21 @@ def balanced(outcome: Outcome) -> dict[int, dict[str, float]]:
     }
 
 
-def distance(outcome: Outcome, table: str, weight: Callable[[str], float]) -> tuple[float, str]:
-    """Return how far a share is at most from number of flows times weight, in points, and where."""
+def distance(
+    outcome: Outcome, table: str, weight: Callable[[str], float], *, relative: bool = False
+) -> tuple[float, str]:
+    """Return how far a share is at most from number of flows times weight, and where.
+
+    In points, or `relative`, as a part of the share that the rule gives.
+    """
     worst, where = 0.0, ""
     for point in outcome.curve(table, "af11_percent"):
         grows, number = point.case["grows"], point.case["flows"]
         weights = {name: (int(number) if name == grows else 3) * weight(name) for name in CLASSES}
         for name in CLASSES:
             measured = outcome.point(table, f"{name}_percent", grows=grows, flows=number).measured
-            off = abs(measured - 100 * weights[name] / sum(weights.values()))
+            wanted = 100 * weights[name] / sum(weights.values())
+            off = abs(measured - wanted) / (wanted if relative else 1)
             if off > worst:
                 worst, where = off, f"{name.upper()} with {number} flows of {grows.upper()}: {measured:.1f} %"
     return worst, where
