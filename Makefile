@@ -17,7 +17,7 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs \
-  fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live lock \
+  fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live fidelity lock \
   deny wheel sbom release reproducible clean
 
 help: ## list the targets
@@ -173,6 +173,9 @@ bench-instructions: ## count instructions of engine and data plane against the b
 
 bench-live: ## compare the live forwarder with a loop that only copies frames (needs root and two idle CPUs)
 	$(PYTHON) benchmarks/live.py
+
+fidelity: setup ## compare with theory, ns-2, Linux and readings of routers, as far as installed; writes docs/fidelity.md
+	$(BIN)/python -m fidelity
 
 lock: ## update the pinned development packages, and fuzz/Cargo.lock after a change of dependencies
 	@# What is fuzzed are the versions that are shipped: cargo keeps these, and adds what fuzzing alone needs.

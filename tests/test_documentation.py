@@ -33,7 +33,7 @@ ALGORITHMS = sorted((DOCS / "algorithms").glob("*.md"))
 # What `make docs` writes, and Sphinx then follows.
 GENERATED = DOCS / "reference" / "generated"
 # Folders whose files are named in texts.
-FOLDERS = "crates|docs|examples|python|schema|studies|tests|tools|vectors|benchmarks|requirements"
+FOLDERS = "crates|docs|examples|python|schema|studies|tests|tools|vectors|benchmarks|fidelity|requirements"
 
 
 def markdown(page: Path) -> str:

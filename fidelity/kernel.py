@@ -1,0 +1,413 @@
+"""perhop beside queueing disciplines of Linux: counters of `tc -s` in a network namespace of its own.
+
+Datagrams leave by one end of a pair of virtual interfaces, whose qdisc is what is compared; the other end
+discards them. Everything ends with the process that holds the namespace. Kernels differ in what they have: a
+qdisc that this one lacks is named on the page. Bytes are those that the kernel counts, with the Ethernet
+header; perhop's packets have the same length as IP packets.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from fidelity.comparison import Comparison, Rule, estimate
+from fidelity.document import Part
+from fidelity.simulating import Effort, by_replication, of_class, one_link, simulate
+
+PEER = "kernel"
+RUNS, SECONDS, WARMUP_S = 3, 5.0, 0.5
+# IP bytes, and those that the kernel counts.
+LENGTH, COUNTED = 986, 1000
+# Beyond chance: timers of the sender and of the kernel, which shares a machine.
+NEAR = Rule(chance=True, relative=0.01)
+NEAR_PERCENT = Rule(chance=True, absolute=0.5, what="half a point")
+ONE_PACKET = Rule(chance=True, absolute=1.0, what="1 packet")
+# Disciplines with a counterpart in perhop, and how this machine is asked for them.
+WANTED = {
+    "pfifo": "limit 10",
+    "bfifo": "limit 10000",
+    "tbf": "rate 2mbit burst 5000 limit 20000",
+    "htb": "",
+    "prio": "",
+    "drr": "",
+    "red": "limit 60000 min 15000 max 45000 avpkt 1000 burst 20 bandwidth 2mbit",
+    "gred": "setup vqs 3 default 0",
+    "sfq": "",
+    "ets": "bands 3",
+    "netem": "delay 10ms",
+}
+
+_COUNTERS = re.compile(
+    r"^(?:qdisc|class) \w+ (\w+:\w*) .*?Sent (\d+) bytes (\d+) pkt \(dropped (\d+),.*?backlog \w+ (\d+)p",
+    re.DOTALL | re.MULTILINE,
+)
+_COUNTED = ("bytes", "packets", "drops", "waiting")
+# Sends datagrams at even distances: ports with packets per second, payload bytes, seconds.
+_SEND = """
+import json, socket, sys, time
+flows, payload, seconds = json.loads(sys.argv[1])
+ends = []
+for port, rate in flows:
+    end = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end.setsockopt(socket.SOL_SOCKET, 32, 1 << 23)  # SO_SNDBUFFORCE: what waits in the qdisc counts as sent
+    end.setblocking(False)
+    end.connect(("10.9.0.2", port))
+    ends.append([0.0, 1 / rate, end])
+data = bytes(payload)
+print("ready", flush=True)
+start = time.monotonic()
+while True:
+    now = time.monotonic() - start
+    if now > seconds:
+        break
+    for one in ends:
+        while one[0] <= now:
+            try:
+                one[2].send(data)
+            except BlockingIOError:
+                pass
+            one[0] += one[1]
+    time.sleep(max(0.0, min(one[0] for one in ends) - (time.monotonic() - start)))
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A qdisc under load, and the same in perhop."""
+
+    name: str
+    case: str
+    #: Commands of `tc` behind `tc`, `dev near0` left out; classes are told apart by the destination port.
+    commands: tuple[str, ...]
+    #: What perhop has in its place, and the rate of its link.
+    queueing: Mapping[str, Any]
+    rate: str
+    #: Class (its minor number, or 0 for the qdisc itself) and rate in b/s; ports are 5000 and the class.
+    flows: tuple[tuple[int, float], ...]
+    #: What of it is compared: `shares`, or `loss` and `queue`.
+    quantities: tuple[str, ...]
+    #: The disciplines that it is made of.
+    needs: tuple[str, ...]
+
+
+def _classes(*shares: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": f"class {number}",
+            "match": {"dscp": [f"cs{number}"]},
+            "share": share,
+            "buffer": {"tail-drop": {"limit": "50 packets"}},
+        }
+        for number, share in enumerate(shares, 1)
+    ]
+
+
+def _htb(parent: str, *classes: str) -> tuple[str, ...]:
+    """Return the commands for classes of HTB, each with a FIFO of 50 packets and the port 5000 + number."""
+    commands = ["qdisc add root handle 1: htb", f"class add parent 1: classid 1:10 htb rate {parent}"]
+    for number, words in enumerate(classes, 1):
+        commands += [
+            f"class add parent 1:10 classid 1:{number} htb {words}",
+            f"qdisc add parent 1:{number} pfifo limit 50",
+            f"filter add parent 1: protocol ip u32 match ip dport {5000 + number} 0xffff flowid 1:{number}",
+        ]
+    return tuple(commands)
+
+
+def _fifo(limit: str) -> dict[str, Any]:
+    return {"classes": [{"name": "class 0", "buffer": {"tail-drop": {"limit": limit}}}]}
+
+
+CASES = (
+    Case(
+        "tbf",
+        "2 Mb/s, limit 30 packets, 4 Mb/s offered",
+        ("qdisc add root handle 1: tbf rate 2mbit burst 3000 limit 30000",),
+        _fifo("30 packets"),
+        "2Mb/s",
+        ((0, 4e6),),
+        ("rate", "loss", "queue"),
+        ("tbf",),
+    ),
+    Case(
+        "pfifo below htb",
+        "2 Mb/s, limit 20 packets, 3 Mb/s offered",
+        (
+            "qdisc add root handle 1: htb default 1",
+            "class add parent 1: classid 1:1 htb rate 2mbit",
+            "qdisc add parent 1:1 handle 2: pfifo limit 20",
+        ),
+        _fifo("20 packets"),
+        "2Mb/s",
+        ((0, 3e6),),
+        ("rate", "loss", "queue"),
+        ("pfifo", "htb"),
+    ),
+    Case(
+        "bfifo below htb",
+        "2 Mb/s, limit 20000 bytes, 3 Mb/s offered",
+        (
+            "qdisc add root handle 1: htb default 1",
+            "class add parent 1: classid 1:1 htb rate 2mbit",
+            "qdisc add parent 1:1 handle 2: bfifo limit 20000",
+        ),
+        _fifo("20000B"),
+        "2Mb/s",
+        ((0, 3e6),),
+        ("rate", "loss", "queue"),
+        ("bfifo", "htb"),
+    ),
+    Case(
+        "htb",
+        "8 Mb/s, rates 1, 2 and 5, all overloaded",
+        _htb("8mbit", "rate 1mbit ceil 8mbit", "rate 2mbit ceil 8mbit", "rate 5mbit ceil 8mbit"),
+        {"scheduler": "scfq", "classes": _classes({"weight": 1}, {"weight": 2}, {"weight": 5})},
+        "8Mb/s",
+        ((1, 6e6), (2, 6e6), (3, 8e6)),
+        ("shares",),
+        ("htb", "pfifo"),
+    ),
+    Case(
+        "htb, borrowing",
+        "8 Mb/s, rates 1, 2 and 5, the last one sends 0.5 Mb/s",
+        _htb("8mbit", "rate 1mbit ceil 8mbit", "rate 2mbit ceil 8mbit", "rate 5mbit ceil 8mbit"),
+        {"scheduler": "scfq", "classes": _classes({"weight": 1}, {"weight": 2}, {"weight": 5})},
+        "8Mb/s",
+        ((1, 8e6), (2, 8e6), (3, 0.5e6)),
+        ("shares",),
+        ("htb", "pfifo"),
+    ),
+    Case(
+        "htb, priorities",
+        "4 Mb/s, prio 0 sends 1 Mb/s, prio 1 and 2 are overloaded",
+        _htb(
+            "4mbit",
+            "rate 8kbit ceil 4mbit prio 0 quantum 1514",
+            "rate 8kbit ceil 4mbit prio 1 quantum 1514",
+            "rate 8kbit ceil 4mbit prio 2 quantum 1514",
+        ),
+        {"scheduler": "priority", "classes": _classes({"level": 0}, {"level": 1}, {"level": 2})},
+        "4Mb/s",
+        ((1, 1e6), (2, 2e6), (3, 4e6)),
+        ("shares",),
+        ("htb", "pfifo"),
+    ),
+)
+
+
+def missing() -> str | None:
+    """Why this machine cannot be compared with, if so."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        return "network namespaces need Linux and root"
+    for program in ("unshare", "nsenter", "ip", "tc"):
+        if shutil.which(program) is None:
+            return f"there is no program `{program}`"
+    pair = ["unshare", "--net", "ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0"]
+    tried = subprocess.run(pair, capture_output=True, text=True, check=False)
+    return f"no virtual interfaces in namespaces here: {tried.stderr.strip()}" if tried.returncode else None
+
+
+class Namespace:
+    """A network namespace with a pair of interfaces, for the lifetime of a process in it."""
+
+    def __init__(self) -> None:
+        quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
+        self._holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
+        assert self._holder.stdout is not None
+        with self._holder.stdout as said:
+            said.readline()
+
+    def wire(self) -> None:
+        """Connect near0 with far0; datagrams to 10.9.0.2 leave by near0 and end behind far0."""
+        far = "02:00:00:00:00:02"
+        for words in (
+            "link add near0 type veth peer name far0",
+            f"link set far0 address {far} up",
+            "addr add 10.9.0.1/24 dev near0",
+            "link set near0 up",
+            f"neigh add 10.9.0.2 lladdr {far} dev near0 nud permanent",
+        ):
+            self.run("ip", *words.split())
+
+    def end(self) -> None:
+        """End it, and the interfaces in it."""
+        self._holder.kill()
+        self._holder.wait()
+
+    def within(self, *command: str) -> list[str]:
+        """Return the command line that runs a command in it."""
+        return ["nsenter", f"--net=/proc/{self._holder.pid}/ns/net", *command]
+
+    def run(self, *command: str) -> str:
+        """Run a command in it and return what it prints."""
+        ended = subprocess.run(self.within(*command), check=True, capture_output=True, text=True)
+        return ended.stdout
+
+    def tc(self, words: str) -> None:
+        """Run a command of `tc` on near0: object, verb, `dev near0`, and the rest."""
+        what, verb, *rest = words.split()
+        self.run("tc", what, verb, "dev", "near0", *rest)
+
+    def counters(self, what: str) -> dict[str, dict[str, int]]:
+        """Return bytes, packets, drops and backlog (packets) of all classes, or of all qdiscs, by handle."""
+        # As text: `tc -j` of some versions prints no JSON for the classes of HTB.
+        text = self.run("tc", "-s", what, "show", "dev", "near0")
+        return {
+            found[1]: dict(zip(_COUNTED, map(int, found.groups()[1:]), strict=True))
+            for found in _COUNTERS.finditer(text)
+        }
+
+
+@contextmanager
+def namespace() -> Iterator[Namespace]:
+    """Make a namespace with its interfaces, and end it."""
+    made = Namespace()
+    try:
+        made.wire()
+        yield made
+    finally:
+        made.end()
+
+
+def lacking() -> dict[str, str]:
+    """Return the disciplines that this kernel lacks, and what it says."""
+    found = {}
+    for name, options in WANTED.items():
+        with namespace() as inside:
+            words = ["tc", "qdisc", "add", "dev", "near0", "root", "handle", "1:", name, *options.split()]
+            tried = subprocess.run(inside.within(*words), capture_output=True, text=True, check=False)
+        if tried.returncode:
+            found[name] = f"this kernel says `{tried.stderr.splitlines()[0].rstrip('.')}`"
+    return found
+
+
+def compare(effort: Effort, lacks: Sequence[str] = ()) -> Iterator[Comparison]:
+    """Generate the comparisons with the kernel."""
+    runs, seconds = (RUNS, SECONDS) if effort.scale >= 1 else (2, 1.5)
+    for case in CASES:
+        if set(case.needs) & set(lacks):
+            continue
+        peer = [_by_kernel(case, seconds) for _ in range(runs)]
+        own = _by_perhop(case, seconds, effort)
+        for quantity in peer[0]:
+            unit, rule = _UNITS[quantity.partition(" of ")[0]]
+            yield Comparison(
+                PEER,
+                case.name,
+                case.case,
+                quantity,
+                unit,
+                estimate([row[quantity] for row in peer]),
+                "tc -s",
+                estimate(own[quantity]),
+                rule,
+            )
+
+
+_UNITS = {
+    "rate": ("kb/s", NEAR),
+    "loss": ("%", NEAR_PERCENT),
+    "queue": ("packets", ONE_PACKET),
+    "share": ("%", NEAR_PERCENT),
+}
+
+
+def _by_kernel(case: Case, seconds: float) -> dict[str, float]:
+    """Return the quantities of a case by the kernel's counters."""
+    with namespace() as inside:
+        for words in case.commands:
+            inside.tc(words)
+        flows = [(5000 + number, rate / 8 / COUNTED) for number, rate in case.flows]
+        # Headers of IP and UDP are 28 bytes.
+        load = json.dumps([flows, LENGTH - 28, seconds + WARMUP_S + 1])
+        sender = subprocess.Popen(
+            inside.within(sys.executable, "-c", _SEND, load), stdout=subprocess.PIPE, text=True
+        )
+        try:
+            assert sender.stdout is not None
+            sender.stdout.readline()
+            time.sleep(WARMUP_S)
+            what = "class" if "shares" in case.quantities else "qdisc"
+            before, began = inside.counters(what), time.monotonic()
+            waiting = []
+            while time.monotonic() < began + seconds:
+                time.sleep(0.1)
+                waiting.append(inside.counters("qdisc"))
+            after, ended = inside.counters(what), time.monotonic()
+        finally:
+            sender.kill()
+            sender.wait()
+            sender.stdout.close()
+    during = {
+        handle: {key: after[handle][key] - before[handle][key] for key in ("bytes", "packets", "drops")}
+        for handle in after
+    }
+    if "shares" in case.quantities:
+        sent = {number: during[f"1:{number}"]["bytes"] for number, _ in case.flows}
+        return {f"share of class {number}": 100 * one / sum(sent.values()) for number, one in sent.items()}
+    queue = "2:" if "2:" in after else "1:"
+    counted = during[queue]
+    return {
+        "rate": counted["bytes"] * 8 / (ended - began) / 1000,
+        "loss": 100 * counted["drops"] / (counted["packets"] + counted["drops"]),
+        "queue": sum(one[queue]["waiting"] for one in waiting) / len(waiting),
+    }
+
+
+def _by_perhop(case: Case, seconds: float, effort: Effort) -> dict[str, list[float]]:
+    """Return the same quantities of a simulation, one per replication."""
+    traffic = [
+        {
+            "name": f"class {number}",
+            "dscp": f"cs{number}",
+            "start-within": "20ms",
+            "source": {"cbr": {"rate": f"{rate:.0f}b/s", "packet": {"ip": f"{COUNTED}B"}}},
+        }
+        for number, rate in case.flows
+    ]
+    scenario = one_link(case.name, case.rate, dict(case.queueing), traffic)
+    scenario |= {
+        "duration": f"{seconds + WARMUP_S:g}s",
+        "measure": {"warmup": f"{WARMUP_S:g}s", "queues": [{"from": "a", "to": "b", "every": "100ms"}]},
+    }
+    results = simulate(scenario, effort)
+    rates = {number: of_class(results, f"class {number}", "throughput_bps") for number, _ in case.flows}
+    if "shares" in case.quantities:
+        totals = [sum(row) for row in zip(*rates.values(), strict=True)]
+        return {
+            f"share of class {number}": [100 * one / whole for one, whole in zip(got, totals, strict=True)]
+            for number, got in rates.items()
+        }
+    late = results.queues.filter(pl.col("time_s") > WARMUP_S)
+    return {
+        "rate": [one / 1000 for one in rates[0]],
+        "loss": of_class(results, "class 0", "dropped_percent"),
+        "queue": by_replication(late, lambda rows: float(rows["packets"].mean())),  # type: ignore[arg-type]
+    }
+
+
+def part(effort: Effort) -> Part:
+    """Return the comparisons with the kernel as a part of the page."""
+    title = "Linux"
+    about = (
+        f"Counters of `tc -s` on Linux {platform.release()}, in a network namespace, {RUNS} times for\n"
+        f"{SECONDS:g} s each. These numbers differ from run to run and from machine to machine."
+    )
+    why = missing()
+    if why:
+        return Part(PEER, title, about, skipped={"queueing disciplines": why})
+    lacks = lacking()
+    return Part(PEER, title, about, list(compare(effort, list(lacks))), lacks)

@@ -1,0 +1,164 @@
+"""The comparisons of `make fidelity`: theory in short runs, and the page that they make."""
+
+from __future__ import annotations
+
+import math
+import re
+import shutil
+import sys
+
+import pytest
+
+from conftest import ROOT
+
+sys.path.insert(0, str(ROOT))
+from fidelity import __main__ as command
+from fidelity import analytic, kernel, ns2, router
+from fidelity.comparison import BY_CHANCE, Comparison, Rule, Value, estimate
+from fidelity.document import Part, page
+from fidelity.reasons import reason
+from fidelity.simulating import QUICK
+
+PAGE = ROOT / "docs" / "fidelity.md"
+
+
+def compared(reference: Value, measured: Value, rule: Rule) -> Comparison:
+    return Comparison("analytic", "a queue", "a load", "delay", "ms", reference, "theory", measured, rule)
+
+
+def test_two_values_agree_within_chance_and_what_is_allowed_beside_it() -> None:
+    # Halves of 3 and 4 leave 5 open, a hundredth of the reference 1 more.
+    reference, rule = Value(100.0, 3.0), BY_CHANCE
+    assert compared(reference, Value(105.9, 4.0), rule).met
+    missed = compared(reference, Value(112.0, 4.0), rule)
+    assert not missed.met and missed.times_allowed == pytest.approx(2)
+    assert not compared(reference, Value(math.nan), rule).met
+    assert compared(Value(5.0), Value(5.0), Rule()).met
+    assert compared(Value(5.0), Value(5.1), Rule()).times_allowed == math.inf
+    at_most = Rule(absolute=1.0, bound="at most")
+    assert compared(Value(10.0), Value(2.0), at_most).met
+    assert not compared(Value(10.0), Value(11.5), at_most).met
+    assert str(rule) == "chance + 1 %" and str(Rule()) == "equal"
+    # Student's t of 2 degrees of freedom: 4.303 · 1 / √3.
+    assert estimate([1.0, 2.0, 3.0]).half == pytest.approx(2.484, abs=1e-3)
+
+
+@pytest.fixture(scope="module")
+def theory() -> list[Comparison]:
+    return list(analytic.compare(QUICK))
+
+
+def test_theory_holds_in_short_runs(theory: list[Comparison]) -> None:
+    """Of rows that chance decides one in twenty may be missed, and none by far."""
+    missed = [one for one in theory if not one.met]
+    assert len(missed) <= len(theory) / 20, missed
+    assert all(one.times_allowed < 2 for one in missed), missed
+    exact = [one for one in theory if not one.rule.chance]
+    assert len(exact) > 30 and all(one.met for one in exact)
+    assert {one.name for one in theory} >= {"M/M/1", "M/D/1", "M/M/1/K", "strict priority", "RED", "srTCM"}
+
+
+def test_another_law_would_be_missed(theory: list[Comparison]) -> None:
+    """Drops per p_b of the three laws are apart by far more than is allowed, and so are other rules."""
+    red = [one for one in theory if one.name == "RED"]
+    assert [round(one.reference.mean, 1) for one in red] == [2.0, 1.0, 0.7]
+    for one in red:
+        for other in red:
+            assert one is other or abs(one.measured.mean - other.reference.mean) > 4 * one.allowed
+    queue = next(one for one in theory if one.name == "M/D/1" and one.case == "load 0.9")
+    # With exponential sizes the packets would wait twice as long.
+    assert abs(queue.measured.mean - 8.0) > 4 * queue.allowed
+
+
+def test_the_page_has_misses_first_and_names_what_is_missing() -> None:
+    known = reason("rio", "ns-2.35 diffserv/dsredq.cc")
+    met, near, far = (compared(Value(10.0), Value(value), Rule(absolute=1.0)) for value in (10.5, 12.0, 30.0))
+    far = Comparison(**vars(far) | {"name": "far", "reason": known})
+    text = page(
+        [
+            Part("analytic", "Theory", "About theory.", [met, near, far]),
+            Part("ns-2", "ns-2", "About ns-2.", skipped={"RED": "there is no program `ns`"}),
+        ]
+    )
+    assert re.findall(r"^## (.*)$", text, flags=re.MULTILINE) == ["Misses", "Not compared", "Theory"]
+    rows = [line for line in text.splitlines() if line.startswith(("| far", "| a queue"))]
+    # Furthest first among the misses; then all, those met at the end.
+    assert [row.split(" | ")[4] for row in rows] == ["30", "12", "12", "30", "10.50"]
+    assert known.source in rows[0] and known.sentence.split("|")[0] in rows[0]
+    assert rows[1].endswith("| unknown |")
+    assert [row.split(" | ")[7] for row in rows[2:]] == ["**no**", "**no**", "yes"]
+    assert "| Theory | 3 | 1 | 2 |  |" in text
+    assert "- ns-2: RED: there is no program `ns`." in text
+
+
+def test_a_reason_is_one_of_the_named_ones() -> None:
+    with pytest.raises(LookupError):
+        reason("rio", "a book")
+    assert reason("tcp", "ns-2.35 tcp/tcp.cc, slowdown").sentence.endswith(".")
+
+
+def test_the_path_is_two_numbers_fitted_to_one_service_rate() -> None:
+    delays = router.delays()
+    assert len(delays) == 33
+    fitted = [one for one in delays if one.fitted]
+    assert {one.service_rate for one in fitted} == {"1450"} and len(fitted) == 7
+    # What is 5 ms and 3 µs a byte below the readings has that path; the other readings do not matter.
+    below = {one: [one.value - 5000 - 3 * one.frame] for one in fitted}
+    others = {one: [0.0] for one in delays if not one.fitted}
+    assert router.path_of(below | others) == pytest.approx((5000, 3))
+
+
+def test_readings_of_routers_that_are_missed_have_a_reason() -> None:
+    shown = list(router.compare_shown())
+    assert len(shown) > 90
+    assert [one for one in shown if not one.met and one.reason is None] == []
+    assert [one for one in shown if one.met and one.reason is not None] == []
+
+
+@pytest.mark.skipif(shutil.which("ns") is None, reason="there is no program `ns` (Debian's package ns2)")
+def test_red_is_as_in_ns2() -> None:
+    sent, dropped, queue = ns2._red(QUICK)
+    assert [one.unit for one in (sent, dropped, queue)] == ["packets/s", "%", "packets"]
+    for one in (sent, dropped, queue):
+        assert one.met and one.reference.half > 0 and one.measured.half > 0, one
+
+
+@pytest.mark.skipif(kernel.missing() is not None, reason=str(kernel.missing()))
+def test_a_fifo_of_the_kernel_drops_what_perhop_drops() -> None:
+    lacks = kernel.lacking()
+    assert set(lacks) < set(kernel.WANTED)
+    case = next(one for one in kernel.CASES if one.name == "tbf")
+    if set(case.needs) & set(lacks):
+        pytest.skip("this kernel has no tbf")
+    there = kernel._by_kernel(case, 1.0)
+    here = kernel._by_perhop(case, 1.0, QUICK)
+    assert set(there) == set(here) == {"rate", "loss", "queue"}
+    # Half of what comes is lost. A busy machine delays the sender, hence the width.
+    assert there["loss"] == pytest.approx(50, abs=5)
+    assert estimate(here["loss"]).mean == pytest.approx(50, abs=1)
+
+
+def test_a_peer_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    for made in (ns2.part(QUICK), kernel.part(QUICK)):
+        assert made.comparisons == () and len(made.skipped) == 1
+
+
+def test_the_page_in_the_documentation_is_one_of_these() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", text, flags=re.MULTILINE)
+    assert headings[0] == "Misses"
+    assert {"Theory", "Routers", "ns-2"} <= set(headings)
+    for title in ("Theory", "Routers", "ns-2", "Linux"):
+        row = re.search(rf"^\| {title} \| (\d+) \| (\d+) \| (\d+) \|", text, flags=re.MULTILINE)
+        assert row is not None
+        assert int(row[1]) == int(row[2]) + int(row[3])
+        assert len(re.findall(r"\| (?:yes|\*\*no\*\*) \|", _section(text, title))) == int(row[1])
+    assert "fidelity" in (ROOT / "docs" / "index.md").read_text().splitlines()
+    for file in ("README.md", "CONTRIBUTING.md"):
+        assert "docs/fidelity.md" in (ROOT / file).read_text(), file
+    assert set(command.PEERS) == {"analytic", "router", "ns-2", "kernel"}
+
+
+def _section(text: str, title: str) -> str:
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
