@@ -10,7 +10,7 @@ import polars as pl
 
 from fidelity.comparison import BY_CHANCE, Comparison, Rule, Value, estimate
 from fidelity.document import Part
-from fidelity.simulating import Effort, by_replication, of_class, one_link, simulate
+from fidelity.simulating import Effort, by_replication, mean_of, of_class, one_link, simulate
 
 PEER = "analytic"
 # Packets of 1000 IP bytes on average at 10 Mb/s.
@@ -187,7 +187,7 @@ def _buckets(effort: Effort) -> Iterator[Comparison]:
         "trTCM": {"two-rate-tcm": {"cir": "1Mb/s", "cbs": "15000B", "pir": "2Mb/s", "pbs": "40000B"}},
     }
     # Rate (b/s), burst (bytes) and colors of what a profile lets through.
-    profiles = {
+    profiles: dict[str, list[tuple[str, float, int, tuple[str, ...]]]] = {
         "token bucket": [("green", 1e6, 15_000, ("green",))],
         "srTCM": [("green", 1e6, 15_000, ("green",)), ("yellow", 0.0, 30_000, ("yellow",))],
         "trTCM": [("green", 1e6, 15_000, ("green",)), ("green and yellow", 2e6, 40_000, ("green", "yellow"))],
@@ -204,7 +204,9 @@ def _buckets(effort: Effort) -> Iterator[Comparison]:
         )
         scenario["policies"]["queue"]["conditioners"] = [conditioner]
         results = simulate(scenario | {"duration": f"{seconds}s"}, Effort(1, effort.scale))
-        counted = dict(results.colors.group_by("color").agg(pl.col("delivered_packets").sum()).iter_rows())
+        counted: dict[str, int] = {}
+        for color, packets in results.colors.select("color", "delivered_packets").iter_rows():
+            counted[color] = counted.get(color, 0) + packets
         for what, rate, burst, of in profiles[name]:
             passed = length * sum(counted.get(color, 0) for color in of)
             beyond = passed - rate / 8 * seconds
@@ -258,7 +260,7 @@ def _red(effort: Effort) -> Iterator[Comparison]:
         # The port's counters have no warm-up, the classes' have.
         lost = [value / 100 for value in of_class(results, "all", "dropped_percent")]
         late = results.queues.filter(pl.col("time_s") > warmup)
-        average = by_replication(late, lambda rows: float(rows["average"].mean()))  # type: ignore[arg-type]
+        average = by_replication(late, lambda rows: mean_of(rows, "average"))
         chances = [top * (one - least) / (most - least) for one in average]
         measured = estimate([drops / p for drops, p in zip(lost, chances, strict=True)])
         p = sum(chances) / len(chances)

@@ -25,7 +25,7 @@ import polars as pl
 
 from fidelity.comparison import Comparison, Rule, estimate
 from fidelity.document import Part
-from fidelity.simulating import Effort, by_replication, of_class, one_link, simulate
+from fidelity.simulating import Effort, by_replication, mean_of, of_class, one_link, simulate
 
 PEER = "kernel"
 RUNS, SECONDS, WARMUP_S = 3, 5.0, 0.5
@@ -333,24 +333,21 @@ def _by_kernel(case: Case, seconds: float) -> dict[str, float]:
         flows = [(5000 + number, rate / 8 / COUNTED) for number, rate in case.flows]
         # Headers of IP and UDP are 28 bytes.
         load = json.dumps([flows, LENGTH - 28, seconds + WARMUP_S + 1])
-        sender = subprocess.Popen(
-            inside.within(sys.executable, "-c", _SEND, load), stdout=subprocess.PIPE, text=True
-        )
-        try:
-            assert sender.stdout is not None
-            sender.stdout.readline()
-            time.sleep(WARMUP_S)
-            what = "class" if "shares" in case.quantities else "qdisc"
-            before, began = inside.counters(what), time.monotonic()
-            waiting = []
-            while time.monotonic() < began + seconds:
-                time.sleep(0.1)
-                waiting.append(inside.counters("qdisc"))
-            after, ended = inside.counters(what), time.monotonic()
-        finally:
-            sender.kill()
-            sender.wait()
-            sender.stdout.close()
+        command = inside.within(sys.executable, "-c", _SEND, load)
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as sender:
+            try:
+                assert sender.stdout is not None
+                sender.stdout.readline()
+                time.sleep(WARMUP_S)
+                what = "class" if "shares" in case.quantities else "qdisc"
+                before, began = inside.counters(what), time.monotonic()
+                waiting = []
+                while time.monotonic() < began + seconds:
+                    time.sleep(0.1)
+                    waiting.append(inside.counters("qdisc"))
+                after, ended = inside.counters(what), time.monotonic()
+            finally:
+                sender.kill()
     during = {
         handle: {key: after[handle][key] - before[handle][key] for key in ("bytes", "packets", "drops")}
         for handle in after
@@ -395,7 +392,7 @@ def _by_perhop(case: Case, seconds: float, effort: Effort) -> dict[str, list[flo
     return {
         "rate": [one / 1000 for one in rates[0]],
         "loss": of_class(results, "class 0", "dropped_percent"),
-        "queue": by_replication(late, lambda rows: float(rows["packets"].mean())),  # type: ignore[arg-type]
+        "queue": by_replication(late, lambda rows: mean_of(rows, "packets")),
     }
 
 

@@ -20,7 +20,7 @@ import perhop
 from fidelity.comparison import BY_CHANCE, Comparison, estimate
 from fidelity.document import Part
 from fidelity.reasons import Reason, reason
-from fidelity.simulating import SEED, Effort, by_replication, simulate
+from fidelity.simulating import SEED, Effort, by_replication, mean_of, simulate, sum_of
 from perhop.results import Results
 
 PEER = "ns-2"
@@ -56,7 +56,7 @@ def _by_ns2(script: Path, seeds: int, *arguments: object) -> list[Row]:
     """Return the numbers that a script prints with each seed."""
 
     def run(seed: int) -> Row:
-        command = ["ns", script, str(seed), *map(str, arguments)]
+        command = ["ns", str(script), str(seed), *map(str, arguments)]
         ended = subprocess.run(command, capture_output=True, text=True, check=True)
         return [float(word) for word in ended.stdout.split()]
 
@@ -136,11 +136,16 @@ def _queue(results: Results) -> list[float]:
     """Return the mean queue of the bottleneck in packets, per replication."""
     # Each precedence has a row with the packets of the whole queue.
     moments = results.queues.filter(pl.col("precedence") == 0)
-    return by_replication(moments, lambda rows: float(rows["packets"].mean()))  # type: ignore[arg-type]
+    return by_replication(moments, lambda rows: mean_of(rows, "packets"))
 
 
 def _ports(results: Results, value: Callable[[pl.DataFrame], float]) -> list[float]:
     return by_replication(results.ports.filter(pl.col("port") == "r1->r2"), value)
+
+
+def _dropped(rows: pl.DataFrame) -> float:
+    """Return the part that is dropped of what arrives, percent."""
+    return 100 * sum_of(rows, "dropped_packets") / sum_of(rows, "arrived_packets")
 
 
 def _red(effort: Effort) -> Iterator[Comparison]:
@@ -156,8 +161,8 @@ def _red(effort: Effort) -> Iterator[Comparison]:
     policy = {"queueing": {"classes": [{"name": "all", "buffer": {"red": red}}]}}
     many = _many(effort)
     results = simulate(_bottleneck("5Mb/s", policy, flows, seconds, warmup), many)
-    sent = _ports(results, lambda rows: rows["sent_packets"].sum() / (seconds - warmup))
-    lost = _ports(results, lambda rows: 100 * rows["dropped_packets"].sum() / rows["arrived_packets"].sum())
+    sent = _ports(results, lambda rows: sum_of(rows, "sent_packets") / (seconds - warmup))
+    lost = _ports(results, _dropped)
     own = [list(row) for row in zip(sent, lost, _queue(results), strict=True)]
     script = ROOT / "crates" / "perhop-sim" / "tests" / "ns2" / "red.tcl"
     peer = _by_ns2(script, many.replications, seconds, warmup)
@@ -205,13 +210,9 @@ def _dsred(kind: str, pairs: int, effort: Effort) -> Iterator[Comparison]:
     results = simulate(_bottleneck("10Mb/s", policy, flows, seconds, warmup), many)
 
     def lost(precedence: int) -> list[float]:
-        def percent(rows: pl.DataFrame) -> float:
-            of = rows.filter(pl.col("precedence") == precedence)
-            return 100 * of["dropped_packets"].sum() / of["arrived_packets"].sum()
+        return _ports(results, lambda rows: _dropped(rows.filter(pl.col("precedence") == precedence)))
 
-        return _ports(results, percent)
-
-    sent = _ports(results, lambda rows: rows["sent_packets"].sum() / (seconds - warmup))
+    sent = _ports(results, lambda rows: sum_of(rows, "sent_packets") / (seconds - warmup))
     columns = (sent, lost(0), lost(1), _queue(results))
     own = [list(row) for row in zip(*columns, strict=True)]
     script = Path(__file__).parent / "scripts" / "dsred.tcl"
@@ -251,7 +252,7 @@ def _study(rate: str, effort: Effort, *, plain: bool) -> Iterator[Comparison]:
 
     def each(kind: str) -> list[float]:
         rows = flows.filter(pl.col("class") == kind)
-        return by_replication(rows, lambda of: float(of["throughput_bps"].mean()) / 1000)  # type: ignore[arg-type]
+        return by_replication(rows, lambda of: mean_of(of, "throughput_bps") / 1000)
 
     own = [list(row) for row in zip(each("tcp"), each("udp"), strict=True)]
     sink, wait = ("TCPSink", "true") if plain else ("TCPSink/DelAck", "false")

@@ -47,14 +47,15 @@ class Reading:
             return 0.0
         # A part of a whole is a share: for those 2 points do, too.
         unit = self.values["unit"]
-        whole = self.values.get("whole", 1.0 if unit == "fraction" else 0.0) * FACTORS.get(unit, 1.0)
+        part_of = float(self.values.get("whole", 1.0 if unit == "fraction" else 0.0))
+        whole = part_of * FACTORS.get(unit, 1.0)
         return max(PERCENT / 100 * self.wanted, POINTS / 100 * whole)
 
     def meets(self, found: float | str) -> bool:
         """Whether a number is the router's."""
         value, kind = self.values["value"], self.values["kind"]
         if isinstance(found, str) or isinstance(value, str):
-            return found == value
+            return bool(found == value)
         if kind == "at-most":
             return found <= self.wanted + self.width
         if kind == "at-least":
@@ -228,9 +229,8 @@ def measured(reading: Reading) -> list[Any]:
     if field.startswith("goodput."):
         return [math.fsum(of_traffic(reading, "goodput_bps")) / reading.values.get("per", 1)]
     if field.startswith("goodput_share."):
-        return [
-            math.fsum(of_traffic(reading, "goodput_bps")) / results(reading.case).tcp["goodput_bps"].sum()
-        ]
+        every = float(results(reading.case).tcp["goodput_bps"].sum())
+        return [math.fsum(of_traffic(reading, "goodput_bps")) / every]
     if field.startswith("goodput_of_each."):
         return of_traffic(reading, "goodput_bps")
     if field.startswith("weight."):

@@ -11,7 +11,7 @@ import csv
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -32,6 +32,7 @@ RING: dict[str, Any] = {}
 # The readings that the path is fitted to.
 FITTED = ("A1", "1450")
 COLUMNS = {"owd_mean": "delay_mean_s", "ipdv_mean": "ipdv_mean_abs_s"}
+BOUNDS: dict[str, Literal["at most", "at least"]] = {"at-most": "at most", "at-least": "at least"}
 # Ethernet header and FCS, which the frame sizes count.
 ETHERNET_BYTES = 18
 
@@ -141,7 +142,6 @@ def compare_shown() -> Iterator[Comparison]:
 
 def _shown(reading: Reading, found: float) -> Comparison:
     values, case = reading.values, CASES[reading.case]
-    bound = {"at-most": "at most", "at-least": "at least"}.get(values["kind"])
     what = "" if values["kind"] == "configured" else "5 % or 2 points"
     return Comparison(
         PEER,
@@ -152,7 +152,7 @@ def _shown(reading: Reading, found: float) -> Comparison:
         Value(reading.wanted),
         case["source"],
         Value(found),
-        Rule(absolute=reading.width, what=what, bound=bound),  # type: ignore[arg-type]
+        Rule(absolute=reading.width, what=what, bound=BOUNDS.get(values["kind"])),
         reason("router readings", case["source"]) if values.get("departs") else None,
     )
 

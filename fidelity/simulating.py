@@ -62,3 +62,13 @@ def by_replication(table: pl.DataFrame, value: Callable[[pl.DataFrame], float]) 
     """Return what `value` makes of the rows of each replication."""
     numbers = sorted(table["replication"].unique().to_list())
     return [float(value(table.filter(pl.col("replication") == number))) for number in numbers]
+
+
+def mean_of(rows: pl.DataFrame, column: str) -> float:
+    """Return the mean of a column of numbers."""
+    return float(rows[column].cast(pl.Float64).to_numpy().mean())
+
+
+def sum_of(rows: pl.DataFrame, column: str) -> float:
+    """Return the sum of a column of numbers."""
+    return float(rows[column].cast(pl.Float64).to_numpy().sum())

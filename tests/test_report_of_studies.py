@@ -38,7 +38,11 @@ def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
     known = set(re.findall(r'id="(picture-\d+)"', text))
     assert set(re.findall(r'data-like="(picture-\d+)"', text)) <= known
     for study in identifiers():
-        assert f'<article id="{study}">' in text
+        article = text.partition(f'<article id="{study}">')[2].partition("</article>")[0]
+        assert "claims hold" in article
+        # Verdicts with a scale: how far the figures are from the published ones.
+        assert "figures within 10 %" in article and "Errors: how many figures" in article
+    assert '<span class="verdict partly">partly</span>' in text
 
 
 @needs_chromium
