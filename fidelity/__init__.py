@@ -1,11 +1,11 @@
 """perhop beside every peer that is installed: `make fidelity`, which writes docs/fidelity.md.
 
-comparison   a quantity measured by perhop and by its reference, and the rule by which the two agree
-reasons      the named reasons of docs/deviations.toml
-simulating   scenarios made here, and means of replications with their intervals
-analytic     queueing theory, shares, buckets, RED's drop rates
-ns2          ns-2 and its DiffServ module
-kernel       queueing disciplines of Linux in a network namespace
-router       what real routers were seen to do: tests/readings
-document     the page
+comparison: a quantity measured by perhop and by its reference, and the rule by which the two agree.
+reasons: the named reasons of docs/deviations.toml.
+simulating: scenarios made here, and means of replications.
+analytic: queueing theory, shares, buckets, RED's drop rates.
+ns2: ns-2 and its DiffServ module.
+namespace, kernel: queueing disciplines of Linux in a network namespace.
+readings, router: what real routers were seen to do (tests/readings).
+document: the page.
 """
