@@ -8,7 +8,7 @@ highest service rate and then hold for all others: two numbers, least squares.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -29,6 +29,7 @@ SCENARIO = ROOT / "studies" / "ef-star" / "star.perhop.yaml"
 SOURCE = "Andreozzi 2001, figure {}, read off the plot"
 # What the ring of this router is, as changes of the scenario: the one place to change it.
 RING: dict[str, Any] = {}
+READ = "reading error"
 # The readings that the path is fitted to.
 FITTED = ("A1", "1450")
 COLUMNS = {"owd_mean": "delay_mean_s", "ipdv_mean": "ipdv_mean_abs_s"}
@@ -113,7 +114,7 @@ def compare_delays(effort: Effort) -> Iterator[Comparison]:
             Value(one.value),
             SOURCE.format(one.figure),
             measured,
-            Rule(chance=True, absolute=one.reading_error, what="reading error"),
+            Rule(chance=True, absolute=one.reading_error, what=READ),
         )
 
 
@@ -159,10 +160,18 @@ def _shown(reading: Reading, found: float) -> Comparison:
 
 def part(effort: Effort) -> Part:
     """Return the comparisons with routers as a part of the page."""
+    found = list(compare(effort))
     about = (
         "Delays are those of the testbed of `studies/ef-star`, read off plots to about 2 % of full scale\n"
         "(`tests/readings/ef-router.csv`). What the path adds to the router is a constant and a time for\n"
         "each byte of a frame: fitted to the seven readings at 1450 kb/s, and added to all. Counters and\n"
         "settings are those of `tests/readings/routers-show.toml`, beside one run each."
     )
-    return Part(PEER, "Routers", about, list(compare(effort)))
+    return Part(PEER, "Routers", f"{about}\n{_distances(found)}", found)
+
+
+def _distances(found: Sequence[Comparison]) -> str:
+    """Say how many of the delays that were read off plots are how many reading errors away."""
+    read = [one.distance / one.rule.absolute for one in found if one.rule.what == READ]
+    near = ", ".join(f"{sum(one <= limit for one in read)} within {limit}" for limit in (1, 2, 5, 10))
+    return f"Of {len(read)} delays {near} reading errors."

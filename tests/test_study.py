@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 from conftest import SCENARIO, Command, files_in, leftovers
-from perhop.errors import InvalidInputError
-from perhop.study import find
+from perhop.errors import InvalidInputError, UnreadableFileError
+from perhop.shape import require
+from perhop.study import find, stored
 from perhop.study import run as run_study
 
 # The link carries 2 Mb/s. Offered 800 kb/s, it loses nothing; offered 4 Mb/s, half.
@@ -220,6 +221,7 @@ def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) 
     plain = perhop("study", "run", study, "--no-sensitivity")
     assert plain.code == 4
     assert "PARTLY" in plain.out and "3 claims: 2 met, 1 met in part" in plain.out
+    assert "4 a claim is not met, or only in part" in perhop("study", "run", "--help").out
     assert perhop("report", saved, "-o", "page.html").code == 0
     page = (study.parent / "page.html").read_text()
     assert '<span class="verdict partly">partly</span>' in page and "hold in part" in page
@@ -257,6 +259,19 @@ def test_how_far_figures_are_from_published_ones(perhop: Command, study: Path) -
     assert perhop("report", study.parent / "out" / "slow", "-o", "page.html").code == 0
     page = (study.parent / "page.html").read_text()
     assert "within the reading error" in page and "<b>0 / 2</b>" in page
+
+
+def test_studies_saved_before_parts_and_errors_are_read(perhop: Command, study: Path) -> None:
+    perhop("study", "run", study, "--no-sensitivity", "-o", "out", "-q")
+    found = json.loads((study.parent / "out" / "slow" / "study.json").read_text())
+    require(Path("study.json"), found, stored._SHAPE)
+    del found["errors"]
+    for claim in found["claims"]:
+        del claim["parts"]
+    require(Path("study.json"), found, stored._SHAPE)
+    found["claims"][0]["verdict"] = "mostly"
+    with pytest.raises(UnreadableFileError, match="mostly"):
+        require(Path("study.json"), found, stored._SHAPE)
 
 
 def test_a_reading_error_is_above_0(perhop: Command, study: Path) -> None:

@@ -191,6 +191,8 @@ Examples:
   perhop study run mred-af --only 2 --only 11 --replications 3
   perhop study run --all -o results
   perhop study run mred-af --json > mred-af.json
+
+Exit codes: 0 every claim is met, 4 a claim is not met, or only in part
 """
 
 STUDY_LIVE = """\
