@@ -318,7 +318,7 @@ def part(effort: Effort) -> Part:
     """Return the comparisons with the kernel as a part of the page."""
     title = "Linux"
     about = (
-        f"Counters of `tc -s` on Linux {platform.release()}, in a network namespace, {RUNS} times for\n"
+        f"Counters of `tc -s` on Linux {platform.release().partition('-')[0]}, in a network namespace, {RUNS} times for\n"
         f"{SECONDS:g} s each. These numbers differ from run to run and from machine to machine."
     )
     why = missing()
