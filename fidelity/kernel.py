@@ -317,9 +317,10 @@ def _by_perhop(case: Case, seconds: float, effort: Effort) -> dict[str, list[flo
 def part(effort: Effort) -> Part:
     """Return the comparisons with the kernel as a part of the page."""
     title = "Linux"
+    release = platform.release().partition("-")[0]
     about = (
-        f"Counters of `tc -s` on Linux {platform.release().partition('-')[0]}, in a network namespace, {RUNS} times for\n"
-        f"{SECONDS:g} s each. These numbers differ from run to run and from machine to machine."
+        f"Counters of `tc -s` on Linux {release}, in a network namespace, {RUNS} times for {SECONDS:g} s.\n"
+        "These numbers differ from run to run and from machine to machine."
     )
     why = missing()
     if why:
