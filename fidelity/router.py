@@ -1,91 +1,28 @@
 """perhop beside real routers: what they printed, and the delays of one that were read off plots.
 
-Delays are those of the testbed of studies/ef-star. Between the sender and the receiver there is more than the
-router: a constant, and further links, whose time grows with the frame. Both are fitted to the readings at the
-highest service rate and then hold for all others: two numbers, least squares.
+The delays are those of studies/ef-star: its scenario holds the path of the readings, with two numbers fitted
+to the seven at the highest service rate.
 """
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
-import numpy as np
-
-import perhop
 from fidelity.comparison import Comparison, Rule, Value, estimate
 from fidelity.document import Part
 from fidelity.readings import CASES, READINGS, Reading, found_by_perhop
 from fidelity.reasons import reason
-from fidelity.simulating import SEED, Effort, of_class
+from fidelity.simulating import SEED, Effort
+from perhop.study import find
 
 PEER = "router"
-ROOT = Path(__file__).parents[1]
-FILE = ROOT / "tests" / "readings" / "ef-router.csv"
-SCENARIO = ROOT / "studies" / "ef-star" / "star.perhop.yaml"
-SOURCE = "Andreozzi 2001, figure {}, read off the plot"
-# What the ring of this router is, as changes of the scenario: the one place to change it.
-RING: dict[str, Any] = {}
+STUDY = "ef-star"
+TABLES = {"router-wfq": "figure A.1", "router-priority": "figure A.3"}
+SOURCE = "Andreozzi 2001, {}, read off the plot"
+QUANTITIES = {"router_delay_ms": "delay, mean", "router_ipdv_ms": "IPDV, mean of the size"}
 READ = "reading error"
-# The readings that the path is fitted to.
-FITTED = ("A1", "1450")
-COLUMNS = {"owd_mean": "delay_mean_s", "ipdv_mean": "ipdv_mean_abs_s"}
 BOUNDS: dict[str, Literal["at most", "at least"]] = {"at-most": "at most", "at-least": "at least"}
-# Ethernet header and FCS, which the frame sizes count.
-ETHERNET_BYTES = 18
-
-
-@dataclass(frozen=True)
-class Delay:
-    """A delay of the router, read off a plot; microseconds."""
-
-    figure: str
-    scheduler: str
-    service_rate: str
-    frame: int
-    best_effort: str
-    metric: str
-    value: float
-    reading_error: float
-
-    @property
-    def fitted(self) -> bool:
-        """Whether the path is fitted to it."""
-        return (self.figure, self.service_rate) == FITTED
-
-    def changes(self) -> dict[str, Any]:
-        """Return the changes of the scenario for it."""
-        rate = ["no bandwidth", "no queue-limit", "priority 300"]
-        if self.scheduler == "wfq":
-            rate = [f"bandwidth {self.service_rate}"]
-        return {
-            "traffic.ef.source.cbr.packet.ip": f"{self.frame - ETHERNET_BYTES}B",
-            "traffic.be.source.cbr.packet.payload": f"{self.best_effort}B",
-            "routers.star.configuration.add": ["policy-map wan", "class ef", *rate],
-            **RING,
-        }
-
-
-def delays() -> list[Delay]:
-    """Return the delays that were read off plots."""
-    with FILE.open(encoding="utf-8", newline="") as lines:
-        rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-        return [
-            Delay(
-                row["figure"],
-                row["scheduler"],
-                row["ef_bw_kbps"],
-                int(row["ef_frame_bytes"]),
-                row["be_bytes"],
-                row["metric"],
-                float(row["value"]),
-                float(row["reading_error"]),
-            )
-            for row in rows
-        ]
 
 
 def compare(effort: Effort) -> Iterator[Comparison]:
@@ -96,40 +33,25 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 
 def compare_delays(effort: Effort) -> Iterator[Comparison]:
     """Generate the comparisons with delays."""
-    wanted = delays()
-    found = {one: _simulated(one, effort) for one in wanted}
-    constant, slope = path_of(found)
-    for one, samples in found.items():
-        added = constant + slope * one.frame if one.metric == "owd_mean" else 0.0
-        measured = estimate([sample + added for sample in samples])
-        fit = "; the path is fitted to it" if one.fitted else ""
-        case = f"EF {one.frame} B, best effort {one.best_effort} B"
-        case += f", {one.service_rate} kb/s for EF" if one.service_rate else ", strict priority"
-        yield Comparison(
-            PEER,
-            "ef-star's router",
-            case + fit,
-            "delay, mean" if one.metric == "owd_mean" else "IPDV, mean of the size",
-            "µs",
-            Value(one.value),
-            SOURCE.format(one.figure),
-            measured,
-            Rule(chance=True, absolute=one.reading_error, what=READ),
-        )
-
-
-def path_of(found: Mapping[Delay, list[float]]) -> tuple[float, float]:
-    """Return what the path adds: a constant in µs, and µs for each byte of an EF frame; least squares."""
-    pairs = [(one.frame, one.value - float(np.mean(samples))) for one, samples in found.items() if one.fitted]
-    slope, constant = np.polyfit([frame for frame, _ in pairs], [left for _, left in pairs], 1)
-    return float(constant), float(slope)
-
-
-def _simulated(one: Delay, effort: Effort) -> list[float]:
-    """Return the simulated value of a delay in µs, one per replication."""
-    scenario = perhop.Scenario.load(SCENARIO, one.changes())
-    results = scenario.run(seed=SEED, replications=effort.replications)
-    return [1e6 * value for value in of_class(results, "ef", COLUMNS[one.metric])]
+    study = find(STUDY)
+    for table in study.tables:
+        if table.id not in TABLES:
+            continue
+        for case in table.cases:
+            results = study.scenario(case.name).run(seed=SEED, replications=effort.replications)
+            for published in study.figures_of(table, case):
+                samples = getattr(study.measures, published.metric)(results, published.case)
+                yield Comparison(
+                    PEER,
+                    "ef-star's router",
+                    ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in published.case.items()),
+                    QUANTITIES[published.metric],
+                    published.unit,
+                    Value(published.value),
+                    SOURCE.format(TABLES[table.id]),
+                    estimate(samples),
+                    Rule(chance=True, absolute=published.reading_error or 0.0, what=READ),
+                )
 
 
 def compare_shown() -> Iterator[Comparison]:
@@ -162,10 +84,10 @@ def part(effort: Effort) -> Part:
     """Return the comparisons with routers as a part of the page."""
     found = list(compare(effort))
     about = (
-        "Delays are those of the testbed of `studies/ef-star`, read off plots to about 2 % of full scale\n"
-        "(`tests/readings/ef-router.csv`). What the path adds to the router is a constant and a time for\n"
-        "each byte of a frame: fitted to the seven readings at 1450 kb/s, and added to all. Counters and\n"
-        "settings are those of `tests/readings/routers-show.toml`, beside one run each."
+        "Delays are those of the testbed of `studies/ef-star`, read off plots to about 2 % of full scale.\n"
+        "What the path adds to the router is a constant and a time for each byte of a frame: fitted to the\n"
+        "seven readings at 1450 kb/s, and added to all. Counters and settings are those of\n"
+        "`tests/readings/routers-show.toml`, beside one run each."
     )
     return Part(PEER, "Routers", f"{about}\n{_distances(found)}", found)
 

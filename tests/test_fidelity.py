@@ -97,17 +97,6 @@ def test_a_reason_is_one_of_the_named_ones() -> None:
     assert reason("tcp", "ns-2.35 tcp/tcp.cc, slowdown").sentence.endswith(".")
 
 
-def test_the_path_is_two_numbers_fitted_to_one_service_rate() -> None:
-    delays = router.delays()
-    assert len(delays) == 33
-    fitted = [one for one in delays if one.fitted]
-    assert {one.service_rate for one in fitted} == {"1450"} and len(fitted) == 7
-    # What is 5 ms and 3 µs a byte below the readings has that path; the other readings do not matter.
-    below = {one: [one.value - 5000 - 3 * one.frame] for one in fitted}
-    others = {one: [0.0] for one in delays if not one.fitted}
-    assert router.path_of(below | others) == pytest.approx((5000, 3))
-
-
 def test_readings_of_routers_that_are_missed_have_a_reason() -> None:
     shown = list(router.compare_shown())
     assert len(shown) > 90
