@@ -20,7 +20,7 @@ mod fluid;
 mod wire;
 
 const LONGEST: u32 = 1500;
-const ALL: [SchedulerConfig; 8] = [
+const ALL: [SchedulerConfig; 9] = [
     SchedulerConfig::Fifo,
     SchedulerConfig::Priority,
     SchedulerConfig::Wrr,
@@ -29,6 +29,7 @@ const ALL: [SchedulerConfig; 8] = [
     SchedulerConfig::Wfq,
     SchedulerConfig::Wf2qPlus,
     SchedulerConfig::ThreeParameter,
+    SchedulerConfig::Cbq,
 ];
 
 #[derive(Debug, Arbitrary)]
@@ -51,6 +52,8 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
             let minimum = Some(Rate::from_bits_per_second((400_000.0 * weight) as u64));
             ShareConfig { minimum, weight: Some(weight), ..Default::default() }
         }
+        // The wire does not rest where every class may borrow.
+        SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
         _ => ShareConfig { weight: Some(weight), ..Default::default() },
     }
 }

@@ -23,10 +23,12 @@ def minimum_of(config: ClassConfig) -> float:
 
 
 def weight_of(config: ClassConfig) -> float:
-    """Return the weight of a class among its siblings: its bandwidth, quantum or plain weight."""
+    """Return the weight of a class among its siblings: its bandwidth, quantum, fraction or plain weight."""
     share: Mapping[str, Any] = config.get("share") or {}
     if share.get("minimum"):
         return float(share.get("weight") or 1.0)
+    if share.get("fraction"):
+        return float(share["fraction"])
     written = share.get("bandwidth") or share.get("quantum") or share.get("weight")
     found = quantity(str(written)) if written else None
     return found[0] if found else 1.0

@@ -4,7 +4,7 @@ use perhop_qos::accounting::Accounting;
 use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig, WireConfig};
 use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
-use perhop_qos::scheduler::CapConfig;
+use perhop_qos::scheduler::{CapConfig, SchedulerConfig};
 use perhop_qos::units::QueueSize;
 
 use crate::arrival::Arrival;
@@ -52,7 +52,7 @@ impl Port<'_> {
             None => walk.leaf(0, above.whole()),
             Some(config) => walk.node(config, 0, &above),
         }
-        if self.queueing.is_some_and(|config| !has_shaper(config)) {
+        if self.queueing.is_some_and(|config| !may_hold_back(config)) {
             walk.rest(&above);
         }
         bounds
@@ -121,8 +121,10 @@ fn any(config: &QueueingConfig, holds: &impl Fn(&ClassConfig) -> bool) -> bool {
     config.classes.iter().any(|class| holds(class) || inside(class))
 }
 
-fn has_shaper(config: &QueueingConfig) -> bool {
-    any(config, &|class| class.shape.is_some())
+/// Whether the wire may rest beside a packet.
+fn may_hold_back(config: &QueueingConfig) -> bool {
+    let is_cbq = |config: &QueueingConfig| config.scheduler == SchedulerConfig::Cbq;
+    is_cbq(config) || any(config, &|class| class.shape.is_some() || class.queueing.as_ref().is_some_and(is_cbq))
 }
 
 /// Whether packets may pass a policer beyond its rate, while nothing else waits.
@@ -138,6 +140,10 @@ fn queues_of(class: &ClassConfig) -> usize {
 fn cap_curve(cap: &CapConfig) -> Arrival {
     Arrival::token_bucket(cap.burst.as_bytes() as f64, cap.rate.as_bits_per_second() as f64 / 8.0)
 }
+
+/// Why a class of CBQ has no guarantee.
+const NO_BOUND_FOR_CBQ: &str =
+    "cbq holds a class back by an average of what it used: no bound of that is known here";
 
 /// The walk through the schedulers of a port, from the wire inwards.
 struct Walk<'a, 'b> {
@@ -161,7 +167,7 @@ impl<'a> Walk<'a, '_> {
         let children: Vec<Child> = active.iter().map(|one| one.child.clone()).collect();
         // Levels from the first on: the delays of those above say what they bring below.
         let mut order: Vec<usize> = (0..active.len()).collect();
-        if config.scheduler == perhop_qos::scheduler::SchedulerConfig::Priority {
+        if config.scheduler == SchedulerConfig::Priority {
             order.sort_by_key(|index| {
                 let place =
                     config.classes.iter().position(|class| std::ptr::eq(class, children[*index].class));
@@ -171,7 +177,8 @@ impl<'a> Walk<'a, '_> {
         for (rank, index) in order.iter().enumerate() {
             let ranks = (&order[..rank], &order[rank + 1..]);
             let scheduled = self.scheduled(config, above, &active, &children, *index, ranks);
-            self.class(&active[*index], scheduled, above, active.len() == 1);
+            let is_alone = active.len() == 1 && config.scheduler != SchedulerConfig::Cbq;
+            self.class(&active[*index], scheduled, above, is_alone);
         }
     }
 
@@ -196,8 +203,8 @@ impl<'a> Walk<'a, '_> {
         index: usize,
         (before, below): (&[usize], &[usize]),
     ) -> Guarantee {
-        use perhop_qos::scheduler::SchedulerConfig as Scheduler;
-        if children.len() == 1 {
+        use SchedulerConfig as Scheduler;
+        if children.len() == 1 && config.scheduler != Scheduler::Cbq {
             return above.whole();
         }
         match config.scheduler {
@@ -212,6 +219,7 @@ impl<'a> Walk<'a, '_> {
             Scheduler::Wfq => schedule::fluid(above, children, index, &config.classes, Rule::Wfq),
             Scheduler::Wf2qPlus => schedule::fluid(above, children, index, &config.classes, Rule::Wf2qPlus),
             Scheduler::ThreeParameter => schedule::minimum(above, children, index),
+            Scheduler::Cbq => Guarantee::none(above.counted, NO_BOUND_FOR_CBQ),
         }
     }
 

@@ -212,6 +212,15 @@ fn sure(queueing: &QueueingConfig, rate: Rate, limits: &[Option<Rate>]) -> Vec<f
             };
             classes.iter().map(own).collect()
         }
+        // Allotments are parts of the wire's rate; where they are more than that, each gets its part of them.
+        SchedulerConfig::Cbq => {
+            let own = |class: &ClassConfig| {
+                let bandwidth = class.share.bandwidth.map(|rate| rate.as_bits_per_second() as f64);
+                bandwidth.or(class.share.fraction.map(|fraction| fraction * rate)).unwrap_or(0.0)
+            };
+            let total: f64 = classes.iter().map(own).sum();
+            classes.iter().map(|class| own(class) * (rate / total.max(f64::MIN_POSITIVE)).min(1.0)).collect()
+        }
         _ => {
             let total: f64 = classes.iter().map(|class| weight(&class.share)).sum();
             classes.iter().map(|class| rate * weight(&class.share) / total.max(f64::MIN_POSITIVE)).collect()

@@ -17,7 +17,7 @@ const LONGEST: u32 = 1500;
 
 const FAIR: [SchedulerConfig; 4] =
     [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wfq, SchedulerConfig::Wf2qPlus];
-const ALL: [SchedulerConfig; 8] = [
+const ALL: [SchedulerConfig; 9] = [
     SchedulerConfig::Fifo,
     SchedulerConfig::Priority,
     SchedulerConfig::Wrr,
@@ -26,6 +26,7 @@ const ALL: [SchedulerConfig; 8] = [
     SchedulerConfig::Wfq,
     SchedulerConfig::Wf2qPlus,
     SchedulerConfig::ThreeParameter,
+    SchedulerConfig::Cbq,
 ];
 
 /// The share of a class with this weight under `scheduler`, where a DRR quantum of 500 B is a weight of 1. A
@@ -40,6 +41,7 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
             let minimum = Some(Rate::from_bits_per_second((400_000.0 * weight) as u64));
             ShareConfig { minimum, weight: Some(weight), ..Default::default() }
         }
+        SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
         _ => ShareConfig { weight: Some(weight), ..Default::default() },
     }
 }

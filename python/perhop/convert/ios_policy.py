@@ -147,11 +147,24 @@ class Writer:
             self.remarks.append(Remark(common, where, "IOS limits each queue"))
         if scheduler == "priority":
             return self._under_priority(classes, where)
-        if scheduler in {"wrr", "drr", "wfq", "wf2q-plus"}:
+        if scheduler in {"wrr", "drr", "wfq", "wf2q-plus", "cbq"}:
             self.remarks.append(Remark(
                 f"scheduler {scheduler}", where,
                 "IOS shares by its own scheduler, which perhop has as scfq or three-parameter"))  # fmt: skip
+        if scheduler == "cbq":
+            classes = [self._without_links(one, where) for one in classes]
         return [Class(one["name"], one.get("match"), queue=one) for one in _with_ratios(classes)]
+
+    def _without_links(self, one: dict[str, Any], where: str) -> dict[str, Any]:
+        """Return a class of CBQ with its allotment alone."""
+        share = dict(one.get("share") or {})
+        for key in ("level", "borrow", "max-idle", "extra-delay"):
+            if key in share:
+                said = f"{key} {share.pop(key)} of cbq".lower()
+                self.remarks.append(Remark(said, f"{where}, class {one['name']}", "IOS shares no links"))
+        if "fraction" in share:
+            share = {"weight": round(100 * share["fraction"], 6)}
+        return {**one, "share": share}
 
     def _under_priority(self, classes: list[Any], where: str) -> list[Class]:
         found: list[Class] = []

@@ -139,6 +139,11 @@ class Tree:
                 inside.where, f"scheduler {scheduler}",
                 "HTB serves guaranteed rates first and shares what is left by quanta, in turns (DRR)",
             )  # fmt: skip
+        if scheduler == "cbq":
+            self._say(
+                inside.where, "link sharing of cbq",
+                "HTB lends by rates, without levels, idle time that is saved up, and extra delay",
+            )  # fmt: skip
         if len(classes) > 1 and inside.parent != 1:
             self._say(
                 inside.where, "classes that share inside a class",
@@ -158,6 +163,8 @@ class Tree:
             if share.get("minimum"):
                 return round(bits_per_second(share["minimum"]))
             return max(inside.rate_bps // _LEAST_PART, 1)
+        if share.get("fraction"):
+            return max(round(inside.rate_bps * share["fraction"]), 1)
         if share.get("bandwidth"):
             return max(round(bits_per_second(share["bandwidth"])), 1)
         if len(classes) == 1:
@@ -186,6 +193,8 @@ class Tree:
         shape = one.get("shape")
         bursts = ""
         quantum = min(round(quantum * inside.scale), _MOST_QUANTUM)
+        if (one.get("share") or {}).get("borrow") is False:
+            ceil = min(rate, ceil)
         if shape:
             ceil = min(self._shaped(shape, where), ceil) if inside.parent != 1 else self._shaped(shape, where)
             rate = min(rate, ceil)

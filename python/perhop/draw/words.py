@@ -29,6 +29,7 @@ _SCHEDULERS = {
     "wfq": "WFQ",
     "wf2q-plus": "WF²Q+",
     "three-parameter": "minimum and excess",
+    "cbq": "CBQ",
 }
 
 
@@ -41,6 +42,8 @@ def scheduler(config: object) -> str:
 def queueing(config: QueueingConfig) -> list[tuple[str, str]]:
     """Return lines about a scheduler and what its queues hold together, each with the role of its color."""
     lines = [(scheduler(config["scheduler"]), "muted")]
+    if sharing := config.get("link-sharing"):
+        lines.append((values(sharing), "muted"))
     if limit := config.get("limit"):
         lines.append((f"at most {quantity(limit)} in all", "muted"))
     return lines

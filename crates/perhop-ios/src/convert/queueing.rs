@@ -206,6 +206,7 @@ impl Context<'_> {
                             .find(|limit| limit.level == level && self.platform.profile.is_hierarchical())
                             .map(|limit| queue_size(limit.limit)),
                         classes: queues,
+                        ..QueueingConfig::default()
                     }),
                     ..ClassConfig::default()
                 }),

@@ -17,7 +17,7 @@ use crate::policer::PoliceConfig;
 use crate::queue::{FairQueueingConfig, PrecedenceSource};
 use crate::random::Streams;
 use crate::ring::RingConfig;
-use crate::scheduler::{SchedulerConfig, ShapeConfig, ShareConfig};
+use crate::scheduler::{LinkSharingConfig, SchedulerConfig, ShapeConfig, ShareConfig};
 use crate::{ConfigError, QueueSize, Rate};
 
 /// What one interface does with the packets that enter or leave by it.
@@ -48,6 +48,9 @@ pub struct QueueingConfig {
     /// Who is served next.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
+    /// How it shares the wire, for an outermost `cbq`; without it, by the formal guideline and in weighted turns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link_sharing: Option<LinkSharingConfig>,
     /// What its queues hold at most together, those of inner classes included; a packet that finds them full
     /// is dropped. Without it, each queue has its own limit alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,6 +111,12 @@ pub struct ClassConfig {
 }
 
 impl ClassConfig {
+    /// The classes inside this one, where it stands under a scheduler `above` that looks at all of them itself:
+    /// `cbq` inside `cbq` is one scheduler with a tree of allotments.
+    pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
+        let is_cbq = |scheduler| scheduler == SchedulerConfig::Cbq;
+        self.queueing.as_ref().filter(|inner| is_cbq(above) && is_cbq(inner.scheduler))
+    }
     /// Whether `property` is one of it, or of a class inside it.
     pub(crate) fn holds(&self, property: fn(&ClassConfig) -> bool) -> bool {
         let mut inside = self.queueing.iter().flat_map(|queueing| &queueing.classes);

@@ -1,6 +1,7 @@
 //! [`AnyScheduler`]: a scheduler of any kind, built from its configuration.
 
-use super::config::SchedulerConfig;
+use super::cbq::Cbq;
+use super::config::{LinkSharingConfig, SchedulerConfig};
 use super::contract::Scheduler;
 use super::drr::Drr;
 use super::fifo::Fifo;
@@ -10,7 +11,7 @@ use super::three_parameter::ThreeParameter;
 use super::wf2q_plus::Wf2qPlus;
 use super::wfq::Wfq;
 use super::wrr::Wrr;
-use crate::policy::ClassConfig;
+use crate::policy::{ClassConfig, QueueingConfig};
 use crate::{ConfigError, Rate, Time};
 
 /// A scheduler of any kind: stored by value, dispatched by one `match`.
@@ -32,6 +33,8 @@ pub enum AnyScheduler {
     Wf2qPlus(Wf2qPlus),
     /// See [`ThreeParameter`].
     ThreeParameter(Box<ThreeParameter>),
+    /// See [`Cbq`].
+    Cbq(Box<Cbq>),
 }
 
 impl SchedulerConfig {
@@ -51,7 +54,27 @@ impl SchedulerConfig {
             SchedulerConfig::ThreeParameter => {
                 AnyScheduler::ThreeParameter(Box::new(ThreeParameter::build(classes)?))
             }
+            SchedulerConfig::Cbq => {
+                AnyScheduler::Cbq(Box::new(Cbq::build(LinkSharingConfig::default(), classes, rate)?))
+            }
         })
+    }
+}
+
+impl QueueingConfig {
+    /// Its scheduler, on a wire of `rate`.
+    ///
+    /// # Errors
+    /// As [`SchedulerConfig::build`]; and where it says how a scheduler shares the wire that does not.
+    pub(super) fn build_scheduler(&self, rate: Rate) -> Result<AnyScheduler, ConfigError> {
+        match (self.scheduler, self.link_sharing) {
+            (_, None) => self.scheduler.build(&self.classes, rate),
+            (SchedulerConfig::Cbq, Some(sharing)) => {
+                Ok(AnyScheduler::Cbq(Box::new(Cbq::build(sharing, &self.classes, rate)?)))
+            }
+            (_, Some(_)) => Err(ConfigError::new("link-sharing", "only cbq shares the wire by guidelines")
+                .help("write scheduler: cbq, or leave link-sharing out")),
+        }
     }
 }
 
@@ -67,6 +90,7 @@ macro_rules! dispatch {
             AnyScheduler::Wfq($scheduler) => $call,
             AnyScheduler::Wf2qPlus($scheduler) => $call,
             AnyScheduler::ThreeParameter($scheduler) => $call,
+            AnyScheduler::Cbq($scheduler) => $call,
         }
     };
 }
@@ -110,5 +134,11 @@ impl Scheduler for AnyScheduler {
     }
     fn heeds_time(&self) -> bool {
         dispatch!(self, scheduler => scheduler.heeds_time())
+    }
+    fn holds_back(&self) -> bool {
+        dispatch!(self, scheduler => scheduler.holds_back())
+    }
+    fn held_until(&self) -> Option<Time> {
+        dispatch!(self, scheduler => scheduler.held_until())
     }
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::units::{ByteSize, Rate};
+use crate::units::{ByteSize, Rate, Time};
 
 /// A scheduler as written in a policy; the shares of its classes stand with the classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +28,65 @@ pub enum SchedulerConfig {
     /// Minimum and part of the excess, as routers with three parameters per class have it, the third being
     /// its shaper; takes `minimum` and `weight`.
     ThreeParameter,
+    /// Class-based queueing: link sharing, with priorities and a weighted round robin in bytes (Floyd and
+    /// Jacobson 1995); takes `fraction` or `bandwidth`, `level`, `borrow`, `max-idle` and `extra-delay`.
+    Cbq,
+}
+
+/// How `cbq` shares the wire, beside what its classes say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct LinkSharingConfig {
+    /// From whom a class may borrow that has used up its allotment.
+    #[serde(default)]
+    pub guideline: Guideline,
+    /// How classes of one level take turns.
+    #[serde(default)]
+    pub turns: Turns,
+    /// IP bytes of the longest packet: what the turns of a level send in a round is as many of them as it has
+    /// classes.
+    #[serde(default = "longest_packet")]
+    pub longest_packet: ByteSize,
+}
+
+/// One Ethernet MTU.
+fn longest_packet() -> ByteSize {
+    ByteSize::from_bytes(1500)
+}
+
+impl Default for LinkSharingConfig {
+    fn default() -> LinkSharingConfig {
+        LinkSharingConfig {
+            guideline: Guideline::default(),
+            turns: Turns::default(),
+            longest_packet: longest_packet(),
+        }
+    }
+}
+
+/// From whom a class of `cbq` may borrow that has used up its allotment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Guideline {
+    /// From an ancestor that has not used up its own, while no class below that ancestor's height wants what
+    /// is left of its allotment.
+    #[default]
+    Formal,
+    /// From any ancestor that has not used up its own.
+    AncestorOnly,
+    /// From an ancestor that has not used up its own, up to a height that arrivals and departures move.
+    TopLevel,
+}
+
+/// How classes of one level of `cbq` take turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Turns {
+    /// Weighted round robin: as many bytes as the class's part of the allotments of its level.
+    #[default]
+    Weighted,
+    /// Packet by packet.
+    Packet,
 }
 
 /// What a class asks of the scheduler above it; each scheduler takes its own kind of share.
@@ -40,7 +99,8 @@ pub struct ShareConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// Its part relative to its siblings' bandwidths, above 0: a weight written as a rate, neither a
-    /// limit nor compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`.
+    /// limit nor compared with the wire's rate. For `wrr`, `scfq`, `wfq` and `wf2q-plus`. For `cbq` its
+    /// allotment, which is both.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<Rate>,
     /// Bits per second that are guaranteed to it, counted in IP bytes: served before what is left over is
@@ -50,7 +110,23 @@ pub struct ShareConfig {
     /// IP bytes it may send per round; 1500 B where it says nothing. For `drr`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<ByteSize>,
-    /// Its priority, 0 first; where no class says anything, their order. For `priority`.
+    /// Its allotment as a part of the wire's rate, above 0 and up to 1. For `cbq`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fraction: Option<f64>,
+    /// Whether it may send more than its allotment while those above it have something left; without it, it
+    /// may. For `cbq`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub borrow: Option<bool>,
+    /// How much idle time it may save up, on average for a packet; without it, what a burst of 8 of the longest
+    /// packets for each level down to its own takes. For `cbq`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_idle: Option<Time>,
+    /// How much longer it waits when it has used up its allotment and cannot borrow; nothing without it. For
+    /// `cbq`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra_delay: Option<Time>,
+    /// Its priority, 0 first; where no class says anything, their order. For `priority`, and for `cbq`, where
+    /// classes may share a level and have 0 without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u16>,
     /// Up to where its priority holds; without it, without limit. For `priority`.

@@ -27,7 +27,8 @@ pub trait Scheduler {
     fn head_changed(&mut self, child: usize, head: u32) {
         let _ = (child, head);
     }
-    /// The child to serve now; `None` only where every head is 0. Asked again before anything else
+    /// The child to serve now; `None` only where every head is 0, or all of them are
+    /// [held back](Scheduler::holds_back). Asked again before anything else
     /// happens, the answer is the same.
     ///
     /// `heads[child]` is what was said last of the head of `child`.
@@ -35,6 +36,14 @@ pub trait Scheduler {
     /// The child that was selected has sent its head, a packet of `length` IP bytes; the head after it has
     /// `next`, or there is none to send where this is 0.
     fn dequeued(&mut self, now: Time, child: usize, length: u32, next: u32);
+    /// Whether it may let nobody send although there are heads: then it is asked again when it says.
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// Where the last [`select`](Scheduler::select) held back all heads: until when.
+    fn held_until(&self) -> Option<Time> {
+        None
+    }
     /// Whether time alone changes its choice, with nothing that joins, leaves or is held back.
     fn heeds_time(&self) -> bool {
         false

@@ -5,6 +5,7 @@
 //! Every scheduler counts IP bytes, or what its policy's [accounting](crate::accounting) makes of them.
 
 mod any_scheduler;
+mod cbq;
 mod config;
 mod contract;
 mod drr;
@@ -24,7 +25,8 @@ mod wfq;
 mod wrr;
 
 pub use any_scheduler::AnyScheduler;
-pub use config::{CapConfig, SchedulerConfig, ShareConfig};
+pub use cbq::Cbq;
+pub use config::{CapConfig, Guideline, LinkSharingConfig, SchedulerConfig, ShareConfig, Turns};
 pub use contract::{Scheduler, Selection};
 pub use drr::Drr;
 pub use fifo::Fifo;

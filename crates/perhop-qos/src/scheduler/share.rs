@@ -23,6 +23,10 @@ impl ShareConfig {
             ("bandwidth", self.bandwidth.is_some()),
             ("minimum", self.minimum.is_some()),
             ("quantum", self.quantum.is_some()),
+            ("fraction", self.fraction.is_some()),
+            ("borrow", self.borrow.is_some()),
+            ("max-idle", self.max_idle.is_some()),
+            ("extra-delay", self.extra_delay.is_some()),
             ("level", self.level.is_some()),
             ("cap", self.cap.is_some()),
         ]

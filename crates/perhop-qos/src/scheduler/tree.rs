@@ -118,7 +118,7 @@ impl SchedulerTree {
         let is_shaped = nodes.iter().flat_map(|node| &node.shaping).any(|child| child.shaper.is_some());
         tree.heeds_time = is_shaped || nodes.iter().any(|node| node.heeds_time);
         tree.layout = match (is_shaped, nodes.len(), tree.leaves.len()) {
-            (false, 1, 1) => Layout::Single,
+            (false, 1, 1) if !nodes[0].scheduler.holds_back() => Layout::Single,
             (false, 1, _) => Layout::Flat,
             _ => Layout::Deep,
         };
@@ -132,9 +132,9 @@ impl SchedulerTree {
         rate: Rate,
     ) -> Result<usize, ConfigError> {
         let node = self.nodes.len();
-        let scheduler = config.scheduler.build(&config.classes, rate)?;
+        let scheduler = config.build_scheduler(rate)?;
         let heeds_time = scheduler.heeds_time();
-        let count = config.classes.len();
+        let count = members(config);
         self.nodes.push(Node {
             scheduler,
             children: Vec::with_capacity(count),
@@ -146,18 +146,29 @@ impl SchedulerTree {
             is_stale: false,
             heeds_time,
         });
+        self.add_members(config, node, rate)?;
+        Ok(node)
+    }
+
+    /// The children of `node`: the classes of `config`, and in place of one that CBQ shares with itself those
+    /// inside it.
+    fn add_members(&mut self, config: &QueueingConfig, node: usize, rate: Rate) -> Result<(), ConfigError> {
         for (index, class) in config.classes.iter().enumerate() {
-            let (below, shaper) = self
-                .add_class(class, Place { node, child: index }, rate)
-                .map_err(|error| error.within(index).within("classes"))?;
+            let within = |error: ConfigError| error.within(index).within("classes");
+            if let Some(inner) = class.link_shared(config.scheduler) {
+                self.add_members(inner, node, rate).map_err(|error| within(error.within("queueing")))?;
+                continue;
+            }
+            let child = self.nodes[node].children.len();
+            let (below, shaper) = self.add_class(class, Place { node, child }, rate).map_err(within)?;
             let parent = &mut self.nodes[node];
             if shaper.is_some() || matches!(below, Below::Node(_)) {
-                parent.watched.push(index);
+                parent.watched.push(child);
             }
             parent.children.push(below);
             parent.shaping.push(Shaping { shaper, ..Shaping::default() });
         }
-        Ok(node)
+        Ok(())
     }
 
     fn add_class(
@@ -237,8 +248,10 @@ impl SchedulerTree {
             Layout::Single => Selection::Idle,
             Layout::Flat | Layout::Counting => {
                 let node = &mut self.nodes[0];
-                let choice = node.scheduler.select(now, &node.heads);
-                choice.map_or(Selection::Idle, |child| Selection::Serve(QueueId(child as u16)))
+                match node.scheduler.select(now, &node.heads) {
+                    Some(child) => Selection::Serve(QueueId(child as u16)),
+                    None => node.held_back(),
+                }
             }
             Layout::Deep if self.heeds_time => self.select_timed(now, queues),
             Layout::Deep => self.select_nested(now).map_or(Selection::Idle, Selection::Serve),
@@ -297,7 +310,17 @@ impl SchedulerTree {
     }
 }
 
+/// How many children the scheduler of `config` has.
+fn members(config: &QueueingConfig) -> usize {
+    config.classes.iter().map(|class| class.link_shared(config.scheduler).map_or(1, members)).sum()
+}
+
 impl Node {
+    /// What to do where it serves nobody.
+    #[cold]
+    fn held_back(&self) -> Selection<QueueId> {
+        self.scheduler.held_until().map_or(Selection::Idle, Selection::WaitUntil)
+    }
     /// The length of the packet it would send now, 0 for none.
     #[inline]
     fn head(&self) -> u32 {

@@ -33,6 +33,9 @@ impl SchedulerTree {
             if node.is_stale || node.heeds_time {
                 node.choose(now);
             }
+            if node.choice.is_none() {
+                release = release.min(node.scheduler.held_until().unwrap_or(Time::MAX));
+            }
         }
         match self.chosen() {
             Some(queue) => Selection::Serve(queue),

@@ -1,0 +1,192 @@
+//! The classes of CBQ out of a policy.
+
+use super::estimator::{Estimator, burst_idle, byte_at};
+use super::{Cbq, Class, LEAF, Parent, Ring};
+use crate::error::ConfigError;
+use crate::policy::{ClassConfig, QueueingConfig};
+use crate::scheduler::config::{LinkSharingConfig, SchedulerConfig, ShareConfig, Turns};
+use crate::scheduler::share::{Takes, error_in};
+use crate::units::{Rate, Time};
+
+const TAKES: Takes = Takes {
+    scheduler: "cbq",
+    shares: &["fraction", "bandwidth", "level", "borrow", "max-idle", "extra-delay"],
+    help: "cbq takes fraction (of the wire) or bandwidth, level (0 is served first), borrow, max-idle and \
+           extra-delay",
+};
+
+/// Packets that a class may send at once after a silence, for each level down to its own: ns-2 takes 8 times
+/// its number of the priority, which begins at 1.
+const BURST: u32 = 8;
+/// As many levels of classes inside classes.
+const DEEPEST: usize = 32;
+
+impl Cbq {
+    /// The scheduler over `classes` and the classes that CBQ has inside them.
+    pub(in crate::scheduler) fn build(
+        sharing: LinkSharingConfig,
+        classes: &[ClassConfig],
+        rate: Rate,
+    ) -> Result<Cbq, ConfigError> {
+        let longest = sharing.longest_packet.as_bytes();
+        if !(1..=u64::from(u16::MAX)).contains(&longest) {
+            return Err(ConfigError::new("longest-packet", format!("packets of {longest} bytes"))
+                .help("1B to 65535B, for example 1500B")
+                .within("link-sharing"));
+        }
+        let mut built = Built { leaves: Vec::new(), inner: Vec::new(), rate, longest };
+        built.add(classes, None, 0)?;
+        let Built { leaves, inner, .. } = built;
+        let wire_height = 1 + highest(&leaves, &inner, None);
+        let leaf_count = leaves.len();
+        let mut made: Vec<Class> =
+            leaves.into_iter().chain(inner).map(|(class, _)| class.beneath(leaf_count)).collect();
+        let rings = rings(&mut made[..leaf_count], longest);
+        Ok(Cbq {
+            byte: byte_at(rate, 1.0),
+            guideline: sharing.guideline,
+            is_weighted: sharing.turns == Turns::Weighted,
+            leaves: leaf_count,
+            classes: made,
+            wire_height,
+            rings,
+            decision: None,
+            top_level: u8::MAX,
+            lowest_unsatisfied: None,
+            held_until: None,
+        })
+    }
+}
+
+/// The height of the highest class directly inside `parent`, a number of an inner class or the wire.
+fn highest(leaves: &[(Class, f64)], inner: &[(Class, f64)], parent: Option<u16>) -> u8 {
+    let parent = parent.map_or(Parent::Wire, Parent::Class);
+    let inside = leaves.iter().chain(inner).filter(|(class, _)| class.parent == parent);
+    inside.map(|(class, _)| class.height).max().unwrap_or(LEAF)
+}
+
+/// Classes, and the fraction that each was given.
+struct Built {
+    leaves: Vec<(Class, f64)>,
+    inner: Vec<(Class, f64)>,
+    rate: Rate,
+    longest: u64,
+}
+
+impl Built {
+    /// The classes of one level of the policy, inside the inner class `parent`.
+    fn add(&mut self, classes: &[ClassConfig], parent: Option<u16>, depth: usize) -> Result<(), ConfigError> {
+        TAKES.check(classes)?;
+        for (index, config) in classes.iter().enumerate() {
+            let share = &config.share;
+            let fraction = fraction(index, share, self.rate)?;
+            let class = self.class(config, fraction, parent);
+            let Some(inside) = config.link_shared(SchedulerConfig::Cbq) else {
+                self.leaves.push((class, fraction));
+                continue;
+            };
+            self.check_inner(index, config, inside, depth)?;
+            let number = self.inner.len() as u16;
+            self.inner.push((class, fraction));
+            self.add(&inside.classes, Some(number), depth + 1)
+                .map_err(|error| error.within("queueing").within(index).within("classes"))?;
+            self.inner[usize::from(number)].0.height = 1 + highest(&self.leaves, &self.inner, Some(number));
+        }
+        Ok(())
+    }
+
+    fn check_inner(
+        &self,
+        index: usize,
+        config: &ClassConfig,
+        inside: &QueueingConfig,
+        depth: usize,
+    ) -> Result<(), ConfigError> {
+        let at = |key: &str, message: &str| {
+            ConfigError::new(key, message).within(index).within("classes")
+        };
+        if config.share.level.is_some() {
+            return Err(error_in(index, "level", "a class with cbq inside has no turn of its own")
+                .help("write the level at the classes inside it"));
+        }
+        if config.shape.is_some() {
+            return Err(at("shape", "a class with cbq inside is not shaped as a whole")
+                .help("its fraction bounds it where `borrow: false` stands"));
+        }
+        if inside.link_sharing.is_some() {
+            return Err(at("link-sharing", "only the outermost cbq says how the wire is shared")
+                .help("write it beside the outermost `scheduler: cbq`"));
+        }
+        if depth + 1 >= DEEPEST {
+            return Err(at("queueing", "too many classes inside classes").help("up to 32"));
+        }
+        Ok(())
+    }
+
+    fn class(&self, config: &ClassConfig, fraction: f64, parent: Option<u16>) -> Class {
+        let share = &config.share;
+        let level = share.level.unwrap_or(0);
+        let takes = self.rate.transmission_time(self.longest);
+        let packets = BURST.saturating_mul(u32::from(level).saturating_add(1)).min(1024);
+        let max_idle = share.max_idle.unwrap_or_else(|| burst_idle(takes, fraction, packets));
+        let byte = match share.bandwidth {
+            Some(bandwidth) => byte_at(bandwidth, 1.0),
+            None => byte_at(self.rate, fraction),
+        };
+        Class {
+            parent: parent.map_or(Parent::Wire, Parent::Class),
+            may_borrow: share.borrow.unwrap_or(true),
+            height: LEAF,
+            estimator: Estimator::new(byte, max_idle, share.extra_delay.unwrap_or(Time::ZERO)),
+            level,
+            fraction,
+            quantum: 0,
+            credit: 0,
+            waiting: 0,
+            is_refused: false,
+            wants_below: false,
+        }
+    }
+}
+
+/// The part of `rate` that class `index` is given.
+fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, ConfigError> {
+    let (key, fraction) = match (share.fraction, share.bandwidth) {
+        (Some(_), Some(_)) => {
+            return Err(error_in(index, "fraction", "fraction beside bandwidth: a class has one allotment")
+                .help("write either of them"));
+        }
+        (None, None) => {
+            return Err(error_in(index, "", "no allotment").help("write its fraction, for example 0.3"));
+        }
+        (Some(fraction), None) => ("fraction", fraction),
+        (None, Some(bandwidth)) => {
+            ("bandwidth", bandwidth.as_bits_per_second() as f64 / rate.as_bits_per_second() as f64)
+        }
+    };
+    if !(1e-6..=1.0).contains(&fraction) {
+        let message = format!("an allotment of {fraction} of the wire");
+        return Err(error_in(index, key, message).help("from a millionth of the wire's rate to all of it"));
+    }
+    Ok(fraction)
+}
+
+/// The leaves of each level in their order, and their quanta: together as many of the longest packets as there
+/// are, each as its part of the allotments (ns-2's `setM`).
+fn rings(leaves: &mut [Class], longest: u64) -> Vec<Ring> {
+    let mut levels: Vec<u16> = leaves.iter().map(|class| class.level).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let ring = |level: u16| {
+        let members: Vec<u16> =
+            (0..leaves.len() as u16).filter(|leaf| leaves[usize::from(*leaf)].level == level).collect();
+        let sum: f64 = members.iter().map(|leaf| leaves[usize::from(*leaf)].fraction).sum();
+        let round = (members.len() as u64 * longest) as f64 / sum;
+        for leaf in &members {
+            let class = &mut leaves[usize::from(*leaf)];
+            class.quantum = (class.fraction * round) as i64;
+        }
+        Ring { members, turn: 0 }
+    };
+    levels.into_iter().map(ring).collect()
+}

@@ -1,0 +1,183 @@
+//! [`Estimator`]: how much of its allotment a class has used.
+
+use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+
+/// Binary digits after the point of a picosecond.
+const FRACTION_BITS: u32 = 20;
+/// The weight of a new value in the average is one sixteenth: ns-2's `POWEROFTWO`, and log2 of it is 4.
+/// (`RM_FILTER_GAIN` of ALTQ and the ewma of Linux's `sch_cbq` are 5, 1/32.)
+const FILTER: i64 = 16;
+/// 1 − 1/16, the g of the formula for [`burst_idle`].
+const GAIN: f64 = 15.0 / 16.0;
+
+/// The estimator of Floyd and Jacobson 1995, appendix A.
+///
+/// A packet of s bytes should end s / allotment after the end of the one before; by how much it ends later is
+/// its *idle* time. Of that an exponential average is kept. While the average is above 0, or the time has
+/// come at which it will be again, the class is within its allotment.
+///
+/// Instants and spans are picoseconds.
+#[derive(Clone, Debug)]
+pub(super) struct Estimator {
+    /// What a byte takes at the allotment, in steps of 2⁻²⁰ ps.
+    byte: u128,
+    /// Above this the average does not rise: 16 times `maxidle`.
+    most_idle: i64,
+    /// What a class waits longer that was refused.
+    extra_delay: i64,
+    /// When its last packet ended.
+    last_end: i64,
+    /// 16 times the average, so that no digit of it is lost.
+    average: i64,
+    /// Its `undertime`: from then on it is within its allotment.
+    until: i64,
+    /// Whether it was refused since it was last within its allotment.
+    was_refused: bool,
+}
+
+/// What a byte takes at `fraction` of `rate`, in steps of 2⁻²⁰ ps.
+pub(super) fn byte_at(rate: Rate, fraction: f64) -> u128 {
+    let steps = f64::from(8 << FRACTION_BITS) * PICOSECONDS_PER_SECOND as f64;
+    libm::round(steps / (rate.as_bits_per_second() as f64 * fraction)) as u128
+}
+
+/// The picoseconds of `length` bytes.
+pub(super) fn span(byte: u128, length: u32) -> i64 {
+    i64::try_from((u128::from(length) * byte) >> FRACTION_BITS).unwrap_or(i64::MAX / 4)
+}
+
+/// The picoseconds of `time`; later than anything that happens, where it is never.
+pub(super) fn picoseconds(time: Time) -> i64 {
+    i64::try_from(time.as_picoseconds()).unwrap_or(i64::MAX)
+}
+
+/// The greatest average idle time that lets a class send `packets` packets at once after a silence, each of
+/// which takes the wire for `takes`: t (1/f − 1) (1 − gⁿ) / gⁿ, and at least t (1 − g), as ns-2 has it
+/// (`automaxidle`) and S. Floyd, "Notes on CBQ and Guaranteed Service", 1995.
+pub(super) fn burst_idle(takes: Time, fraction: f64, packets: u32) -> Time {
+    let power = libm::pow(GAIN, f64::from(packets));
+    let times = ((1.0 / fraction - 1.0) * (1.0 - power) / power).max(1.0 - GAIN);
+    Time::from_seconds_f64(takes.as_seconds() * times)
+}
+
+impl Estimator {
+    pub(super) fn new(byte: u128, max_idle: Time, extra_delay: Time) -> Estimator {
+        Estimator {
+            byte,
+            most_idle: picoseconds(max_idle).saturating_mul(FILTER),
+            extra_delay: picoseconds(extra_delay),
+            last_end: 0,
+            average: 0,
+            until: 0,
+            was_refused: false,
+        }
+    }
+
+    /// A packet of `length` bytes was sent that ends at `end` and takes the wire for `takes`.
+    pub(super) fn sent(&mut self, end: i64, takes: i64, length: u32) {
+        let due = span(self.byte, length);
+        let idle = (end - self.last_end).saturating_sub(due);
+        let average = self.average.saturating_add(idle) - self.average.div_euclid(FILTER);
+        self.average = average.min(self.most_idle);
+        self.last_end = end;
+        if self.average <= 0 {
+            // What the packet took too little, and what brings the average back to 0.
+            self.until = end.saturating_add(due - takes).saturating_add(self.debt());
+        }
+    }
+
+    /// (16 − 1) times by how much the average is below 0.
+    fn debt(&self) -> i64 {
+        -(self.average / FILTER).saturating_mul(FILTER - 1)
+    }
+
+    /// Whether it has used less than its allotment, or just that.
+    pub(super) fn is_within(&self, now: i64) -> bool {
+        self.until <= now
+    }
+    /// From when on it is [within](Estimator::is_within) its allotment.
+    pub(super) fn until(&self) -> i64 {
+        self.until
+    }
+
+    /// It wants to send at `now` and may not: the wait becomes the one for its last packet and the extra delay.
+    pub(super) fn refuse(&mut self, now: i64) {
+        if !self.was_refused && self.until.saturating_add(self.extra_delay) > now {
+            self.until = self.until.saturating_add(self.extra_delay - self.debt());
+            self.was_refused = true;
+        }
+    }
+    /// It sends because it is within its allotment.
+    pub(super) fn admit(&mut self) {
+        self.was_refused = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const US: i64 = 1_000_000;
+
+    /// A quarter of a wire on which a byte takes 1 us.
+    fn quarter(max_idle: Time, extra_delay: Time) -> Estimator {
+        Estimator::new(byte_at(Rate::from_bits_per_second(8_000_000), 0.25), max_idle, extra_delay)
+    }
+
+    #[test]
+    fn a_class_back_to_back_waits_for_its_average_and_its_packet() {
+        let mut class = quarter(Time::ZERO, Time::ZERO);
+        class.sent(1000 * US, 100 * US, 100);
+        // It ended 600 us later than was due: idle, but nothing may be saved up.
+        assert_eq!((class.average, class.until), (0, (1000 + 300) * US));
+        class.sent(1100 * US, 100 * US, 100);
+        // 300 us early: the average is -300/16; 15 of that and 300 us for the packet.
+        assert_eq!((class.average, class.until), (-300 * US, 1100 * US + 300 * US + 281_250_000));
+        assert!(!class.is_within(1681 * US) && class.is_within(1682 * US));
+    }
+
+    #[test]
+    fn who_is_refused_waits_for_its_packet_and_the_extra_delay_alone() {
+        let mut class = quarter(Time::ZERO, Time::from_microseconds(50));
+        class.sent(1000 * US, 100 * US, 100);
+        class.sent(1100 * US, 100 * US, 100);
+        class.refuse(1100 * US);
+        class.refuse(1150 * US);
+        assert_eq!(class.until(), (1100 + 300 + 50) * US);
+    }
+
+    #[test]
+    fn silence_saves_up_to_the_greatest_idle_time() {
+        let mut class = quarter(Time::from_microseconds(100), Time::ZERO);
+        class.sent(1_000_000 * US, 100 * US, 100);
+        assert_eq!((class.average, class.until), (1600 * US, 0));
+        // Each packet back to back takes a sixteenth of the average and 300 us: 1600, 1200, 825, 473.4, 143.8.
+        for packet in 1..=4 {
+            class.sent((1_000_000 + 100 * packet) * US, 100 * US, 100);
+            assert!(class.is_within(0), "packet {packet} leaves {}", class.average);
+        }
+        class.sent(1_000_500 * US, 100 * US, 100);
+        assert!(!class.is_within(1_000_500 * US));
+    }
+
+    #[test]
+    fn the_burst_of_the_formula_is_sent() {
+        // ns-2: g = 0.9375, n = 8, f = 0.25: 3 (1 - g^8) / g^8 = 2.0279 packets of 100 us.
+        let idle = burst_idle(Time::from_microseconds(100), 0.25, 8);
+        assert_eq!(idle.as_picoseconds() / 1_000_000, 202);
+        // A class of the whole wire has no idle time to save: t (1 - g).
+        assert_eq!(
+            burst_idle(Time::from_microseconds(100), 1.0, 8),
+            Time::from_nanoseconds(6250)
+        );
+        let mut class = quarter(idle, Time::ZERO);
+        class.sent(1_000_000 * US, 100 * US, 100);
+        let burst = (1..)
+            .take_while(|packet| {
+                class.sent((1_000_000 + 100 * packet) * US, 100 * US, 100);
+                class.is_within(0)
+            })
+            .count();
+        assert!((7..=9).contains(&burst), "{burst}");
+    }
+}
