@@ -124,7 +124,8 @@ fn any(config: &QueueingConfig, holds: &impl Fn(&ClassConfig) -> bool) -> bool {
 /// Whether the wire may rest beside a packet.
 fn may_hold_back(config: &QueueingConfig) -> bool {
     let is_cbq = |config: &QueueingConfig| config.scheduler == SchedulerConfig::Cbq;
-    is_cbq(config) || any(config, &|class| class.shape.is_some() || class.queueing.as_ref().is_some_and(is_cbq))
+    is_cbq(config)
+        || any(config, &|class| class.shape.is_some() || class.queueing.as_ref().is_some_and(is_cbq))
 }
 
 /// Whether packets may pass a policer beyond its rate, while nothing else waits.

@@ -90,6 +90,15 @@ struct Decision {
     account: Option<Account>,
 }
 
+/// What the first round of a level finds.
+#[derive(Clone, Copy, Debug)]
+enum Round {
+    Found(Decision),
+    /// Whoever may send has no bytes left of its turn.
+    Short,
+    Nobody,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Account {
     Own,
@@ -119,10 +128,11 @@ impl Cbq {
         self.classes[..self.leaves].iter_mut().for_each(|class| class.is_refused = false);
         let mut borrower = None;
         for ring in 0..self.rings.len() {
-            let mut found = self.round(ring, now, heads, &mut borrower);
-            if found.is_none() && self.is_weighted {
-                found = self.second_round(ring, now, heads);
-            }
+            let found = match self.round(ring, now, heads, &mut borrower) {
+                Round::Found(decision) => Some(decision),
+                Round::Short => self.second_round(ring, now, heads),
+                Round::Nobody => None,
+            };
             if found.is_some() {
                 return found;
             }
@@ -131,13 +141,8 @@ impl Cbq {
     }
 
     /// The first of `ring` that may send and has bytes left; notes the first that could borrow.
-    fn round(
-        &mut self,
-        ring: usize,
-        now: i64,
-        heads: &[u32],
-        borrower: &mut Option<Decision>,
-    ) -> Option<Decision> {
+    fn round(&mut self, ring: usize, now: i64, heads: &[u32], borrower: &mut Option<Decision>) -> Round {
+        let mut round = Round::Nobody;
         for step in 0..self.rings[ring].members.len() {
             let child = self.rings[ring].at(step);
             if heads[child] == 0 {
@@ -151,21 +156,38 @@ impl Cbq {
                 *borrower = Some(decision);
             }
             match self.account(child, now, heads) {
-                None => self.classes[child].is_refused = true,
-                account if topped_up > 0 || !self.is_weighted => return Some(Decision { account, ..decision }),
-                Some(_) => {}
+                None => self.note_refused(child, now),
+                account if topped_up > 0 || !self.is_weighted => {
+                    return Round::Found(Decision { account, ..decision });
+                }
+                Some(_) => round = Round::Short,
             }
         }
-        None
+        round
+    }
+
+    /// `child` wants to send and may not. That may shorten its wait, so that at once it wants what is left of its
+    /// allotment.
+    fn note_refused(&mut self, child: usize, now: i64) {
+        let class = &mut self.classes[child];
+        class.is_refused = true;
+        if class.estimator.refused_until(now) <= now {
+            self.lowest_unsatisfied = Some(LEAF);
+        }
     }
 
     /// The first of `ring` that may send, although it has no bytes left of its turn.
     fn second_round(&self, ring: usize, now: i64, heads: &[u32]) -> Option<Decision> {
         (0..self.rings[ring].members.len()).find_map(|step| {
             let child = self.rings[ring].at(step);
-            let may = heads[child] > 0 && !self.classes[child].is_refused;
-            let account = may.then(|| self.account_known(child, now))??;
-            let account = Some(account);
+            let class = &self.classes[child];
+            let account = match class.is_refused {
+                _ if heads[child] == 0 => return None,
+                // To be refused shortened its wait.
+                true => (class.estimator.refused_until(now) <= now).then_some(Account::Own),
+                false => self.account_known(child, now),
+            };
+            account?;
             Some(Decision { child, ring, step, credit: 0, is_second_round: true, account })
         })
     }
@@ -276,9 +298,13 @@ impl Cbq {
         let class = &self.classes[child];
         if class.estimator.is_within(now) {
             self.top_level = self.top_level.min(LEAF);
-        } else if let Some(Parent::Class(index)) = class.lender()
-            && self.classes[usize::from(index)].estimator.is_within(now)
-        {
+            return;
+        }
+        let lends = class.lender().is_some_and(|lender| match lender {
+            Parent::Wire => true,
+            Parent::Class(index) => self.classes[usize::from(index)].estimator.is_within(now),
+        });
+        if lends {
             self.top_level = self.top_level.min(LEAF + 1);
         }
     }
@@ -349,7 +375,8 @@ impl Scheduler for Cbq {
             return;
         };
         let class = &mut self.classes[child];
-        class.credit = if decision.credit > 0 { decision.credit - i64::from(length) } else { decision.credit };
+        class.credit =
+            if decision.credit > 0 { decision.credit - i64::from(length) } else { decision.credit };
         let goes_on = self.is_weighted && class.credit > 0;
         ring.pass(decision.step + usize::from(!goes_on));
         if account == Account::Own {

@@ -102,9 +102,7 @@ impl Built {
         inside: &QueueingConfig,
         depth: usize,
     ) -> Result<(), ConfigError> {
-        let at = |key: &str, message: &str| {
-            ConfigError::new(key, message).within(index).within("classes")
-        };
+        let at = |key: &str, message: &str| ConfigError::new(key, message).within(index).within("classes");
         if config.share.level.is_some() {
             return Err(error_in(index, "level", "a class with cbq inside has no turn of its own")
                 .help("write the level at the classes inside it"));

@@ -102,10 +102,16 @@ impl Estimator {
 
     /// It wants to send at `now` and may not: the wait becomes the one for its last packet and the extra delay.
     pub(super) fn refuse(&mut self, now: i64) {
-        if !self.was_refused && self.until.saturating_add(self.extra_delay) > now {
-            self.until = self.until.saturating_add(self.extra_delay - self.debt());
-            self.was_refused = true;
+        let until = self.refused_until(now);
+        self.was_refused |= until != self.until;
+        self.until = until;
+    }
+    /// From when on it is within its allotment, if it is [refused](Estimator::refuse) at `now`.
+    pub(super) fn refused_until(&self, now: i64) -> i64 {
+        if self.was_refused || self.until.saturating_add(self.extra_delay) <= now {
+            return self.until;
         }
+        self.until.saturating_add(self.extra_delay - self.debt())
     }
     /// It sends because it is within its allotment.
     pub(super) fn admit(&mut self) {
@@ -166,10 +172,7 @@ mod tests {
         let idle = burst_idle(Time::from_microseconds(100), 0.25, 8);
         assert_eq!(idle.as_picoseconds() / 1_000_000, 202);
         // A class of the whole wire has no idle time to save: t (1 - g).
-        assert_eq!(
-            burst_idle(Time::from_microseconds(100), 1.0, 8),
-            Time::from_nanoseconds(6250)
-        );
+        assert_eq!(burst_idle(Time::from_microseconds(100), 1.0, 8), Time::from_nanoseconds(6250));
         let mut class = quarter(idle, Time::ZERO);
         class.sent(1_000_000 * US, 100 * US, 100);
         let burst = (1..)
