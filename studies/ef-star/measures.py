@@ -3,9 +3,7 @@
 import numpy as np
 
 from perhop import Results
-
-# Subscribed rate of the target microflows of RFC 2598, b/s.
-SUBSCRIBED = 56e3
+from perhop.quantity import bits_per_second
 
 
 def delay_ms(results: Results, _case: dict[str, str]) -> list[float]:
@@ -53,7 +51,9 @@ def jitter_percent(results: Results, case: dict[str, str], percentile: float) ->
     """Return a percentile of |(aj - dj) - (ai - di)| of adjacent packets in percent of their spacing."""
     size = int(case["packet"])
     jitters = variations(results, f"target-{size}")
-    return [float(np.percentile(np.abs(one), percentile)) * SUBSCRIBED / (8 * size) * 100 for one in jitters]
+    [source] = [flow["source"] for flow in results.scenario["traffic"] if flow["name"] == f"target-{size}"]
+    subscribed = bits_per_second(source["cbr"]["rate"])
+    return [float(np.percentile(np.abs(one), percentile)) * subscribed / (8 * size) * 100 for one in jitters]
 
 
 def variations(results: Results, flow: str) -> list[np.ndarray]:
