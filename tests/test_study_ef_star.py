@@ -24,6 +24,12 @@ CLAIMS = {
         "rfc2598",
     )
 }
+# Claims that are not met, or only in part, each with its reason in the README.
+NOT_WHOLE = {
+    "ef-star.ipdv-flat": "differs",
+    "ef-star.periodic": "partly",
+    "ef-star.rfc2598": "differs",
+}
 BE_MS = 22 * 424 / 2e6 * 1e3
 
 
@@ -80,17 +86,32 @@ def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
     assert abs(slope * 1500) < 0.02
 
 
+def test_the_ratio_of_rfc_2598(perhop: Command) -> None:
+    """The 90th percentiles of table 2 fall from 1.03 to 1.5 and then no more, for both sizes, as in the RFC."""
+    ended = perhop(
+        "study", "run", "ef-star", "--only", "rfc2598-2", "--no-sensitivity", "--replications", "2", "--json"
+    )
+    assert ended.code == 0, ended.err
+    figures = {
+        (one["case"].get("packet"), one["case"].get("ratio")): one["measured"]
+        for one in ended.json()["figures"]
+        if one["metric"] == "jitter_p90_percent"
+    }
+    for packet in ("1500", "160"):
+        knee = figures[packet, "1.50"]
+        assert figures[packet, "1.03"] > 1.3 * knee
+        for ratio in ("1.70", "2.00", "3.00"):
+            assert abs(figures[packet, ratio] - knee) <= max(0.15 * knee, 2.5), (packet, ratio)
+
+
 @pytest.mark.slow
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
     """At full length: every claim, and the README quotes what comes out."""
     ended = perhop("study", "run", "ef-star", "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     report = ended.json()
-    verdicts = dict.fromkeys(CLAIMS, "agrees") | {
-        "ef-star.ipdv-flat": "differs",
-        "ef-star.periodic": "differs",
-    }
-    assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == verdicts
+    verdicts = {claim["id"]: claim["verdict"] for claim in report["claims"]}
+    assert verdicts == dict.fromkeys(CLAIMS, "agrees") | NOT_WHOLE
     delays = {
         tuple(point["case"].values()): point["measured"]
         for point in report["curves"]

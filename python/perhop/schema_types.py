@@ -297,10 +297,19 @@ CopyConfig = TypedDict("CopyConfig", {
 })
 
 
-class QueueingConfig(TypedDict):
-    scheduler: NotRequired[SchedulerConfig]
-    limit: NotRequired[QueueSize | None]
-    classes: list[ClassConfig]
+QueueingConfig = TypedDict("QueueingConfig", {
+    "scheduler": 'NotRequired[SchedulerConfig]',
+    "link-sharing": 'NotRequired[LinkSharingConfig | None]',
+    "limit": 'NotRequired[QueueSize | None]',
+    "classes": 'list[ClassConfig]',
+})
+
+
+LinkSharingConfig = TypedDict("LinkSharingConfig", {
+    "guideline": 'NotRequired[Guideline]',
+    "turns": 'NotRequired[Turns]',
+    "longest-packet": 'NotRequired[ByteSize]',
+})
 
 
 ClassConfig = TypedDict("ClassConfig", {
@@ -316,13 +325,18 @@ ClassConfig = TypedDict("ClassConfig", {
 })
 
 
-class ShareConfig(TypedDict):
-    weight: NotRequired[float | None]
-    bandwidth: NotRequired[Rate | None]
-    minimum: NotRequired[Rate | None]
-    quantum: NotRequired[ByteSize | None]
-    level: NotRequired[int | None]
-    cap: NotRequired[CapConfig | None]
+ShareConfig = TypedDict("ShareConfig", {
+    "weight": 'NotRequired[float | None]',
+    "bandwidth": 'NotRequired[Rate | None]',
+    "minimum": 'NotRequired[Rate | None]',
+    "quantum": 'NotRequired[ByteSize | None]',
+    "fraction": 'NotRequired[float | None]',
+    "borrow": 'NotRequired[bool | None]',
+    "max-idle": 'NotRequired[Time | None]',
+    "extra-delay": 'NotRequired[Time | None]',
+    "level": 'NotRequired[int | None]',
+    "cap": 'NotRequired[CapConfig | None]',
+})
 
 
 class CapConfig(TypedDict):
@@ -672,7 +686,9 @@ MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
 CopyField = Literal["dscp", "precedence", "cos", "mpls-exp", "label", "color"]
 CopyDefault = str | int
-SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"]
+SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq"]
+Guideline = Literal["formal", "ancestor-only", "top-level"]
+Turns = Literal["weighted", "packet"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
 Averages = Literal["single", "coupled", "coupled-sampled", "decoupled"]

@@ -33,8 +33,8 @@ fn leaf(name: &'static str, parent: &'static str, fraction: f64, level: u16) -> 
     Class { name, parent, fraction, level: Some(level), borrows: true, max_idle: 0.004, extra_delay: 0.0 }
 }
 
-/// The class around all others: nearly the whole wire. One with all of it would have an idle time of 0 for hours,
-/// and ns-2 finds it above or below by how it rounds.
+/// The class around all others: nearly the whole wire. One with all of it would have an idle time of 0 for
+/// hours, and ns-2 finds it above or below by how it rounds.
 fn top() -> Class {
     Class {
         name: "top",
@@ -232,7 +232,8 @@ fn rate_of(departures: &[Departure], queue: usize, from: u64, to: u64) -> f64 {
     sent.map(|departure| f64::from(departure.length)).sum::<f64>() / (to - from).as_seconds()
 }
 
-/// All kinds of turns and guidelines for `classes`; returns the departures of weighted turns under the formal one.
+/// All kinds of turns and guidelines for `classes`; returns the departures of weighted turns under the formal
+/// one.
 fn all_kinds(name: &str, classes: fn() -> Vec<Class>, arrivals: &[Arrival]) -> Vec<Departure> {
     let mut formal = Vec::new();
     for turns in ["packet", "weighted"] {
@@ -293,8 +294,9 @@ fn priorities_come_first_within_their_allotments() {
 
 #[test]
 fn agencies_lend_to_their_own_first() {
-    // Two agencies, each with video of the first level and data of the second. No fraction brings whole microseconds:
-    // a class whose time comes just when the wire is free is within its allotment here, and not yet in ns-2.
+    // Two agencies, each with video of the first level and data of the second. No fraction brings whole
+    // microseconds: a class whose time comes just when the wire is free is within its allotment here, and not
+    // yet in ns-2.
     let classes = || {
         let inner = |name, fraction| Class { level: None, max_idle: 0.02, ..leaf(name, "top", fraction, 0) };
         vec![

@@ -48,7 +48,8 @@ pub struct QueueingConfig {
     /// Who is served next.
     #[serde(default)]
     pub scheduler: SchedulerConfig,
-    /// How it shares the wire, for an outermost `cbq`; without it, by the formal guideline and in weighted turns.
+    /// How it shares the wire, for an outermost `cbq`; without it, by the formal guideline and in weighted
+    /// turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_sharing: Option<LinkSharingConfig>,
     /// What its queues hold at most together, those of inner classes included; a packet that finds them full
@@ -111,8 +112,8 @@ pub struct ClassConfig {
 }
 
 impl ClassConfig {
-    /// The classes inside this one, where it stands under a scheduler `above` that looks at all of them itself:
-    /// `cbq` inside `cbq` is one scheduler with a tree of allotments.
+    /// The classes inside this one, where it stands under a scheduler `above` that looks at all of them
+    /// itself: `cbq` inside `cbq` is one scheduler with a tree of allotments.
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
         let is_cbq = |scheduler| scheduler == SchedulerConfig::Cbq;
         self.queueing.as_ref().filter(|inner| is_cbq(above) && is_cbq(inner.scheduler))

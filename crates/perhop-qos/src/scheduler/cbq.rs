@@ -1,9 +1,9 @@
 //! Class-based queueing (S. Floyd, V. Jacobson, "Link-sharing and Resource Management Models for Packet
 //! Networks", IEEE/ACM Transactions on Networking 3(4), 1995): a tree of allotments, and who may exceed them.
 //!
-//! The general scheduler, levels with a round robin in each, is bounded by the link-sharing scheduler: who has
-//! used up its allotment may send only if somebody above lends. Details that the paper leaves open are those
-//! of ns-2 (2.35, `queue/cbq.cc`).
+//! The general scheduler, levels with a round robin in each, is bounded by the link-sharing scheduler: who
+//! has used up its allotment may send only if somebody above lends. Details that the paper leaves open are
+//! those of ns-2 (2.35, `queue/cbq.cc`).
 
 mod build;
 mod estimator;
@@ -166,8 +166,8 @@ impl Cbq {
         round
     }
 
-    /// `child` wants to send and may not. That may shorten its wait, so that at once it wants what is left of its
-    /// allotment.
+    /// `child` wants to send and may not. That may shorten its wait, so that at once it wants what is left of
+    /// its allotment.
     fn note_refused(&mut self, child: usize, now: i64) {
         let class = &mut self.classes[child];
         class.is_refused = true;
@@ -227,8 +227,8 @@ impl Cbq {
         None
     }
 
-    /// The lowest height at which a class is unsatisfied: within its allotment, with a head, or with one below
-    /// that may borrow from it.
+    /// The lowest height at which a class is unsatisfied: within its allotment, with a head, or with one
+    /// below that may borrow from it.
     fn find_unsatisfied(&mut self, now: i64, heads: &[u32]) -> u8 {
         let (leaves, inner) = self.classes.split_at_mut(self.leaves);
         inner.iter_mut().for_each(|class| class.wants_below = false);

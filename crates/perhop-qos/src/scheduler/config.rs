@@ -117,8 +117,8 @@ pub struct ShareConfig {
     /// may. For `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub borrow: Option<bool>,
-    /// How much idle time it may save up, on average for a packet; without it, what a burst of 8 of the longest
-    /// packets for each level down to its own takes. For `cbq`.
+    /// How much idle time it may save up, on average for a packet; without it, what a burst of 8 of the
+    /// longest packets for each level down to its own takes. For `cbq`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_idle: Option<Time>,
     /// How much longer it waits when it has used up its allotment and cannot borrow; nothing without it. For

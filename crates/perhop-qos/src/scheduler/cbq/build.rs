@@ -169,8 +169,8 @@ fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, Config
     Ok(fraction)
 }
 
-/// The leaves of each level in their order, and their quanta: together as many of the longest packets as there
-/// are, each as its part of the allotments (ns-2's `setM`).
+/// The leaves of each level in their order, and their quanta: together as many of the longest packets as
+/// there are, each as its part of the allotments (ns-2's `setM`).
 fn rings(leaves: &mut [Class], longest: u64) -> Vec<Ring> {
     let mut levels: Vec<u16> = leaves.iter().map(|class| class.level).collect();
     levels.sort_unstable();

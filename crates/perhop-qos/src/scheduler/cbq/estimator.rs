@@ -100,7 +100,8 @@ impl Estimator {
         self.until
     }
 
-    /// It wants to send at `now` and may not: the wait becomes the one for its last packet and the extra delay.
+    /// It wants to send at `now` and may not: the wait becomes the one for its last packet and the extra
+    /// delay.
     pub(super) fn refuse(&mut self, now: i64) {
         let until = self.refused_until(now);
         self.was_refused |= until != self.until;
@@ -157,7 +158,8 @@ mod tests {
         let mut class = quarter(Time::from_microseconds(100), Time::ZERO);
         class.sent(1_000_000 * US, 100 * US, 100);
         assert_eq!((class.average, class.until), (1600 * US, 0));
-        // Each packet back to back takes a sixteenth of the average and 300 us: 1600, 1200, 825, 473.4, 143.8.
+        // Each packet back to back takes a sixteenth of the average and 300 us: 1600, 1200, 825, 473.4,
+        // 143.8.
         for packet in 1..=4 {
             class.sent((1_000_000 + 100 * packet) * US, 100 * US, 100);
             assert!(class.is_within(0), "packet {packet} leaves {}", class.average);
