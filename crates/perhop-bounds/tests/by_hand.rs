@@ -218,3 +218,13 @@ fn flows_that_are_served_fairly_have_no_bound() {
     assert!(bounds[0].delay.as_ref().unwrap_err().contains("another order"));
     assert!(bounds[0].backlog_bytes.is_ok());
 }
+
+#[test]
+fn link_sharing_has_no_bound_alone_or_nested() {
+    let share = json!({"fraction": 0.5, "borrow": false});
+    let inner = json!({"scheduler": "cbq", "classes": [{"name": "0", "share": share}]});
+    for class in [json!({"share": share}), json!({"share": share, "queueing": inner})] {
+        let bounds = bounds(classes("cbq", &[class]), vec![stream(200, Some((600.0, 0.1)))]);
+        assert!(bounds[0].delay.as_ref().unwrap_err().contains("cbq holds a class back"), "{bounds:?}");
+    }
+}

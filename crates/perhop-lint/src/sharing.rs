@@ -59,6 +59,9 @@ impl Walk<'_, '_> {
             if let Some(inner) = &class.queueing {
                 // Where nothing is left for all of them, that is said once.
                 let inner_rate = inner_rate.filter(|_| !starves);
+                // The allotments of CBQ inside CBQ are parts of the wire as well.
+                let is_link_shared = class.link_shared(queueing.scheduler).is_some();
+                let inner_rate = if is_link_shared { rate } else { inner_rate };
                 self.level(inner, inner_rate, path, &joined(name, class));
             } else {
                 let limit = queueing.limit;

@@ -64,6 +64,7 @@ class Tree:
         self.remarks: list[Remark] = []
         self._next = 1
         self._where = where
+        self._rate_bps = rate_bps
 
     def add(self, queueing: Mapping[str, Any], rate_bps: int) -> None:
         """Add all classes of a port."""
@@ -164,7 +165,7 @@ class Tree:
                 return round(bits_per_second(share["minimum"]))
             return max(inside.rate_bps // _LEAST_PART, 1)
         if share.get("fraction"):
-            return max(round(inside.rate_bps * share["fraction"]), 1)
+            return max(round(self._rate_bps * share["fraction"]), 1)
         if share.get("bandwidth"):
             return max(round(bits_per_second(share["bandwidth"])), 1)
         if len(classes) == 1:

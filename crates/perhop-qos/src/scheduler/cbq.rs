@@ -231,7 +231,9 @@ impl Cbq {
     /// below that may borrow from it.
     fn find_unsatisfied(&mut self, now: i64, heads: &[u32]) -> u8 {
         let (leaves, inner) = self.classes.split_at_mut(self.leaves);
-        inner.iter_mut().for_each(|class| class.wants_below = false);
+        for class in inner.iter_mut() {
+            class.wants_below = false;
+        }
         for (leaf, head) in leaves.iter().zip(heads) {
             if *head == 0 {
                 continue;

@@ -85,38 +85,12 @@ impl Built {
                 self.leaves.push((class, fraction));
                 continue;
             };
-            self.check_inner(index, config, inside, depth)?;
+            check_inner(index, config, inside, depth)?;
             let number = self.inner.len() as u16;
             self.inner.push((class, fraction));
             self.add(&inside.classes, Some(number), depth + 1)
                 .map_err(|error| error.within("queueing").within(index).within("classes"))?;
             self.inner[usize::from(number)].0.height = 1 + highest(&self.leaves, &self.inner, Some(number));
-        }
-        Ok(())
-    }
-
-    fn check_inner(
-        &self,
-        index: usize,
-        config: &ClassConfig,
-        inside: &QueueingConfig,
-        depth: usize,
-    ) -> Result<(), ConfigError> {
-        let at = |key: &str, message: &str| ConfigError::new(key, message).within(index).within("classes");
-        if config.share.level.is_some() {
-            return Err(error_in(index, "level", "a class with cbq inside has no turn of its own")
-                .help("write the level at the classes inside it"));
-        }
-        if config.shape.is_some() {
-            return Err(at("shape", "a class with cbq inside is not shaped as a whole")
-                .help("its fraction bounds it where `borrow: false` stands"));
-        }
-        if inside.link_sharing.is_some() {
-            return Err(at("link-sharing", "only the outermost cbq says how the wire is shared")
-                .help("write it beside the outermost `scheduler: cbq`"));
-        }
-        if depth + 1 >= DEEPEST {
-            return Err(at("queueing", "too many classes inside classes").help("up to 32"));
         }
         Ok(())
     }
@@ -145,6 +119,32 @@ impl Built {
             wants_below: false,
         }
     }
+}
+
+/// A class with classes inside has an allotment and nothing else.
+fn check_inner(
+    index: usize,
+    config: &ClassConfig,
+    inside: &QueueingConfig,
+    depth: usize,
+) -> Result<(), ConfigError> {
+    let at = |key: &str, message: &str| ConfigError::new(key, message).within(index).within("classes");
+    if config.share.level.is_some() {
+        return Err(error_in(index, "level", "a class with cbq inside has no turn of its own")
+            .help("write the level at the classes inside it"));
+    }
+    if config.shape.is_some() {
+        return Err(at("shape", "a class with cbq inside is not shaped as a whole")
+            .help("its fraction bounds it where `borrow: false` stands"));
+    }
+    if inside.link_sharing.is_some() {
+        return Err(at("link-sharing", "only the outermost cbq says how the wire is shared")
+            .help("write it beside the outermost `scheduler: cbq`"));
+    }
+    if depth + 1 >= DEEPEST {
+        return Err(at("queueing", "too many classes inside classes").help("up to 32"));
+    }
+    Ok(())
 }
 
 /// The part of `rate` that class `index` is given.
@@ -187,4 +187,71 @@ fn rings(leaves: &mut [Class], longest: u64) -> Vec<Ring> {
         Ring { members, turn: 0 }
     };
     levels.into_iter().map(ring).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::scheduler::SchedulerTree;
+
+    fn refused(classes: &Value) -> ConfigError {
+        refused_policy(&json!({ "scheduler": "cbq", "classes": classes }))
+    }
+    fn refused_policy(policy: &Value) -> ConfigError {
+        let config: QueueingConfig = serde_json::from_value(policy.clone()).unwrap();
+        SchedulerTree::build(&config, Rate::from_bits_per_second(8_000_000)).expect_err("must be refused")
+    }
+
+    #[test]
+    fn every_class_has_one_allotment_of_the_wire() {
+        let with = |share: Value| refused(&json!([{ "name": "a", "share": share }]));
+        assert!(with(json!({})).message.contains("no allotment"));
+        assert!(with(json!({ "weight": 1 })).message.contains("weight has no meaning under cbq"));
+        let both = with(json!({ "fraction": 0.5, "bandwidth": "1Mb/s" }));
+        assert!(both.message.contains("fraction beside bandwidth"));
+        for (key, wrong) in [("fraction", json!(0)), ("fraction", json!(1.5)), ("bandwidth", json!("9Mb/s"))]
+        {
+            let error = with(json!({ key: wrong }));
+            assert_eq!(error.path, ["classes", "0", "share", key]);
+            assert!(error.help.unwrap().contains("millionth"));
+        }
+    }
+
+    #[test]
+    fn a_class_with_classes_inside_has_an_allotment_alone() {
+        let with = |key: &str, value: Value| {
+            let inside =
+                json!({ "scheduler": "cbq", "classes": [{ "name": "a", "share": { "fraction": 0.1 } }] });
+            let mut class = json!({ "name": "A", "share": { "fraction": 0.5 }, "queueing": inside });
+            match key {
+                "level" => class["share"]["level"] = value,
+                "link-sharing" => class["queueing"]["link-sharing"] = value,
+                _ => class["shape"] = value,
+            }
+            refused(&json!([class]))
+        };
+        assert_eq!(with("level", json!(1)).path, ["classes", "0", "share", "level"]);
+        assert_eq!(with("shape", json!({ "rate": "1Mb/s", "burst": "2kB" })).path, ["classes", "0", "shape"]);
+        assert!(with("link-sharing", json!({})).message.contains("only the outermost cbq"));
+    }
+
+    #[test]
+    fn an_error_inside_says_where_it_is() {
+        let inside = json!({ "scheduler": "cbq", "classes": [{ "name": "a" }] });
+        let error = refused(&json!([{ "name": "A", "share": { "fraction": 0.5 }, "queueing": inside }]));
+        assert_eq!(error.path, ["classes", "0", "queueing", "classes", "0", "share"]);
+    }
+
+    #[test]
+    fn guidelines_are_those_of_cbq() {
+        let classes = json!([{ "name": "a" }]);
+        let error = refused_policy(&json!({ "scheduler": "drr", "link-sharing": {}, "classes": classes }));
+        assert_eq!(error.path, ["link-sharing"]);
+        let sharing = json!({ "longest-packet": "0B" });
+        let error =
+            refused_policy(&json!({ "scheduler": "cbq", "link-sharing": sharing, "classes": classes }));
+        assert_eq!(error.path, ["link-sharing", "longest-packet"]);
+    }
 }

@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(burst_idle(Time::from_microseconds(100), 1.0, 8), Time::from_nanoseconds(6250));
         let mut class = quarter(idle, Time::ZERO);
         class.sent(1_000_000 * US, 100 * US, 100);
-        let burst = (1..)
+        let burst = (1..20)
             .take_while(|packet| {
                 class.sent((1_000_000 + 100 * packet) * US, 100 * US, 100);
                 class.is_within(0)
