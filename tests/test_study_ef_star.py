@@ -87,7 +87,7 @@ def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
 
 
 def test_the_ratio_of_rfc_2598(perhop: Command) -> None:
-    """The 90th percentiles of table 2 fall from 1.03 to 1.5 and then no more, for both sizes, as in the RFC."""
+    """The 90th percentiles of table 2 fall from 1.03 to 1.5 and then no more, for both sizes."""
     ended = perhop(
         "study", "run", "ef-star", "--only", "rfc2598-2", "--no-sensitivity", "--replications", "2", "--json"
     )

@@ -165,7 +165,7 @@ class Tree:
                 return round(bits_per_second(share["minimum"]))
             return max(inside.rate_bps // _LEAST_PART, 1)
         if share.get("fraction"):
-            return max(round(self._rate_bps * share["fraction"]), 1)
+            return max(round(self._rate_bps * float(share["fraction"])), 1)
         if share.get("bandwidth"):
             return max(round(bits_per_second(share["bandwidth"])), 1)
         if len(classes) == 1:

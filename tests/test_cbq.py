@@ -1,0 +1,75 @@
+"""Class-based queueing in what the Python side makes of a policy: conversions, rates, pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from perhop import convert
+from perhop.draw import words
+from perhop.rates import _written
+
+POLICY = """\
+policies:
+  wan:
+    queueing:
+      scheduler: cbq
+      link-sharing: { guideline: top-level }
+      classes:
+        - name: voice
+          match: { dscp: ef }
+          share: { fraction: 0.3, borrow: false, extra-delay: 2ms }
+        - name: agency
+          share: { bandwidth: 4Mb/s }
+          queueing:
+            scheduler: cbq
+            classes:
+              - name: video
+                match: { dscp: af41 }
+                share: { fraction: 0.25 }
+              - name: data
+                share: { fraction: 0.1, level: 1 }
+"""
+
+
+@pytest.fixture
+def policy(tmp_path: Path) -> Path:
+    file = tmp_path / "wan.yaml"
+    file.write_text(POLICY)
+    return file
+
+
+def test_tc_gets_rates_and_is_told_what_is_missing(policy: Path) -> None:
+    # Allotments are parts of 10 Mb/s, inside the agency as well; who may not borrow has them as its ceiling.
+    converted = convert.convert(policy, to="tc", rate="10Mb/s")
+    classes = [line.partition("htb ")[2].partition(" prio")[0] for line in converted.text.splitlines()]
+    assert [one for one in classes if one][2:] == [
+        "rate 3000000bit ceil 3000000bit",
+        "rate 4000000bit ceil 10000000bit",
+        "rate 2500000bit ceil 10000000bit",
+        "rate 1000000bit ceil 10000000bit",
+    ]
+    assert any(remark.construct == "link sharing of cbq" for remark in converted.remarks)
+
+
+def test_ios_gets_shares_and_is_told_what_is_missing(policy: Path) -> None:
+    said = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
+    assert {"scheduler cbq", "borrow false of cbq", "extra-delay 2ms of cbq", "level 1 of cbq"} <= said
+
+
+def test_allotments_are_guarantees() -> None:
+    share = {"fraction": 0.3, "borrow": False}
+    inner = {"scheduler": "cbq", "classes": [{"name": "b", "share": {"fraction": 0.2}}]}
+    classes = [{"name": "a", "share": share}, {"name": "B", "share": {"fraction": 0.5}, "queueing": inner}]
+    found = dict(_written({"scheduler": "cbq", "classes": classes}, "", 10e6, first=False))  # type: ignore[typeddict-item, arg-type]
+    assert {path: one.at_least for path, one in found.items()} == {"a": 3e6, "B/b": 2e6}
+    # More than the wire: each gets its part of it.
+    share["fraction"] = 1.0
+    found = dict(_written({"scheduler": "cbq", "classes": classes[:1] * 2}, "", 10e6, first=False))  # type: ignore[typeddict-item, arg-type]
+    assert found["a"].at_least == 5e6
+
+
+def test_pictures_say_how_the_wire_is_shared() -> None:
+    config = {"scheduler": "cbq", "link-sharing": {"guideline": "formal"}, "classes": []}
+    assert [line for line, _ in words.queueing(config)] == ["CBQ", "guideline formal"]  # type: ignore[arg-type]
