@@ -1,0 +1,99 @@
+//! Who lends to a class that has used up its allotment: the guidelines of Floyd and Jacobson 1995, section 3.
+
+use super::{Account, Cbq, LEAF, Parent};
+use crate::scheduler::config::Guideline;
+
+impl Cbq {
+    /// Whose allotment lets `child` send.
+    pub(super) fn account(&mut self, child: usize, now: i64, heads: &[u32]) -> Option<Account> {
+        if self.guideline == Guideline::Formal && self.lowest_unsatisfied.is_none() {
+            self.lowest_unsatisfied = Some(self.find_unsatisfied(now, heads));
+        }
+        self.account_known(child, now)
+    }
+
+    /// As [`account`](Cbq::account), when it is known who is unsatisfied.
+    pub(super) fn account_known(&self, child: usize, now: i64) -> Option<Account> {
+        if self.classes[child].estimator.is_within(now) {
+            return Some(Account::Own);
+        }
+        let mut lender = self.classes[child].lender();
+        while let Some(parent) = lender {
+            let (height, is_within, next) = match parent {
+                Parent::Wire => (self.wire_height, true, None),
+                Parent::Class(index) => {
+                    let class = &self.classes[usize::from(index)];
+                    (class.height, class.estimator.is_within(now), class.lender())
+                }
+            };
+            let may_lend = match self.guideline {
+                Guideline::Formal => self.lowest_unsatisfied.is_none_or(|lowest| lowest >= height),
+                Guideline::AncestorOnly => true,
+                Guideline::TopLevel => height <= self.top_level,
+            };
+            if is_within && may_lend {
+                return Some(Account::Lent(parent));
+            }
+            lender = next;
+        }
+        None
+    }
+
+    /// The lowest height at which a class is unsatisfied: within its allotment, with a head, or with one
+    /// below that may borrow from it.
+    fn find_unsatisfied(&mut self, now: i64, heads: &[u32]) -> u8 {
+        let (leaves, inner) = self.classes.split_at_mut(self.leaves);
+        for class in inner.iter_mut() {
+            class.wants_below = false;
+        }
+        for (leaf, head) in leaves.iter().zip(heads) {
+            if *head == 0 {
+                continue;
+            }
+            if leaf.estimator.is_within(now) {
+                return LEAF;
+            }
+            let mut lender = leaf.lender();
+            while let Some(Parent::Class(index)) = lender {
+                let class = &mut inner[usize::from(index) - self.leaves];
+                class.wants_below = true;
+                lender = class.lender();
+            }
+        }
+        let unsatisfied = inner.iter().filter(|class| class.wants_below && class.estimator.is_within(now));
+        unsatisfied.map(|class| class.height).min().unwrap_or(u8::MAX)
+    }
+
+    /// The top-level guideline on arrival: who is within its allotment lends to nobody above.
+    pub(super) fn lower_top_level(&mut self, now: i64, child: usize) {
+        let class = &self.classes[child];
+        if class.estimator.is_within(now) {
+            self.top_level = self.top_level.min(LEAF);
+            return;
+        }
+        let lends = class.lender().is_some_and(|lender| match lender {
+            Parent::Wire => true,
+            Parent::Class(index) => self.classes[usize::from(index)].estimator.is_within(now),
+        });
+        if lends {
+            self.top_level = self.top_level.min(LEAF + 1);
+        }
+    }
+
+    /// The top-level guideline on departure: whoever lent lends on, as long as it has something left and the
+    /// borrower packets.
+    pub(super) fn set_top_level(&mut self, now: i64, child: usize, account: Account) {
+        let (height, is_within) = match account {
+            Account::Own => (LEAF, self.classes[child].estimator.is_within(now)),
+            Account::Lent(Parent::Wire) => (self.wire_height, true),
+            Account::Lent(Parent::Class(index)) => {
+                let class = &self.classes[usize::from(index)];
+                (class.height, class.estimator.is_within(now))
+            }
+        };
+        if self.top_level >= height {
+            let goes_on = self.classes[child].waiting > 1 && is_within;
+            self.top_level = if goes_on { height } else { u8::MAX };
+        }
+    }
+}
