@@ -245,6 +245,15 @@ mod tests {
     }
 
     #[test]
+    fn a_fluid_model_holds_nobody_back() {
+        let share = json!({ "fraction": 0.5, "borrow": false });
+        let inside = json!({ "scheduler": "cbq", "classes": [{ "name": "a", "share": share }] });
+        let classes = json!([{ "name": "A", "queueing": inside }, { "name": "b" }]);
+        let error = refused_policy(&json!({ "scheduler": "wfq", "classes": classes }));
+        assert!(error.message.contains("may not borrow") && error.path[..2] == ["classes", "0"]);
+    }
+
+    #[test]
     fn guidelines_are_those_of_cbq() {
         let classes = json!([{ "name": "a" }]);
         let error = refused_policy(&json!({ "scheduler": "drr", "link-sharing": {}, "classes": classes }));
