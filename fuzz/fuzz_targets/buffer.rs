@@ -57,7 +57,10 @@ impl Input {
             "averaging": {"weight": f64::from(self.weight.max(1)) / 65_535.0},
             "update": one_of(0, &["arrivals", "arrivals-and-departures"]),
             "idle": one_of(1, &["decay", "decay-and-sample", "none"]),
-            "drop-spacing": one_of(2, &["uniform", "uniform-per-drop", "geometric", "wait"]),
+            "drop-spacing": one_of(
+                2,
+                &["uniform", "uniform-per-drop", "geometric", "wait", "counted-first", "unguarded"],
+            ),
             "above-max": if self.gentle { "gentle" } else { "drop" },
             "averages": one_of(3, &["single", "coupled", "coupled-sampled", "decoupled"]),
         }))

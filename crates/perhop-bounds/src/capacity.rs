@@ -29,7 +29,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         | BufferConfig::Wred(config)
         | BufferConfig::RioC(config)
         | BufferConfig::RioDc(config)
-        | BufferConfig::Mred(config) => config.limit.filter(|_| config.limit_counts == LimitCounts::Queue),
+        | BufferConfig::Mred(config) => config.limit.filter(|_| config.limited() == Ok(LimitCounts::Queue)),
     }
 }
 

@@ -93,7 +93,7 @@ fn curve_of<'a>(
 
 /// Floyd and Jacobson 1993 §4: after L packets that find the queue full the average is 1 - (1 - w)^L of it.
 fn slow(name: &str, config: &MredConfig, limit: QueueSize, place: &Place) -> Option<Finding> {
-    let weight = config.averaging.weight().ok()?;
+    let weight = config.weight().ok()?;
     let packets = match limit {
         QueueSize::Packets(packets) => packets as f64,
         QueueSize::Bytes(bytes) => bytes as f64 / config.mean_packet_size.as_bytes() as f64,

@@ -26,8 +26,8 @@ fn config(averages: Averages, count: usize) -> MredConfig {
     MredConfig {
         precedences: (0..count).map(precedence).collect(),
         averages: Some(averages),
-        averaging: AveragingConfig::Weight(0.1),
-        update: UpdateConfig::ArrivalsAndDepartures,
+        averaging: Some(AveragingConfig::Weight(0.1)),
+        update: Some(UpdateConfig::ArrivalsAndDepartures),
         ..MredConfig::default()
     }
 }
@@ -202,7 +202,7 @@ fn errors_say_where_and_what_would_be_right() {
         message(BufferConfig::Wred(MredConfig::default()))
             .starts_with("wred.precedences: no drop precedence")
     );
-    let weight = MredConfig { averaging: AveragingConfig::Weight(9.0), ..three() };
+    let weight = MredConfig { averaging: Some(AveragingConfig::Weight(9.0)), ..three() };
     assert!(message(BufferConfig::Wred(weight)).starts_with("wred.averaging.weight: "));
     let limit = MredConfig { limit: Some(QueueSize::Bytes(0)), ..three() };
     assert!(message(BufferConfig::Wred(limit)).starts_with("wred.limit: "));
@@ -220,7 +220,7 @@ fn errors_say_where_and_what_would_be_right() {
         max_probabilities: vec![0.1],
     };
     let model = Some(ModelConfig::Overlapped(far));
-    let far = MredConfig { model, above_max: AboveMaxConfig::Gentle, ..MredConfig::default() };
+    let far = MredConfig { model, above_max: Some(AboveMaxConfig::Gentle), ..MredConfig::default() };
     assert_eq!(
         message(BufferConfig::Red(far)),
         "red.model.overlapped: drop precedence 0: max is 5120MiB, and no average reaches twice that, where a gentle \

@@ -68,7 +68,7 @@ proptest! {
             (verdicts, trail)
         };
         let found = run_all(&config);
-        let per_byte = MredConfig { probability: ProbabilityConfig::PerByte, ..config.clone() };
+        let per_byte = MredConfig { probability: Some(ProbabilityConfig::PerByte), ..config.clone() };
         prop_assert_eq!(&run_all(&per_byte), &found);
         let mut tested = config;
         for precedence in &mut tested.precedences {
@@ -116,7 +116,7 @@ proptest! {
         let above_max = if gentle { AboveMaxConfig::Gentle } else { AboveMaxConfig::default() };
         let usual = MredConfig::default();
         let config = MredConfig {
-            above_max, spared: usual.spared, after_forced: usual.after_forced, ecn: usual.ecn, limit: None, ..config
+            above_max: Some(above_max), spared: usual.spared, after_forced: usual.after_forced, ecn: usual.ecn, limit: None, ..config
         };
         let mut expected = PlainRed::new(&config, averages, DRAIN, Streams::new(11, 0).stream());
         let mut fates = Vec::new();

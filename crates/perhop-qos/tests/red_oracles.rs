@@ -35,7 +35,11 @@ fn assert_near(found: f64, expected: f64, tolerance: f64, what: impl std::fmt::D
 /// A queue of packets of 1000 bytes, asked about again and again: 0.05 is the probability at 20 packets.
 fn red_of_the_queue(drop_spacing: DropSpacing, seed: u64) -> impl FnMut(u64) -> Verdict {
     // The average is the queue itself from the first arrival on.
-    let config = MredConfig { drop_spacing, averaging: AveragingConfig::Weight(1.0), ..red(10, 30, 0.1) };
+    let config = MredConfig {
+        drop_spacing: Some(drop_spacing),
+        averaging: Some(AveragingConfig::Weight(1.0)),
+        ..red(10, 30, 0.1)
+    };
     let mut buffer = config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(seed, 0)).unwrap();
     let packet = Packet { length: 1000, ..Packet::default() };
     move |packets| buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue_of(packets))
@@ -86,6 +90,7 @@ fn law(drop_spacing: DropSpacing) -> Vec<f64> {
     };
     match drop_spacing {
         DropSpacing::Uniform | DropSpacing::UniformPerDrop => inside(1..21),
+        DropSpacing::CountedFirst | DropSpacing::Unguarded => inside(1..20),
         DropSpacing::Wait => inside(20..40),
         DropSpacing::Geometric => {
             let mut law: Vec<f64> =
@@ -96,8 +101,14 @@ fn law(drop_spacing: DropSpacing) -> Vec<f64> {
     }
 }
 
-const RULES: [DropSpacing; 4] =
-    [DropSpacing::Uniform, DropSpacing::UniformPerDrop, DropSpacing::Geometric, DropSpacing::Wait];
+const RULES: [DropSpacing; 6] = [
+    DropSpacing::Uniform,
+    DropSpacing::UniformPerDrop,
+    DropSpacing::CountedFirst,
+    DropSpacing::Unguarded,
+    DropSpacing::Geometric,
+    DropSpacing::Wait,
+];
 
 #[test]
 fn gaps_between_drops_follow_their_law_and_no_other() {
@@ -114,12 +125,14 @@ fn gaps_between_drops_follow_their_law_and_no_other() {
     }
 }
 
-/// With p = 0.05: uniform (1 + 1/p)/2, geometric 1/p, wait (1/p + 2/p − 1)/2.
+/// With p = 0.05: uniform (1 + 1/p)/2, counted first 1/p / 2, geometric 1/p, wait (1/p + 2/p − 1)/2.
 #[test]
 fn mean_gaps_differ_by_a_factor_of_three() {
     for (rule, expected) in [
         (DropSpacing::Uniform, 10.5),
         (DropSpacing::UniformPerDrop, 10.5),
+        (DropSpacing::CountedFirst, 10.0),
+        (DropSpacing::Unguarded, 10.0),
         (DropSpacing::Geometric, 20.0),
         (DropSpacing::Wait, 29.5),
     ] {
@@ -199,7 +212,7 @@ fn overload_settles_where_random_drops_lose_the_excess() {
         (DropSpacing::Geometric, loss),
         (DropSpacing::Wait, 1.5 / (1.0 / loss + 0.5)),
     ] {
-        let found = overload(MredConfig { drop_spacing, ..red(20, 60, 0.1) }, 1.05);
+        let found = overload(MredConfig { drop_spacing: Some(drop_spacing), ..red(20, 60, 0.1) }, 1.05);
         let expected = 20.0 + 40.0 * probability / 0.1;
         assert_near(found.drop_fraction, loss, 0.01, format!("{drop_spacing:?}: lost"));
         assert_eq!(found.random_fraction, found.drop_fraction, "{drop_spacing:?}: no drop is forced");
@@ -224,8 +237,8 @@ fn heavy_overload_settles_at_the_maximum_threshold() {
 #[test]
 fn gentle_overload_settles_above_the_maximum_threshold() {
     let config = MredConfig {
-        above_max: AboveMaxConfig::Gentle,
-        drop_spacing: DropSpacing::Geometric,
+        above_max: Some(AboveMaxConfig::Gentle),
+        drop_spacing: Some(DropSpacing::Geometric),
         ..red(20, 60, 0.1)
     };
     let found = overload(config, 2.0);
@@ -239,8 +252,9 @@ fn gentle_overload_settles_above_the_maximum_threshold() {
 /// there on; Floyd's gentle variant of 2000 reaches everything at twice `max`.
 #[test]
 fn drop_curves_have_the_corners_of_the_published_figure() {
-    let corners =
-        |above_max| MredConfig { above_max, ..red(5, 15, 0.1) }.drop_curves().unwrap()[0].shared.clone();
+    let corners = |above_max| {
+        MredConfig { above_max: Some(above_max), ..red(5, 15, 0.1) }.drop_curves().unwrap()[0].shared.clone()
+    };
     let rise = [(0.0, 0.0), (5.0, 0.0), (15.0, 0.1)];
     assert_eq!(corners(AboveMaxConfig::Drop), [&rise[..], &[(15.0, 1.0)]].concat());
     assert_eq!(corners(AboveMaxConfig::Gentle), [&rise[..], &[(30.0, 1.0)]].concat());

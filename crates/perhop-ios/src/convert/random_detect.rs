@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_qos::buffer::{AveragingConfig, BufferConfig, EcnConfig, MredConfig, PrecedenceConfig};
+use perhop_qos::buffer::{AveragingConfig, BufferConfig, EcnConfig, Law, MredConfig, PrecedenceConfig};
 use perhop_qos::classifier::OneOrMany;
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::units::QueueSize;
@@ -184,8 +184,9 @@ pub(super) fn wred(
     };
     let config = MredConfig {
         precedences,
-        averaging: AveragingConfig::Exponent(detect.exponent),
-        drop_spacing: platform.drop_spacing,
+        law: Some(Law::Cisco),
+        averaging: Some(AveragingConfig::Exponent(detect.exponent)),
+        drop_spacing: Some(platform.drop_spacing),
         ecn: if detect.ecn { EcnConfig::Mark } else { EcnConfig::Ignore },
         limit,
         ..MredConfig::default()

@@ -15,6 +15,10 @@ pub(super) struct Probability {
 }
 
 impl Probability {
+    /// It, in floating point.
+    pub(super) fn value(self) -> f64 {
+        self.part as f64 / self.whole as f64
+    }
     /// This probability times `factor`, which is not negative; 1 at most.
     pub(super) fn times(self, factor: f64) -> Probability {
         // The conversion saturates.
@@ -124,14 +128,25 @@ impl Slope {
 /// The largest whole of a probability: twice as much, as some rules count, still fits 64 bits.
 const LARGEST_WHOLE: f64 = (1_u64 << 62) as f64;
 
+/// The number below which Linux draws R, where a probability reaches `at_max` after `width` bytes.
+///
+/// iproute2 6.1 `tc/q_red.c` sends the probability in 2⁻³²; Linux 6.1 `include/net/red.h`, `red_set_parms`
+/// and `red_random`, divides it by the width, and 32 random bits by that, in whole numbers.
+fn linux_whole(width: u64, at_max: f64) -> u64 {
+    let per_byte = (at_max * (1_u64 << u32::BITS) as f64) as u64 / width.max(1);
+    (1 << u32::BITS) / per_byte.max(1)
+}
+
 impl LevelCurves {
-    /// The curves of `thresholds` by precedence: without thresholds nothing is dropped.
+    /// The curves of `thresholds` by precedence: without thresholds nothing is dropped. A threshold is passed
+    /// `beyond` steps above its average.
     pub(super) fn new(
         thresholds: &[Option<ThresholdConfig>; Color::COUNT],
         above_max: AboveMaxConfig,
         smoothing: &Smoothing,
+        beyond: u64,
     ) -> LevelCurves {
-        let reached = |size: QueueSize| smoothing.reaching(size.count());
+        let reached = |size: QueueSize| smoothing.reaching(size.count()).saturating_add(beyond);
         let min =
             thresholds.map(|thresholds| thresholds.map_or(u64::MAX, |thresholds| reached(thresholds.min)));
         let max =
@@ -150,13 +165,17 @@ impl LevelCurves {
         });
         let whole = std::array::from_fn(|index| {
             let parts = (width[index] as f64 / (1_u64 << shift[index]) as f64).max(1.0);
+            if smoothing.is_linux() {
+                return linux_whole(width[index] >> shift[index], max_probability(index));
+            }
             // A probability below 2⁻⁶² is as good as one of 2⁻⁶².
             libm::round((parts / max_probability(index)).min(LARGEST_WHOLE)) as u64
         });
         let at_max = std::array::from_fn(|index| (width[index] >> shift[index]).min(whole[index]));
         let forced_from: [u64; Color::COUNT] = thresholds.map(|thresholds| {
             let end = |thresholds: ThresholdConfig| above_max.times_max() * thresholds.max.count();
-            thresholds.map_or(u64::MAX, |thresholds| smoothing.reaching(end(thresholds)))
+            thresholds
+                .map_or(u64::MAX, |thresholds| smoothing.reaching(end(thresholds)).saturating_add(beyond))
         });
         let gentle = std::array::from_fn(|index| {
             Slope::new(whole[index] - at_max[index], (forced_from[index] - max[index]) >> shift[index])
@@ -222,14 +241,14 @@ mod tests {
             let above_max = if gentle { AboveMaxConfig::Gentle } else { AboveMaxConfig::Drop };
             let mut all = [None; Color::COUNT];
             all[index] = Some(thresholds);
-            let levels = LevelCurves::new(&all, above_max, &smoothing);
+            let levels = LevelCurves::new(&all, above_max, &smoothing, 0);
             let curve = DropCurve::new(&thresholds, above_max);
             let (min, forced_from) = (levels.min(index), levels.forced_from(index));
             let max = min + levels.width[index];
             let average = min + ((forced_from - min) as f64 * place) as u64;
             // Where averages move by shifts, levels have digits of which none counts.
             let shifting = smoothing.shifting(2 * thresholds.max.count());
-            let shifted = LevelCurves::new(&all, above_max, &shifting);
+            let shifted = LevelCurves::new(&all, above_max, &shifting, 0);
             let scale = shifted.min(index).checked_div(min).unwrap_or(1).max(1);
             for average in [average, min, max - 1, max, forced_from - 1] {
                 let found = levels.probability(index, average);

@@ -26,6 +26,14 @@ pub enum DropSpacing {
     /// Geometric with mean 1/p: each packet is judged on its own (method 1; assumed of routers that publish
     /// only p).
     Geometric,
+    /// As `uniform`, but the packet itself is among those kept: p/(1 − (n + 1)·p) after n packets kept since a
+    /// drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with `wait_
+    /// false`).
+    CountedFirst,
+    /// As `counted-first`, without a guard: once n·p has passed 1 the probability is negative, and nothing is
+    /// dropped before the average leaves the range from `min` to `max` or falls within it (dsRED of ns-2, a
+    /// defect).
+    Unguarded,
     /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
     Wait,
 }
@@ -100,9 +108,39 @@ impl SinceDrop<'_> {
     /// Begins to count where nothing is counted. `whole` is that of the probabilities to come.
     #[inline]
     pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
-        if *self.due == 0 {
+        if *self.due > 0 {
+        } else if spacing.counts_the_drop() {
+            // No drop came before: the packet that is tested is the first of all.
+            (*self.next, *self.due) = (1, 1);
+        } else {
             self.restart(spacing, whole, random);
         }
+    }
+    /// The packet that is tested first is spared, and counts.
+    pub(super) fn spare(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        self.begin(spacing, whole, random);
+        self.count();
+        // ns-2 `queue/red.cc`: `count` is 1 with the packet spared, and 2 with the next.
+        if spacing.counts_the_drop() {
+            self.count();
+        }
+    }
+    /// Counts anew from the next packet: this one was dropped, but not because it was drawn.
+    pub(super) fn end_by_drop(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        if spacing.counts_the_drop() {
+            self.restart(spacing, whole, random);
+        } else {
+            self.end_above_max();
+        }
+    }
+    /// Counts bytes anew: `bytes` have come since a drop (ns-2, `count_bytes`).
+    pub(super) fn begin_bytes(&mut self, bytes: u32) {
+        (*self.next, *self.due) = (bytes, 1);
+    }
+    /// `bytes` more have come since a drop: how many in all.
+    pub(super) fn count_bytes(&mut self, bytes: u32) -> u32 {
+        self.begin_bytes(self.next.saturating_add(bytes));
+        *self.next
     }
     /// Whether it counts, and a drop that is due needs no further number ([`DropSpacing::UniformPerDrop`]).
     #[inline]
@@ -125,6 +163,11 @@ impl SinceDrop<'_> {
             DropSpacing::Uniform | DropSpacing::Geometric => 1,
             DropSpacing::UniformPerDrop => return self.draw(whole, random),
             DropSpacing::Wait => whole,
+            // As if one had been kept: the drop itself counts.
+            DropSpacing::CountedFirst | DropSpacing::Unguarded => {
+                (*self.next, *self.due) = (2, 1);
+                return;
+            }
         };
         (*self.next, *self.due) = (1, due);
     }
@@ -144,12 +187,18 @@ struct Odds {
 }
 
 impl DropSpacing {
+    /// Whether a drop counts as a packet kept.
+    #[inline]
+    fn counts_the_drop(self) -> bool {
+        matches!(self, DropSpacing::CountedFirst | DropSpacing::Unguarded)
+    }
+
     /// The probability that a packet is dropped where the average asks for `probability` and `kept` packets
     /// were kept at that probability since the last drop, or since the average rose above its minimum
     /// threshold.
     pub fn probability(self, probability: f64, kept: u32) -> f64 {
         let Odds { numerator, denominator } = self.odds(probability, f64::from(kept));
-        if numerator <= 0.0 {
+        if numerator <= 0.0 || (self == DropSpacing::Unguarded && denominator < 0.0) {
             0.0
         } else if numerator >= denominator {
             1.0
@@ -173,7 +222,12 @@ impl DropSpacing {
             |denominator: u64| part >= denominator || multiply_high(random.bits(), denominator) < part;
         let drops = expected >= *since.due
             && match self {
-                DropSpacing::Uniform => falls_below((whole + part).saturating_sub(expected)),
+                DropSpacing::Uniform | DropSpacing::CountedFirst => {
+                    falls_below((whole + part).saturating_sub(expected))
+                }
+                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard: infinite where
+                // count · pb is 1, negative from there on.
+                DropSpacing::Unguarded => (whole + part).checked_sub(expected).is_some_and(&mut falls_below),
                 DropSpacing::UniformPerDrop => true,
                 DropSpacing::Geometric => falls_below(whole),
                 DropSpacing::Wait => falls_below((2 * whole).saturating_sub(expected)),
@@ -186,6 +240,37 @@ impl DropSpacing {
         drops
     }
 
+    /// Whether a packet of `length` bytes is dropped where the count is one of bytes and the length counts
+    /// after the spacing; `since` counts it.
+    ///
+    /// ns-2.35 `queue/red.cc`, `modify_p` with `bytes_`: count is bytes over the mean size, rounded down, and
+    /// a probability below 1 is multiplied by the length over the mean.
+    #[inline(never)]
+    pub(super) fn drops_by_bytes(
+        self,
+        probability: f64,
+        length: u32,
+        mean: u32,
+        mut since: SinceDrop,
+        random: &mut Stream,
+    ) -> bool {
+        let count = f64::from(since.count_bytes(length) / mean);
+        let expected = count * probability;
+        let spaced = match self {
+            DropSpacing::Wait if expected < 1.0 => 0.0,
+            DropSpacing::Wait if expected < 2.0 => probability / (2.0 - expected),
+            DropSpacing::CountedFirst if expected < 1.0 => probability / (1.0 - expected),
+            _ => 1.0,
+        };
+        let by_length = spaced * f64::from(length) / f64::from(mean);
+        let chance = if spaced < 1.0 { by_length.min(1.0) } else { 1.0 };
+        let drops = chance >= 1.0 || (chance > 0.0 && random.uniform() < chance);
+        if drops {
+            since.begin_bytes(0);
+        }
+        drops
+    }
+
     #[inline]
     fn odds(self, probability: f64, kept: f64) -> Odds {
         match self {
@@ -193,6 +278,10 @@ impl DropSpacing {
             // of unmarked packets that have arrived since the last marked packet.
             DropSpacing::Uniform | DropSpacing::UniformPerDrop => {
                 Odds { numerator: probability, denominator: 1.0 - kept * probability }
+            }
+            // Figure 2: count, incremented first, is 1 for the first packet after a drop.
+            DropSpacing::CountedFirst | DropSpacing::Unguarded => {
+                Odds { numerator: probability, denominator: 1.0 - (kept + 1.0) * probability }
             }
             DropSpacing::Geometric => Odds { numerator: probability, denominator: 1.0 },
             // ns-2's modify_p counts this packet as well: 0 while count · p < 1, then p / (2 − count · p).
@@ -265,7 +354,9 @@ mod tests {
         let [numerator, one] = [probability.part, probability.whole].map(i128::from);
         let expected = (i128::from(kept) + 1) * numerator;
         let denominator = match rule {
-            DropSpacing::Uniform => one - (expected - numerator),
+            DropSpacing::Uniform | DropSpacing::CountedFirst => one - (expected - numerator),
+            DropSpacing::Unguarded if expected - numerator > one => return false,
+            DropSpacing::Unguarded => one - (expected - numerator),
             DropSpacing::Geometric => one,
             DropSpacing::Wait if expected < one => return false,
             DropSpacing::Wait => 2 * one - expected,
@@ -291,11 +382,12 @@ mod tests {
         /// Near certainty too, where the shorter questions turn.
         #[test]
         fn a_draw_is_as_its_formula_says(
-            rule in 0..3usize, kept in prop_oneof![0..200u32, 0..u32::MAX],
+            rule in 0..5usize, kept in prop_oneof![0..200u32, 0..u32::MAX],
             probability in probabilities(),
             place in prop_oneof![Just(None), (-2..=2i128, 1..=2i128).prop_map(Some)], seed in any::<u64>(),
         ) {
-            let rule = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait][rule];
+            use DropSpacing::{CountedFirst, Geometric, Unguarded, Uniform, Wait};
+            let rule = [Uniform, Geometric, Wait, CountedFirst, Unguarded][rule];
             // The probability itself, or one so that about 1 or 2 drops are expected.
             let whole = i128::from(probability.whole);
             let part = place.map_or(probability.part, |(beside, drops)| {
@@ -367,11 +459,11 @@ mod tests {
         /// [`SinceDrop::keeps`] keeps what the rule keeps without a random number.
         #[test]
         fn what_is_kept_at_once_is_kept_at_length(
-            rule in 0..4usize, packets in prop::collection::vec((0..=u32::MAX, 0..20u8), 1..200),
+            rule in 0..6usize, packets in prop::collection::vec((0..=u32::MAX, 0..20u8), 1..200),
             digits in 32..50u32, seed in any::<u64>(),
         ) {
-            use DropSpacing::{Geometric, Uniform, UniformPerDrop, Wait};
-            let rule = [Uniform, UniformPerDrop, Geometric, Wait][rule];
+            use DropSpacing::{CountedFirst, Geometric, Unguarded, Uniform, UniformPerDrop, Wait};
+            let rule = [Uniform, UniformPerDrop, Geometric, Wait, CountedFirst, Unguarded][rule];
             let (mut short, mut plain) = (Spacing::new(rule, seed), Spacing::new(rule, seed));
             for (part, event) in packets {
                 if event == 0 {

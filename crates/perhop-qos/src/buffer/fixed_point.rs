@@ -30,6 +30,8 @@ pub(super) struct Smoothing {
     longest: u64,
     /// What one step stands for: weight / `per_one`, packets or bytes.
     step: f64,
+    /// Whether digits are those of Linux ([`Smoothing::of_linux`]).
+    is_linux: bool,
     /// How often a sample of an empty queue halves an average: −log₂ (1 − weight).
     halvings: f64,
 }
@@ -49,8 +51,22 @@ impl Smoothing {
             per_one,
             longest: LONGEST,
             step: fraction / per_one as f64,
+            is_linux: false,
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
+    }
+    /// For a weight of 2 to −`exponent`, from 1 to 30, with the digits of Linux: an average over its weight is
+    /// a whole number, and thresholds are compared with whole packets or bytes of it.
+    ///
+    /// Linux 6.1 `include/net/red.h`, `red_calc_qavg_no_idle_time`: an average is a fixed-point number with
+    /// `Wlog` digits behind the point.
+    pub(super) fn of_linux(exponent: u32) -> Smoothing {
+        let weight = Smoothing::new(1.0 / (1_u64 << exponent) as f64);
+        Smoothing { shift: exponent, per_one: 1, step: 1.0, is_linux: true, ..weight }
+    }
+    /// Whether digits are those of Linux.
+    pub(super) fn is_linux(&self) -> bool {
+        self.is_linux
     }
     /// This smoothing by shifts, for a single average of all packets of a queue whose thresholds end at
     /// `highest`. Unchanged unless the weight is 2⁻ⁿ and n digits are left over. A multiplication would take
@@ -133,7 +149,9 @@ impl Average {
     #[inline]
     pub(super) fn sample(&mut self, held: u64, smoothing: &Smoothing) {
         let held = held.min(smoothing.longest);
-        if smoothing.shifts() {
+        if smoothing.is_linux {
+            self.level = self.level - (self.level >> (smoothing.shift % u64::BITS)) + held;
+        } else if smoothing.shifts() {
             self.level = smoothing.shifted(self.level, held);
         } else {
             self.sample_by_multiplying(held, smoothing);

@@ -6,10 +6,13 @@ mod contract;
 mod drop_curve;
 mod drop_spacing;
 mod fixed_point;
+mod idle_table;
+mod law;
 mod moving_average;
 mod mred;
 mod mred_config;
 mod mred_fast_path;
+mod mred_options;
 mod mred_profile;
 mod tail_drop;
 mod thresholds;
@@ -20,10 +23,12 @@ use serde::{Deserialize, Serialize};
 
 pub use contract::BufferManager;
 pub use drop_spacing::DropSpacing;
+pub use law::Law;
 pub use mred::Mred;
-pub use mred_config::{
-    AfterForcedConfig, Averages, AveragingConfig, EcnConfig, IdleConfig, LimitCounts, MredConfig,
-    ProbabilityConfig, SparedConfig, UpdateConfig,
+pub use mred_config::MredConfig;
+pub use mred_options::{
+    AfterForcedConfig, Averages, AveragingConfig, EcnConfig, IdleConfig, LimitCounts, ProbabilityConfig,
+    SparedConfig, UpdateConfig,
 };
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use thresholds::{

@@ -2,40 +2,52 @@
 //! with time while nothing waits (Floyd & Jacobson 1993, section 5).
 
 use super::fixed_point::{Average, Smoothing};
-use super::mred_config::{IdleConfig, MredConfig, UpdateConfig};
+use super::idle_table::IdleTable;
+use super::law::{Arithmetic, IdleBegins, IdleDecay, IdleEnds, IdleRule, Rules};
+use super::mred_options::{AveragingConfig, UpdateConfig};
 use crate::error::ConfigError;
-use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// How averages move: what all averages of a buffer manager share.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Averaging {
     pub(super) smoothing: Smoothing,
     /// Whether a departure that leaves something of what an average counts is a sample for that average.
     pub(super) samples_departures: bool,
+    pub(super) idle: IdleRule,
     /// Packets of mean size that the port could send in an idle picosecond: samples of an empty queue.
     idle_packets: f64,
-    /// Whether only whole packets count.
-    whole_idle_packets: bool,
-    /// How many samples of an empty queue the arrival counts as that ends an idle period.
-    idle_samples: f64,
+    /// Where averages decay by a table.
+    table: Option<Box<IdleTable>>,
+    /// Picoseconds of a byte at the port's rate.
+    byte: f64,
 }
 
 impl Averaging {
-    /// The averaging of a queue that drains at `drain`, unless `config` names an idle rate.
+    /// The averaging of a queue that drains at `drain`, of packets of `mean` bytes.
     ///
     /// # Errors
     /// Where the weight is out of range.
-    pub(super) fn build(config: &MredConfig, drain: Rate) -> Result<Averaging, ConfigError> {
-        let packet_bits = 8.0 * config.mean_packet_size.as_bytes() as f64;
-        let packets_per_second = config.idle_rate.unwrap_or(drain).as_bits_per_second() as f64 / packet_bits;
-        let weight = config.averaging.weight().map_err(|error| error.within("averaging"))?;
+    pub(super) fn build(rules: &Rules, mean: ByteSize, drain: Rate) -> Result<Averaging, ConfigError> {
+        let packet_bits = 8.0 * mean.as_bytes() as f64;
+        let idle_rate = rules.idle_rate.unwrap_or(drain);
+        let packets_per_second = idle_rate.as_bits_per_second() as f64 / packet_bits;
+        let weight = rules.averaging.weight().map_err(|error| error.within("averaging"))?;
         let per_picosecond = packets_per_second / PICOSECONDS_PER_SECOND as f64;
+        let (smoothing, table) = match (rules.arithmetic, rules.averaging) {
+            (Arithmetic::Linux, AveragingConfig::Exponent(exponent)) => {
+                let table = IdleTable::new(exponent, mean.as_bytes(), idle_rate);
+                (Smoothing::of_linux(exponent), Some(Box::new(table)))
+            }
+            _ => (Smoothing::new(weight), None),
+        };
         Ok(Averaging {
-            smoothing: Smoothing::new(weight),
-            samples_departures: config.update == UpdateConfig::ArrivalsAndDepartures,
-            idle_packets: if config.idle == IdleConfig::None { 0.0 } else { per_picosecond },
-            whole_idle_packets: config.idle == IdleConfig::DecayWholeAndSample,
-            idle_samples: if config.idle == IdleConfig::Decay { 0.0 } else { 1.0 },
+            smoothing,
+            samples_departures: rules.update == UpdateConfig::ArrivalsAndDepartures,
+            idle: rules.idle,
+            idle_packets: if rules.idle.decay == IdleDecay::Never { 0.0 } else { per_picosecond },
+            table: table.filter(|_| rules.idle.decay == IdleDecay::Table),
+            byte: 8.0 * PICOSECONDS_PER_SECOND as f64 / drain.as_bits_per_second().max(1) as f64,
         })
     }
     /// Samples of an empty queue that an idle period counts as.
@@ -43,8 +55,25 @@ impl Averaging {
     fn samples_in(&self, idle: Time) -> f64 {
         let packets = idle.as_picoseconds() as f64 * self.idle_packets;
         // ns-2: `m = int(ptc * (now - idletime))`.
-        let packets = if self.whole_idle_packets { libm::floor(packets) } else { packets };
-        packets + self.idle_samples
+        if self.idle.decay == IdleDecay::WholePackets { libm::floor(packets) } else { packets }
+    }
+    /// When the clock starts of an average whose last packet, of `length` bytes, leaves the queue at `now`.
+    pub(super) fn idle_from(&self, now: Time, length: u32) -> Time {
+        if self.idle.begins == IdleBegins::LinkFree {
+            now + Time::from_picoseconds((f64::from(length) * self.byte) as u64)
+        } else {
+            now
+        }
+    }
+    /// An average that knows nothing yet.
+    pub(super) fn average(&self) -> QueueAverage {
+        // Linux: `qidlestart` is 0, not idling. ns-2 and the paper: idle since the beginning.
+        let idle_since = if self.idle.ends == IdleEnds::FirstArrival && self.table.is_some() {
+            QueueAverage::NOT_IDLE
+        } else {
+            Time::ZERO
+        };
+        QueueAverage { average: Average::default(), idle_since }
     }
 }
 
@@ -52,49 +81,69 @@ impl Averaging {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct QueueAverage {
     pub(super) average: Average,
-    /// Since when its packets are absent, and up to when it has decayed for it.
+    /// Since when its packets are absent, and up to when it has decayed for it; [`QueueAverage::NOT_IDLE`]
+    /// where a law says that they are not. It may lie ahead, where the last of them is being sent.
     pub(super) idle_since: Time,
 }
 
 impl QueueAverage {
+    pub(super) const NOT_IDLE: Time = Time::from_picoseconds(u64::MAX);
+
     /// A packet arrives and finds `held` of what the average counts.
     #[inline]
     pub(super) fn arrival(&mut self, now: Time, held: u64, averaging: &Averaging) {
-        if held == 0 {
-            self.arrival_when_idle(now, averaging);
+        let may_idle = held == 0 || averaging.idle.begins == IdleBegins::PrecedenceGone;
+        if may_idle && self.idle_since <= now {
+            self.arrival_when_idle(now, held, averaging);
         } else {
             self.average.sample(held, &averaging.smoothing);
         }
     }
 
-    /// A packet has left and leaves `held` of what the average counts.
+    /// A packet has left and leaves `held` of what the average counts; if it idles from now on, its clock
+    /// starts at `idle_from`.
     #[inline]
-    pub(super) fn departure(&mut self, now: Time, held: u64, averaging: &Averaging) {
+    pub(super) fn departure(&mut self, idle_from: Time, held: u64, averaging: &Averaging) {
         if averaging.samples_departures {
             self.average.sample(held, &averaging.smoothing);
         }
-        if held == 0 {
-            self.idle_since = now;
+        if held == 0 || averaging.idle.begins == IdleBegins::PrecedenceGone {
+            self.idle_since = idle_from;
         }
+    }
+
+    /// Whether a law says that its packets are not absent, whatever the queue holds.
+    pub(super) fn is_not_idle(&self) -> bool {
+        self.idle_since == QueueAverage::NOT_IDLE
     }
 
     /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;
     /// ns-2 `queue/red.cc`, `estimator`: `(1 − w)^(m + 1)`, the sample of an empty queue included.
-    ///
-    /// The idle period restarts here: if this packet is dropped, the next one must not decay for it again.
     #[inline(never)]
-    fn arrival_when_idle(&mut self, now: Time, averaging: &Averaging) {
+    fn arrival_when_idle(&mut self, now: Time, held: u64, averaging: &Averaging) {
         let idle = now.saturating_sub(self.idle_since);
-        self.idle_since = now;
-        self.average.decay(averaging.samples_in(idle), &averaging.smoothing);
+        match averaging.idle.ends {
+            IdleEnds::EachArrival => self.idle_since = now,
+            IdleEnds::FirstArrival => self.idle_since = QueueAverage::NOT_IDLE,
+            IdleEnds::Accepted => {}
+        }
+        let smoothing = &averaging.smoothing;
+        if let Some(table) = &averaging.table {
+            self.average.level = table.decayed(self.average.level, idle);
+        } else if held == 0 {
+            let sample = if averaging.idle.samples { 1.0 } else { 0.0 };
+            self.average.decay(averaging.samples_in(idle) + sample, smoothing);
+        } else {
+            self.average.decay(averaging.samples_in(idle), smoothing);
+            self.average.sample(held, smoothing);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::AveragingConfig;
+    use super::super::{IdleConfig, MredConfig};
     use super::*;
-    use crate::units::ByteSize;
 
     /// An average and the parameters it moves by.
     struct Moving(Averaging, QueueAverage);
@@ -103,8 +152,15 @@ mod tests {
         fn new(averaging: AveragingConfig, idle: IdleConfig, update: UpdateConfig) -> Moving {
             // 1000 bytes at 8 Mb/s: one packet each millisecond.
             let mean_packet_size = ByteSize::from_bytes(1000);
-            let config = MredConfig { averaging, update, idle, mean_packet_size, ..MredConfig::default() };
-            let averaging = Averaging::build(&config, Rate::from_bits_per_second(8_000_000)).unwrap();
+            let config = MredConfig {
+                averaging: Some(averaging),
+                update: Some(update),
+                idle: Some(idle),
+                ..MredConfig::default()
+            };
+            let rules = config.rules().unwrap();
+            let drain = Rate::from_bits_per_second(8_000_000);
+            let averaging = Averaging::build(&rules, mean_packet_size, drain).unwrap();
             Moving(averaging, QueueAverage::default())
         }
         fn arrival(&mut self, milliseconds: u64, held: u64) -> f64 {

@@ -13,9 +13,12 @@ use std::sync::Arc;
 use super::contract::BufferManager;
 use super::drop_curve::LevelCurves;
 use super::drop_spacing::{Counts, SinceDrop};
+use super::law::{IdleBegins, IdleEnds, LimitTest, Overflow, Sparing};
 use super::moving_average::{Averaging, QueueAverage};
-use super::mred_config::{AfterForcedConfig, Averages, MredConfig, SparedConfig};
+use super::mred_config::MredConfig;
+use super::mred_options::{AfterForcedConfig, Averages, EcnConfig};
 use super::mred_profile::{HotIndex, Profile};
+use crate::packet::Ecn;
 use crate::queue::Occupancy;
 use crate::random::{Stream, Streams};
 use crate::{Color, ConfigError, DropCause, Packet, Rate, Time, Verdict};
@@ -46,6 +49,8 @@ pub(super) struct Cold {
     counts: Counts<{ Color::COUNT - HotIndex::COUNT }>,
     /// By precedence, where each has one; else the first is the single one, whose level is [`Mred::level`].
     pub(super) averages: [QueueAverage; Color::COUNT],
+    /// IP bytes of the packet that joined last, where the idle clock asks when it has been sent.
+    last_length: u32,
     own: Option<Box<Own>>,
 }
 
@@ -80,6 +85,8 @@ struct TestState<'s> {
 pub(super) enum Outcome {
     Keep,
     Drawn,
+    /// Drawn with a probability at which nothing is marked.
+    DrawnUnmarked,
     Forced,
 }
 
@@ -89,6 +96,10 @@ impl Outcome {
         match self {
             Outcome::Keep => Verdict::Pass,
             Outcome::Drawn => profile.drawn(packet),
+            Outcome::DrawnUnmarked => Verdict::Drop(DropCause::EarlyRandom),
+            Outcome::Forced if profile.ecn == EcnConfig::MarkAll && packet.marks.ecn() != Ecn::NotCapable => {
+                Verdict::MarkCe
+            }
             // RFC 3168 §7: where "the average queue size exceeds an upper threshold […] our
             // recommendation is that routers drop packets rather then set the CE codepoint".
             Outcome::Forced => Verdict::Drop(DropCause::EarlyForced),
@@ -103,13 +114,21 @@ impl MredConfig {
     /// The first field that is out of range or contradicts another.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
         let precedences = self.checked()?;
-        let profile = Profile::new(self, &precedences, Averaging::build(self, drain)?);
-        let own = profile.own_curves(self, &precedences).map(|curves| {
+        let rules = self.rules()?;
+        let averaging = Averaging::build(&rules, self.mean_packet_size, drain)?;
+        let average = averaging.average();
+        let profile = Profile::new(self, &rules, &precedences, averaging);
+        let own = profile.own_curves(&rules, &precedences).map(|curves| {
             let (averages, counts) = (Default::default(), Counts::default());
             Box::new(Own { curves: Arc::new(curves), averages, counts })
         });
-        let cold =
-            Cold { random: streams.stream(), counts: Counts::default(), averages: Default::default(), own };
+        let cold = Cold {
+            random: streams.stream(),
+            counts: Counts::default(),
+            averages: [average; Color::COUNT],
+            last_length: 0,
+            own,
+        };
         Ok(Mred { profile: Arc::new(profile), level: 0, hot: Counts::default(), cold: Box::new(cold) })
     }
 }
@@ -125,6 +144,10 @@ impl Mred {
         queue: &Occupancy,
     ) -> Verdict {
         let index = self.profile.index(precedence);
+        // ns-2 `diffserv/dsredq.cc`, enque: before anything else.
+        if self.profile.limit_test == LimitTest::First && !self.profile.fits(index, packet, queue) {
+            return Verdict::Drop(DropCause::QueueFull);
+        }
         // Step 1, averages. Floyd & Jacobson 1993, Figure 2: "for each packet arrival calculate the new
         // average queue size avg", of the queue as the packet finds it.
         let average = self.update_averages(index, queue, |average, held, averaging| {
@@ -137,10 +160,34 @@ impl Mred {
         // Step 5, verdict. A packet that would stay must fit; the drops of the hard limit do not count as
         // early ones.
         let verdict = outcome.verdict(&self.profile, packet);
-        if matches!(verdict, Verdict::Drop(_)) || self.profile.fits(index, packet, queue) {
+        if matches!(verdict, Verdict::Drop(_)) {
             return verdict;
         }
-        Verdict::Drop(DropCause::QueueFull)
+        if !self.profile.fits(index, packet, queue) {
+            if self.profile.overflow == Overflow::Restarts {
+                self.end_by_drop(TestOn::Deciding, index);
+            }
+            return Verdict::Drop(DropCause::QueueFull);
+        }
+        match self.profile.averaging.idle.begins {
+            IdleBegins::QueueEmpty => {}
+            IdleBegins::LinkFree => self.cold.last_length = packet.length,
+            // dsRED `updateIdleFlag`: the flag is cleared where a packet is queued.
+            IdleBegins::PrecedenceGone => self.cold.averages[0].idle_since = QueueAverage::NOT_IDLE,
+        }
+        verdict
+    }
+
+    /// A packet of precedence `index` was dropped though nobody drew it: the drop spacing begins anew.
+    fn end_by_drop(&mut self, on: TestOn, index: usize) {
+        let TestState { profile, curves, mut since, random } = self.state(on, index);
+        if profile.sparing.spares_short_queues() && since.was_below_min() {
+            // ns-2: `old` stays 0, and the next packet between the thresholds is spared.
+        } else if profile.counts_bytes.is_some() {
+            since.begin_bytes(0);
+        } else {
+            since.end_by_drop(profile.spacing, curves.whole(index), random);
+        }
     }
 
     /// Steps 2 to 4 on one `average`.
@@ -159,32 +206,40 @@ impl Mred {
             since.end_below_min();
             return Outcome::Keep;
         }
-        if profile.spared != SparedConfig::Nothing && self.spares(on, index, average, queue) {
+        if profile.sparing != Sparing::Nothing && self.spares(on, index, average, packet, queue) {
             return Outcome::Keep;
+        }
+        if self.profile.counts_bytes.is_some() {
+            return self.draw_by_bytes(on, index, average, packet.length);
         }
         self.draw(on, index, average, self.profile.scale(packet.length))
     }
 
     /// Whether a packet whose `average` is at `min` or above is spared.
     #[inline(never)]
-    fn spares(&mut self, on: TestOn, index: usize, average: u64, queue: &Occupancy) -> bool {
+    fn spares(&mut self, on: TestOn, index: usize, average: u64, packet: &Packet, queue: &Occupancy) -> bool {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
-        if profile.spared == SparedConfig::ShortQueueAndFirst {
+        if profile.sparing.spares_short_queues() {
             // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
             let waiting = match on {
                 TestOn::Deciding => profile.packets_averaged(index, queue),
                 TestOn::Own => profile.of_precedence(&queue.packets_of, index),
             };
-            if waiting <= 1 {
+            if waiting <= profile.short_queue {
                 since.end_below_min();
                 return true;
             }
         }
         // Linux and ns-2: the first packet above `min`, unless every packet is dropped.
-        let is_first = since.was_below_min() && average < curves.forced_from(index);
+        let is_first = since.was_below_min()
+            && (average < curves.forced_from(index) || profile.sparing == Sparing::ShortQueueAndAnyFirst);
         if is_first {
-            since.begin(profile.spacing, curves.whole(index), random);
-            since.count();
+            let (spacing, whole) = (profile.spacing, curves.whole(index));
+            match profile.sparing {
+                _ if profile.counts_bytes.is_some() => since.begin_bytes(packet.length),
+                Sparing::FirstInRange => since.begin(spacing, whole, random),
+                _ => since.spare(spacing, whole, random),
+            }
         }
         is_first
     }
@@ -197,7 +252,13 @@ impl Mred {
         // arriving packet", unless gentle.
         let Some(probability) = curves.probability(index, average) else {
             match profile.after_forced {
-                AfterForcedConfig::Restart => since.end_above_max(),
+                // Linux `red_action`: `qcount` is -1 above `qth_max` as below `qth_min`.
+                _ if profile.sparing == Sparing::FirstInRange => since.end_below_min(),
+                // ns-2: `old` stays 0, and the next packet below `max` is spared.
+                _ if profile.sparing.spares_short_queues() && since.was_below_min() => {}
+                AfterForcedConfig::Restart => {
+                    since.end_by_drop(profile.spacing, curves.whole(index), random);
+                }
                 AfterForcedConfig::GoOn => {
                     since.begin(profile.spacing, curves.whole(index), random);
                     since.count();
@@ -207,8 +268,38 @@ impl Mred {
         };
         // In bytes `p_b ← p_b PacketSize / MaximumPacketSize` (section 4); ns-2 takes the mean size.
         let probability = scale.map_or(probability, |scale| probability.times(scale));
+        let marks = profile.marks_up_to >= 1.0 || probability.value() <= profile.marks_up_to;
         // Step 4, drop spacing: `p_a ← p_b / (1 − count · p_b)`, or another rule.
-        if profile.spacing.drops(probability, since, random) { Outcome::Drawn } else { Outcome::Keep }
+        match (profile.spacing.drops(probability, since, random), marks) {
+            (false, _) => Outcome::Keep,
+            (true, true) => Outcome::Drawn,
+            (true, false) => Outcome::DrawnUnmarked,
+        }
+    }
+
+    /// Steps 3 and 4 where the count is one of bytes (ns-2, `bytes_`).
+    #[inline(never)]
+    fn draw_by_bytes(&mut self, on: TestOn, index: usize, average: u64, length: u32) -> Outcome {
+        let TestState { profile, curves, mut since, random } = self.state(on, index);
+        let mean = profile.counts_bytes.unwrap_or(1);
+        let Some(probability) = curves.probability(index, average) else {
+            match profile.after_forced {
+                _ if since.was_below_min() => {}
+                AfterForcedConfig::Restart => since.begin_bytes(0),
+                AfterForcedConfig::GoOn => {
+                    since.count_bytes(length);
+                }
+            }
+            return Outcome::Forced;
+        };
+        let probability = probability.value();
+        if !profile.spacing.drops_by_bytes(probability, length, mean, since, random) {
+            Outcome::Keep
+        } else if probability <= profile.marks_up_to {
+            Outcome::Drawn
+        } else {
+            Outcome::DrawnUnmarked
+        }
     }
 
     /// RI+O: the average of the precedence's own packets moves, and a packet that the test before keeps is
@@ -298,8 +389,10 @@ impl Mred {
             // Linux sch_gred: the averages of all lower precedences that are not idling are added.
             Averages::CoupledSampled => {
                 let held = self.profile.unit.held_by_precedence(queue);
+                let averages = &self.cold.averages;
+                let by_clock = self.profile.averaging.idle.ends == IdleEnds::FirstArrival;
                 (0..index)
-                    .filter(|lower| held[*lower] > 0)
+                    .filter(|lower| if by_clock { averages[*lower].is_not_idle() } else { held[*lower] > 0 })
                     .fold(level(index), |sum, lower| sum + level(lower))
             }
         }
@@ -308,8 +401,9 @@ impl Mred {
     /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
     #[inline(never)]
     fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
+        let idle_from = self.profile.averaging.idle_from(now, self.cold.last_length);
         self.update_averages(index, queue, |average, held, averaging| {
-            average.departure(now, held, averaging);
+            average.departure(idle_from, held, averaging);
         });
         let profile = &*self.profile;
         if let Some(own) = &mut self.cold.own {

@@ -6,7 +6,7 @@
 //! decides. The tests below hold it to the algorithm in full.
 
 use super::mred::{Mred, TestOn};
-use super::mred_config::Averages;
+use super::mred_options::Averages;
 use super::mred_profile::HotIndex;
 use crate::queue::Occupancy;
 use crate::{Color, Packet, Time, Verdict};
@@ -117,7 +117,14 @@ mod tests {
     /// full.
     fn configs() -> impl Strategy<Value = MredConfig> {
         let rules = (
-            prop::sample::select(vec!["uniform", "uniform-per-drop", "geometric", "wait"]),
+            prop::sample::select(vec![
+                "uniform",
+                "uniform-per-drop",
+                "geometric",
+                "wait",
+                "counted-first",
+                "unguarded",
+            ]),
             prop::sample::select(vec!["drop", "gentle"]),
             prop::sample::select(vec!["restart", "go-on"]),
             prop::sample::select(vec!["nothing", "nothing", "first-above-min", "short-queue-and-first"]),
@@ -172,7 +179,7 @@ mod tests {
                 let config = MredConfig { averages: Some(averages), precedences, ..config.clone() };
                 config.build(Rate::from_bits_per_second(8_000_000), &Streams::new(1, 0)).unwrap()
             });
-            let shifts = matches!(config.averaging, AveragingConfig::Exponent(1..));
+            let shifts = matches!(config.averaging, Some(AveragingConfig::Exponent(1..)));
             prop_assert_eq!(buffers[0].profile.averaging.smoothing.shifts(), shifts);
             let (mut now, mut queue) = (Time::ZERO, Occupancy::default());
             for (packets, pause) in queues {

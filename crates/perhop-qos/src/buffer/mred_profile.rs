@@ -3,10 +3,10 @@
 use super::drop_curve::{DropCurve, LevelCurves};
 use super::drop_spacing::DropSpacing;
 use super::fixed_point::Smoothing;
+use super::law::{IdleBegins, Lengths, LimitTest, Overflow, Rules, Sparing};
 use super::moving_average::Averaging;
-use super::mred_config::{
-    AfterForcedConfig, Averages, EcnConfig, LimitCounts, MredConfig, ProbabilityConfig, SparedConfig,
-};
+use super::mred_config::MredConfig;
+use super::mred_options::{AfterForcedConfig, Averages, EcnConfig, LimitCounts};
 use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
 use crate::packet::Ecn;
@@ -32,13 +32,21 @@ pub(super) struct Profile {
     pub(super) averages: Averages,
     pub(super) unit: Unit,
     pub(super) spacing: DropSpacing,
-    pub(super) spared: SparedConfig,
+    pub(super) sparing: Sparing,
     pub(super) after_forced: AfterForcedConfig,
-    ecn: EcnConfig,
+    pub(super) overflow: Overflow,
+    pub(super) limit_test: LimitTest,
+    /// A queue of so many packets is short, where such are spared.
+    pub(super) short_queue: u64,
+    pub(super) ecn: EcnConfig,
+    /// Beyond this probability a packet that is drawn is not marked.
+    pub(super) marks_up_to: f64,
     limit_counts: LimitCounts,
     limit: Option<QueueSize>,
     /// One over the mean packet size, where the probability counts bytes.
     packets_per_byte: Option<f64>,
+    /// The mean packet size, where the count is one of bytes.
+    pub(super) counts_bytes: Option<u32>,
     pub(super) curves: LevelCurves,
     /// The curves for reports, by precedence.
     pub(super) reported: [DropCurve; Color::COUNT],
@@ -110,6 +118,7 @@ impl Profile {
     /// From a configuration that has been checked and its precedences written out.
     pub(super) fn new(
         config: &MredConfig,
+        rules: &Rules,
         precedences: &[PrecedenceConfig],
         mut averaging: Averaging,
     ) -> Profile {
@@ -120,26 +129,33 @@ impl Profile {
             averaging.smoothing = shifting(averaging.smoothing, precedences);
         }
         let shared = std::array::from_fn(|index| precedences[index.min(last)].shared());
+        let mean = config.mean_packet_size.as_bytes();
+        let beyond =
+            if rules.thresholds_are_below { 1 << averaging.smoothing.digits_below_a_step() } else { 0 };
         let mut profile = Profile {
             shifting_up_to: 0,
             multiplying_up_to: 0,
-            averaging,
             hot: std::array::from_fn(|index| HotIndex::new(index.min(last))),
             last,
             averages,
             unit,
-            spacing: config.drop_spacing,
-            spared: config.spared,
-            after_forced: config.after_forced,
+            spacing: rules.spacing,
+            sparing: rules.sparing,
+            after_forced: rules.after_forced,
+            overflow: rules.overflow,
+            limit_test: rules.limit_test,
+            // ns-2: `qlen > 1`, in packets or in bytes.
+            short_queue: if unit == Unit::Bytes && config.law.is_some() { 0 } else { 1 },
             ecn: config.ecn,
-            limit_counts: config.limit_counts,
+            marks_up_to: rules.marks_up_to,
+            limit_counts: rules.limit_counts,
             limit: config.limit,
-            packets_per_byte: match config.probability {
-                ProbabilityConfig::PerPacket => None,
-                ProbabilityConfig::PerByte => Some(1.0 / config.mean_packet_size.as_bytes() as f64),
-            },
-            curves: LevelCurves::new(&shared.map(Some), config.above_max, &averaging.smoothing),
-            reported: shared.map(|thresholds| DropCurve::new(&thresholds, config.above_max)),
+            packets_per_byte: (rules.lengths == Lengths::Probability).then_some(1.0 / mean as f64),
+            counts_bytes: (rules.lengths == Lengths::CountAndProbability)
+                .then(|| u32::try_from(mean).unwrap_or(u32::MAX)),
+            curves: LevelCurves::new(&shared.map(Some), rules.above_max, &averaging.smoothing, beyond),
+            reported: shared.map(|thresholds| DropCurve::new(&thresholds, rules.above_max)),
+            averaging,
         };
         let up_to = if precedences.iter().all(|precedence| precedence.own.is_none()) {
             profile.fast_path()
@@ -151,22 +167,20 @@ impl Profile {
         profile
     }
     /// The curves on the averages of each precedence's own packets (RI+O), where there are any.
-    pub(super) fn own_curves(
-        &self,
-        config: &MredConfig,
-        precedences: &[PrecedenceConfig],
-    ) -> Option<LevelCurves> {
+    pub(super) fn own_curves(&self, rules: &Rules, precedences: &[PrecedenceConfig]) -> Option<LevelCurves> {
         let own = std::array::from_fn(|index| precedences.get(index).and_then(|precedence| precedence.own));
         let smoothing = &self.averaging.smoothing;
-        own.iter().any(Option::is_some).then(|| LevelCurves::new(&own, config.above_max, smoothing))
+        own.iter().any(Option::is_some).then(|| LevelCurves::new(&own, rules.above_max, smoothing, 0))
     }
     /// Up to how many packets in the queue the fast path is right, but for RI+O: where one test decides,
     /// averages count packets, every packet fits, and all precedences have hot counts. 0 where something else
     /// counts.
     fn fast_path(&self) -> u64 {
         let one_test = matches!(self.averages, Averages::Single | Averages::Coupled)
-            && self.spared == SparedConfig::Nothing
-            && self.packets_per_byte.is_none();
+            && self.sparing == Sparing::Nothing
+            && self.averaging.idle.begins != IdleBegins::PrecedenceGone
+            && self.packets_per_byte.is_none()
+            && self.counts_bytes.is_none();
         if !one_test || self.unit == Unit::Bytes || self.last >= HotIndex::COUNT {
             return 0;
         }
@@ -210,7 +224,7 @@ impl Profile {
     #[inline(always)]
     pub(super) fn drawn(&self, packet: &Packet) -> Verdict {
         // RFC 3168 §5: "instead of dropping the packet, the router MAY instead set the CE codepoint".
-        if self.ecn == EcnConfig::Mark && packet.marks.ecn() != Ecn::NotCapable {
+        if self.ecn != EcnConfig::Ignore && packet.marks.ecn() != Ecn::NotCapable {
             return Verdict::MarkCe;
         }
         Verdict::Drop(DropCause::EarlyRandom)
@@ -220,6 +234,12 @@ impl Profile {
     #[inline]
     pub(super) fn fits(&self, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
         let Some(limit) = self.limit else { return true };
+        if self.limit_test == LimitTest::LastForAny {
+            return match limit {
+                QueueSize::Packets(packets) => queue.packets < packets,
+                QueueSize::Bytes(bytes) => queue.bytes < bytes,
+            };
+        }
         if self.limit_counts == LimitCounts::Queue || self.averages == Averages::Single {
             return TailDrop::fits(limit, packet, queue);
         }

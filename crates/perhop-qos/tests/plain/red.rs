@@ -63,7 +63,7 @@ impl PlainAverages<'_> {
         }
     }
     fn sample(&mut self, index: usize, held: f64) {
-        self.values[index] += self.config.averaging.weight().unwrap() * (held - self.values[index]);
+        self.values[index] += self.config.weight().unwrap() * (held - self.values[index]);
     }
     pub(crate) fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) {
         for index in self.counting(packet) {
@@ -77,20 +77,20 @@ impl PlainAverages<'_> {
             let mean = self.config.mean_packet_size.as_bytes() as f64;
             let packets_per_second = self.drain.as_bits_per_second() as f64 / (8.0 * mean);
             let gone_by = silence * (packets_per_second / PICOSECONDS_PER_SECOND as f64);
-            let samples = match self.config.idle {
+            let samples = match self.config.idle.unwrap_or_default() {
                 IdleConfig::Decay => gone_by,
                 IdleConfig::DecayAndSample => gone_by + 1.0,
                 IdleConfig::DecayWholeAndSample => gone_by.floor() + 1.0,
                 IdleConfig::None => 1.0,
             };
-            self.values[index] *= (1.0 - self.config.averaging.weight().unwrap()).powf(samples);
+            self.values[index] *= (1.0 - self.config.weight().unwrap()).powf(samples);
             self.idle_since[index] = now;
         }
     }
     pub(crate) fn departure(&mut self, now: Time, packet: &Packet, queue: &Occupancy) {
         for index in self.counting(packet) {
             let held = self.held(index, queue);
-            if self.config.update == UpdateConfig::ArrivalsAndDepartures {
+            if self.config.update == Some(UpdateConfig::ArrivalsAndDepartures) {
                 self.sample(index, held);
             }
             if held == 0.0 {
@@ -105,6 +105,8 @@ pub(crate) struct PlainRed<'a> {
     pub(crate) averages: PlainAverages<'a>,
     /// Packets kept by precedence since the last drop, or since the average rose above `min`.
     kept: Vec<f64>,
+    /// 1 where a drop came before, since the average rose above `min`.
+    dropped: Vec<f64>,
     /// The number R of [`DropSpacing::UniformPerDrop`] by precedence, where one was drawn.
     number: Vec<Option<f64>>,
     random: Stream,
@@ -127,7 +129,13 @@ impl PlainRed<'_> {
     pub(crate) fn new(config: &MredConfig, averages: Averages, drain: Rate, random: Stream) -> PlainRed<'_> {
         let count = config.precedences.len();
         let averages = PlainAverages::new(config, averages, drain);
-        PlainRed { averages, kept: vec![0.0; count], number: vec![None; count], random }
+        PlainRed {
+            averages,
+            kept: vec![0.0; count],
+            dropped: vec![0.0; count],
+            number: vec![None; count],
+            random,
+        }
     }
 
     /// What becomes of `packet`, which finds `queue`; `None` where it hangs on the last digits of an average,
@@ -144,20 +152,23 @@ impl PlainRed<'_> {
             return None;
         }
         if average < min {
-            (self.kept[index], self.number[index]) = (0.0, None);
+            (self.kept[index], self.number[index], self.dropped[index]) = (0.0, None, 0.0);
             return Some(Fate::Kept);
         }
         // Floyd and Jacobson 1993, figure 2; above `max` Floyd's "gentle" recommendation of 2000.
         let probability = if average < max {
             thresholds.max_probability * (average - min) / (max - min)
-        } else if config.above_max == AboveMaxConfig::Gentle && average < 2.0 * max {
+        } else if config.above_max == Some(AboveMaxConfig::Gentle) && average < 2.0 * max {
             thresholds.max_probability + (1.0 - thresholds.max_probability) * (average - max) / max
         } else {
-            (self.kept[index], self.number[index]) = (0.0, None);
+            (self.kept[index], self.number[index], self.dropped[index]) = (0.0, None, 1.0);
             return Some(Fate::Forced);
         };
         let drops = self.draws(index, probability)?;
         self.kept[index] = if drops { 0.0 } else { self.kept[index] + 1.0 };
+        if drops {
+            self.dropped[index] = 1.0;
+        }
         Some(if drops { Fate::Drawn } else { Fate::Kept })
     }
 
@@ -168,9 +179,22 @@ impl PlainRed<'_> {
         let mut uniform = || random.bits() as f64 / 2f64.powi(64);
         // The probability as a fraction: a number drawn from 0 to 1, times the denominator, is below the
         // numerator.
-        let denominator = match self.averages.config.drop_spacing {
+        let denominator = match self.averages.config.spacing().unwrap() {
             // Section 7: p / (1 − n p), where n packets were not marked.
             DropSpacing::Uniform => 1.0 - kept * probability,
+            // Figure 2, where count is incremented first: a drop before counts as a packet kept.
+            DropSpacing::CountedFirst => 1.0 - (kept + self.dropped[index]) * probability,
+            // As before; dsRED of ns-2 has no guard.
+            DropSpacing::Unguarded => {
+                let denominator = 1.0 - (kept + self.dropped[index]) * probability;
+                if denominator.abs() < PROBABILITIES {
+                    return None;
+                }
+                if denominator < 0.0 {
+                    return Some(false);
+                }
+                denominator
+            }
             DropSpacing::Geometric => 1.0,
             // ns-2: 0 while (n + 1) p < 1, then p / (2 − (n + 1) p).
             DropSpacing::Wait => {

@@ -1,0 +1,91 @@
+//! [`IdleTable`]: how Linux decays an average over idle time.
+
+use crate::Time;
+use crate::units::Rate;
+
+/// Powers of two by idle time, as iproute2's tc makes them and the kernel reads them.
+///
+/// Sources: iproute2 6.1 `tc/tc_red.c`, `tc_red_eval_idle_damping`; Linux 6.1 `include/net/red.h`,
+/// `red_calc_qavg_from_idle_time`. They disagree twice, and an average decays slower than by (1 − w)^m: tc
+/// counts idle time in ticks of 64 ns (`/proc/net/psched`), the kernel, since 3.3, in microseconds; and the
+/// table holds natural logarithms where the kernel shifts by binary ones.
+#[derive(Clone, Debug)]
+pub(super) struct IdleTable {
+    shifts: [u8; 256],
+    /// A cell is 2 to this many microseconds long.
+    cell_log: u32,
+}
+
+/// Ticks of tc in a microsecond: 1 s over 64 ns.
+const TICKS_PER_MICROSECOND: f64 = 15.625;
+/// No entry is larger.
+const LARGEST_SHIFT: u8 = 31;
+
+impl IdleTable {
+    /// For a weight of 2 to −`exponent`, packets of `mean` bytes and a link of `bandwidth`.
+    pub(super) fn new(exponent: u32, mean: u64, bandwidth: Rate) -> IdleTable {
+        // tc counts bytes per second, microseconds of a packet and its ticks in whole numbers, rounded down.
+        let bytes_per_second = (bandwidth.as_bits_per_second() / 8).max(1);
+        let microseconds = libm::floor(1e6 * (mean as f64 / bytes_per_second as f64));
+        let ticks = libm::floor(microseconds * TICKS_PER_MICROSECOND).max(1.0);
+        let per_tick = -libm::log(1.0 - 1.0 / (1_u64 << exponent) as f64) / ticks;
+        let until = f64::from(LARGEST_SHIFT) / per_tick;
+        let cell_log = (0..31).find(|log| until / f64::from(1_u32 << log) < 512.0).unwrap_or(31);
+        let mut shifts = [0; 256];
+        for (cell, shift) in (1_u32..).zip(&mut shifts[1..]) {
+            let halvings = f64::from(cell) * (1_u64 << cell_log) as f64 * per_tick;
+            *shift = halvings.min(f64::from(LARGEST_SHIFT)) as u8;
+        }
+        shifts[255] = LARGEST_SHIFT;
+        IdleTable { shifts, cell_log }
+    }
+    /// What `level` becomes over `idle`.
+    pub(super) fn decayed(&self, level: u64, idle: Time) -> u64 {
+        let idle = (idle.as_picoseconds() / Time::from_microseconds(1).as_picoseconds())
+            .min(255_u64 << self.cell_log);
+        let shift = self.shifts[(idle >> self.cell_log) as usize & 255];
+        if shift > 0 {
+            return level >> shift;
+        }
+        // In the first cells, a straight line down to a half.
+        let less = (u128::from(level) * u128::from(idle)) >> self.cell_log;
+        level - (less as u64).min(level - (level >> 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many entries of each shift, in a row.
+    fn runs(table: &IdleTable) -> Vec<(u8, usize)> {
+        table.shifts.chunk_by(|one, next| one == next).map(|run| (run[0], run.len())).collect()
+    }
+
+    /// What tc of iproute2 6.1.0 hands to the kernel (its netlink message, with strace) for
+    /// `red limit 153600 min 25600 max 51200 avpkt 1052 burst 60 probability 0.02 bandwidth B`: `Wlog` 6,
+    /// `Scell_log` 16 and 19, and the table.
+    #[test]
+    fn the_table_is_the_one_of_tc() {
+        let ten = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
+        assert_eq!(ten.cell_log, 16);
+        assert_eq!(runs(&ten)[..4], [(0, 13), (1, 13), (2, 13), (3, 12)]);
+        assert_eq!(runs(&ten)[18..], [(18, 12), (19, 13), (31, 1)]);
+        let narrow = IdleTable::new(6, 1052, Rate::from_bits_per_second(1_700_000));
+        assert_eq!(narrow.cell_log, 19);
+        assert_eq!(runs(&narrow)[..4], [(0, 10), (1, 9), (2, 10), (3, 9)]);
+        assert_eq!(runs(&narrow)[25..], [(25, 9), (26, 9), (27, 2), (31, 1)]);
+    }
+
+    #[test]
+    fn an_average_falls_to_a_half_and_then_by_whole_halves() {
+        // A cell of 65.536 ms.
+        let table = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
+        let after = |microseconds| table.decayed(1 << 20, Time::from_microseconds(microseconds));
+        assert_eq!(after(0), 1 << 20);
+        assert_eq!(after(16_384), (1 << 20) - (1 << 18));
+        assert_eq!((after(40_000), after(12 * 65_536)), (1 << 19, 1 << 19));
+        assert_eq!((after(13 * 65_536), after(26 * 65_536)), (1 << 19, 1 << 18));
+        assert_eq!(table.decayed(u64::from(u32::MAX), Time::from_seconds(1_000)), 1);
+    }
+}

@@ -1,0 +1,179 @@
+//! The options of random early detection, one type for each.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::fixed_point::LEAST_WEIGHT;
+use crate::ConfigError;
+
+/// How much one sample of the queue moves an average.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AveragingConfig {
+    /// The weight of one sample, from 2⁻³⁰ to 1: average ← average + weight · (queue − average).
+    Weight(f64),
+    /// The weight of one sample as n in 2⁻ⁿ, 0 to 30, the way routers write it: a larger n is a longer
+    /// memory.
+    Exponent(u32),
+}
+
+impl Default for AveragingConfig {
+    /// 0.002, the weight of Floyd & Jacobson's simulations; the nearest exponent is 9.
+    fn default() -> AveragingConfig {
+        AveragingConfig::Weight(0.002)
+    }
+}
+
+impl AveragingConfig {
+    /// The weight of one sample.
+    ///
+    /// # Errors
+    /// Where the weight is not from 2⁻³⁰ to 1, or the exponent is above 30: averages have no more digits.
+    pub fn weight(self) -> Result<f64, ConfigError> {
+        match self {
+            AveragingConfig::Weight(weight) if (LEAST_WEIGHT..=1.0).contains(&weight) => Ok(weight),
+            AveragingConfig::Weight(weight) => {
+                Err(ConfigError::new("weight", format!("the weight must be from 2⁻³⁰ to 1, got {weight}"))
+                    .help("0.002 remembers about 500 samples"))
+            }
+            AveragingConfig::Exponent(n @ 0..=30) => Ok(1.0 / f64::from(1u32 << n)),
+            AveragingConfig::Exponent(n) => {
+                Err(ConfigError::new("exponent", format!("the exponent must be at most 30, got {n}"))
+                    .help("9 remembers 512 samples"))
+            }
+        }
+    }
+}
+
+/// What an average does while the packets it counts are absent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleConfig {
+    /// It decays as if packets of the mean size had gone by at the port's rate, each finding the queue empty.
+    #[default]
+    Decay,
+    /// It decays as before, and the arrival that ends the silence is also a sample of an empty queue:
+    /// one packet more than `decay`, as in ns-2.
+    DecayAndSample,
+    /// As `decay-and-sample`, but only whole packets count as gone by (ns-2, whose clock runs otherwise: see
+    /// `law`).
+    DecayWholeAndSample,
+    /// Nothing: the next arrival samples an empty queue once.
+    None,
+}
+
+/// When an average takes a sample of the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum UpdateConfig {
+    /// At each arrival, before the packet joins.
+    #[default]
+    Arrivals,
+    /// At each arrival, before the packet joins, and at each departure, after the packet has left.
+    ArrivalsAndDepartures,
+}
+
+/// Which packets the average counts that decides about a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Averages {
+    /// One average of the whole queue for all precedences (WRED).
+    #[default]
+    Single,
+    /// Packets of its precedence and of all lower drop precedences, averaged together: an arrival
+    /// moves the averages of its own and of all higher drop precedences (RIO, RIO-C of ns-2).
+    Coupled,
+    /// A sum of averages: each precedence averages its own packets at its own arrivals, and the averages of
+    /// lower drop precedences that have packets in the queue are added (Linux GRED, grio).
+    CoupledSampled,
+    /// Packets of its own precedence only (RIO-DC).
+    Decoupled,
+}
+
+/// Which packets the hard limit counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitCounts {
+    /// All of the queue.
+    #[default]
+    Queue,
+    /// Those that the average counts which the packet's arrival samples: the whole queue under `single`, its
+    /// own precedence under `coupled-sampled` and `decoupled`, the lower ones too under `coupled`. Linux
+    /// GRED.
+    Averaged,
+}
+
+/// What becomes of an ECN-capable packet that is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnConfig {
+    /// It is dropped like any other.
+    #[default]
+    Ignore,
+    /// It is marked in place of a random drop. Where every packet is dropped it is dropped as well.
+    Mark,
+    /// It is marked in place of any early drop, also where every other packet is dropped (Linux without
+    /// `harddrop`, dsRED of ns-2).
+    MarkAll,
+}
+
+/// Which packets are spared early drops whatever their average says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum SparedConfig {
+    /// None.
+    #[default]
+    Nothing,
+    /// The packet with which the average crosses `min` from below (Linux).
+    FirstAboveMin,
+    /// Packets that find at most one of those that the average counts in the queue, even where every
+    /// packet would be dropped, and the first packet above `min` after them or after a lower average (ns-2).
+    ShortQueueAndFirst,
+}
+
+/// What a drop above `max` does to the drop spacing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterForcedConfig {
+    /// It counts anew from there, as after any drop.
+    #[default]
+    Restart,
+    /// It goes on: the packet counts like one that was kept, so that the first packet below `max` is soon
+    /// drawn (ns-2 before May 1999).
+    GoOn,
+}
+
+/// Whether the length of a packet counts in the drop probability.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProbabilityConfig {
+    /// A packet is a packet.
+    #[default]
+    PerPacket,
+    /// The probability is multiplied by the packet's IP bytes over the mean packet size.
+    PerByte,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_out_of_range_are_refused() {
+        for averaging in [
+            AveragingConfig::Weight(0.0),
+            AveragingConfig::Weight(1.5),
+            AveragingConfig::Weight(f64::NAN),
+            AveragingConfig::Weight(9e-10),
+            AveragingConfig::Exponent(31),
+        ] {
+            assert!(averaging.weight().is_err(), "{averaging:?}");
+        }
+        assert_eq!(AveragingConfig::Exponent(9).weight(), Ok(1.0 / 512.0));
+        let least = AveragingConfig::Exponent(30).weight();
+        assert_eq!(
+            (AveragingConfig::Weight(LEAST_WEIGHT).weight(), least),
+            (Ok(LEAST_WEIGHT), Ok(LEAST_WEIGHT))
+        );
+    }
+}
