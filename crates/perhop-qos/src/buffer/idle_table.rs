@@ -49,7 +49,7 @@ impl IdleTable {
         }
         // In the first cells, a straight line down to a half.
         let less = (u128::from(level) * u128::from(idle)) >> self.cell_log;
-        level - (less as u64).min(level - (level >> 1))
+        if less < u128::from(level >> 1) { level - less as u64 } else { level >> 1 }
     }
 }
 

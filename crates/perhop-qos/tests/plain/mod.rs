@@ -3,5 +3,6 @@
 
 #![allow(dead_code)] // not every test has all of them
 
+pub(crate) mod laws;
 pub(crate) mod meters;
 pub(crate) mod red;
