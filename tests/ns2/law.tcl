@@ -42,6 +42,21 @@ if {$spec(queue) eq "RED"} {
     Queue/RED set linterm_ [expr 1.0 / [lindex $spec(curves) 0 2]]
 }
 
+if {$spec(queue) eq "RED/RIO"} {
+    foreach {place which} {0 in 1 out} {
+        Queue/RED/RIO set ${which}_thresh_ [lindex $spec(curves) $place 0]
+        Queue/RED/RIO set ${which}_maxthresh_ [lindex $spec(curves) $place 1]
+    }
+    Queue/RED/RIO set in_linterm_ [expr 1.0 / [lindex $spec(curves) 0 2]]
+    Queue/RED/RIO set linterm_ [expr 1.0 / [lindex $spec(curves) 1 2]]
+    Queue/RED/RIO set wait_ $spec(wait)
+    Queue/RED/RIO set gentle_ $spec(gentle)
+    Queue/RED/RIO set mean_pktsize_ $spec(mean)
+    Queue/RED/RIO set q_weight_ $spec(weight)
+    # In packets are those whose flow is not 0.
+    Queue/RED/RIO set priority_method_ 1
+}
+
 set ns [new Simulator]
 $defaultRNG seed [expr 12345 + $seed * 7919]
 set random [new RNG]
@@ -70,6 +85,10 @@ set integral [$monitor get-pkts-integrator]
 set flows [$ns makeflowmon Fid]
 $ns attach-fmon [$ns link $r1 $r2] $flows
 
+proc fid {precedence} {
+    global spec
+    return [expr {$spec(queue) eq "RED/RIO" ? 1 - $precedence : $precedence}]
+}
 # An agent of a precedence on a host of its own, `delay` before the first router.
 proc attach {agent end precedence delay} {
     global ns r1 r2
@@ -79,7 +98,7 @@ proc attach {agent end precedence delay} {
     $ns duplex-link $r2 $sink 100Mb 1ms DropTail
     $ns queue-limit $source $r1 1000
     $agent set prio_ [expr 10 + $precedence]
-    $agent set fid_ $precedence
+    $agent set fid_ [fid $precedence]
     $ns attach-agent $source $agent
     $ns attach-agent $sink $end
     $ns connect $agent $end
@@ -125,7 +144,7 @@ proc counts {} {
         set arrived 0
         set dropped 0
         foreach flow [$flows flows] {
-            if {[$flow set flowid_] == $precedence} {
+            if {[$flow set flowid_] == [fid $precedence]} {
                 incr arrived [$flow set parrivals_]
                 incr dropped [$flow set pdrops_]
             }

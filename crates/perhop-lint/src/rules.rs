@@ -69,6 +69,7 @@ rules! {
     WRED_MAX_ABOVE_LIMIT = "wred-max-above-limit" Warning;
     WRED_PRECEDENCE_ORDER = "wred-precedence-order" Warning;
     WRED_AVERAGE_SLOW = "wred-average-slow" Note;
+    RED_UNGUARDED = "red-unguarded" Warning;
     QUEUE_DELAY = "queue-delay" Note;
     QUEUE_LIMIT_WITHOUT_QUEUE = "queue-limit-without-queue" Error;
     VALUE_LIMIT_IGNORED = "value-limit-ignored" Warning;

@@ -1,6 +1,6 @@
 //! Drop curves of a class: against its queue limit, against each other, and the average that they ask.
 
-use perhop_qos::buffer::{MredConfig, PrecedenceConfig};
+use perhop_qos::buffer::{DropSpacing, MredConfig, PrecedenceConfig};
 use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::{Dscp, QueueSize};
 
@@ -22,6 +22,7 @@ pub(crate) fn check(
         found.extend(slow(name, config, limit, place));
     }
     found.extend(disordered(name, &curves, source, place));
+    found.extend(unguarded(name, config, place));
 }
 
 fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place: &Place) -> Option<Finding> {
@@ -89,6 +90,20 @@ fn curve_of<'a>(
         }
         PrecedenceSource::IpPrecedence | PrecedenceSource::Cos => None,
     }
+}
+
+/// ns-2.35 diffserv/dsredq.cc, enque: `pa = pb/(1.0 - count*pb)`, whatever its sign.
+fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> {
+    (config.spacing() == Ok(DropSpacing::Unguarded)).then(|| {
+        let by =
+            config.law.map_or("drop-spacing: unguarded".to_owned(), |law| format!("law: {}", law.name()));
+        Finding::new(
+            &rules::RED_UNGUARDED,
+            place.clone(),
+            format!("class {name}: with `{by}` the probability is negative once count · p has passed 1"),
+            "from there on nothing is dropped early while the average stays between the thresholds",
+        )
+    })
 }
 
 /// Floyd and Jacobson 1993 §4: after L packets that find the queue full the average is 1 - (1 - w)^L of it.

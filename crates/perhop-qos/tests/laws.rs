@@ -8,7 +8,7 @@ use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager};
 use perhop_qos::queue::{PrecedenceSource, Queue};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::{Color, FlowKey, Packet, Rate, Time, Verdict};
-use plain::laws::{Curve, DsRed, Floyd, Implementation, Linux, Mode, NsRed, NsState, Qdisc};
+use plain::laws::{Curve, DsRed, Floyd, Implementation, Linux, Mode, NsRed, NsRio, NsState, Qdisc};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -24,7 +24,10 @@ type Arrivals = Vec<(u64, usize, u32)>;
 fn arrivals() -> impl Strategy<Value = Arrivals> {
     let phase = (
         prop_oneof![Just(300_u64), Just(700), Just(1_100), Just(3_000), Just(40_000), Just(400_000)],
-        prop::collection::vec((1..2_000_u64, 0..3_usize, prop_oneof![Just(10_u32), Just(10), 1..15_u32]), 1..300),
+        prop::collection::vec(
+            (1..2_000_u64, 0..3_usize, prop_oneof![Just(10_u32), Just(10), 1..15_u32]),
+            1..300,
+        ),
     );
     prop::collection::vec(phase, 1..6).prop_map(|phases| {
         let of_phase = |(mean, packets): (u64, Vec<(u64, usize, u32)>)| {
@@ -72,12 +75,21 @@ impl Link<'_> {
     }
 }
 
-fn compare(law: &Value, peer: &mut dyn Implementation, arrivals: &Arrivals) -> Result<Compared, TestCaseError> {
+fn compare(
+    law: &Value,
+    peer: &mut dyn Implementation,
+    arrivals: &Arrivals,
+) -> Result<Compared, TestCaseError> {
     let config: BufferConfig = serde_json::from_value(json!({"mred": law})).unwrap();
     let buffer = config.build(DRAIN, &Streams::new(3, 0)).unwrap();
     let precedences = law["precedences"].as_array().unwrap().len();
-    let mut link =
-        Link { buffer, queue: Queue::new(&PrecedenceSource::Color), peer, free_at: Time::ZERO, was_asked: true };
+    let mut link = Link {
+        buffer,
+        queue: Queue::new(&PrecedenceSource::Color),
+        peer,
+        free_at: Time::ZERO,
+        was_asked: true,
+    };
     let (mut now, mut compared) = (Time::ZERO, Compared::default());
     for (number, (after, index, length)) in arrivals.iter().enumerate() {
         now += Time::from_microseconds(*after);
@@ -92,7 +104,14 @@ fn compare(law: &Value, peer: &mut dyn Implementation, arrivals: &Arrivals) -> R
             let allowed = link.peer.tolerance() * other.max(1.0);
             prop_assert!((own - other).abs() <= allowed, "packet {number}: average {own}, not {other}");
         }
-        prop_assert_eq!(verdict == Verdict::Pass, joins, "packet {}: {:?}, averages {:?}", number, verdict, other);
+        prop_assert_eq!(
+            verdict == Verdict::Pass,
+            joins,
+            "packet {}: {:?}, averages {:?}",
+            number,
+            verdict,
+            other
+        );
         if joins {
             compared.kept += 1;
             link.queue.push(packet);
@@ -174,7 +193,8 @@ fn the_paper() {
 fn red_of_ns_2() {
     hold(|arrivals, choice| {
         let bit = |place: u32| choice >> place & 1 == 1;
-        let (recent, gentle, wait, count_bytes, in_bytes) = (bit(0), bit(0) && bit(1), bit(2), bit(3), bit(4));
+        let (recent, gentle, wait, count_bytes, in_bytes) =
+            (bit(0), bit(0) && bit(1), bit(2), bit(3), bit(4));
         let by = if in_bytes { 1_000.0 } else { 1.0 };
         let curves = scaled(&CURVES[..1], by);
         let law = json!({
@@ -206,6 +226,42 @@ fn red_of_ns_2() {
 }
 
 #[test]
+fn rio_of_ns_2() {
+    hold(|arrivals, choice| {
+        let bit = |place: u32| choice >> place & 1 == 1;
+        let (gentle, wait, count_bytes, in_bytes) = (bit(0), bit(1), bit(2), bit(3));
+        let by = if in_bytes { 1_000.0 } else { 1.0 };
+        let curves = scaled(&CURVES[..2], by);
+        let law = json!({
+            "law": "ns-2.35-rio", "averages": "coupled",
+            "precedences": if in_bytes { bytes(&curves) } else { packets(&curves) },
+            "averaging": {"weight": 0.05}, "mean-packet-size": "1000B",
+            "limit": if in_bytes { "16000B" } else { "16 packets" },
+            "above-max": if gentle { "gentle" } else { "drop" },
+            "drop-spacing": if wait { "wait" } else { "counted-first" },
+            "probability": if count_bytes { "per-byte" } else { "per-packet" },
+        });
+        let red = |curve| NsRed {
+            curve,
+            weight: 0.05,
+            gentle,
+            wait,
+            bytes: count_bytes,
+            queue_in_bytes: in_bytes,
+            use_mark_p: false,
+            ns1_compat: false,
+            mean: 1_000,
+            limit: 16 * by as u64,
+            ptc: 1_000.0,
+            random: random(),
+            state: NsState::default(),
+        };
+        let (inside, all) = (red(curves[0]), red(curves[1]));
+        compare(&law, &mut NsRio { inside, all, idle: [true; 2], idle_time: 0.0 }, &arrivals)
+    });
+}
+
+#[test]
 fn ds_red_of_ns_2() {
     for (mode, averages) in [(Mode::RioC, "coupled"), (Mode::RioD, "decoupled"), (Mode::Wred, "single")] {
         hold(|arrivals, choice| {
@@ -229,7 +285,8 @@ fn linux() {
         hold(|arrivals, choice| {
             let count = if qdisc == Qdisc::Red { 1 } else { 1 + (choice % 3) as usize };
             let curves = scaled(&CURVES[..count], 1_000.0);
-            let (wlog, megabits) = ([4, 6][(choice >> 4) as usize & 1], [2, 10, 100][(choice >> 6) as usize % 3]);
+            let (wlog, megabits) =
+                ([4, 6][(choice >> 4) as usize & 1], [2, 10, 100][(choice >> 6) as usize % 3]);
             let law = json!({"law": law, "averages": averages, "precedences": bytes(&curves),
                 "averaging": {"exponent": wlog}, "mean-packet-size": "1000B", "limit": "16000B",
                 "idle-rate": format!("{megabits}Mb/s")});

@@ -162,7 +162,7 @@ def _wred(wred: Mapping[str, Any], config: Mapping[str, Any], profile: str) -> l
     rows = wred.get("precedences") or []
     if not rows:
         raise InexpressibleError("wred by a model of precedences", "IOS has thresholds for each value")
-    averaging = wred.get("averaging") or {}
+    averaging = wred.get("averaging") or ({} if wred.get("law") == "cisco" else {"weight": 0.002})
     exponent = averaging.get("exponent")
     if exponent is None and averaging.get("weight") is not None:
         raise InexpressibleError(f"averaging: weight {averaging['weight']}", "IOS takes n of 2^-n")

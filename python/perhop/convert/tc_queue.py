@@ -110,7 +110,7 @@ def _red(row: Mapping[str, Any], wred: Mapping[str, Any], rate_bps: int, say: Sa
         say(f"averaging exponent {exponent}", "no burst gives it: that of tc-red(8) is taken")
     if wred.get("above-max") == "gentle":
         say("above-max: gentle", "red drops every packet above the maximum")
-    ecn = " ecn" if wred.get("ecn") == "mark" else ""
+    ecn = " ecn" if wred.get("ecn") in ("mark", "mark-all") else ""
     return (
         f"red limit {limit} min {low} max {high} avpkt {_AVERAGE} burst {burst} "
         f"probability {row['max-probability']:g} bandwidth {rate_bps}bit{ecn}"

@@ -85,6 +85,8 @@ def buffer(queue: Queue, precedences: Sequence[DropPrecedence] | None, unit: str
     if kind not in RED_FAMILY:
         return [(f"tail drop, {f'at most {limit}' if limit else 'no limit'}", "muted")]
     name = kind.upper() if kind != "mred" else f"RED family, {config.get('averages') or 'single'} averages"
+    if config.get("law"):
+        name += f" ({config['law']})"
     lines = [(f"{name}{f', at most {limit}' if limit else ''}", "muted")]
     roles = of_precedences(len(precedences or []))
     for number, (one, (role, _)) in enumerate(zip(precedences or [], roles, strict=True)):

@@ -11,7 +11,7 @@ use super::mred_options::{
     AfterForcedConfig, Averages, AveragingConfig, EcnConfig, IdleConfig, LimitCounts, ProbabilityConfig,
     SparedConfig, UpdateConfig,
 };
-use super::thresholds::AboveMaxConfig;
+use super::thresholds::{AboveMaxConfig, PrecedenceConfig};
 use crate::{ConfigError, QueueSize, Rate};
 
 /// An implementation of random early detection, as a whole: when averages move and idle, which packets are
@@ -37,6 +37,11 @@ pub enum Law {
     /// last packet of a precedence leaves. Thresholds in packets.
     #[serde(rename = "ns-2.35-dsred")]
     Ns235DsRed,
+    /// `queue/rio.cc` of ns-2.35: two precedences, in and out, its defect included: no average moves at an
+    /// arrival of an out packet. Open as in `ns-2.35`, whose defaults differ: here `above-max` is `drop` and
+    /// `probability` is `per-packet`.
+    #[serde(rename = "ns-2.35-rio")]
+    Ns235Rio,
     /// `sch_red.c` of Linux since 3.3, as a device's own queue. Thresholds in bytes. `mean-packet-size` is
     /// the `avpkt` of tc, `idle-rate` its `bandwidth` (10 Mb/s by default, as there).
     #[serde(rename = "linux-red")]
@@ -66,6 +71,8 @@ pub(super) enum IdleBegins {
     LinkFree,
     /// Since the last packet of any precedence left, whatever others wait (dsRED under WRED).
     PrecedenceGone,
+    /// Since the last packet of all had been sent, whatever an average counts (ns-2 `queue/rio.cc`).
+    AllSent,
 }
 
 /// What ends the absence.
@@ -152,6 +159,8 @@ pub(super) enum Overflow {
     CountsAsKept,
     /// It counts anew (ns-2 since May 1999).
     Restarts,
+    /// It counts anew but for the highest precedence (ns-2 `queue/rio.cc`).
+    RestartsButLast,
 }
 
 /// What digits averages have.
@@ -181,6 +190,8 @@ pub(super) struct Rules {
     pub(super) limit_counts: LimitCounts,
     /// Whether an average at a threshold counts as below it (dsRED).
     pub(super) thresholds_are_below: bool,
+    /// Whether arrivals of the highest precedence move no average (ns-2 `queue/rio.cc`, a defect).
+    pub(super) is_blind_to_last: bool,
     /// Beyond this probability a packet that is drawn is dropped and not marked (ns-2.35, `mark_p_`).
     pub(super) marks_up_to: f64,
 }
@@ -193,6 +204,7 @@ impl Law {
             Law::Ns21999 => "ns-2-1999",
             Law::Ns235 => "ns-2.35",
             Law::Ns235DsRed => "ns-2.35-dsred",
+            Law::Ns235Rio => "ns-2.35-rio",
             Law::LinuxRed => "linux-red",
             Law::LinuxRedInClass => "linux-red-in-class",
             Law::LinuxGred => "linux-gred",
@@ -205,6 +217,7 @@ impl Law {
         match self {
             Law::Floyd1993 | Law::Ns21999 | Law::Ns235 => &[Single, Coupled, CoupledSampled, Decoupled],
             Law::Ns235DsRed => &[Single, Coupled, Decoupled],
+            Law::Ns235Rio => &[Coupled],
             Law::LinuxGred => &[Single, CoupledSampled, Decoupled],
             Law::LinuxRed | Law::LinuxRedInClass | Law::Cisco => &[Single],
         }
@@ -278,6 +291,7 @@ impl MredConfig {
             limit_test: LimitTest::Last,
             limit_counts: self.limit_counts.unwrap_or_default(),
             thresholds_are_below: false,
+            is_blind_to_last: false,
             marks_up_to: 1.0,
         }
     }
@@ -286,7 +300,7 @@ impl MredConfig {
     fn of_floyd(&self, law: Law) -> Result<Rules, ConfigError> {
         use DropSpacing::{CountedFirst, Geometric, Uniform, UniformPerDrop, Wait};
         use ProbabilityConfig::{PerByte, PerPacket};
-        let is_ns = matches!(law, Law::Ns21999 | Law::Ns235);
+        let is_ns = matches!(law, Law::Ns21999 | Law::Ns235 | Law::Ns235Rio);
         let decay = if is_ns { IdleConfig::DecayWholeAndSample } else { IdleConfig::Decay };
         law.choose("update", self.update, &[UpdateConfig::Arrivals])?;
         law.choose("idle", self.idle, &[decay])?;
@@ -303,6 +317,11 @@ impl MredConfig {
                 &[AboveMaxConfig::Gentle, AboveMaxConfig::Drop],
                 &[PerByte, PerPacket],
             ),
+            Law::Ns235Rio => (
+                &[Wait, CountedFirst],
+                &[AboveMaxConfig::Drop, AboveMaxConfig::Gentle],
+                &[PerPacket, PerByte],
+            ),
             Law::Cisco => {
                 (&[Geometric, Uniform, UniformPerDrop, Wait], &[AboveMaxConfig::Drop], &[PerPacket])
             }
@@ -314,6 +333,12 @@ impl MredConfig {
             // `deque` sets `idle_` where it finds nothing, `enque` clears it.
             Law::Ns21999 | Law::Ns235 => IdleRule {
                 begins: IdleBegins::LinkFree,
+                ends: IdleEnds::FirstArrival,
+                decay: IdleDecay::WholePackets,
+                samples: true,
+            },
+            Law::Ns235Rio => IdleRule {
+                begins: IdleBegins::AllSent,
                 ends: IdleEnds::FirstArrival,
                 decay: IdleDecay::WholePackets,
                 samples: true,
@@ -341,14 +366,19 @@ impl MredConfig {
             above_max: law.choose("above-max", self.above_max, above_max)?,
             spacing: law.choose("drop-spacing", self.drop_spacing, spacings)?,
             sparing: match law {
-                Law::Ns21999 => Sparing::ShortQueueAndFirst,
+                Law::Ns21999 | Law::Ns235Rio => Sparing::ShortQueueAndFirst,
                 Law::Ns235 => Sparing::ShortQueueAndAnyFirst,
                 _ => Sparing::Nothing,
             },
             after_forced: law.choose("after-forced", self.after_forced, &[after_forced])?,
-            overflow: if law == Law::Ns235 { Overflow::Restarts } else { Overflow::CountsAsKept },
+            overflow: match law {
+                Law::Ns235 => Overflow::Restarts,
+                Law::Ns235Rio => Overflow::RestartsButLast,
+                _ => Overflow::CountsAsKept,
+            },
             lengths,
             limit_test: if is_ns { LimitTest::LastForAny } else { LimitTest::Last },
+            is_blind_to_last: law == Law::Ns235Rio,
             // `drop_early`: a mark only up to `mark_p_`, 0.1.
             marks_up_to: if law == Law::Ns235 { 0.1 } else { 1.0 },
             ..self.rules_of_options()
@@ -439,12 +469,21 @@ impl MredConfig {
         })
     }
 
-    /// Whether the thresholds, counted in the unit of `unit`, and averages are such as the law has.
+    /// Whether thresholds and averages are such as the law has.
     ///
     /// # Errors
     /// Where they are not.
-    pub(super) fn check_law(&self, unit: QueueSize, further_test: bool) -> Result<(), ConfigError> {
+    pub(super) fn check_law(
+        &self,
+        precedences: &[PrecedenceConfig],
+        further_test: bool,
+    ) -> Result<(), ConfigError> {
         let Some(law) = self.law else { return Ok(()) };
+        let (count, unit) = (precedences.len(), precedences[0].min);
+        if law == Law::Ns235Rio && count != 2 {
+            return Err(ConfigError::new("law", format!("ns-2.35-rio has two precedences, not {count}"))
+                .help("in packets are precedence 0, out packets precedence 1"));
+        }
         let (is_known, name) = match (law, unit) {
             (Law::Ns235DsRed, QueueSize::Bytes(_)) => (false, "packets"),
             (_, QueueSize::Packets(_)) if law.is_linux() => (false, "bytes"),

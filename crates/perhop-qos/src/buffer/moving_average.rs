@@ -59,7 +59,7 @@ impl Averaging {
     }
     /// When the clock starts of an average whose last packet, of `length` bytes, leaves the queue at `now`.
     pub(super) fn idle_from(&self, now: Time, length: u32) -> Time {
-        if self.idle.begins == IdleBegins::LinkFree {
+        if matches!(self.idle.begins, IdleBegins::LinkFree | IdleBegins::AllSent) {
             now + Time::from_picoseconds((f64::from(length) * self.byte) as u64)
         } else {
             now
@@ -92,7 +92,8 @@ impl QueueAverage {
     /// A packet arrives and finds `held` of what the average counts.
     #[inline]
     pub(super) fn arrival(&mut self, now: Time, held: u64, averaging: &Averaging) {
-        let may_idle = held == 0 || averaging.idle.begins == IdleBegins::PrecedenceGone;
+        let may_idle =
+            held == 0 || matches!(averaging.idle.begins, IdleBegins::PrecedenceGone | IdleBegins::AllSent);
         if may_idle && self.idle_since <= now {
             self.arrival_when_idle(now, held, averaging);
         } else {

@@ -51,6 +51,8 @@ pub(super) struct Cold {
     pub(super) averages: [QueueAverage; Color::COUNT],
     /// IP bytes of the packet that joined last, where the idle clock asks when it has been sent.
     last_length: u32,
+    /// When the link finds nothing to send, and all averages begin to idle (ns-2 `queue/rio.cc`).
+    all_sent: Time,
     own: Option<Box<Own>>,
 }
 
@@ -127,6 +129,7 @@ impl MredConfig {
             counts: Counts::default(),
             averages: [average; Color::COUNT],
             last_length: 0,
+            all_sent: QueueAverage::NOT_IDLE,
             own,
         };
         Ok(Mred { profile: Arc::new(profile), level: 0, hot: Counts::default(), cold: Box::new(cold) })
@@ -150,9 +153,17 @@ impl Mred {
         }
         // Step 1, averages. Floyd & Jacobson 1993, Figure 2: "for each packet arrival calculate the new
         // average queue size avg", of the queue as the packet finds it.
-        let average = self.update_averages(index, queue, |average, held, averaging| {
-            average.arrival(now, held, averaging);
-        });
+        if self.cold.all_sent <= now {
+            let since = std::mem::replace(&mut self.cold.all_sent, QueueAverage::NOT_IDLE);
+            self.cold.averages.iter_mut().for_each(|average| average.idle_since = since);
+        }
+        let average = if self.profile.is_blind_to_last && index == self.profile.last {
+            self.deciding_level(index, queue)
+        } else {
+            self.update_averages(index, queue, |average, held, averaging| {
+                average.arrival(now, held, averaging);
+            })
+        };
         let mut outcome = self.test(TestOn::Deciding, index, average, packet, queue);
         if self.cold.own.is_some() {
             outcome = self.test_own(now, index, outcome, packet, queue);
@@ -164,7 +175,12 @@ impl Mred {
             return verdict;
         }
         if !self.profile.fits(index, packet, queue) {
-            if self.profile.overflow == Overflow::Restarts {
+            let restarts = match self.profile.overflow {
+                Overflow::CountsAsKept => false,
+                Overflow::Restarts => true,
+                Overflow::RestartsButLast => index < self.profile.last,
+            };
+            if restarts {
                 self.end_by_drop(TestOn::Deciding, index);
             }
             return Verdict::Drop(DropCause::QueueFull);
@@ -174,6 +190,13 @@ impl Mred {
             IdleBegins::LinkFree => self.cold.last_length = packet.length,
             // dsRED `updateIdleFlag`: the flag is cleared where a packet is queued.
             IdleBegins::PrecedenceGone => self.cold.averages[0].idle_since = QueueAverage::NOT_IDLE,
+            IdleBegins::AllSent => {
+                self.cold.last_length = packet.length;
+                // `deque` clears `idle_` with each packet that it finds, `in_idle_` with those of in.
+                let averages = &mut self.cold.averages[index..];
+                averages.iter_mut().for_each(|average| average.idle_since = QueueAverage::NOT_IDLE);
+                self.cold.all_sent = QueueAverage::NOT_IDLE;
+            }
         }
         verdict
     }
@@ -251,7 +274,7 @@ impl Mred {
         // Step 3, probability: `p_b ← max_p (avg − min_th) / (max_th − min_th)`; from `max_th` on "mark the
         // arriving packet", unless gentle.
         let Some(probability) = curves.probability(index, average) else {
-            match profile.after_forced {
+            match profile.after_forced(index) {
                 // Linux `red_action`: `qcount` is -1 above `qth_max` as below `qth_min`.
                 _ if profile.sparing == Sparing::FirstInRange => since.end_below_min(),
                 // ns-2: `old` stays 0, and the next packet below `max` is spared.
@@ -283,7 +306,7 @@ impl Mred {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
         let mean = profile.counts_bytes.unwrap_or(1);
         let Some(probability) = curves.probability(index, average) else {
-            match profile.after_forced {
+            match profile.after_forced(index) {
                 _ if since.was_below_min() => {}
                 AfterForcedConfig::Restart => since.begin_bytes(0),
                 AfterForcedConfig::GoOn => {
@@ -402,6 +425,12 @@ impl Mred {
     #[inline(never)]
     fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
         let idle_from = self.profile.averaging.idle_from(now, self.cold.last_length);
+        if self.profile.averaging.idle.begins == IdleBegins::AllSent {
+            if queue.packets == 0 {
+                self.cold.all_sent = idle_from;
+            }
+            return;
+        }
         self.update_averages(index, queue, |average, held, averaging| {
             average.departure(idle_from, held, averaging);
         });

@@ -235,7 +235,7 @@ impl MredConfig {
                 .help("at least the largest max"));
         }
         let further = precedences.iter().position(|precedence| precedence.own.is_some());
-        self.check_law(precedences[0].min, further.is_some())?;
+        self.check_law(precedences, further.is_some())?;
         match further {
             Some(index) if self.averages == Some(Averages::Decoupled) => {
                 Err(ConfigError::new("own", "decoupled averages count a precedence's own packets already")

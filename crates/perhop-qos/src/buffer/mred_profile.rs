@@ -33,9 +33,11 @@ pub(super) struct Profile {
     pub(super) unit: Unit,
     pub(super) spacing: DropSpacing,
     pub(super) sparing: Sparing,
-    pub(super) after_forced: AfterForcedConfig,
+    after_forced: AfterForcedConfig,
     pub(super) overflow: Overflow,
     pub(super) limit_test: LimitTest,
+    /// Whether arrivals of the highest precedence move no average.
+    pub(super) is_blind_to_last: bool,
     /// A queue of so many packets is short, where such are spared.
     pub(super) short_queue: u64,
     pub(super) ecn: EcnConfig,
@@ -146,6 +148,7 @@ impl Profile {
             limit_test: rules.limit_test,
             // ns-2: `qlen > 1`, in packets or in bytes.
             short_queue: if unit == Unit::Bytes && config.law.is_some() { 0 } else { 1 },
+            is_blind_to_last: rules.is_blind_to_last,
             ecn: config.ecn,
             marks_up_to: rules.marks_up_to,
             limit_counts: rules.limit_counts,
@@ -211,6 +214,16 @@ impl Profile {
             _ if index == self.last => queue.packets,
             _ => queue.packets_of[..=index].iter().sum(),
         }
+    }
+
+    /// What a drop above `max` does to the drop spacing of precedence `index`.
+    #[inline]
+    pub(super) fn after_forced(&self, index: usize) -> AfterForcedConfig {
+        // ns-2 `queue/rio.cc`: a forced drop of an out packet leaves the counts alone.
+        if self.overflow == Overflow::RestartsButLast && index == self.last {
+            return AfterForcedConfig::GoOn;
+        }
+        self.after_forced
     }
 
     /// The factor of the probability for a packet of `length` IP bytes, where the probability counts bytes.

@@ -75,7 +75,15 @@ pub(crate) struct NsState {
 
 impl Default for NsState {
     fn default() -> NsState {
-        NsState { average: 0.0, count: 0, count_bytes: 0, old: false, idle: Some(0.0), packets: 0, queued_bytes: 0 }
+        NsState {
+            average: 0.0,
+            count: 0,
+            count_bytes: 0,
+            old: false,
+            idle: Some(0.0),
+            packets: 0,
+            queued_bytes: 0,
+        }
     }
 }
 
@@ -97,8 +105,11 @@ impl NsRed {
     }
     /// `modify_p`; `None` near the point where its formula changes.
     fn modified(&self, p: f64, length: u32) -> Option<f64> {
-        let count =
-            if self.bytes { (self.state.count_bytes / u64::from(self.mean)) as f64 } else { self.state.count as f64 };
+        let count = if self.bytes {
+            (self.state.count_bytes / u64::from(self.mean)) as f64
+        } else {
+            self.state.count as f64
+        };
         let expected = count * p;
         if near(expected, 1.0) || near(expected, 2.0) {
             return None;
@@ -177,6 +188,103 @@ impl Implementation for NsRed {
     }
 }
 
+/// ns-2.35 `queue/rio.cc` (v 1.14), `enque` and `deque`: in packets (precedence 0) and out packets. Built of
+/// two [`NsRed`]: `inside` looks at in packets, `all` at all of them, and tests out packets.
+pub(crate) struct NsRio {
+    pub(crate) inside: NsRed,
+    pub(crate) all: NsRed,
+    /// `idle_` and `in_idle_`; both have one `idletime_`.
+    pub(crate) idle: [bool; 2],
+    pub(crate) idle_time: f64,
+}
+
+impl NsRio {
+    /// The drop logic for a packet that `red` has counted: whether it is forced out, whether it is drawn.
+    fn judge(red: &mut NsRed, length: u32, random: &mut Stream) -> Option<(bool, bool)> {
+        let average = red.state.average;
+        let forced_from = if red.gentle { 2.0 * red.curve.max } else { red.curve.max };
+        if near(average, red.curve.min) || near(average, red.curve.max) || near(average, forced_from) {
+            return None;
+        }
+        if average < red.curve.min || red.held() <= 1 {
+            red.state.old = false;
+            return Some((false, false));
+        }
+        if average >= forced_from {
+            return Some((true, false));
+        }
+        if !red.state.old {
+            (red.state.count, red.state.count_bytes, red.state.old) = (1, u64::from(length), true);
+            return Some((false, false));
+        }
+        let drawn = falls_below(red.modified(red.probability(average), length)?, random)?;
+        if drawn {
+            (red.state.count, red.state.count_bytes) = (0, 0);
+        }
+        Some((false, drawn))
+    }
+    /// Those that count a packet of precedence `index`.
+    fn counting(&mut self, index: usize) -> impl Iterator<Item = &mut NsRed> {
+        [&mut self.all, &mut self.inside].into_iter().take(2 - index)
+    }
+}
+
+impl Implementation for NsRio {
+    fn enque(&mut self, now: f64, index: usize, length: u32) -> Fate {
+        if index == 0 {
+            for (idle, red) in self.idle.iter_mut().zip([&mut self.all, &mut self.inside]) {
+                let idled = if *idle { red.ptc * (now - self.idle_time) } else { 0.0 };
+                if idled > 0.5 && (idled - idled.round()).abs() < 1e-6 {
+                    return None;
+                }
+                *idle = false;
+                red.state.average *= (1.0 - red.weight).powf(idled.floor() + 1.0);
+                red.state.average += red.weight * red.held() as f64;
+            }
+        }
+        let full = self.all.held() >= self.all.limit;
+        // One generator for both.
+        let mut random = self.all.random.clone();
+        let red = if index == 0 { &mut self.inside } else { &mut self.all };
+        red.state.count += 1;
+        red.state.count_bytes += u64::from(length);
+        let judged = NsRio::judge(red, length, &mut random);
+        self.all.random = random;
+        let (forced, drawn) = judged?;
+        if (forced || full) && !drawn && index == 0 {
+            (self.inside.state.count, self.inside.state.count_bytes) = (0, 0);
+        }
+        if forced || full || drawn {
+            return Some(false);
+        }
+        for red in self.counting(index) {
+            red.state.packets += 1;
+            red.state.queued_bytes += u64::from(length);
+        }
+        Some(true)
+    }
+    fn deque(&mut self, now: f64, head: Option<(usize, u32)>) {
+        let Some((index, length)) = head else {
+            (self.idle, self.idle_time) = ([true; 2], now);
+            return;
+        };
+        self.idle[0] = false;
+        if index == 0 {
+            self.idle[1] = false;
+        }
+        for red in self.counting(index) {
+            red.state.packets -= 1;
+            red.state.queued_bytes -= u64::from(length);
+        }
+    }
+    fn averages(&self) -> Vec<f64> {
+        vec![self.inside.state.average, self.all.state.average]
+    }
+    fn tolerance(&self) -> f64 {
+        1e-6
+    }
+}
+
 /// The modes of dsRED.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -206,7 +314,14 @@ struct VirtualQueue {
 }
 
 impl DsRed {
-    pub(crate) fn new(mode: Mode, curves: Vec<Curve>, weight: f64, limit: u64, ptc: f64, random: Stream) -> DsRed {
+    pub(crate) fn new(
+        mode: Mode,
+        curves: Vec<Curve>,
+        weight: f64,
+        limit: u64,
+        ptc: f64,
+        random: Stream,
+    ) -> DsRed {
         let empty = VirtualQueue { average: 0.0, count: 0, packets: 0, idle: true, idle_time: 0.0 };
         let virtual_queues = vec![empty; curves.len()];
         DsRed { mode, curves, weight, limit, ptc, random, virtual_queues }
@@ -482,7 +597,11 @@ impl Implementation for Linux {
     }
     fn averages(&self) -> Vec<f64> {
         let value = |vars: RedVars| (vars.average >> self.wlog) as f64;
-        if self.is_shared() { vec![value(self.shared)] } else { self.dps.iter().map(|dp| value(dp.vars)).collect() }
+        if self.is_shared() {
+            vec![value(self.shared)]
+        } else {
+            self.dps.iter().map(|dp| value(dp.vars)).collect()
+        }
     }
     fn tolerance(&self) -> f64 {
         0.0
