@@ -1,5 +1,5 @@
 //! Every law of RED against an implementation of its source that knows nothing of this crate
-//! (`plain/laws.rs`): the same arrivals, the same random numbers, the same decisions and averages, packet by
+//! (`plain/laws`): the same arrivals, the same random numbers, the same decisions and averages, packet by
 //! packet.
 
 mod plain;
@@ -8,7 +8,10 @@ use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager};
 use perhop_qos::queue::{PrecedenceSource, Queue};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::{Color, FlowKey, Packet, Rate, Time, Verdict};
-use plain::laws::{Curve, DsRed, Floyd, Implementation, Linux, Mode, NsRed, NsRio, NsState, Qdisc};
+use plain::laws::ds_red::{DsRed, Mode};
+use plain::laws::linux::{Linux, Qdisc};
+use plain::laws::ns_red::{NsRed, NsRio, NsState};
+use plain::laws::{Curve, Floyd, Implementation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,7 +1,8 @@
 //! Drop curves: the drop probability over the average, as a formula for reports ([`DropCurve`]) and in
 //! integers for decisions ([`LevelCurves`]).
 
-use super::fixed_point::{Smoothing, multiply_high};
+use super::fixed_point::Smoothing;
+use super::half_power::multiply_high;
 use super::thresholds::{AboveMaxConfig, ThresholdConfig};
 use crate::{Color, QueueSize};
 

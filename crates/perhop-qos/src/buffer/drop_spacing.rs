@@ -3,180 +3,11 @@
 //! With a probability of p they drop 2 p (both uniform rules), p (geometric) and 0.67 p (wait) of the packets
 //! in the long run.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
+use super::drop_count::SinceDrop;
 use super::drop_curve::Probability;
-use super::fixed_point::multiply_high;
+use super::half_power::multiply_high;
+use super::mred_options::DropSpacing;
 use crate::random::Stream;
-
-/// How early drops are spread over the arrivals. For a constant probability p the number of
-/// arrivals from one drop to the next is:
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum DropSpacing {
-    /// Uniform on 1 to 1/p, mean (1 + 1/p)/2: p rises to p/(1 − n·p) after n packets kept
-    /// (Floyd & Jacobson 1993, method 2).
-    #[default]
-    Uniform,
-    /// Uniform on 1 to 1/p while p is constant, with one random number per drop instead of one per packet:
-    /// after n packets kept a packet is dropped if (n + 1)·p reaches R, uniform on 0 to 1 (Linux, after Floyd
-    /// & Jacobson 1993, Figure 17).
-    UniformPerDrop,
-    /// Geometric with mean 1/p: each packet is judged on its own (method 1; assumed of routers that publish
-    /// only p).
-    Geometric,
-    /// As `uniform`, but the packet itself is among those kept: p/(1 − (n + 1)·p) after n packets kept since a
-    /// drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with `wait_
-    /// false`).
-    CountedFirst,
-    /// As `counted-first`, without a guard: once n·p has passed 1 the probability is negative, and nothing is
-    /// dropped before the average leaves the range from `min` to `max` or falls within it (dsRED of ns-2, a
-    /// defect).
-    Unguarded,
-    /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
-    Wait,
-}
-
-/// What a rule remembers of `N` drop precedences: three take 40 bytes, so that the state of RED fits one
-/// cache line.
-#[derive(Clone, Debug)]
-#[repr(C)]
-pub(super) struct Counts<const N: usize> {
-    next: [u32; N],
-    due: [u64; N],
-}
-
-const _: () = assert!(size_of::<Counts<3>>() == 40);
-
-impl<const N: usize> Default for Counts<N> {
-    fn default() -> Counts<N> {
-        Counts { next: [0; N], due: [0; N] }
-    }
-}
-
-impl<const N: usize> Counts<N> {
-    /// The count of precedence `index`, below `N`.
-    #[inline]
-    pub(super) fn at(&mut self, index: usize) -> SinceDrop<'_> {
-        SinceDrop { next: &mut self.next[index], due: &mut self.due[index] }
-    }
-}
-
-/// What a rule remembers since the last drop, or since the average rose above its minimum threshold.
-#[derive(Debug)]
-pub(super) struct SinceDrop<'c> {
-    /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted.
-    /// After 2³² packets it is 0 again: that many are kept only where drops are rarer than one in 2³²
-    /// packets.
-    next: &'c mut u32,
-    /// Before (n + 1) · part reaches this, 1 or more, nothing is dropped or drawn; 0 while nothing is
-    /// counted.
-    due: &'c mut u64,
-}
-
-impl SinceDrop<'_> {
-    /// Whether no packet came since [`SinceDrop::end_below_min`]: ns-2's `old`, negated.
-    #[inline]
-    pub(super) fn was_below_min(&self) -> bool {
-        (*self.next, *self.due) == (0, 0)
-    }
-    /// Counts no longer: the average is below its minimum threshold.
-    #[inline]
-    pub(super) fn end_below_min(&mut self) {
-        (*self.next, *self.due) = (0, 0);
-    }
-    /// Counts anew from the next packet that is tested: this one was dropped above the maximum threshold.
-    #[inline]
-    pub(super) fn end_above_max(&mut self) {
-        (*self.next, *self.due) = (1, 0);
-    }
-    /// Counts no longer, where nobody asks [`SinceDrop::was_below_min`].
-    #[inline]
-    pub(super) fn end(&mut self) {
-        *self.due = 0;
-    }
-    /// Keeps a packet whose probability is `part` of the whole if no drop is due, and returns whether it did.
-    #[inline]
-    pub(super) fn keeps(&mut self, part: u32) -> bool {
-        let keeps = u64::from(*self.next) * u64::from(part) < *self.due;
-        if keeps {
-            self.count();
-        }
-        keeps
-    }
-    /// Begins to count where nothing is counted. `whole` is that of the probabilities to come.
-    #[inline]
-    pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
-        if *self.due > 0 {
-        } else if spacing.counts_the_drop() {
-            // No drop came before: the packet that is tested is the first of all.
-            (*self.next, *self.due) = (1, 1);
-        } else {
-            self.restart(spacing, whole, random);
-        }
-    }
-    /// The packet that is tested first is spared, and counts.
-    pub(super) fn spare(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
-        self.begin(spacing, whole, random);
-        self.count();
-        // ns-2 `queue/red.cc`: `count` is 1 with the packet spared, and 2 with the next.
-        if spacing.counts_the_drop() {
-            self.count();
-        }
-    }
-    /// Counts anew from the next packet: this one was dropped, but not because it was drawn.
-    pub(super) fn end_by_drop(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
-        if spacing.counts_the_drop() {
-            self.restart(spacing, whole, random);
-        } else {
-            self.end_above_max();
-        }
-    }
-    /// Counts bytes anew: `bytes` have come since a drop (ns-2, `count_bytes`).
-    pub(super) fn begin_bytes(&mut self, bytes: u32) {
-        (*self.next, *self.due) = (bytes, 1);
-    }
-    /// `bytes` more have come since a drop: how many in all.
-    pub(super) fn count_bytes(&mut self, bytes: u32) -> u32 {
-        self.begin_bytes(self.next.saturating_add(bytes));
-        *self.next
-    }
-    /// Whether it counts, and a drop that is due needs no further number ([`DropSpacing::UniformPerDrop`]).
-    #[inline]
-    pub(super) fn drops_when_due(&self, spacing: DropSpacing) -> bool {
-        spacing == DropSpacing::UniformPerDrop && *self.due > 0
-    }
-    /// Counts from 0 to the next drop of [`DropSpacing::UniformPerDrop`].
-    ///
-    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and anew with each
-    /// drop.
-    #[inline]
-    pub(super) fn draw(&mut self, whole: u64, random: &mut Stream) {
-        (*self.next, *self.due) = (1, multiply_high(random.bits(), whole) + 1);
-    }
-    /// Counts from 0.
-    #[inline]
-    fn restart(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
-        let due = match spacing {
-            // A drop is possible at once.
-            DropSpacing::Uniform | DropSpacing::Geometric => 1,
-            DropSpacing::UniformPerDrop => return self.draw(whole, random),
-            DropSpacing::Wait => whole,
-            // As if one had been kept: the drop itself counts.
-            DropSpacing::CountedFirst | DropSpacing::Unguarded => {
-                (*self.next, *self.due) = (2, 1);
-                return;
-            }
-        };
-        (*self.next, *self.due) = (1, due);
-    }
-    /// A packet is kept, or not counted as a drop.
-    #[inline]
-    pub(super) fn count(&mut self) {
-        *self.next = self.next.wrapping_add(1);
-    }
-}
 
 /// A probability for reports as a fraction: 0 or less means never, 1 or more (a denominator up to the
 /// numerator) always.
@@ -189,7 +20,7 @@ struct Odds {
 impl DropSpacing {
     /// Whether a drop counts as a packet kept.
     #[inline]
-    fn counts_the_drop(self) -> bool {
+    pub(super) fn counts_the_drop(self) -> bool {
         matches!(self, DropSpacing::CountedFirst | DropSpacing::Unguarded)
     }
 
@@ -298,6 +129,7 @@ impl DropSpacing {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::drop_count::Counts;
     use super::*;
     use crate::random::Streams;
 

@@ -4,6 +4,8 @@
 //! dependent operations and a detour through memory; this one takes a multiplication and an addition, or a
 //! shift and a subtraction.
 
+use super::half_power::HalfPower;
+
 /// A longer queue, in packets or bytes, counts as one of this length: 8 GiB.
 pub(super) const LONGEST: u64 = (1 << 33) - 1;
 /// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
@@ -188,81 +190,6 @@ impl Average {
     }
 }
 
-/// 2⁻ˣ for x from 0 on, to 2⁻⁵⁵ of itself and identical on every machine: an average decays by it.
-#[derive(Clone, Copy, Debug)]
-struct HalfPower {
-    /// 2 to the fractional part of −x, in 2⁻⁶³.
-    fraction: u64,
-    /// The whole part of x, below 64.
-    halvings: u32,
-}
-
-impl HalfPower {
-    /// Binary digits of the exponent behind the point.
-    const FRACTION_BITS: u32 = 57;
-    /// Of these digits the first choose one of [`HalfPower::ROOTS`], the others go through
-    /// [`HalfPower::SERIES`].
-    const ROOT_BITS: u32 = 5;
-    /// 2^(−1/32), in 2⁻⁶⁴, rounded down.
-    const ROOT: u64 = 0xfa83_b2db_722a_033a;
-    /// ln 2 / 32, in 2⁻⁶⁴, rounded down.
-    const LN_2_OVER_32: u64 = 0x058b_90bf_be8e_7bcd;
-    /// 2^(−n/32), in 2⁻⁶³.
-    const ROOTS: [u64; 1 << HalfPower::ROOT_BITS] = {
-        let mut roots = [1 << 63; 1 << HalfPower::ROOT_BITS];
-        let mut n = 1;
-        while n < roots.len() {
-            roots[n] = multiply_high(roots[n - 1], HalfPower::ROOT);
-            n += 1;
-        }
-        roots
-    };
-    /// 1/n! from n = 0 on, in 2⁻⁶³: the further terms of the series of e⁻ʸ are below 2⁻⁵⁹ for y below ln 2 /
-    /// 32.
-    const SERIES: [u64; 8] = {
-        let mut terms = [1 << 63; 8];
-        let mut n = 1;
-        while n < terms.len() {
-            terms[n] = terms[n - 1] / n as u64;
-            n += 1;
-        }
-        terms
-    };
-
-    /// 2 to the power of −`exponent`, which is not negative. From an exponent of 64 on the power counts as 0.
-    #[inline]
-    fn new(exponent: f64) -> HalfPower {
-        if exponent >= 64.0 {
-            return HalfPower { fraction: 0, halvings: 0 };
-        }
-        let exponent = (exponent * (1_u64 << HalfPower::FRACTION_BITS) as f64) as i64 as u64;
-        let fraction = exponent << (64 - HalfPower::FRACTION_BITS);
-        let root = fraction >> (64 - HalfPower::ROOT_BITS);
-        // 2^(−t/32) = e^(−t · ln 2 / 32) for what the roots leave, t below 1.
-        let power = multiply_high(fraction << HalfPower::ROOT_BITS, HalfPower::LN_2_OVER_32);
-        let series = HalfPower::SERIES.iter().rev().fold(0, |sum, term| term - multiply_high(power, sum));
-        HalfPower {
-            fraction: multiply_high(HalfPower::ROOTS[root as usize], series) << 1,
-            halvings: (exponent >> HalfPower::FRACTION_BITS) as u32,
-        }
-    }
-    /// `value` times this power, rounded down. The value is below 2¹²⁷.
-    #[inline]
-    fn of(self, value: u128) -> u128 {
-        let (high, low) = ((value >> 64) as u64, value as u64);
-        let product = u128::from(high << 1) * u128::from(self.fraction)
-            + ((u128::from(low) * u128::from(self.fraction)) >> 63);
-        // It is below 64, which the compiler does not know.
-        product >> (self.halvings % u64::BITS)
-    }
-}
-
-/// The upper half of a product.
-#[inline]
-pub(super) const fn multiply_high(left: u64, right: u64) -> u64 {
-    ((left as u128 * right as u128) >> 64) as u64
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -394,24 +321,5 @@ mod tests {
                 assert!((smoothing.value(average.level) - LONGEST as f64).abs() < 1e-5);
             }
         }
-    }
-
-    proptest! {
-        #[test]
-        fn it_is_the_power_of_the_mathematical_library(exponent in prop_oneof![0.0..1.0f64, 0.0..64.0f64]) {
-            let value = 1_u128 << 126;
-            let found = HalfPower::new(exponent).of(value) as f64 / value as f64;
-            let expected = libm::exp2(-exponent);
-            prop_assert!((found / expected - 1.0).abs() < 4e-16, "2^-{exponent}: {found} for {expected}");
-        }
-    }
-
-    #[test]
-    fn whole_powers_are_exact() {
-        for halvings in 0..64 {
-            assert_eq!(HalfPower::new(f64::from(halvings)).of(1 << 126), 1 << (126 - halvings));
-        }
-        assert_eq!(HalfPower::new(64.0).of(1 << 126), 0);
-        assert_eq!(HalfPower::new(f64::INFINITY).of(1 << 126), 0);
     }
 }

@@ -3,17 +3,22 @@
 //! A buffer manager stores and counts nothing: it reads the queue's [`Occupancy`].
 
 mod contract;
+mod drop_count;
 mod drop_curve;
 mod drop_spacing;
 mod fixed_point;
+mod half_power;
 mod idle_table;
 mod law;
+mod law_rules;
 mod moving_average;
 mod mred;
+mod mred_averages;
 mod mred_config;
 mod mred_fast_path;
 mod mred_options;
 mod mred_profile;
+mod rules;
 mod tail_drop;
 mod thresholds;
 mod weighted_tail_drop;
@@ -22,13 +27,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use contract::BufferManager;
-pub use drop_spacing::DropSpacing;
 pub use law::Law;
 pub use mred::Mred;
 pub use mred_config::MredConfig;
 pub use mred_options::{
-    AfterForcedConfig, Averages, AveragingConfig, EcnConfig, IdleConfig, LimitCounts, ProbabilityConfig,
-    SparedConfig, UpdateConfig,
+    AfterForcedConfig, Averages, AveragingConfig, DropSpacing, EcnConfig, IdleConfig, LimitCounts,
+    ProbabilityConfig, SparedConfig, UpdateConfig,
 };
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use thresholds::{

@@ -3,8 +3,8 @@
 
 use super::fixed_point::{Average, Smoothing};
 use super::idle_table::IdleTable;
-use super::law::{Arithmetic, IdleBegins, IdleDecay, IdleEnds, IdleRule, Rules};
 use super::mred_options::{AveragingConfig, UpdateConfig};
+use super::rules::{Arithmetic, IdleBegins, IdleDecay, IdleEnds, IdleRule, Rules};
 use crate::error::ConfigError;
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 

@@ -11,13 +11,13 @@
 use std::sync::Arc;
 
 use super::contract::BufferManager;
+use super::drop_count::{Counts, SinceDrop};
 use super::drop_curve::LevelCurves;
-use super::drop_spacing::{Counts, SinceDrop};
-use super::law::{IdleBegins, IdleEnds, LimitTest, Overflow, Sparing};
 use super::moving_average::{Averaging, QueueAverage};
 use super::mred_config::MredConfig;
-use super::mred_options::{AfterForcedConfig, Averages, EcnConfig};
+use super::mred_options::{AfterForcedConfig, EcnConfig};
 use super::mred_profile::{HotIndex, Profile};
+use super::rules::{IdleBegins, LimitTest, Overflow, Sparing};
 use crate::packet::Ecn;
 use crate::queue::Occupancy;
 use crate::random::{Stream, Streams};
@@ -50,17 +50,17 @@ pub(super) struct Cold {
     /// By precedence, where each has one; else the first is the single one, whose level is [`Mred::level`].
     pub(super) averages: [QueueAverage; Color::COUNT],
     /// IP bytes of the packet that joined last, where the idle clock asks when it has been sent.
-    last_length: u32,
+    pub(super) last_length: u32,
     /// When the link finds nothing to send, and all averages begin to idle (ns-2 `queue/rio.cc`).
-    all_sent: Time,
-    own: Option<Box<Own>>,
+    pub(super) all_sent: Time,
+    pub(super) own: Option<Box<Own>>,
 }
 
 /// State of the further test on each precedence's own packets (RI+O).
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     curves: Arc<LevelCurves>,
-    averages: [QueueAverage; Color::COUNT],
+    pub(super) averages: [QueueAverage; Color::COUNT],
     counts: Counts<{ Color::COUNT }>,
 }
 
@@ -362,86 +362,6 @@ impl Mred {
     }
 }
 
-/// What averages count, and which of them decides.
-impl Mred {
-    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
-    /// Returns the level of the average that decides about such a packet.
-    #[inline]
-    fn update_averages(
-        &mut self,
-        index: usize,
-        queue: &Occupancy,
-        update: impl Fn(&mut QueueAverage, u64, &Averaging),
-    ) -> u64 {
-        let (profile, averages) = (&*self.profile, &mut self.cold.averages);
-        let by_precedence = profile.unit.held_by_precedence(queue);
-        let averaging = &profile.averaging;
-        match profile.averages {
-            Averages::Single => {
-                let single = &mut averages[0];
-                single.average.level = self.level;
-                update(single, profile.unit.held(queue), averaging);
-                self.level = single.average.level;
-                self.level
-            }
-            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
-            // which counts the packets of precedences 0 to j; the lower averages stay.
-            Averages::Coupled => {
-                let (last, mut held) = (profile.last, by_precedence[..index].iter().sum());
-                for (average, own) in averages[index..last].iter_mut().zip(&by_precedence[index..last]) {
-                    held += own;
-                    update(average, held, averaging);
-                }
-                update(&mut averages[last], profile.unit.held(queue), averaging);
-                averages[index].average.level
-            }
-            Averages::CoupledSampled | Averages::Decoupled => {
-                update(&mut averages[index], profile.of_precedence(by_precedence, index), averaging);
-                self.deciding_level(index, queue)
-            }
-        }
-    }
-
-    /// The level of the average that decides about a packet of precedence `index`.
-    #[inline]
-    fn deciding_level(&self, index: usize, queue: &Occupancy) -> u64 {
-        let level = |index: usize| self.cold.averages[index].average.level;
-        match self.profile.averages {
-            Averages::Single => self.level,
-            Averages::Coupled | Averages::Decoupled => level(index),
-            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
-            Averages::CoupledSampled => {
-                let held = self.profile.unit.held_by_precedence(queue);
-                let averages = &self.cold.averages;
-                let by_clock = self.profile.averaging.idle.ends == IdleEnds::FirstArrival;
-                (0..index)
-                    .filter(|lower| if by_clock { averages[*lower].is_not_idle() } else { held[*lower] > 0 })
-                    .fold(level(index), |sum, lower| sum + level(lower))
-            }
-        }
-    }
-
-    /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
-    #[inline(never)]
-    fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
-        let idle_from = self.profile.averaging.idle_from(now, self.cold.last_length);
-        if self.profile.averaging.idle.begins == IdleBegins::AllSent {
-            if queue.packets == 0 {
-                self.cold.all_sent = idle_from;
-            }
-            return;
-        }
-        self.update_averages(index, queue, |average, held, averaging| {
-            average.departure(idle_from, held, averaging);
-        });
-        let profile = &*self.profile;
-        if let Some(own) = &mut self.cold.own {
-            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
-            own.averages[index].departure(now, held, &profile.averaging);
-        }
-    }
-}
-
 impl BufferManager for Mred {
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
@@ -461,37 +381,5 @@ impl BufferManager for Mred {
     }
     fn decides_on_arrival(&self) -> bool {
         true
-    }
-}
-
-/// For reports.
-impl Mred {
-    /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
-    /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
-    pub fn averages(&self) -> Vec<f64> {
-        match self.profile.averages {
-            Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],
-            _ => self.values(&self.cold.averages),
-        }
-    }
-    /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
-    pub fn own_averages(&self) -> Vec<f64> {
-        self.cold.own.as_ref().map_or_else(Vec::new, |own| self.values(&own.averages))
-    }
-    fn values(&self, averages: &[QueueAverage]) -> Vec<f64> {
-        let Profile { averaging, last, .. } = &*self.profile;
-        averages[..=*last].iter().map(|average| averaging.smoothing.value(average.average.level)).collect()
-    }
-    /// The average that decides about a packet of `precedence` that finds `queue`.
-    pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
-        let level = self.deciding_level(self.profile.index(precedence), queue);
-        self.profile.averaging.smoothing.value(level)
-    }
-    /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
-    /// decides is `average`, before [`DropSpacing`](super::DropSpacing) acts on it: the drop curve.
-    pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
-        let curve = &self.profile.reported[self.profile.index(precedence)];
-        let scale = self.profile.scale(length).unwrap_or(1.0);
-        if average >= curve.forced_from { 1.0 } else { (curve.probability(average) * scale).min(1.0) }
     }
 }

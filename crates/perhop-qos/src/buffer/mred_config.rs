@@ -4,11 +4,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::drop_curve::DropCurve;
-use super::drop_spacing::DropSpacing;
 use super::law::Law;
 use super::mred_options::{
-    AfterForcedConfig, Averages, AveragingConfig, EcnConfig, IdleConfig, LimitCounts, ProbabilityConfig,
-    SparedConfig, UpdateConfig,
+    AfterForcedConfig, Averages, AveragingConfig, DropSpacing, EcnConfig, IdleConfig, LimitCounts,
+    ProbabilityConfig, SparedConfig, UpdateConfig,
 };
 use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig, ThresholdConfig};
 use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};

@@ -143,6 +143,34 @@ pub enum AfterForcedConfig {
     GoOn,
 }
 
+/// How early drops are spread over the arrivals. For a constant probability p the number of
+/// arrivals from one drop to the next is:
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum DropSpacing {
+    /// Uniform on 1 to 1/p, mean (1 + 1/p)/2: p rises to p/(1 − n·p) after n packets kept
+    /// (Floyd & Jacobson 1993, method 2).
+    #[default]
+    Uniform,
+    /// Uniform on 1 to 1/p while p is constant, with one random number per drop instead of one per packet:
+    /// after n packets kept a packet is dropped if (n + 1)·p reaches R, uniform on 0 to 1 (Linux, after Floyd
+    /// & Jacobson 1993, Figure 17).
+    UniformPerDrop,
+    /// Geometric with mean 1/p: each packet is judged on its own (method 1; assumed of routers that publish
+    /// only p).
+    Geometric,
+    /// As `uniform`, but the packet itself is among those kept: p/(1 − (n + 1)·p) after n packets kept since a
+    /// drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with `wait_
+    /// false`).
+    CountedFirst,
+    /// As `counted-first`, without a guard: once n·p has passed 1 the probability is negative, and nothing is
+    /// dropped before the average leaves the range from `min` to `max` or falls within it (dsRED of ns-2, a
+    /// defect).
+    Unguarded,
+    /// Uniform on 1/p to 2/p − 1: no drop while fewer than 1/p packets have passed (ns-2 and ns-3, `wait`).
+    Wait,
+}
+
 /// Whether the length of a packet counts in the drop probability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

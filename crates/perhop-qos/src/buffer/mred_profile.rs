@@ -1,12 +1,11 @@
 //! [`Profile`]: what multi-level RED derives from its configuration, once for all packets and all copies.
 
 use super::drop_curve::{DropCurve, LevelCurves};
-use super::drop_spacing::DropSpacing;
 use super::fixed_point::Smoothing;
-use super::law::{IdleBegins, Lengths, LimitTest, Overflow, Rules, Sparing};
 use super::moving_average::Averaging;
 use super::mred_config::MredConfig;
-use super::mred_options::{AfterForcedConfig, Averages, EcnConfig, LimitCounts};
+use super::mred_options::{AfterForcedConfig, Averages, DropSpacing, EcnConfig, LimitCounts};
+use super::rules::{IdleBegins, Lengths, LimitTest, Overflow, Rules, Sparing};
 use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
 use crate::packet::Ecn;

@@ -1,0 +1,145 @@
+//! [`Counts`] and [`SinceDrop`]: what a [`DropSpacing`] remembers.
+
+use super::half_power::multiply_high;
+use super::mred_options::DropSpacing;
+use crate::random::Stream;
+
+/// What a rule remembers of `N` drop precedences: three take 40 bytes, so that the state of RED fits one
+/// cache line.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub(super) struct Counts<const N: usize> {
+    pub(super) next: [u32; N],
+    pub(super) due: [u64; N],
+}
+
+const _: () = assert!(size_of::<Counts<3>>() == 40);
+
+impl<const N: usize> Default for Counts<N> {
+    fn default() -> Counts<N> {
+        Counts { next: [0; N], due: [0; N] }
+    }
+}
+
+impl<const N: usize> Counts<N> {
+    /// The count of precedence `index`, below `N`.
+    #[inline]
+    pub(super) fn at(&mut self, index: usize) -> SinceDrop<'_> {
+        SinceDrop { next: &mut self.next[index], due: &mut self.due[index] }
+    }
+}
+
+/// What a rule remembers since the last drop, or since the average rose above its minimum threshold.
+#[derive(Debug)]
+pub(super) struct SinceDrop<'c> {
+    /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted.
+    /// After 2³² packets it is 0 again: that many are kept only where drops are rarer than one in 2³²
+    /// packets.
+    pub(super) next: &'c mut u32,
+    /// Before (n + 1) · part reaches this, 1 or more, nothing is dropped or drawn; 0 while nothing is
+    /// counted.
+    pub(super) due: &'c mut u64,
+}
+
+impl SinceDrop<'_> {
+    /// Whether no packet came since [`SinceDrop::end_below_min`]: ns-2's `old`, negated.
+    #[inline]
+    pub(super) fn was_below_min(&self) -> bool {
+        (*self.next, *self.due) == (0, 0)
+    }
+    /// Counts no longer: the average is below its minimum threshold.
+    #[inline]
+    pub(super) fn end_below_min(&mut self) {
+        (*self.next, *self.due) = (0, 0);
+    }
+    /// Counts anew from the next packet that is tested: this one was dropped above the maximum threshold.
+    #[inline]
+    pub(super) fn end_above_max(&mut self) {
+        (*self.next, *self.due) = (1, 0);
+    }
+    /// Counts no longer, where nobody asks [`SinceDrop::was_below_min`].
+    #[inline]
+    pub(super) fn end(&mut self) {
+        *self.due = 0;
+    }
+    /// Keeps a packet whose probability is `part` of the whole if no drop is due, and returns whether it did.
+    #[inline]
+    pub(super) fn keeps(&mut self, part: u32) -> bool {
+        let keeps = u64::from(*self.next) * u64::from(part) < *self.due;
+        if keeps {
+            self.count();
+        }
+        keeps
+    }
+    /// Begins to count where nothing is counted. `whole` is that of the probabilities to come.
+    #[inline]
+    pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        if *self.due > 0 {
+        } else if spacing.counts_the_drop() {
+            // No drop came before: the packet that is tested is the first of all.
+            (*self.next, *self.due) = (1, 1);
+        } else {
+            self.restart(spacing, whole, random);
+        }
+    }
+    /// The packet that is tested first is spared, and counts.
+    pub(super) fn spare(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        self.begin(spacing, whole, random);
+        self.count();
+        // ns-2 `queue/red.cc`: `count` is 1 with the packet spared, and 2 with the next.
+        if spacing.counts_the_drop() {
+            self.count();
+        }
+    }
+    /// Counts anew from the next packet: this one was dropped, but not because it was drawn.
+    pub(super) fn end_by_drop(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        if spacing.counts_the_drop() {
+            self.restart(spacing, whole, random);
+        } else {
+            self.end_above_max();
+        }
+    }
+    /// Counts bytes anew: `bytes` have come since a drop (ns-2, `count_bytes`).
+    pub(super) fn begin_bytes(&mut self, bytes: u32) {
+        (*self.next, *self.due) = (bytes, 1);
+    }
+    /// `bytes` more have come since a drop: how many in all.
+    pub(super) fn count_bytes(&mut self, bytes: u32) -> u32 {
+        self.begin_bytes(self.next.saturating_add(bytes));
+        *self.next
+    }
+    /// Whether it counts, and a drop that is due needs no further number ([`DropSpacing::UniformPerDrop`]).
+    #[inline]
+    pub(super) fn drops_when_due(&self, spacing: DropSpacing) -> bool {
+        spacing == DropSpacing::UniformPerDrop && *self.due > 0
+    }
+    /// Counts from 0 to the next drop of [`DropSpacing::UniformPerDrop`].
+    ///
+    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and anew with each
+    /// drop.
+    #[inline]
+    pub(super) fn draw(&mut self, whole: u64, random: &mut Stream) {
+        (*self.next, *self.due) = (1, multiply_high(random.bits(), whole) + 1);
+    }
+    /// Counts from 0.
+    #[inline]
+    pub(super) fn restart(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
+        let due = match spacing {
+            // A drop is possible at once.
+            DropSpacing::Uniform | DropSpacing::Geometric => 1,
+            DropSpacing::UniformPerDrop => return self.draw(whole, random),
+            DropSpacing::Wait => whole,
+            // As if one had been kept: the drop itself counts.
+            DropSpacing::CountedFirst | DropSpacing::Unguarded => {
+                (*self.next, *self.due) = (2, 1);
+                return;
+            }
+        };
+        (*self.next, *self.due) = (1, due);
+    }
+    /// A packet is kept, or not counted as a drop.
+    #[inline]
+    pub(super) fn count(&mut self) {
+        *self.next = self.next.wrapping_add(1);
+    }
+}

@@ -1,0 +1,121 @@
+//! The averages of multi-level RED: what they count, which of them decides, and what is reported of them.
+
+use super::moving_average::{Averaging, QueueAverage};
+use super::mred::Mred;
+use super::mred_options::Averages;
+use super::mred_profile::Profile;
+use super::rules::{IdleBegins, IdleEnds};
+use crate::queue::Occupancy;
+use crate::{Color, Time};
+
+/// What averages count, and which of them decides.
+impl Mred {
+    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
+    /// Returns the level of the average that decides about such a packet.
+    #[inline]
+    pub(super) fn update_averages(
+        &mut self,
+        index: usize,
+        queue: &Occupancy,
+        update: impl Fn(&mut QueueAverage, u64, &Averaging),
+    ) -> u64 {
+        let (profile, averages) = (&*self.profile, &mut self.cold.averages);
+        let by_precedence = profile.unit.held_by_precedence(queue);
+        let averaging = &profile.averaging;
+        match profile.averages {
+            Averages::Single => {
+                let single = &mut averages[0];
+                single.average.level = self.level;
+                update(single, profile.unit.held(queue), averaging);
+                self.level = single.average.level;
+                self.level
+            }
+            // Clark & Fang 1998, generalized: an arrival of precedence i moves every average j ≥ i,
+            // which counts the packets of precedences 0 to j; the lower averages stay.
+            Averages::Coupled => {
+                let (last, mut held) = (profile.last, by_precedence[..index].iter().sum());
+                for (average, own) in averages[index..last].iter_mut().zip(&by_precedence[index..last]) {
+                    held += own;
+                    update(average, held, averaging);
+                }
+                update(&mut averages[last], profile.unit.held(queue), averaging);
+                averages[index].average.level
+            }
+            Averages::CoupledSampled | Averages::Decoupled => {
+                update(&mut averages[index], profile.of_precedence(by_precedence, index), averaging);
+                self.deciding_level(index, queue)
+            }
+        }
+    }
+
+    /// The level of the average that decides about a packet of precedence `index`.
+    #[inline]
+    pub(super) fn deciding_level(&self, index: usize, queue: &Occupancy) -> u64 {
+        let level = |index: usize| self.cold.averages[index].average.level;
+        match self.profile.averages {
+            Averages::Single => self.level,
+            Averages::Coupled | Averages::Decoupled => level(index),
+            // Linux sch_gred: the averages of all lower precedences that are not idling are added.
+            Averages::CoupledSampled => {
+                let held = self.profile.unit.held_by_precedence(queue);
+                let averages = &self.cold.averages;
+                let by_clock = self.profile.averaging.idle.ends == IdleEnds::FirstArrival;
+                (0..index)
+                    .filter(|lower| if by_clock { averages[*lower].is_not_idle() } else { held[*lower] > 0 })
+                    .fold(level(index), |sum, lower| sum + level(lower))
+            }
+        }
+    }
+
+    /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
+    #[inline(never)]
+    pub(super) fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
+        let idle_from = self.profile.averaging.idle_from(now, self.cold.last_length);
+        if self.profile.averaging.idle.begins == IdleBegins::AllSent {
+            if queue.packets == 0 {
+                self.cold.all_sent = idle_from;
+            }
+            return;
+        }
+        self.update_averages(index, queue, |average, held, averaging| {
+            average.departure(idle_from, held, averaging);
+        });
+        let profile = &*self.profile;
+        if let Some(own) = &mut self.cold.own {
+            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+            own.averages[index].departure(now, held, &profile.averaging);
+        }
+    }
+}
+
+/// For reports.
+impl Mred {
+    /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
+    /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
+    pub fn averages(&self) -> Vec<f64> {
+        match self.profile.averages {
+            Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],
+            _ => self.values(&self.cold.averages),
+        }
+    }
+    /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
+    pub fn own_averages(&self) -> Vec<f64> {
+        self.cold.own.as_ref().map_or_else(Vec::new, |own| self.values(&own.averages))
+    }
+    fn values(&self, averages: &[QueueAverage]) -> Vec<f64> {
+        let Profile { averaging, last, .. } = &*self.profile;
+        averages[..=*last].iter().map(|average| averaging.smoothing.value(average.average.level)).collect()
+    }
+    /// The average that decides about a packet of `precedence` that finds `queue`.
+    pub fn deciding_average(&self, precedence: Color, queue: &Occupancy) -> f64 {
+        let level = self.deciding_level(self.profile.index(precedence), queue);
+        self.profile.averaging.smoothing.value(level)
+    }
+    /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
+    /// decides is `average`, before [`DropSpacing`](super::DropSpacing) acts on it: the drop curve.
+    pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
+        let curve = &self.profile.reported[self.profile.index(precedence)];
+        let scale = self.profile.scale(length).unwrap_or(1.0);
+        if average >= curve.forced_from { 1.0 } else { (curve.probability(average) * scale).min(1.0) }
+    }
+}

@@ -1,0 +1,123 @@
+//! A law beside the options that it settles.
+
+use perhop_qos::buffer::{AnyBuffer, BufferConfig, Law, MredConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::{ConfigError, Rate};
+use serde_json::{Value, json};
+
+/// Every law, under a name that it has averages for.
+const LAWS: [(Law, &str); 9] = [
+    (Law::Floyd1993, "red"),
+    (Law::Ns21999, "red"),
+    (Law::Ns235, "red"),
+    (Law::Ns235DsRed, "wred"),
+    (Law::Ns235Rio, "rio-c"),
+    (Law::LinuxRed, "red"),
+    (Law::LinuxRedInClass, "red"),
+    (Law::LinuxGred, "rio-dc"),
+    (Law::Cisco, "wred"),
+];
+
+fn thresholds(unit: &str, count: usize) -> Value {
+    let one = json!({"min": format!("5000{unit}"), "max": format!("15000{unit}"), "max-probability": 0.1});
+    json!(vec![one; count])
+}
+
+fn config(law: Law, option: Option<(&str, Value)>) -> Value {
+    let unit = if law.name().starts_with("linux") { "B" } else { " packets" };
+    let count = if law == Law::Ns235Rio { 2 } else { 1 };
+    let mut config = json!({"law": law.name(), "precedences": thresholds(unit, count)});
+    if let Some((name, value)) = option {
+        config[name] = value;
+    }
+    config
+}
+
+fn build(name: &str, config: &Value) -> Result<AnyBuffer, ConfigError> {
+    let config: BufferConfig = serde_json::from_value(json!({name: config})).unwrap();
+    config.build(Rate::from_bits_per_second(1_000_000), &Streams::new(1, 0))
+}
+
+#[test]
+fn a_law_needs_nothing_but_thresholds() {
+    for (law, name) in LAWS {
+        assert_eq!(serde_json::to_value(law).unwrap(), json!(law.name()));
+        build(name, &config(law, None)).unwrap_or_else(|error| panic!("{}: {error}", law.name()));
+    }
+}
+
+/// Of every option each value, but for those that the law allows, is one error that names both.
+#[test]
+fn an_option_that_contradicts_the_law_is_an_error() {
+    let options: [(&str, &[&str]); 7] = [
+        ("update", &["arrivals", "arrivals-and-departures"]),
+        ("idle", &["decay", "decay-and-sample", "decay-whole-and-sample", "none"]),
+        ("above-max", &["drop", "gentle"]),
+        ("spared", &["nothing", "first-above-min", "short-queue-and-first"]),
+        ("after-forced", &["restart", "go-on"]),
+        ("drop-spacing", &["uniform", "uniform-per-drop", "counted-first", "unguarded", "geometric", "wait"]),
+        ("limit-counts", &["queue", "averaged"]),
+    ];
+    // So many values as each law allows of these options, in their order: from the sources, by hand.
+    let allowed: [[usize; 7]; 9] = [
+        [1, 1, 1, 1, 1, 1, 1],
+        [1, 1, 1, 1, 1, 2, 1],
+        [1, 1, 2, 1, 1, 2, 1],
+        [1, 1, 1, 1, 1, 1, 1],
+        [1, 1, 2, 1, 1, 2, 1],
+        [1, 0, 1, 1, 1, 1, 1],
+        [1, 0, 1, 1, 1, 1, 1],
+        [1, 0, 1, 1, 1, 1, 1],
+        [1, 1, 1, 1, 1, 4, 1],
+    ];
+    for ((law, name), allowed) in LAWS.into_iter().zip(allowed) {
+        for ((option, values), allowed) in options.into_iter().zip(allowed) {
+            let errors: Vec<ConfigError> = values
+                .iter()
+                .filter_map(|value| build(name, &config(law, Some((option, json!(value))))).err())
+                .collect();
+            assert_eq!(values.len() - errors.len(), allowed, "{}: {option}", law.name());
+            for error in errors {
+                assert_eq!(error.path, [name, option]);
+                assert!(error.message.contains(law.name()), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_an_implementation_does_not_have_is_refused() {
+    let error = |name: &str, config: &Value| build(name, config).unwrap_err().to_string();
+    let packets = json!({"law": "linux-gred", "precedences": thresholds(" packets", 2)});
+    assert!(
+        error("wred", &packets).contains("linux-gred counts queues in bytes"),
+        "{}",
+        error("wred", &packets)
+    );
+    let bytes = json!({"law": "ns-2.35-dsred", "precedences": thresholds("B", 2)});
+    assert!(error("rio-c", &bytes).contains("ns-2.35-dsred counts queues in packets"));
+    let three = json!({"law": "ns-2.35-rio", "precedences": thresholds("B", 3)});
+    assert!(error("rio-c", &three).contains("ns-2.35-rio has two precedences, not 3"));
+    assert!(error("rio-dc", &config(Law::Ns235Rio, None)).contains("ns-2.35-rio"));
+    let weight = config(Law::LinuxRed, Some(("averaging", json!({"weight": 0.002}))));
+    assert!(error("red", &weight).contains("Linux averages with a weight of 2⁻ⁿ"));
+    let marks = config(Law::Ns235DsRed, Some(("ecn", json!("mark"))));
+    assert!(error("wred", &marks).contains("ns-2.35-dsred"));
+    assert!(build("wred", &config(Law::Ns235DsRed, Some(("ecn", json!("mark-all"))))).is_ok());
+}
+
+/// `rio-c` is another reading of the averages in each implementation.
+#[test]
+fn a_name_takes_the_averages_that_the_law_knows() {
+    let built = |law: Law| match build("rio-c", &config(law, None)).unwrap() {
+        AnyBuffer::Mred(buffer) => buffer,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(built(Law::Ns235Rio).averages().len(), 2);
+    assert_eq!(built(Law::LinuxGred).averages().len(), 1);
+    let gred: MredConfig = serde_json::from_value(config(Law::LinuxGred, None)).unwrap();
+    assert_eq!(gred.weight(), Ok(1.0 / 512.0));
+    let gentle: MredConfig = serde_json::from_value(config(Law::Ns235, None)).unwrap();
+    let corners = gentle.drop_curves().unwrap();
+    assert_eq!(corners[0].shared.last(), Some(&(30_000.0, 1.0)));
+}

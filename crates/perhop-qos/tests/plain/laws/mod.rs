@@ -1,0 +1,111 @@
+//! The implementations behind `law`, each with a queue and numbers of its own, in the arithmetic of its
+//! source: floating point in ns-2 (single precision in dsRED), whole numbers in Linux.
+
+pub(crate) mod ds_red;
+pub(crate) mod linux;
+pub(crate) mod ns_red;
+
+use perhop_qos::random::Stream;
+
+/// What becomes of a packet; `None` where it hangs on the last digits, after which two implementations may
+/// no longer be compared.
+pub(crate) type Fate = Option<bool>;
+
+/// An implementation of RED as its surroundings see it. Time is in seconds.
+pub(crate) trait Implementation {
+    /// Whether a packet of `length` bytes and precedence `index` joins.
+    fn enque(&mut self, now: f64, index: usize, length: u32) -> Fate;
+    /// The link, which is free, asks for the next packet; `index` and `length` are those of the head, if any.
+    fn deque(&mut self, now: f64, head: Option<(usize, u32)>);
+    /// Its averages, in packets or bytes.
+    fn averages(&self) -> Vec<f64>;
+    /// Differences between averages that are taken for none.
+    fn tolerance(&self) -> f64;
+}
+
+/// Thresholds and probability of a precedence.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Curve {
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+    pub(crate) max_p: f64,
+}
+
+/// A number below a chance, which the other side compares with as many digits as it has.
+pub(crate) fn falls_below(chance: f64, random: &mut Stream) -> Fate {
+    if chance <= 0.0 || chance >= 1.0 {
+        return Some(chance >= 1.0);
+    }
+    let number = random.bits() as f64 / 2f64.powi(64);
+    ((number - chance).abs() > 1e-4 * chance.max(1e-3)).then_some(number < chance)
+}
+
+/// Whether one number is too near another to tell them apart with other digits.
+pub(crate) fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-4 * other.abs().max(1e-3)
+}
+
+/// Floyd & Jacobson 1993, Figure 2, with the count of section 7: `q_time` is set when the queue becomes empty
+/// and nowhere else.
+pub(crate) struct Floyd {
+    pub(crate) curve: Curve,
+    pub(crate) weight: f64,
+    pub(crate) limit: u64,
+    /// Seconds that a typical packet takes.
+    pub(crate) s: f64,
+    pub(crate) random: Stream,
+    pub(crate) average: f64,
+    pub(crate) count: i64,
+    pub(crate) q_time: f64,
+    pub(crate) packets: u64,
+}
+
+impl Implementation for Floyd {
+    fn enque(&mut self, now: f64, _: usize, _: u32) -> Fate {
+        if self.packets > 0 {
+            self.average += self.weight * (self.packets as f64 - self.average);
+        } else {
+            self.average *= (1.0 - self.weight).powf((now - self.q_time) / self.s);
+        }
+        let Curve { min, max, max_p } = self.curve;
+        if near(self.average, min) || near(self.average, max) {
+            return None;
+        }
+        if self.average >= max {
+            self.count = 0;
+            return Some(false);
+        }
+        if self.average >= min {
+            let pb = max_p * (self.average - min) / (max - min);
+            let denominator = 1.0 - self.count as f64 * pb;
+            if near(pb, denominator) {
+                return None;
+            }
+            let chance = if pb >= denominator { 1.0 } else { pb / denominator };
+            if falls_below(chance, &mut self.random)? {
+                self.count = 0;
+                return Some(false);
+            }
+            self.count += 1;
+        } else {
+            self.count = 0;
+        }
+        let fits = self.packets < self.limit;
+        self.packets += u64::from(fits);
+        Some(fits)
+    }
+    fn deque(&mut self, now: f64, head: Option<(usize, u32)>) {
+        if head.is_some() {
+            self.packets -= 1;
+            if self.packets == 0 {
+                self.q_time = now;
+            }
+        }
+    }
+    fn averages(&self) -> Vec<f64> {
+        vec![self.average]
+    }
+    fn tolerance(&self) -> f64 {
+        1e-6
+    }
+}
