@@ -91,10 +91,10 @@ impl Port {
         let (classifier, scheduler) = if let Some(config) = queueing {
             PortClassifier::build(config, interfaces)
                 .and_then(|classifier| Ok((classifier, SchedulerTree::build(config, wire.rate)?)))
-                .and_then(|built| leaves.collect(config, wire.rate, streams).map(|()| built))
+                .and_then(|built| leaves.collect(config, wire, streams).map(|()| built))
                 .map_err(|error| error.within("queueing"))?
         } else {
-            leaves.add(&ClassConfig::default(), wire.rate, streams)?;
+            leaves.add(&ClassConfig::default(), wire, streams)?;
             (PortClassifier::single(), SchedulerTree::single())
         };
         let Leaves { queues, buffers, gates } = leaves;

@@ -5,6 +5,7 @@
 mod plain;
 
 use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager};
+use perhop_qos::framing::Framing;
 use perhop_qos::queue::{PrecedenceSource, Queue};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::{Color, FlowKey, Packet, Rate, Time, Verdict};
@@ -18,6 +19,12 @@ use serde_json::{Value, json};
 /// Of the link, bytes in a second.
 const BYTES_PER_SECOND: u64 = 1_000_000;
 const DRAIN: Rate = Rate::from_bits_per_second(8 * BYTES_PER_SECOND);
+
+/// An experiment: the law, and the framing of the link.
+struct Law {
+    config: Value,
+    framing: Framing,
+}
 
 /// What arrives: microseconds after the packet before, precedence, hundreds of bytes.
 type Arrivals = Vec<(u64, usize, u32)>;
@@ -50,6 +57,7 @@ struct Compared {
 /// Both on one link: as soon as it is free it asks each for its next packet, and again after an arrival that
 /// finds it free.
 struct Link<'i> {
+    framing: Framing,
     buffer: AnyBuffer,
     queue: Queue,
     peer: &'i mut dyn Implementation,
@@ -65,11 +73,16 @@ impl Link<'_> {
             self.was_asked = true;
             return false;
         };
-        self.peer.deque(now.as_seconds(), Some((packet.color.index(), packet.length)));
+        let length = packet.length + self.header();
+        self.peer.deque(now.as_seconds(), Some((packet.color.index(), length)));
         self.buffer.release(now, &packet, packet.color, self.queue.occupancy());
-        self.free_at = now + Time::from_microseconds(u64::from(packet.length) * 1_000_000 / BYTES_PER_SECOND);
+        self.free_at = now + DRAIN.transmission_time(self.framing.wire_bytes(packet.length.into()));
         self.was_asked = false;
         true
+    }
+    /// What the peer counts beyond IP bytes.
+    fn header(&self) -> u32 {
+        if self.framing == Framing::EthernetHeader { 14 } else { 0 }
     }
     fn advance(&mut self, until: Time) {
         while self.free_at <= until && !self.was_asked {
@@ -83,10 +96,20 @@ fn compare(
     peer: &mut dyn Implementation,
     arrivals: &Arrivals,
 ) -> Result<Compared, TestCaseError> {
-    let config: BufferConfig = serde_json::from_value(json!({"mred": law})).unwrap();
-    let buffer = config.build(DRAIN, &Streams::new(3, 0)).unwrap();
-    let precedences = law["precedences"].as_array().unwrap().len();
+    compare_on(&Law { config: law.clone(), framing: Framing::Raw }, peer, arrivals)
+}
+
+fn compare_on(
+    law: &Law,
+    peer: &mut dyn Implementation,
+    arrivals: &Arrivals,
+) -> Result<Compared, TestCaseError> {
+    let Law { config, framing } = law;
+    let buffer: BufferConfig = serde_json::from_value(json!({"mred": config})).unwrap();
+    let buffer = buffer.build_on(DRAIN, *framing, &Streams::new(3, 0)).unwrap();
+    let precedences = config["precedences"].as_array().unwrap().len();
     let mut link = Link {
+        framing: *framing,
         buffer,
         queue: Queue::new(&PrecedenceSource::Color),
         peer,
@@ -100,7 +123,7 @@ fn compare(
         let color = Color::new(index % precedences);
         let packet = Packet { color, ..Packet::new(FlowKey::default(), length * 100) };
         let verdict = link.buffer.admit(now, &packet, color, link.queue.occupancy());
-        let fate = link.peer.enque(now.as_seconds(), color.index(), packet.length);
+        let fate = link.peer.enque(now.as_seconds(), color.index(), packet.length + link.header());
         let Some(joins) = fate else { return Ok(compared) };
         let (own, other) = (link.buffer.averages(), link.peer.averages());
         for (own, other) in own.iter().zip(&other) {
@@ -295,7 +318,9 @@ fn linux() {
                 "idle-rate": format!("{megabits}Mb/s")});
             let tc = (1_000, megabits * 125_000);
             let mut peer = Linux::new(qdisc, &curves, (wlog, 16_000), tc, random());
-            compare(&law, &mut peer, &arrivals)
+            // On Ethernet a packet counts with its header.
+            let framing = if choice >> 9 & 1 == 1 { Framing::EthernetHeader } else { Framing::Raw };
+            compare_on(&Law { config: law, framing }, &mut peer, &arrivals)
         });
     }
 }

@@ -56,8 +56,8 @@ impl DropSpacing {
                 DropSpacing::Uniform | DropSpacing::CountedFirst => {
                     falls_below((whole + part).saturating_sub(expected))
                 }
-                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard: infinite where
-                // count · pb is 1, negative from there on.
+                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard: infinite
+                // where count · pb is 1, negative from there on.
                 DropSpacing::Unguarded => (whole + part).checked_sub(expected).is_some_and(&mut falls_below),
                 DropSpacing::UniformPerDrop => true,
                 DropSpacing::Geometric => falls_below(whole),

@@ -57,8 +57,8 @@ impl Smoothing {
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
     }
-    /// For a weight of 2 to −`exponent`, from 1 to 30, with the digits of Linux: an average over its weight is
-    /// a whole number, and thresholds are compared with whole packets or bytes of it.
+    /// For a weight of 2 to −`exponent`, from 1 to 30, with the digits of Linux: an average over its weight
+    /// is a whole number, and thresholds are compared with whole packets or bytes of it.
     ///
     /// Linux 6.1 `include/net/red.h`, `red_calc_qavg_no_idle_time`: an average is a fixed-point number with
     /// `Wlog` digits behind the point.

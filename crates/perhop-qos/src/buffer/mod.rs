@@ -41,6 +41,7 @@ pub use thresholds::{
 };
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
+use crate::framing::Framing;
 use crate::queue::Occupancy;
 use crate::random::Streams;
 use crate::{Color, ConfigError, Packet, Rate, Time, Verdict};
@@ -101,6 +102,18 @@ impl BufferConfig {
     /// # Errors
     /// Where a threshold or a probability is out of range, or they contradict each other.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<AnyBuffer, ConfigError> {
+        self.build_on(drain, Framing::Raw, streams)
+    }
+    /// As [`build`](BufferConfig::build), on a link of this `framing`: a law may count its header.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn build_on(
+        &self,
+        drain: Rate,
+        framing: Framing,
+        streams: &Streams,
+    ) -> Result<AnyBuffer, ConfigError> {
         let (name, allowed, config): (_, &[Averages], _) = match self {
             BufferConfig::TailDrop(config) => {
                 return Ok(AnyBuffer::TailDrop(config.build().map_err(|e| e.within("tail-drop"))?));
@@ -119,7 +132,7 @@ impl BufferConfig {
             BufferConfig::Red(_) => named.with_one_precedence(),
             _ => Ok(named),
         });
-        let built = named.and_then(|named| named.build(drain, streams));
+        let built = named.and_then(|named| named.build_on(drain, framing, streams));
         Ok(AnyBuffer::Mred(built.map_err(|error| error.within(name))?))
     }
 }

@@ -6,6 +6,7 @@ use super::idle_table::IdleTable;
 use super::mred_options::{AveragingConfig, UpdateConfig};
 use super::rules::{Arithmetic, IdleBegins, IdleDecay, IdleEnds, IdleRule, Rules};
 use crate::error::ConfigError;
+use crate::framing::Framing;
 use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// How averages move: what all averages of a buffer manager share.
@@ -19,16 +20,23 @@ pub(super) struct Averaging {
     idle_packets: f64,
     /// Where averages decay by a table.
     table: Option<Box<IdleTable>>,
-    /// Picoseconds of a byte at the port's rate.
-    byte: f64,
+    /// What a packet takes on the link.
+    drain: Rate,
+    framing: Framing,
 }
 
 impl Averaging {
-    /// The averaging of a queue that drains at `drain`, of packets of `mean` bytes.
+    /// The averaging of a queue that drains at `drain` onto a link of this `framing`, of packets of `mean`
+    /// bytes.
     ///
     /// # Errors
     /// Where the weight is out of range.
-    pub(super) fn build(rules: &Rules, mean: ByteSize, drain: Rate) -> Result<Averaging, ConfigError> {
+    pub(super) fn build(
+        rules: &Rules,
+        mean: ByteSize,
+        drain: Rate,
+        framing: Framing,
+    ) -> Result<Averaging, ConfigError> {
         let packet_bits = 8.0 * mean.as_bytes() as f64;
         let idle_rate = rules.idle_rate.unwrap_or(drain);
         let packets_per_second = idle_rate.as_bits_per_second() as f64 / packet_bits;
@@ -47,7 +55,8 @@ impl Averaging {
             idle: rules.idle,
             idle_packets: if rules.idle.decay == IdleDecay::Never { 0.0 } else { per_picosecond },
             table: table.filter(|_| rules.idle.decay == IdleDecay::Table),
-            byte: 8.0 * PICOSECONDS_PER_SECOND as f64 / drain.as_bits_per_second().max(1) as f64,
+            drain,
+            framing,
         })
     }
     /// Samples of an empty queue that an idle period counts as.
@@ -60,7 +69,7 @@ impl Averaging {
     /// When the clock starts of an average whose last packet, of `length` bytes, leaves the queue at `now`.
     pub(super) fn idle_from(&self, now: Time, length: u32) -> Time {
         if matches!(self.idle.begins, IdleBegins::LinkFree | IdleBegins::AllSent) {
-            now + Time::from_picoseconds((f64::from(length) * self.byte) as u64)
+            now + self.drain.transmission_time(self.framing.wire_bytes(length.into()))
         } else {
             now
         }
@@ -161,7 +170,7 @@ mod tests {
             };
             let rules = config.rules().unwrap();
             let drain = Rate::from_bits_per_second(8_000_000);
-            let averaging = Averaging::build(&rules, mean_packet_size, drain).unwrap();
+            let averaging = Averaging::build(&rules, mean_packet_size, drain, Framing::Raw).unwrap();
             Moving(averaging, QueueAverage::default())
         }
         fn arrival(&mut self, milliseconds: u64, held: u64) -> f64 {

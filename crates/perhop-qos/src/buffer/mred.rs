@@ -18,6 +18,7 @@ use super::mred_config::MredConfig;
 use super::mred_options::{AfterForcedConfig, EcnConfig};
 use super::mred_profile::{HotIndex, Profile};
 use super::rules::{IdleBegins, LimitTest, Overflow, Sparing};
+use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::Occupancy;
 use crate::random::{Stream, Streams};
@@ -115,11 +116,20 @@ impl MredConfig {
     /// # Errors
     /// The first field that is out of range or contradicts another.
     pub fn build(&self, drain: Rate, streams: &Streams) -> Result<Mred, ConfigError> {
+        self.build_on(drain, Framing::Raw, streams)
+    }
+    /// As [`build`](MredConfig::build), on a link of this `framing`.
+    pub(super) fn build_on(
+        &self,
+        drain: Rate,
+        framing: Framing,
+        streams: &Streams,
+    ) -> Result<Mred, ConfigError> {
         let precedences = self.checked()?;
         let rules = self.rules()?;
-        let averaging = Averaging::build(&rules, self.mean_packet_size, drain)?;
+        let averaging = Averaging::build(&rules, self.mean_packet_size, drain, framing)?;
         let average = averaging.average();
-        let profile = Profile::new(self, &rules, &precedences, averaging);
+        let profile = Profile::new(self, &rules, &precedences, averaging, framing);
         let own = profile.own_curves(&rules, &precedences).map(|curves| {
             let (averages, counts) = (Default::default(), Counts::default());
             Box::new(Own { curves: Arc::new(curves), averages, counts })

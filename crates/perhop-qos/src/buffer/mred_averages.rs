@@ -20,13 +20,19 @@ impl Mred {
         update: impl Fn(&mut QueueAverage, u64, &Averaging),
     ) -> u64 {
         let (profile, averages) = (&*self.profile, &mut self.cold.averages);
-        let by_precedence = profile.unit.held_by_precedence(queue);
+        let framed;
+        let by_precedence = if profile.counts_frames() {
+            framed = profile.framed(queue);
+            &framed
+        } else {
+            profile.unit.held_by_precedence(queue)
+        };
         let averaging = &profile.averaging;
         match profile.averages {
             Averages::Single => {
                 let single = &mut averages[0];
                 single.average.level = self.level;
-                update(single, profile.unit.held(queue), averaging);
+                update(single, profile.held(queue), averaging);
                 self.level = single.average.level;
                 self.level
             }
@@ -38,7 +44,7 @@ impl Mred {
                     held += own;
                     update(average, held, averaging);
                 }
-                update(&mut averages[last], profile.unit.held(queue), averaging);
+                update(&mut averages[last], profile.held(queue), averaging);
                 averages[index].average.level
             }
             Averages::CoupledSampled | Averages::Decoupled => {

@@ -159,9 +159,9 @@ pub enum DropSpacing {
     /// Geometric with mean 1/p: each packet is judged on its own (method 1; assumed of routers that publish
     /// only p).
     Geometric,
-    /// As `uniform`, but the packet itself is among those kept: p/(1 − (n + 1)·p) after n packets kept since a
-    /// drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with `wait_
-    /// false`).
+    /// As `uniform`, but the packet itself is among those kept: p/(1 − (n + 1)·p) after n packets kept since
+    /// a drop, so that gaps are uniform on 1 to 1/p − 1 (Floyd & Jacobson 1993, Figure 2; ns-2 with
+    /// `wait_ false`).
     CountedFirst,
     /// As `counted-first`, without a guard: once n·p has passed 1 the probability is negative, and nothing is
     /// dropped before the average leaves the range from `min` to `max` or falls within it (dsRED of ns-2, a

@@ -5,9 +5,10 @@ use super::fixed_point::Smoothing;
 use super::moving_average::Averaging;
 use super::mred_config::MredConfig;
 use super::mred_options::{AfterForcedConfig, Averages, DropSpacing, EcnConfig, LimitCounts};
-use super::rules::{IdleBegins, Lengths, LimitTest, Overflow, Rules, Sparing};
+use super::rules::{Arithmetic, IdleBegins, Lengths, LimitTest, Overflow, Rules, Sparing};
 use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
+use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::Occupancy;
 use crate::{Color, DropCause, Packet, QueueSize, Verdict};
@@ -44,6 +45,8 @@ pub(super) struct Profile {
     pub(super) marks_up_to: f64,
     limit_counts: LimitCounts,
     limit: Option<QueueSize>,
+    /// Bytes of the link's header that each packet counts with, where a law counts frames.
+    header: u64,
     /// One over the mean packet size, where the probability counts bytes.
     packets_per_byte: Option<f64>,
     /// The mean packet size, where the count is one of bytes.
@@ -122,6 +125,7 @@ impl Profile {
         rules: &Rules,
         precedences: &[PrecedenceConfig],
         mut averaging: Averaging,
+        framing: Framing,
     ) -> Profile {
         let last = precedences.len() - 1;
         let averages = config.averages.unwrap_or_default();
@@ -152,6 +156,8 @@ impl Profile {
             marks_up_to: rules.marks_up_to,
             limit_counts: rules.limit_counts,
             limit: config.limit,
+            // `qdisc_pkt_len`: the kernel queues frames.
+            header: if rules.arithmetic == Arithmetic::Linux { framing.queued_header().into() } else { 0 },
             packets_per_byte: (rules.lengths == Lengths::Probability).then_some(1.0 / mean as f64),
             counts_bytes: (rules.lengths == Lengths::CountAndProbability)
                 .then(|| u32::try_from(mean).unwrap_or(u32::MAX)),
@@ -205,6 +211,20 @@ impl Profile {
     pub(super) fn of_precedence(&self, held: &[u64; Color::COUNT], index: usize) -> u64 {
         if index < self.last { held[index] } else { held[index..].iter().sum() }
     }
+    /// What the queue holds in all, in the unit of averages.
+    #[inline]
+    pub(super) fn held(&self, queue: &Occupancy) -> u64 {
+        self.unit.held(queue) + self.header * queue.packets
+    }
+    /// What the queue holds of each precedence, in bytes of frames.
+    pub(super) fn framed(&self, queue: &Occupancy) -> [u64; Color::COUNT] {
+        std::array::from_fn(|index| queue.bytes_of[index] + self.header * queue.packets_of[index])
+    }
+    /// Whether averages count frames.
+    #[inline]
+    pub(super) fn counts_frames(&self) -> bool {
+        self.header > 0
+    }
     /// Packets in the queue of those that the average of precedence `index` counts.
     pub(super) fn packets_averaged(&self, index: usize, queue: &Occupancy) -> u64 {
         match self.averages {
@@ -251,6 +271,15 @@ impl Profile {
                 QueueSize::Packets(packets) => queue.packets < packets,
                 QueueSize::Bytes(bytes) => queue.bytes < bytes,
             };
+        }
+        if self.header > 0
+            && let QueueSize::Bytes(bytes) = limit
+        {
+            let held = match self.averages {
+                Averages::Single => self.held(queue),
+                _ => self.of_precedence(&self.framed(queue), index),
+            };
+            return held + u64::from(packet.length) + self.header <= bytes;
         }
         if self.limit_counts == LimitCounts::Queue || self.averages == Averages::Single {
             return TailDrop::fits(limit, packet, queue);

@@ -50,6 +50,13 @@ impl Framing {
         Framing::Aal5Snap,
     ];
 
+    /// Bytes of the link's header with which an operating system queues a packet: 14 of Ethernet.
+    pub const fn queued_header(self) -> u32 {
+        match self {
+            Framing::EthernetHeader | Framing::EthernetFrame | Framing::EthernetWire => 14,
+            Framing::Raw | Framing::Ppp | Framing::Hdlc | Framing::Aal5Mux | Framing::Aal5Snap => 0,
+        }
+    }
     /// Wire bytes of a packet of `ip` IP bytes.
     pub const fn wire_bytes(self, ip: u64) -> u64 {
         match self {

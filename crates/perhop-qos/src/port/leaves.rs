@@ -3,10 +3,10 @@
 use super::gate::{Gate, SharedLimit};
 use crate::buffer::{AnyBuffer, BufferConfig, TailDropConfig};
 use crate::policer::PoliceConfig;
-use crate::policy::{ClassConfig, QueueingConfig};
+use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
 use crate::queue::{FairQueueingConfig, Queue};
 use crate::random::Streams;
-use crate::{ConfigError, QueueSize, Rate};
+use crate::{ConfigError, QueueSize};
 
 /// The leaf classes of a policy, depth first: the order in which queues are numbered.
 #[derive(Default)]
@@ -18,20 +18,20 @@ pub(super) struct Leaves {
 }
 
 impl Leaves {
-    /// The leaves of `config`, on a wire that drains at `drain`.
+    /// The leaves of `config`, on `wire`.
     pub(super) fn collect(
         &mut self,
         config: &QueueingConfig,
-        drain: Rate,
+        wire: &WireConfig,
         streams: &Streams,
     ) -> Result<(), ConfigError> {
         let first = self.queues.len();
         for (index, class) in config.classes.iter().enumerate() {
             let streams = streams.child(&class.name);
             let built = if let Some(inner) = &class.queueing {
-                self.collect(inner, drain, &streams).map_err(|error| error.within("queueing"))
+                self.collect(inner, wire, &streams).map_err(|error| error.within("queueing"))
             } else {
-                self.add(class, drain, &streams)
+                self.add(class, wire, &streams)
             };
             built.map_err(|error| error.within(index).within("classes"))?;
         }
@@ -47,7 +47,7 @@ impl Leaves {
     pub(super) fn add(
         &mut self,
         class: &ClassConfig,
-        drain: Rate,
+        wire: &WireConfig,
         streams: &Streams,
     ) -> Result<(), ConfigError> {
         let buffer = match (&class.buffer, &class.fair_queueing) {
@@ -57,7 +57,9 @@ impl Leaves {
             // this one.
             (None, Some(_)) => BufferConfig::TailDrop(TailDropConfig { limit: QueueSize::Packets(u64::MAX) }),
         };
-        let buffer = buffer.build(drain, &streams.child("buffer")).map_err(|error| error.within("buffer"))?;
+        let buffer = buffer
+            .build_on(wire.rate, wire.framing, &streams.child("buffer"))
+            .map_err(|error| error.within("buffer"))?;
         class.precedence.check().map_err(|error| error.within("precedence"))?;
         let flows = class.fair_queueing.as_ref().map(FairQueueingConfig::build).transpose();
         let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
