@@ -291,7 +291,7 @@ fn rio_of_ns_2() {
 fn ds_red_of_ns_2() {
     for (mode, averages) in [(Mode::RioC, "coupled"), (Mode::RioD, "decoupled"), (Mode::Wred, "single")] {
         hold(|arrivals, choice| {
-            let curves = &CURVES[..1 + (choice % 3) as usize];
+            let curves = &CURVES[..=(choice % 3) as usize];
             let law = json!({"law": "ns-2.35-dsred", "averages": averages, "precedences": packets(curves),
                 "averaging": {"weight": 0.05}, "mean-packet-size": "1000B", "limit": "16 packets"});
             let mut peer = DsRed::new(mode, curves.to_vec(), 0.05, 16, 1_000.0, random());

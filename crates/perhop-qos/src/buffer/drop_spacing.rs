@@ -186,9 +186,10 @@ mod tests {
         let [numerator, one] = [probability.part, probability.whole].map(i128::from);
         let expected = (i128::from(kept) + 1) * numerator;
         let denominator = match rule {
-            DropSpacing::Uniform | DropSpacing::CountedFirst => one - (expected - numerator),
             DropSpacing::Unguarded if expected - numerator > one => return false,
-            DropSpacing::Unguarded => one - (expected - numerator),
+            DropSpacing::Uniform | DropSpacing::CountedFirst | DropSpacing::Unguarded => {
+                one - (expected - numerator)
+            }
             DropSpacing::Geometric => one,
             DropSpacing::Wait if expected < one => return false,
             DropSpacing::Wait => 2 * one - expected,

@@ -19,12 +19,11 @@ impl MredConfig {
     /// The first option that the law contradicts.
     pub(super) fn rules(&self) -> Result<Rules, ConfigError> {
         let Some(law) = self.law else { return Ok(self.rules_of_options()) };
-        if law.is_linux() {
-            self.linux(law)
-        } else if law == Law::Ns235DsRed {
-            self.ds_red(law)
-        } else {
-            self.of_floyd(law)
+        match law {
+            Law::Floyd1993 | Law::Cisco => self.of_paper(law),
+            Law::Ns21999 | Law::Ns235 | Law::Ns235Rio => self.red_cc(law),
+            Law::Ns235DsRed => self.ds_red(law),
+            Law::LinuxRed | Law::LinuxRedInClass | Law::LinuxGred => self.linux(law),
         }
     }
 
@@ -63,88 +62,77 @@ impl MredConfig {
         }
     }
 
-    /// Floyd & Jacobson 1993 and those that follow it closely: IOS, and `queue/red.cc` of ns-2.
-    fn of_floyd(&self, law: Law) -> Result<Rules, ConfigError> {
-        use DropSpacing::{CountedFirst, Geometric, Uniform, UniformPerDrop, Wait};
+    /// Floyd & Jacobson 1993, and IOS as far as it is published.
+    fn of_paper(&self, law: Law) -> Result<Rules, ConfigError> {
+        use DropSpacing::{Geometric, Uniform, UniformPerDrop, Wait};
         use ProbabilityConfig::{PerByte, PerPacket};
-        let is_ns = matches!(law, Law::Ns21999 | Law::Ns235 | Law::Ns235Rio);
-        let decay = if is_ns { IdleConfig::DecayWholeAndSample } else { IdleConfig::Decay };
         law.choose("update", self.update, &[UpdateConfig::Arrivals])?;
-        law.choose("idle", self.idle, &[decay])?;
+        law.choose("idle", self.idle, &[IdleConfig::Decay])?;
         law.choose("limit-counts", self.limit_counts, &[LimitCounts::Queue])?;
-        law.choose(
-            "spared",
-            self.spared,
-            if is_ns { &[SparedConfig::ShortQueueAndFirst] } else { &[SparedConfig::Nothing] },
-        )?;
-        let (spacings, above_max, lengths): (&[_], &[_], &[_]) = match law {
-            Law::Ns21999 => (&[Wait, CountedFirst], &[AboveMaxConfig::Drop], &[PerPacket, PerByte]),
-            Law::Ns235 => (
-                &[Wait, CountedFirst],
-                &[AboveMaxConfig::Gentle, AboveMaxConfig::Drop],
-                &[PerByte, PerPacket],
-            ),
-            Law::Ns235Rio => (
-                &[Wait, CountedFirst],
-                &[AboveMaxConfig::Drop, AboveMaxConfig::Gentle],
-                &[PerPacket, PerByte],
-            ),
-            Law::Cisco => {
-                (&[Geometric, Uniform, UniformPerDrop, Wait], &[AboveMaxConfig::Drop], &[PerPacket])
+        law.choose("spared", self.spared, &[SparedConfig::Nothing])?;
+        law.choose("after-forced", self.after_forced, &[AfterForcedConfig::Restart])?;
+        law.choose("above-max", self.above_max, &[AboveMaxConfig::Drop])?;
+        if law == Law::Cisco {
+            let spacings = [Geometric, Uniform, UniformPerDrop, Wait];
+            law.choose("probability", self.probability, &[PerPacket])?;
+            return Ok(Rules {
+                averaging: self.averaging.unwrap_or(AveragingConfig::Exponent(9)),
+                spacing: law.choose("drop-spacing", self.drop_spacing, &spacings)?,
+                ..self.rules_of_options()
+            });
+        }
+        // Figure 2: `q_time` is set when the queue becomes empty, and nowhere else.
+        let idle = IdleRule {
+            begins: IdleBegins::QueueEmpty,
+            ends: IdleEnds::Accepted,
+            decay: IdleDecay::Packets,
+            samples: false,
+        };
+        law.choose("probability", self.probability, &[PerPacket, PerByte])?;
+        law.choose("drop-spacing", self.drop_spacing, &[Uniform])?;
+        Ok(Rules { idle, ..self.rules_of_options() })
+    }
+
+    /// `queue/red.cc` and `queue/rio.cc` of ns-2.
+    fn red_cc(&self, law: Law) -> Result<Rules, ConfigError> {
+        use AboveMaxConfig::{Drop, Gentle};
+        use ProbabilityConfig::{PerByte, PerPacket};
+        law.choose("update", self.update, &[UpdateConfig::Arrivals])?;
+        law.choose("idle", self.idle, &[IdleConfig::DecayWholeAndSample])?;
+        law.choose("limit-counts", self.limit_counts, &[LimitCounts::Queue])?;
+        law.choose("spared", self.spared, &[SparedConfig::ShortQueueAndFirst])?;
+        let (above_max, probabilities): (&[_], [_; 2]) = match law {
+            Law::Ns21999 => (&[Drop], [PerPacket, PerByte]),
+            Law::Ns235Rio => (&[Drop, Gentle], [PerPacket, PerByte]),
+            _ => (&[Gentle, Drop], [PerByte, PerPacket]),
+        };
+        let spacings = [DropSpacing::Wait, DropSpacing::CountedFirst];
+        let (sparing, overflow, after_forced) = match law {
+            Law::Ns21999 => (Sparing::ShortQueueAndFirst, Overflow::CountsAsKept, AfterForcedConfig::GoOn),
+            Law::Ns235Rio => {
+                (Sparing::ShortQueueAndFirst, Overflow::RestartsButLast, AfterForcedConfig::Restart)
             }
-            _ => (&[Uniform], &[AboveMaxConfig::Drop], &[PerPacket, PerByte]),
+            _ => (Sparing::ShortQueueAndAnyFirst, Overflow::Restarts, AfterForcedConfig::Restart),
         };
-        let after_forced =
-            if law == Law::Ns21999 { AfterForcedConfig::GoOn } else { AfterForcedConfig::Restart };
-        let idle = match law {
-            // `deque` sets `idle_` where it finds nothing, `enque` clears it.
-            Law::Ns21999 | Law::Ns235 => IdleRule {
-                begins: IdleBegins::LinkFree,
-                ends: IdleEnds::FirstArrival,
-                decay: IdleDecay::WholePackets,
-                samples: true,
-            },
-            Law::Ns235Rio => IdleRule {
-                begins: IdleBegins::AllSent,
-                ends: IdleEnds::FirstArrival,
-                decay: IdleDecay::WholePackets,
-                samples: true,
-            },
-            // Not published: as without a law.
-            Law::Cisco => self.rules_of_options().idle,
-            // Figure 2: `q_time` is set when the queue becomes empty, and nowhere else.
-            _ => IdleRule {
-                begins: IdleBegins::QueueEmpty,
-                ends: IdleEnds::Accepted,
-                decay: IdleDecay::Packets,
-                samples: false,
-            },
-        };
-        let default =
-            if law == Law::Cisco { AveragingConfig::Exponent(9) } else { AveragingConfig::default() };
-        let lengths = match law.choose("probability", self.probability, lengths)? {
-            PerPacket => Lengths::Nothing,
-            PerByte if is_ns => Lengths::CountAndProbability,
-            PerByte => Lengths::Probability,
+        // `deque` sets `idle_` where it finds nothing, `enque` clears it.
+        let idle = IdleRule {
+            begins: if law == Law::Ns235Rio { IdleBegins::AllSent } else { IdleBegins::LinkFree },
+            ends: IdleEnds::FirstArrival,
+            decay: IdleDecay::WholePackets,
+            samples: true,
         };
         Ok(Rules {
-            averaging: self.averaging.unwrap_or(default),
             idle,
             above_max: law.choose("above-max", self.above_max, above_max)?,
-            spacing: law.choose("drop-spacing", self.drop_spacing, spacings)?,
-            sparing: match law {
-                Law::Ns21999 | Law::Ns235Rio => Sparing::ShortQueueAndFirst,
-                Law::Ns235 => Sparing::ShortQueueAndAnyFirst,
-                _ => Sparing::Nothing,
-            },
+            spacing: law.choose("drop-spacing", self.drop_spacing, &spacings)?,
+            sparing,
             after_forced: law.choose("after-forced", self.after_forced, &[after_forced])?,
-            overflow: match law {
-                Law::Ns235 => Overflow::Restarts,
-                Law::Ns235Rio => Overflow::RestartsButLast,
-                _ => Overflow::CountsAsKept,
+            overflow,
+            lengths: match law.choose("probability", self.probability, &probabilities)? {
+                PerPacket => Lengths::Nothing,
+                PerByte => Lengths::CountAndProbability,
             },
-            lengths,
-            limit_test: if is_ns { LimitTest::LastForAny } else { LimitTest::Last },
+            limit_test: LimitTest::LastForAny,
             is_blind_to_last: law == Law::Ns235Rio,
             // `drop_early`: a mark only up to `mark_p_`, 0.1.
             marks_up_to: if law == Law::Ns235 { 0.1 } else { 1.0 },

@@ -204,7 +204,9 @@ impl Mred {
                 self.cold.last_length = packet.length;
                 // `deque` clears `idle_` with each packet that it finds, `in_idle_` with those of in.
                 let averages = &mut self.cold.averages[index..];
-                averages.iter_mut().for_each(|average| average.idle_since = QueueAverage::NOT_IDLE);
+                for average in averages {
+                    average.idle_since = QueueAverage::NOT_IDLE;
+                }
                 self.cold.all_sent = QueueAverage::NOT_IDLE;
             }
         }

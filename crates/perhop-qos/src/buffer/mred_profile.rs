@@ -150,7 +150,7 @@ impl Profile {
             overflow: rules.overflow,
             limit_test: rules.limit_test,
             // ns-2: `qlen > 1`, in packets or in bytes.
-            short_queue: if unit == Unit::Bytes && config.law.is_some() { 0 } else { 1 },
+            short_queue: u64::from(unit == Unit::Packets || config.law.is_none()),
             is_blind_to_last: rules.is_blind_to_last,
             ecn: config.ecn,
             marks_up_to: rules.marks_up_to,

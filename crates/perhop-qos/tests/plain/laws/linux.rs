@@ -61,7 +61,7 @@ impl Linux {
     ) -> Linux {
         // tc_calc_xmittime in ticks of 64 ns; then natural logarithms per tick.
         let ticks = (((1e6 * avpkt as f64 / bytes_per_second as f64) as u64 as f64) * 15.625) as u64 as f64;
-        let per_tick = -(1.0 - 0.5_f64.powi(wlog as i32)).ln() / ticks;
+        let per_tick = -(1.0 - 1.0 / (1_u64 << wlog) as f64).ln() / ticks;
         let mut cell_log = 0;
         while 31.0 / per_tick / f64::from(1_u32 << cell_log) >= 512.0 {
             cell_log += 1;

@@ -6,6 +6,7 @@ use super::{Curve, Fate, Implementation, falls_below, near};
 
 /// ns-2.35 `queue/red.cc` (v 1.90): `enque`, `deque`, `estimator`, `calculate_p_new`, `modify_p`,
 /// `drop_early`; before May 1999 with `ns1_compat_`, and without `gentle_` and `use_mark_p_`.
+#[expect(clippy::struct_excessive_bools, reason = "they are ns-2's own variables")]
 pub(crate) struct NsRed {
     pub(crate) curve: Curve,
     pub(crate) weight: f64,
