@@ -296,7 +296,8 @@ def of_perhop(case: Case, seed: int, count: int) -> list[list[float]]:
             counts += [row["arrived_packets"], row["dropped_packets"]]
         # A row for each average: all say what the whole queue holds.
         queues = result.queues.filter(result.queues["replication"] == replication)
-        rows.append([*figures(counts, case), float(queues["packets"].mean())])
+        held = queues["packets"].to_list()
+        rows.append([*figures(counts, case), sum(held) / len(held)])
     return rows
 
 

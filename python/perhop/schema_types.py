@@ -379,20 +379,21 @@ class WeightedTailDropConfig(TypedDict):
 MredConfig = TypedDict("MredConfig", {
     "precedences": 'NotRequired[list[PrecedenceConfig]]',
     "model": 'NotRequired[ModelConfig | None]',
+    "law": 'NotRequired[Law | None]',
     "averages": 'NotRequired[Averages | None]',
-    "averaging": 'NotRequired[AveragingConfig]',
-    "update": 'NotRequired[UpdateConfig]',
-    "idle": 'NotRequired[IdleConfig]',
+    "averaging": 'NotRequired[AveragingConfig | None]',
+    "update": 'NotRequired[UpdateConfig | None]',
+    "idle": 'NotRequired[IdleConfig | None]',
     "idle-rate": 'NotRequired[Rate | None]',
     "mean-packet-size": 'NotRequired[ByteSize]',
-    "above-max": 'NotRequired[AboveMaxConfig]',
-    "drop-spacing": 'NotRequired[DropSpacing]',
-    "spared": 'NotRequired[SparedConfig]',
-    "after-forced": 'NotRequired[AfterForcedConfig]',
-    "probability": 'NotRequired[ProbabilityConfig]',
+    "above-max": 'NotRequired[AboveMaxConfig | None]',
+    "drop-spacing": 'NotRequired[DropSpacing | None]',
+    "spared": 'NotRequired[SparedConfig | None]',
+    "after-forced": 'NotRequired[AfterForcedConfig | None]',
+    "probability": 'NotRequired[ProbabilityConfig | None]',
     "ecn": 'NotRequired[EcnConfig]',
     "limit": 'NotRequired[QueueSize | None]',
-    "limit-counts": 'NotRequired[LimitCounts]',
+    "limit-counts": 'NotRequired[LimitCounts | None]',
 })
 
 
@@ -660,7 +661,7 @@ ByteSize = str
 RingAdmission = Literal["strict", "overshoot"]
 RingRelease = Literal["last-bit", "first-bit"]
 Rate = str
-DropSpacing = Literal["uniform", "uniform-per-drop", "geometric", "wait"]
+DropSpacing = Literal["uniform", "uniform-per-drop", "geometric", "counted-first", "unguarded", "wait"]
 Framing = Literal["raw", "ethernet-header", "ethernet-frame", "ethernet-wire", "ppp", "hdlc", "aal5-mux", "aal5-snap"]
 Header = Literal["pppoe", "ppp", "frame-relay", "ethernet", "bridged", "vlan", "mpls", "gre", "ipip", "vxlan", "l2tp", "mlppp"] | HeaderParameters
 IpVersion = Literal["ipv4", "ipv6"]
@@ -691,6 +692,7 @@ Guideline = Literal["formal", "ancestor-only", "top-level"]
 Turns = Literal["weighted", "packet"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
+Law = Literal["floyd-1993", "ns-2-1999", "ns-2.35", "ns-2.35-dsred", "ns-2.35-rio", "linux-red", "linux-red-in-class", "linux-gred", "cisco"]
 Averages = Literal["single", "coupled", "coupled-sampled", "decoupled"]
 UpdateConfig = Literal["arrivals", "arrivals-and-departures"]
 IdleConfig = Literal["decay", "decay-and-sample", "decay-whole-and-sample", "none"]
@@ -698,7 +700,7 @@ AboveMaxConfig = Literal["drop", "gentle"]
 SparedConfig = Literal["nothing", "first-above-min", "short-queue-and-first"]
 AfterForcedConfig = Literal["restart", "go-on"]
 ProbabilityConfig = Literal["per-packet", "per-byte"]
-EcnConfig = Literal["ignore", "mark"]
+EcnConfig = Literal["ignore", "mark", "mark-all"]
 LimitCounts = Literal["queue", "averaged"]
 FlowIdentity = Literal["exact", "hashed"]
 FlowWeights = Literal["by-precedence", "equal"]
