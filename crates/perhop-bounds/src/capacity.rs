@@ -1,6 +1,6 @@
 //! What queues hold at most.
 
-use perhop_qos::buffer::{BufferConfig, LimitCounts, TailDropConfig};
+use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::units::QueueSize;
 
@@ -29,7 +29,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         | BufferConfig::Wred(config)
         | BufferConfig::RioC(config)
         | BufferConfig::RioDc(config)
-        | BufferConfig::Mred(config) => config.limit.filter(|_| config.limited() == Ok(LimitCounts::Queue)),
+        | BufferConfig::Mred(config) => config.queue_limit(),
     }
 }
 

@@ -1,8 +1,10 @@
 //! A law beside the options that it settles.
 
-use perhop_qos::buffer::{AnyBuffer, BufferConfig, Law, MredConfig};
+use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager, Law, MredConfig};
+use perhop_qos::packet::Ecn;
+use perhop_qos::queue::Occupancy;
 use perhop_qos::random::Streams;
-use perhop_qos::{ConfigError, Rate};
+use perhop_qos::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
 use serde_json::{Value, json};
 
 /// Every law, under a name that it has averages for.
@@ -106,6 +108,20 @@ fn what_an_implementation_does_not_have_is_refused() {
     assert!(build("wred", &config(Law::Ns235DsRed, Some(("ecn", json!("mark-all"))))).is_ok());
 }
 
+/// ns-2 in bytes: there must be room, if not for the whole packet.
+#[test]
+fn a_limit_that_does_not_bound_the_queue_is_none() {
+    let limit = |law: &str, limit: &str| {
+        let config = json!({"law": law, "limit": limit, "precedences": thresholds("B", 1)});
+        let config: MredConfig = serde_json::from_value(config).unwrap();
+        config.queue_limit()
+    };
+    assert_eq!(limit("ns-2.35", "16000B"), None);
+    assert_eq!(limit("ns-2.35", "16 packets"), Some(QueueSize::Packets(16)));
+    assert_eq!(limit("floyd-1993", "16000B"), Some(QueueSize::Bytes(16_000)));
+    assert_eq!(limit("linux-gred", "16000B"), None);
+}
+
 /// `rio-c` is another reading of the averages in each implementation.
 #[test]
 fn a_name_takes_the_averages_that_the_law_knows() {
@@ -120,4 +136,37 @@ fn a_name_takes_the_averages_that_the_law_knows() {
     let gentle: MredConfig = serde_json::from_value(config(Law::Ns235, None)).unwrap();
     let corners = gentle.drop_curves().unwrap();
     assert_eq!(corners[0].shared.last(), Some(&(30_000.0, 1.0)));
+}
+
+/// What becomes of ECN-capable packets, each of which finds `held` packets, beside those that are kept.
+fn fates(config: &Value, held: u64) -> Vec<Verdict> {
+    let mut buffer = build("red", config).unwrap();
+    let mut packet = Packet { length: 1000, ..Packet::default() };
+    packet.marks = packet.marks.with_ecn(Ecn::Capable0);
+    let mut queue = Occupancy { packets: held, bytes: 1000 * held, ..Occupancy::default() };
+    (queue.packets_of[0], queue.bytes_of[0]) = (held, 1000 * held);
+    let mut fates: Vec<Verdict> = (0..300)
+        .map(|_| buffer.admit(Time::ZERO, &packet, Color::GREEN, &queue))
+        .filter(|verdict| *verdict != Verdict::Pass)
+        .collect();
+    fates.dedup();
+    fates
+}
+
+/// RFC 3168 has forced drops; Linux without `harddrop` marks in their place; ns-2.35 marks no packet whose
+/// probability is above `mark_p_`, 0.1.
+#[test]
+fn what_is_marked_is_the_implementations_own() {
+    let red = |law: Option<&str>, ecn: &str| {
+        json!({"law": law, "ecn": ecn, "averaging": {"weight": 1.0},
+            "precedences": [{"min": "5 packets", "max": "15 packets", "max-probability": 0.5}]})
+    };
+    let (random, forced) = (Verdict::Drop(DropCause::EarlyRandom), Verdict::Drop(DropCause::EarlyForced));
+    assert_eq!(fates(&red(None, "mark"), 6), [Verdict::MarkCe]);
+    assert_eq!(fates(&red(None, "mark"), 20), [forced]);
+    assert_eq!(fates(&red(None, "mark-all"), 20), [Verdict::MarkCe]);
+    // p_b is 0.05 and 0.25.
+    assert_eq!(fates(&red(Some("ns-2.35"), "mark"), 6), [Verdict::MarkCe]);
+    assert_eq!(fates(&red(Some("ns-2.35"), "mark"), 10), [random]);
+    assert_eq!(fates(&red(Some("ns-2-1999"), "mark"), 10), [Verdict::MarkCe]);
 }

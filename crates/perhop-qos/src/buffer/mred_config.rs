@@ -9,6 +9,7 @@ use super::mred_options::{
     AfterForcedConfig, Averages, AveragingConfig, DropSpacing, EcnConfig, IdleConfig, LimitCounts,
     ProbabilityConfig, SparedConfig, UpdateConfig,
 };
+use super::rules::LimitTest;
 use super::thresholds::{AboveMaxConfig, ModelConfig, PrecedenceConfig, ThresholdConfig};
 use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 
@@ -166,12 +167,14 @@ impl MredConfig {
         self.rules()?.averaging.weight().map_err(|error| error.within("averaging"))
     }
 
-    /// Which packets the limit counts.
-    ///
-    /// # Errors
-    /// Where an option contradicts the law.
-    pub fn limited(&self) -> Result<LimitCounts, ConfigError> {
-        Ok(self.rules()?.limit_counts)
+    /// The limit of the whole queue, which it never exceeds, if there is one: none where the limit counts
+    /// other packets, or a packet fits as soon as a byte does (ns-2 in bytes).
+    pub fn queue_limit(&self) -> Option<QueueSize> {
+        let rules = self.rules().ok()?;
+        let is_whole = rules.limit_counts == LimitCounts::Queue;
+        self.limit.filter(|limit| {
+            is_whole && (rules.limit_test != LimitTest::LastForAny || matches!(limit, QueueSize::Packets(_)))
+        })
     }
 
     /// How drops are spread over arrivals.
