@@ -21,6 +21,7 @@ pub(crate) fn run(bench: &Bench) {
         ("wfq", SchedulerConfig::Wfq),
         ("wf2q-plus", SchedulerConfig::Wf2qPlus),
         ("three-parameter", SchedulerConfig::ThreeParameter),
+        ("cbq", SchedulerConfig::Cbq),
     ] {
         bench.case(&format!("scheduler/{name}"), || turns(scheduler));
     }
@@ -40,6 +41,8 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
             } else if has_minima {
                 // All but every fourth class: half of the wire in all.
                 json!({"minimum": (index % 4 > 0).then(|| format!("{}Mb/s", 1 + 80 * index))})
+            } else if matches!(config, SchedulerConfig::Cbq) {
+                json!({"fraction": (1 + index) as f64 / 91.0})
             } else {
                 json!({})
             };
