@@ -57,9 +57,10 @@ impl IdleTable {
 mod tests {
     use super::*;
 
-    /// So many entries of each shift, in a row.
-    fn runs(table: &IdleTable) -> Vec<(u8, usize)> {
-        table.shifts.chunk_by(|one, next| one == next).map(|run| (run[0], run.len())).collect()
+    /// The entries: so many of each shift from 0 on, and at the end one of 31.
+    fn entries(runs: &[usize]) -> Vec<u8> {
+        let of = |(shift, run): (u8, &usize)| std::iter::repeat_n(shift, *run);
+        (0..).zip(runs).flat_map(of).chain([31]).collect()
     }
 
     /// What tc of iproute2 6.1.0 hands to the kernel (its netlink message, with strace) for
@@ -68,13 +69,12 @@ mod tests {
     #[test]
     fn the_table_is_the_one_of_tc() {
         let ten = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
-        assert_eq!(ten.cell_log, 16);
-        assert_eq!(runs(&ten)[..4], [(0, 13), (1, 13), (2, 13), (3, 12)]);
-        assert_eq!(runs(&ten)[18..], [(18, 12), (19, 13), (31, 1)]);
+        let runs = [13, 13, 13, 12, 13, 13, 13, 12, 13, 13, 13, 12, 13, 13, 12, 13, 13, 13, 12, 13];
+        assert_eq!((ten.cell_log, ten.shifts.to_vec()), (16, entries(&runs)));
         let narrow = IdleTable::new(6, 1052, Rate::from_bits_per_second(1_700_000));
-        assert_eq!(narrow.cell_log, 19);
-        assert_eq!(runs(&narrow)[..4], [(0, 10), (1, 9), (2, 10), (3, 9)]);
-        assert_eq!(runs(&narrow)[25..], [(25, 9), (26, 9), (27, 2), (31, 1)]);
+        let runs =
+            [10, 9, 10, 9, 9, 10, 9, 9, 10, 9, 10, 9, 9, 10, 9, 9, 10, 9, 9, 10, 9, 10, 9, 9, 10, 9, 9, 2];
+        assert_eq!((narrow.cell_log, narrow.shifts.to_vec()), (19, entries(&runs)));
     }
 
     #[test]
