@@ -424,3 +424,32 @@ interface GigabitEthernet0/0
 !
 end""".splitlines()
     )
+
+
+def test_codepoints_beyond_the_last_drop_precedence_have_its_thresholds(tmp_path: Path) -> None:
+    file = tmp_path / "edge.yaml"
+    file.write_text("""\
+policies:
+  edge:
+    queueing:
+      scheduler: scfq
+      classes:
+        - name: data
+          match: { dscp: [af11, af12, af13] }
+          share: { bandwidth: 2Mb/s }
+          precedence: { by-dscp: [af11, af12, af13] }
+          buffer:
+            wred:
+              drop-spacing: geometric
+              averaging: { exponent: 9 }
+              precedences:
+                - { min: 25 packets, max: 40 packets, max-probability: 0.1 }
+                - { min: 15 packets, max: 40 packets, max-probability: 0.1 }
+        - { name: class-default, share: { bandwidth: 8Mb/s } }
+""")
+    text = convert.convert(file, to="ios", rate="10Mb/s").text
+    assert [line.strip() for line in text.splitlines() if "random-detect dscp " in line] == [
+        "random-detect dscp 10 25 40 10",
+        "random-detect dscp 12 15 40 10",
+        "random-detect dscp 14 15 40 10",
+    ]

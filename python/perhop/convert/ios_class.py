@@ -218,12 +218,16 @@ def _by_af(rows: list[Mapping[str, Any]]) -> list[str]:
 def _by_dscp(
     rows: list[Mapping[str, Any]], groups: list[Any], config: Mapping[str, Any], profile: str
 ) -> list[str]:
-    """Return thresholds of every codepoint that the class can hold; what no group names has the last."""
-    pairs = zip(groups, rows, strict=False)
+    """Return thresholds of every codepoint that the class can hold; what no group names has the last group's.
+
+    Groups beyond the last row have that row, as a precedence beyond the last is treated as the last.
+    """
+    of_group = [rows[min(index, len(rows) - 1)] for index in range(len(groups))]
+    pairs = zip(groups, of_group, strict=True)
     of_value = {dscp_number(dscp): row for group, row in pairs for dscp in listed(group)}
     lines = []
     for value in sorted(codepoints(config.get("match"))):
-        text = _thresholds(of_value.get(value, rows[len(groups) - 1]))
+        text = _thresholds(of_value.get(value, of_group[-1]))
         if text != _usual(value) or profile == "ios-xe":
             lines.append(f"random-detect dscp {value} {text}")
     return lines
