@@ -71,7 +71,7 @@ def test_another_law_would_be_missed(theory: list[Comparison]) -> None:
 
 
 def test_the_page_has_misses_first_and_names_what_is_missing() -> None:
-    known = reason("rio", "ns-2.35 diffserv/dsredq.cc")
+    known = reason("tcp", "ns-2.35 tcp/tcp.cc, slowdown")
     met, near, far = (compared(Value(10.0), Value(value), Rule(absolute=1.0)) for value in (10.5, 12.0, 30.0))
     far = Comparison(**vars(far) | {"name": "far", "reason": known})
     text = page(
