@@ -16,6 +16,7 @@ mod mred;
 mod mred_averages;
 mod mred_config;
 mod mred_fast_path;
+mod mred_law;
 mod mred_options;
 mod mred_profile;
 mod rules;

@@ -18,6 +18,8 @@ pub(super) struct Averaging {
     pub(super) idle: IdleRule,
     /// Packets of mean size that the port could send in an idle picosecond: samples of an empty queue.
     idle_packets: f64,
+    /// How many samples of an empty queue the arrival counts as that ends an idle period.
+    idle_samples: f64,
     /// Where averages decay by a table.
     table: Option<Box<IdleTable>>,
     /// What a packet takes on the link.
@@ -54,6 +56,7 @@ impl Averaging {
             samples_departures: rules.update == UpdateConfig::ArrivalsAndDepartures,
             idle: rules.idle,
             idle_packets: if rules.idle.decay == IdleDecay::Never { 0.0 } else { per_picosecond },
+            idle_samples: if rules.idle.samples { 1.0 } else { 0.0 },
             table: table.filter(|_| rules.idle.decay == IdleDecay::Table),
             drain,
             framing,
@@ -101,22 +104,37 @@ impl QueueAverage {
     /// A packet arrives and finds `held` of what the average counts.
     #[inline]
     pub(super) fn arrival(&mut self, now: Time, held: u64, averaging: &Averaging) {
-        let may_idle =
-            held == 0 || matches!(averaging.idle.begins, IdleBegins::PrecedenceGone | IdleBegins::AllSent);
-        if may_idle && self.idle_since <= now {
-            self.arrival_when_idle(now, held, averaging);
+        if held == 0 {
+            self.arrival_when_idle(now, averaging);
         } else {
             self.average.sample(held, &averaging.smoothing);
         }
     }
 
-    /// A packet has left and leaves `held` of what the average counts; if it idles from now on, its clock
-    /// starts at `idle_from`.
+    /// A packet has left and leaves `held` of what the average counts.
     #[inline]
-    pub(super) fn departure(&mut self, idle_from: Time, held: u64, averaging: &Averaging) {
+    pub(super) fn departure(&mut self, now: Time, held: u64, averaging: &Averaging) {
         if averaging.samples_departures {
             self.average.sample(held, &averaging.smoothing);
         }
+        if held == 0 {
+            self.idle_since = now;
+        }
+    }
+
+    /// As [`QueueAverage::arrival`], where a law says when the average idles.
+    pub(super) fn arrival_by_law(&mut self, now: Time, held: u64, averaging: &Averaging) {
+        let may_idle =
+            held == 0 || matches!(averaging.idle.begins, IdleBegins::PrecedenceGone | IdleBegins::AllSent);
+        if may_idle && self.idle_since <= now {
+            self.idles_by_law(now, held, averaging);
+        } else {
+            self.average.sample(held, &averaging.smoothing);
+        }
+    }
+
+    /// As [`QueueAverage::departure`]; if the average idles from now on, its clock starts at `idle_from`.
+    pub(super) fn departure_by_law(&mut self, idle_from: Time, held: u64, averaging: &Averaging) {
         if held == 0 || averaging.idle.begins == IdleBegins::PrecedenceGone {
             self.idle_since = idle_from;
         }
@@ -129,8 +147,17 @@ impl QueueAverage {
 
     /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;
     /// ns-2 `queue/red.cc`, `estimator`: `(1 − w)^(m + 1)`, the sample of an empty queue included.
+    ///
+    /// The idle period restarts here: if this packet is dropped, the next one must not decay for it again.
     #[inline(never)]
-    fn arrival_when_idle(&mut self, now: Time, held: u64, averaging: &Averaging) {
+    fn arrival_when_idle(&mut self, now: Time, averaging: &Averaging) {
+        let idle = now.saturating_sub(self.idle_since);
+        self.idle_since = now;
+        self.average.decay(averaging.samples_in(idle) + averaging.idle_samples, &averaging.smoothing);
+    }
+
+    /// As [`QueueAverage::arrival_when_idle`], by a law.
+    fn idles_by_law(&mut self, now: Time, held: u64, averaging: &Averaging) {
         let idle = now.saturating_sub(self.idle_since);
         match averaging.idle.ends {
             IdleEnds::EachArrival => self.idle_since = now,
@@ -141,8 +168,7 @@ impl QueueAverage {
         if let Some(table) = &averaging.table {
             self.average.level = table.decayed(self.average.level, idle);
         } else if held == 0 {
-            let sample = if averaging.idle.samples { 1.0 } else { 0.0 };
-            self.average.decay(averaging.samples_in(idle) + sample, smoothing);
+            self.average.decay(averaging.samples_in(idle) + averaging.idle_samples, smoothing);
         } else {
             self.average.decay(averaging.samples_in(idle), smoothing);
             self.average.sample(held, smoothing);

@@ -17,7 +17,7 @@ use super::moving_average::{Averaging, QueueAverage};
 use super::mred_config::MredConfig;
 use super::mred_options::{AfterForcedConfig, EcnConfig};
 use super::mred_profile::{HotIndex, Profile};
-use super::rules::{IdleBegins, LimitTest, Overflow, Sparing};
+use super::rules::Sparing;
 use crate::framing::Framing;
 use crate::packet::Ecn;
 use crate::queue::Occupancy;
@@ -76,11 +76,11 @@ pub(super) enum TestOn {
 
 /// What a test reads, and what it remembers of the packets before.
 #[derive(Debug)]
-struct TestState<'s> {
-    profile: &'s Profile,
-    curves: &'s LevelCurves,
-    since: SinceDrop<'s>,
-    random: &'s mut Stream,
+pub(super) struct TestState<'s> {
+    pub(super) profile: &'s Profile,
+    pub(super) curves: &'s LevelCurves,
+    pub(super) since: SinceDrop<'s>,
+    pub(super) random: &'s mut Stream,
 }
 
 /// The outcome of a test.
@@ -156,73 +156,38 @@ impl Mred {
         precedence: Color,
         queue: &Occupancy,
     ) -> Verdict {
-        let index = self.profile.index(precedence);
-        // ns-2 `diffserv/dsredq.cc`, enque: before anything else.
-        if self.profile.limit_test == LimitTest::First && !self.profile.fits(index, packet, queue) {
-            return Verdict::Drop(DropCause::QueueFull);
+        if self.profile.is_by_law {
+            return self.admit_by_law(now, packet, precedence, queue);
         }
+        let index = self.profile.index(precedence);
         // Step 1, averages. Floyd & Jacobson 1993, Figure 2: "for each packet arrival calculate the new
         // average queue size avg", of the queue as the packet finds it.
-        if self.cold.all_sent <= now {
-            let since = std::mem::replace(&mut self.cold.all_sent, QueueAverage::NOT_IDLE);
-            self.cold.averages.iter_mut().for_each(|average| average.idle_since = since);
+        let average = self.update_averages(index, queue, |average, held, averaging| {
+            average.arrival(now, held, averaging);
+        });
+        let verdict = self.decide(now, index, average, packet, queue);
+        if matches!(verdict, Verdict::Drop(_)) || self.profile.fits(index, packet, queue) {
+            return verdict;
         }
-        let average = if self.profile.is_blind_to_last && index == self.profile.last {
-            self.deciding_level(index, queue)
-        } else {
-            self.update_averages(index, queue, |average, held, averaging| {
-                average.arrival(now, held, averaging);
-            })
-        };
+        Verdict::Drop(DropCause::QueueFull)
+    }
+
+    /// Steps 2 to 5, but for the hard limit: a packet that stays must fit, and the drops of the limit do not
+    /// count as early ones.
+    #[inline]
+    pub(super) fn decide(
+        &mut self,
+        now: Time,
+        index: usize,
+        average: u64,
+        packet: &Packet,
+        queue: &Occupancy,
+    ) -> Verdict {
         let mut outcome = self.test(TestOn::Deciding, index, average, packet, queue);
         if self.cold.own.is_some() {
             outcome = self.test_own(now, index, outcome, packet, queue);
         }
-        // Step 5, verdict. A packet that would stay must fit; the drops of the hard limit do not count as
-        // early ones.
-        let verdict = outcome.verdict(&self.profile, packet);
-        if matches!(verdict, Verdict::Drop(_)) {
-            return verdict;
-        }
-        if !self.profile.fits(index, packet, queue) {
-            let restarts = match self.profile.overflow {
-                Overflow::CountsAsKept => false,
-                Overflow::Restarts => true,
-                Overflow::RestartsButLast => index < self.profile.last,
-            };
-            if restarts {
-                self.end_by_drop(TestOn::Deciding, index);
-            }
-            return Verdict::Drop(DropCause::QueueFull);
-        }
-        match self.profile.averaging.idle.begins {
-            IdleBegins::QueueEmpty => {}
-            IdleBegins::LinkFree => self.cold.last_length = packet.length,
-            // dsRED `updateIdleFlag`: the flag is cleared where a packet is queued.
-            IdleBegins::PrecedenceGone => self.cold.averages[0].idle_since = QueueAverage::NOT_IDLE,
-            IdleBegins::AllSent => {
-                self.cold.last_length = packet.length;
-                // `deque` clears `idle_` with each packet that it finds, `in_idle_` with those of in.
-                let averages = &mut self.cold.averages[index..];
-                for average in averages {
-                    average.idle_since = QueueAverage::NOT_IDLE;
-                }
-                self.cold.all_sent = QueueAverage::NOT_IDLE;
-            }
-        }
-        verdict
-    }
-
-    /// A packet of precedence `index` was dropped though nobody drew it: the drop spacing begins anew.
-    fn end_by_drop(&mut self, on: TestOn, index: usize) {
-        let TestState { profile, curves, mut since, random } = self.state(on, index);
-        if profile.sparing.spares_short_queues() && since.was_below_min() {
-            // ns-2: `old` stays 0, and the next packet between the thresholds is spared.
-        } else if profile.counts_bytes.is_some() {
-            since.begin_bytes(0);
-        } else {
-            since.end_by_drop(profile.spacing, curves.whole(index), random);
-        }
+        outcome.verdict(&self.profile, packet)
     }
 
     /// Steps 2 to 4 on one `average`.
@@ -241,11 +206,13 @@ impl Mred {
             since.end_below_min();
             return Outcome::Keep;
         }
-        if profile.sparing != Sparing::Nothing && self.spares(on, index, average, packet, queue) {
-            return Outcome::Keep;
-        }
-        if self.profile.counts_bytes.is_some() {
-            return self.draw_by_bytes(on, index, average, packet.length);
+        if profile.sparing != Sparing::Nothing {
+            if self.spares(on, index, average, packet, queue) {
+                return Outcome::Keep;
+            }
+            if self.profile.counts_bytes.is_some() {
+                return self.draw_by_bytes(on, index, average, packet.length);
+            }
         }
         self.draw(on, index, average, self.profile.scale(packet.length))
     }
@@ -303,12 +270,13 @@ impl Mred {
         };
         // In bytes `p_b ← p_b PacketSize / MaximumPacketSize` (section 4); ns-2 takes the mean size.
         let probability = scale.map_or(probability, |scale| probability.times(scale));
-        let marks = profile.marks_up_to >= 1.0 || probability.value() <= profile.marks_up_to;
         // Step 4, drop spacing: `p_a ← p_b / (1 − count · p_b)`, or another rule.
-        match (profile.spacing.drops(probability, since, random), marks) {
-            (false, _) => Outcome::Keep,
-            (true, true) => Outcome::Drawn,
-            (true, false) => Outcome::DrawnUnmarked,
+        if !profile.spacing.drops(probability, since, random) {
+            Outcome::Keep
+        } else if profile.marks_up_to >= 1.0 || probability.value() <= profile.marks_up_to {
+            Outcome::Drawn
+        } else {
+            Outcome::DrawnUnmarked
         }
     }
 
@@ -362,7 +330,7 @@ impl Mred {
     /// What a test of precedence `index` works with.
     #[expect(clippy::inline_always, reason = "so that one average is known where it is")]
     #[inline(always)]
-    fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
+    pub(super) fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
         let Mred { profile, hot, cold, .. } = self;
         let Cold { random, counts, own, .. } = &mut **cold;
         let (curves, since) = match (on, own) {

@@ -4,7 +4,7 @@ use super::moving_average::{Averaging, QueueAverage};
 use super::mred::Mred;
 use super::mred_options::Averages;
 use super::mred_profile::Profile;
-use super::rules::{IdleBegins, IdleEnds};
+use super::rules::IdleEnds;
 use crate::queue::Occupancy;
 use crate::{Color, Time};
 
@@ -19,20 +19,41 @@ impl Mred {
         queue: &Occupancy,
         update: impl Fn(&mut QueueAverage, u64, &Averaging),
     ) -> u64 {
+        let unit = self.profile.unit;
+        self.update_what_is_held(index, queue, (unit.held(queue), unit.held_by_precedence(queue)), update)
+    }
+
+    /// As [`Mred::update_averages`], in frames where a law counts such.
+    #[inline]
+    pub(super) fn update_by_law(
+        &mut self,
+        index: usize,
+        queue: &Occupancy,
+        update: impl Fn(&mut QueueAverage, u64, &Averaging),
+    ) -> u64 {
+        if !self.profile.counts_frames() {
+            return self.update_averages(index, queue, update);
+        }
+        let (total, framed) = (self.profile.held(queue), self.profile.framed(queue));
+        self.update_what_is_held(index, queue, (total, &framed), update)
+    }
+
+    /// As [`Mred::update_averages`] of a queue that holds so much in all and of each precedence.
+    #[inline]
+    fn update_what_is_held(
+        &mut self,
+        index: usize,
+        queue: &Occupancy,
+        (total, by_precedence): (u64, &[u64; Color::COUNT]),
+        update: impl Fn(&mut QueueAverage, u64, &Averaging),
+    ) -> u64 {
         let (profile, averages) = (&*self.profile, &mut self.cold.averages);
-        let framed;
-        let by_precedence = if profile.counts_frames() {
-            framed = profile.framed(queue);
-            &framed
-        } else {
-            profile.unit.held_by_precedence(queue)
-        };
         let averaging = &profile.averaging;
         match profile.averages {
             Averages::Single => {
                 let single = &mut averages[0];
                 single.average.level = self.level;
-                update(single, profile.held(queue), averaging);
+                update(single, total, averaging);
                 self.level = single.average.level;
                 self.level
             }
@@ -44,7 +65,7 @@ impl Mred {
                     held += own;
                     update(average, held, averaging);
                 }
-                update(&mut averages[last], profile.held(queue), averaging);
+                update(&mut averages[last], total, averaging);
                 averages[index].average.level
             }
             Averages::CoupledSampled | Averages::Decoupled => {
@@ -76,15 +97,11 @@ impl Mred {
     /// A packet of precedence `index` has left: the averages that count it move, or begin to idle.
     #[inline(never)]
     pub(super) fn depart(&mut self, now: Time, index: usize, queue: &Occupancy) {
-        let idle_from = self.profile.averaging.idle_from(now, self.cold.last_length);
-        if self.profile.averaging.idle.begins == IdleBegins::AllSent {
-            if queue.packets == 0 {
-                self.cold.all_sent = idle_from;
-            }
-            return;
+        if self.profile.is_by_law {
+            return self.depart_by_law(now, index, queue);
         }
         self.update_averages(index, queue, |average, held, averaging| {
-            average.departure(idle_from, held, averaging);
+            average.departure(now, held, averaging);
         });
         let profile = &*self.profile;
         if let Some(own) = &mut self.cold.own {

@@ -5,7 +5,7 @@ use super::fixed_point::Smoothing;
 use super::moving_average::Averaging;
 use super::mred_config::MredConfig;
 use super::mred_options::{AfterForcedConfig, Averages, DropSpacing, EcnConfig, LimitCounts};
-use super::rules::{Arithmetic, IdleBegins, Lengths, LimitTest, Overflow, Rules, Sparing};
+use super::rules::{Arithmetic, IdleBegins, IdleEnds, Lengths, LimitTest, Overflow, Rules, Sparing};
 use super::tail_drop::TailDrop;
 use super::thresholds::PrecedenceConfig;
 use crate::framing::Framing;
@@ -36,6 +36,8 @@ pub(super) struct Profile {
     after_forced: AfterForcedConfig,
     pub(super) overflow: Overflow,
     pub(super) limit_test: LimitTest,
+    /// Whether averages, the limit or what is remembered of packets are a law's own.
+    pub(super) is_by_law: bool,
     /// Whether arrivals of the highest precedence move no average.
     pub(super) is_blind_to_last: bool,
     /// A queue of so many packets is short, where such are spared.
@@ -151,6 +153,10 @@ impl Profile {
             limit_test: rules.limit_test,
             // ns-2: `qlen > 1`, in packets or in bytes.
             short_queue: u64::from(unit == Unit::Packets || config.law.is_none()),
+            is_by_law: rules.arithmetic == Arithmetic::Linux
+                || rules.limit_test != LimitTest::Last
+                || rules.idle.begins != IdleBegins::QueueEmpty
+                || rules.idle.ends != IdleEnds::EachArrival,
             is_blind_to_last: rules.is_blind_to_last,
             ecn: config.ecn,
             marks_up_to: rules.marks_up_to,

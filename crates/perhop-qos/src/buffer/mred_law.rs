@@ -1,0 +1,106 @@
+//! What laws add to multi-level RED: when averages move and idle, when the limit is tested, and what is
+//! remembered of packets that joined or were refused. The tests are those of `mred.rs`.
+
+use super::moving_average::QueueAverage;
+use super::mred::{Mred, TestOn, TestState};
+use super::rules::{IdleBegins, LimitTest, Overflow};
+use crate::queue::Occupancy;
+use crate::{Color, DropCause, Packet, Time, Verdict};
+
+impl Mred {
+    #[inline(never)]
+    pub(super) fn admit_by_law(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        precedence: Color,
+        queue: &Occupancy,
+    ) -> Verdict {
+        let index = self.profile.index(precedence);
+        // ns-2 `diffserv/dsredq.cc`, enque: before anything else.
+        if self.profile.limit_test == LimitTest::First && !self.profile.fits(index, packet, queue) {
+            return Verdict::Drop(DropCause::QueueFull);
+        }
+        if self.cold.all_sent <= now {
+            let since = std::mem::replace(&mut self.cold.all_sent, QueueAverage::NOT_IDLE);
+            for average in &mut self.cold.averages {
+                average.idle_since = since;
+            }
+        }
+        let average = if self.profile.is_blind_to_last && index == self.profile.last {
+            self.deciding_level(index, queue)
+        } else {
+            self.update_by_law(index, queue, |average, held, averaging| {
+                average.arrival_by_law(now, held, averaging);
+            })
+        };
+        let verdict = self.decide(now, index, average, packet, queue);
+        if matches!(verdict, Verdict::Drop(_)) {
+            return verdict;
+        }
+        if !self.profile.fits(index, packet, queue) {
+            self.overflows(index);
+            return Verdict::Drop(DropCause::QueueFull);
+        }
+        self.joins(index, packet);
+        verdict
+    }
+
+    /// A packet of precedence `index`, which RED would have kept, did not fit.
+    fn overflows(&mut self, index: usize) {
+        let restarts = match self.profile.overflow {
+            Overflow::CountsAsKept => false,
+            Overflow::Restarts => true,
+            Overflow::RestartsButLast => index < self.profile.last,
+        };
+        if !restarts {
+            return;
+        }
+        let TestState { profile, curves, mut since, random } = self.state(TestOn::Deciding, index);
+        if profile.sparing.spares_short_queues() && since.was_below_min() {
+            // ns-2: `old` stays 0, and the next packet between the thresholds is spared.
+        } else if profile.counts_bytes.is_some() {
+            since.begin_bytes(0);
+        } else {
+            since.end_by_drop(profile.spacing, curves.whole(index), random);
+        }
+    }
+
+    /// `packet`, of precedence `index`, joins the queue.
+    fn joins(&mut self, index: usize, packet: &Packet) {
+        match self.profile.averaging.idle.begins {
+            IdleBegins::QueueEmpty => {}
+            IdleBegins::LinkFree => self.cold.last_length = packet.length,
+            // dsRED `updateIdleFlag`: the flag is cleared where a packet is queued.
+            IdleBegins::PrecedenceGone => self.cold.averages[0].idle_since = QueueAverage::NOT_IDLE,
+            IdleBegins::AllSent => {
+                self.cold.last_length = packet.length;
+                // `deque` clears `idle_` with each packet that it finds, `in_idle_` with those of in.
+                for average in &mut self.cold.averages[index..] {
+                    average.idle_since = QueueAverage::NOT_IDLE;
+                }
+                self.cold.all_sent = QueueAverage::NOT_IDLE;
+            }
+        }
+    }
+
+    /// A packet of precedence `index` has left, and of that precedence none waits.
+    #[inline(never)]
+    pub(super) fn depart_by_law(&mut self, now: Time, index: usize, queue: &Occupancy) {
+        let idle_from = self.profile.averaging.idle_from(now, self.cold.last_length);
+        if self.profile.averaging.idle.begins == IdleBegins::AllSent {
+            if queue.packets == 0 {
+                self.cold.all_sent = idle_from;
+            }
+            return;
+        }
+        self.update_by_law(index, queue, |average, held, averaging| {
+            average.departure_by_law(idle_from, held, averaging);
+        });
+        let profile = &*self.profile;
+        if let Some(own) = &mut self.cold.own {
+            let held = profile.of_precedence(profile.unit.held_by_precedence(queue), index);
+            own.averages[index].departure(now, held, &profile.averaging);
+        }
+    }
+}
