@@ -174,7 +174,8 @@ impl Mred {
 
     /// Steps 2 to 5, but for the hard limit: a packet that stays must fit, and the drops of the limit do not
     /// count as early ones.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "a part of both ways through the algorithm in full")]
+    #[inline(always)]
     pub(super) fn decide(
         &mut self,
         now: Time,

@@ -18,7 +18,7 @@ impl Mred {
     ) -> Verdict {
         let index = self.profile.index(precedence);
         // ns-2 `diffserv/dsredq.cc`, enque: before anything else.
-        if self.profile.limit_test == LimitTest::First && !self.profile.fits(index, packet, queue) {
+        if self.profile.limit_test == LimitTest::First && !self.profile.fits_by_law(index, packet, queue) {
             return Verdict::Drop(DropCause::QueueFull);
         }
         if self.cold.all_sent <= now {
@@ -38,7 +38,7 @@ impl Mred {
         if matches!(verdict, Verdict::Drop(_)) {
             return verdict;
         }
-        if !self.profile.fits(index, packet, queue) {
+        if !self.profile.fits_by_law(index, packet, queue) {
             self.overflows(index);
             return Verdict::Drop(DropCause::QueueFull);
         }

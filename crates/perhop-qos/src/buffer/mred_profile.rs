@@ -272,6 +272,14 @@ impl Profile {
     #[inline]
     pub(super) fn fits(&self, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
         let Some(limit) = self.limit else { return true };
+        if self.limit_counts == LimitCounts::Queue || self.averages == Averages::Single {
+            return TailDrop::fits(limit, packet, queue);
+        }
+        self.fits_as_averaged(limit, index, packet, queue)
+    }
+    /// As [`Profile::fits`], where a law tests the limit.
+    pub(super) fn fits_by_law(&self, index: usize, packet: &Packet, queue: &Occupancy) -> bool {
+        let Some(limit) = self.limit else { return true };
         if self.limit_test == LimitTest::LastForAny {
             return match limit {
                 QueueSize::Packets(packets) => queue.packets < packets,
@@ -287,10 +295,7 @@ impl Profile {
             };
             return held + u64::from(packet.length) + self.header <= bytes;
         }
-        if self.limit_counts == LimitCounts::Queue || self.averages == Averages::Single {
-            return TailDrop::fits(limit, packet, queue);
-        }
-        self.fits_as_averaged(limit, index, packet, queue)
+        self.fits(index, packet, queue)
     }
     /// Whether `packet` fits under `limit` together with the packets that its average counts.
     #[inline(never)]
