@@ -112,7 +112,8 @@ class Case:
             flow(precedence, 1, "1s", {"cbr": {"rate": rate, "packet": packet}})
         if self.bursts:
             precedence, rate, on, off = self.bursts
-            times = {"on-time": f"{on}s", "off-time": f"{off}s"}
+            # ns-2's CBR begins each burst with a packet.
+            times = {"on-time": f"{on}s", "off-time": f"{off}s", "cut-gap": "dropped"}
             flow(precedence, 1, f"{on + off}s", {"on-off": {"rate": rate, "packet": packet, **times}})
         links.append(
             {

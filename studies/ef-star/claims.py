@@ -203,7 +203,8 @@ def differ(one: float, other: float) -> bool:
 
 def rfc2598(outcome: Outcome) -> Verdict:
     """Judge both halves for both packet sizes and percentiles: a gain up to 1.5, and none beyond it."""
-    missing, shown = [], []
+    parts: dict[str, bool] = {}
+    shown = []
     for packet in ("1500", "160"):
         for percentile in ("p50", "p90"):
             jitter = {
@@ -215,19 +216,16 @@ def rfc2598(outcome: Outcome) -> Verdict:
             name = f"{packet} B {percentile}"
             shown.append(f"{name} {', '.join(f'{one:.1f}' for one in jitter.values())} %")
             least, knee, *beyond = jitter.values()
-            if not (least > knee and differ(least, knee)):
-                missing.append(f"{name} gains nothing up to 1.5")
-            if any(differ(one, knee) for one in beyond):
-                missing.append(f"{name} still changes beyond 1.5")
+            parts[f"{name} gains up to 1.5"] = least > knee and differ(least, knee)
+            parts[f"{name} flat beyond"] = not any(differ(one, knee) for one in beyond)
     flat = max(
         abs(value(outcome, frame, "450") - value(outcome, frame, "1450"))
         for frame in (*SMALL, "1024", "1518")
     )
-    if flat >= 0.1 * BE_MS:
-        missing.append("INFN's mean IPDV still changes beyond 1.5")
+    parts["INFN's mean IPDV flat from 1.5 on"] = flat < 0.1 * BE_MS
     measured = f"jitter at 1.03, 1.5, 1.7, 2 and 3: {'; '.join(shown)}"
     flatness = f"INFN's mean IPDV from 1.5 on {flat:.2f} ms apart"
-    return agrees_if(not missing, "; ".join([*missing, measured, flatness]))
+    return judged(parts, f"{measured}; {flatness}")
 
 
 def delay(outcome: Outcome, frame: str, rate: str) -> float:

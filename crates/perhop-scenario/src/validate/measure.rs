@@ -71,6 +71,7 @@ fn check_connections(
             if let Some(flow) = flow.filter(|flow| *flow >= known.count) {
                 let message = format!("traffic `{traffic}` has no flow {flow}");
                 findings.error(&path.join("flow"), message).help = Some(match known.count {
+                    0 => "it has no flows at all: its `count` must be at least 1".into(),
                     1 => "it has only one flow: remove `flow`".into(),
                     count => format!("flows: 0 to {}", count - 1),
                 });
