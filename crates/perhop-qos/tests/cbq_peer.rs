@@ -90,7 +90,7 @@ impl Sharing {
         names.iter().map(|name| name.rsplit('/').next().unwrap().to_owned()).collect()
     }
 
-    /// The same for ns-2, and what it is to send.
+    /// A Tcl script for ns-2 with these classes on a link of 8 Mb/s, which sends `arrivals`.
     fn script(&self, arrivals: &[Arrival]) -> String {
         let queue = if self.turns == "weighted" { "CBQ/WRR" } else { "CBQ" };
         let mut tcl = format!(
