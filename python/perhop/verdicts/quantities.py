@@ -75,7 +75,7 @@ OF_CLASSES = {
 def units() -> dict[str, str]:
     """Return every name of a quantity and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing."""
     columns = {**OF_CLASSES, **OF_TCP}
-    short = {_without_unit(name): unit for name, unit in columns.items()}
+    short = {without_unit(name): unit for name, unit in columns.items()}
     return {
         **short,
         **columns,
@@ -102,7 +102,7 @@ def figure_of(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> Fi
 
 def why_not(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> str:
     """Say why a quantity was not measured."""
-    if quantity in {*OF_TCP, *map(_without_unit, OF_TCP)}:
+    if quantity in {*OF_TCP, *map(without_unit, OF_TCP)}:
         has_tcp = any(group["class"] == verdict.name for group in summary["tcp"])
         return "no transaction was completed" if has_tcp else "the class has no TCP"
     if quantity in OF_CALLS:
@@ -117,5 +117,6 @@ def _groups(name: str, summary: Mapping[str, Any]) -> Iterator[Mapping[str, Any]
     yield from (group for table in tables for group in table if group["class"] == name)
 
 
-def _without_unit(name: str) -> str:
+def without_unit(name: str) -> str:
+    """Return the name of a column without its unit: `delay_p99` of `delay_p99_s`."""
     return next((name.removesuffix(unit) for unit in _UNITS if name.endswith(unit)), name)

@@ -1,0 +1,56 @@
+"""The metrics of a class as users name them: `delay_p99`, `throughput`, `loss`, `voice.share`."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from typing import NamedTuple
+
+from perhop.errors import InvalidInputError
+from perhop.quantity import metric_words
+from perhop.verdicts.figures import listed
+from perhop.verdicts.quantities import OF_CLASSES, OF_TCP, SHORT, without_unit
+
+#: The part of a class in the throughput of all, which no table has as a column.
+SHARE = "share_percent"
+#: Every metric by its column, and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
+UNITS = {**OF_CLASSES, **OF_TCP, SHARE: "%"}
+_EXAMPLES = "metrics, among others: throughput, share, loss, delay_mean, delay_p99, jitter"
+
+
+class Metric(NamedTuple):
+    """A metric, of one class or of any."""
+
+    class_name: str | None
+    #: The column, as in `Results.classes`.
+    column: str
+    unit: str
+
+    @property
+    def words(self) -> str:
+        """The metric as words, without its class and unit: `delay p99`."""
+        return metric_words(self.column, self.unit)
+
+
+def resolve(text: str) -> Metric:
+    """Return the metric that `text` names: a column with or without its unit, or a word such as `loss`.
+
+    A class may stand before it: `voice.delay_p99` is `("voice", "delay_p99_s", "s")`.
+
+    Raises:
+        InvalidInputError: there is no such metric; the help has the nearest.
+
+    """
+    before, dot, name = text.strip().rpartition(".")
+    column = _columns().get(name)
+    if column is None or (dot and not before):
+        near = get_close_matches(name, _columns(), n=3)
+        words = f"did you mean {listed((f'`{one}`' for one in near), 'or')}?" if near else _EXAMPLES
+        raise InvalidInputError(f"`{text}`: there is no metric `{name}`", words)
+    return Metric(before or None, column, UNITS[column])
+
+
+@cache
+def _columns() -> dict[str, str]:
+    """Return the column that each name stands for."""
+    return {without_unit(column): column for column in UNITS} | {column: column for column in UNITS} | SHORT
