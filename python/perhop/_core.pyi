@@ -11,6 +11,7 @@ from perhop.core_types import DropCurves
 from perhop.errors import Diagnostic
 
 __all__ = [
+    "Batch",
     "Loaded",
     "Run",
     "Warnings",
@@ -85,6 +86,47 @@ class Warnings:
     def __len__(self) -> int: ...
 
 @final
+@final
+class Batch:
+    """Points of one scenario that wait, run or have ended."""
+
+    def __new__(
+        cls,
+        scenario_json: str,
+        base: str | PathLike[str],
+        threads: int,
+        tables: list[str],
+        *,
+        seed: int | None = None,
+        replications: int | None = None,
+        until: tuple[str, str, float, bool, int] | None = None,
+    ) -> Batch:
+        """Begin a batch without points.
+
+        `until` is `(class, column, half-width, whether that is a part of the mean, most replications)`.
+        """
+
+    def submit(self, points: list[tuple[int, list[tuple[str, str]]]]) -> None:
+        """Hand over points: number, and changes as `(path, text)`."""
+
+    def take(
+        self, timeout_s: float
+    ) -> tuple[dict[str, dict[str, Any]], list[tuple[int, int]], list[tuple[int, str]]]:
+        """Return what has ended since the last call, in order of the points' numbers.
+
+        `(tables with the column point, [(point, replications)], [(point, why it failed)])`. Waits until no
+        point is left to run, and at most for `timeout_s` seconds, without the GIL.
+        """
+
+    def progress(self) -> tuple[float, float, int]:
+        """`(points done, simulated seconds, packet-hops)`; points that run count by the part that is done."""
+
+    def unfinished(self) -> int:
+        """Return how many points wait or run."""
+
+    def cancel(self) -> None:
+        """Let no further point begin, and ask those that run to stop."""
+
 class Run:
     """A running or finished simulation."""
 

@@ -4,6 +4,7 @@
 //! out. Scenarios and their checks are in `perhop-scenario`; the Python package selects experiments and
 //! evaluates results.
 
+mod batch;
 mod bounds;
 mod captures;
 mod columns;
@@ -34,6 +35,7 @@ fn confidence_95(samples: Vec<f64>) -> Option<(f64, f64, f64)> {
 mod _core {
     #[pymodule_export]
     use super::{
+        batch::Batch,
         bounds::{bounds, waits},
         confidence_95,
         drawing::{drop_curves, envelope, quantity},

@@ -9,6 +9,7 @@
 //! `session` and [`tcp`], [`fast`] (the fast engine), [`mod@run`] (replications side by side);
 //! [`perhop_measure`] holds what is counted and makes the tables.
 
+pub mod batch;
 pub mod build;
 pub mod capture;
 mod engine;

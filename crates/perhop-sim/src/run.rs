@@ -166,6 +166,21 @@ pub fn run_captured(
     Ok((Results::new(scenario, options.seed, replications), files.into_iter().flatten().collect()))
 }
 
+/// Runs replication `number` of `scenario` in this thread; `options` gives the seed and the engine.
+///
+/// # Errors
+/// When it was cancelled, or the scenario cannot be built.
+pub fn run_replication(
+    scenario: &Scenario,
+    base: &Path,
+    options: &RunOptions,
+    number: u32,
+    progress: &Progress,
+) -> Result<Replication, RunError> {
+    progress.plan(scenario.duration, 1);
+    run_one(scenario, base, options, number, progress, None).map(|(replication, _)| replication)
+}
+
 fn run_one(
     scenario: &Scenario,
     base: &Path,

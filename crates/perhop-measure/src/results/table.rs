@@ -94,11 +94,16 @@ impl Table {
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())
     }
-    /// Adds the rows of `more`, the same table of another replication.
-    pub(super) fn append(&mut self, more: Table) {
+    /// Adds the rows of `more`, the same table of another replication or another run.
+    pub fn append(&mut self, more: Table) {
         for (column, more) in self.columns.iter_mut().zip(more.columns) {
             column.values.append(more.values);
         }
+    }
+    /// Puts a key with the same value in every row before the other columns.
+    pub fn prepend_key(&mut self, name: &'static str, value: u64) {
+        let values = Values::Count(vec![value; self.rows()]);
+        self.columns.insert(0, Column { name, unit: "", values });
     }
     /// The column with this `name`.
     pub fn column(&self, name: &str) -> Option<&Values> {

@@ -19,6 +19,10 @@ pub struct Replication {
 }
 
 impl Replication {
+    /// Its tables.
+    pub fn into_tables(self) -> Vec<Table> {
+        self.tables
+    }
     /// What `measurements` of a run of `scenario` say, as replication `number`.
     pub fn new(scenario: &Scenario, measurements: &Measurements, number: u32) -> Replication {
         let replication = u64::from(number);

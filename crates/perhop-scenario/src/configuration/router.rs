@@ -93,7 +93,7 @@ pub fn configuration_text(bytes: &[u8]) -> String {
 }
 
 /// A language of router configurations.
-pub trait ConfigurationLanguage {
+pub trait ConfigurationLanguage: Sync {
     /// Interprets `text`, the text of `configuration`, for its platform and with its assumptions.
     ///
     /// # Errors

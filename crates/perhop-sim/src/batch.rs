@@ -1,0 +1,367 @@
+//! [`Batch`]: many points of one scenario, simulated side by side by the threads of one pool.
+//!
+//! A point is the scenario with some values changed. What a point gives depends on the point alone: neither
+//! the number of threads nor the order in which points end is in it.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use perhop_measure::budget::Budget;
+use perhop_measure::results::Table;
+use perhop_measure::statistics::confidence_95;
+use perhop_scenario::{Diagnostics, Document, Loader, Scenario, Severity};
+use rayon::prelude::*;
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+
+use crate::run::{EngineChoice, Progress, RunError, RunOptions, run_replication};
+
+/// What is simulated, and how.
+#[derive(Clone)]
+pub struct BatchPlan {
+    /// The scenario that every point changes.
+    pub document: Document,
+    /// Where relative paths in it start.
+    pub base: PathBuf,
+    /// What reads it.
+    pub loader: Loader<'static>,
+    /// Seed of every point; `None` for the scenario's own, which a point may change.
+    pub seed: Option<u64>,
+    /// Replications of every point; `None` for the scenario's own.
+    pub replications: Option<u32>,
+    /// When a point has had enough replications; `None` where their number is fixed.
+    pub until: Option<Until>,
+    /// The tables that are kept of a point.
+    pub tables: Vec<String>,
+}
+
+/// A stop rule: replications are added until the confidence interval of a metric is narrow enough.
+///
+/// It is judged after each replication in their order, from the second on, so that their number does not
+/// depend on how many run side by side. An interval that is looked at repeatedly covers the mean somewhat
+/// less often than 95 times in 100 (Chow and Robbins 1965, "On the asymptotic theory of fixed-width
+/// sequential confidence intervals for the mean").
+#[derive(Clone, Debug)]
+pub struct Until {
+    /// The class whose metric it is.
+    pub class: String,
+    /// The column of the table `classes`.
+    pub column: String,
+    /// The greatest half-width of the 95 % interval.
+    pub half_width: HalfWidth,
+    /// The most replications of a point.
+    pub most: u32,
+}
+
+/// Half of the width of a confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HalfWidth {
+    /// In the unit of the metric.
+    Absolute(f64),
+    /// As a part of the mean's magnitude.
+    Relative(f64),
+}
+
+/// One point.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its number, which its rows bear.
+    pub number: u64,
+    /// What is changed: paths and YAML texts, as `perhop run --set` takes them.
+    pub changes: Vec<(String, String)>,
+}
+
+/// A point that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its number.
+    pub number: u64,
+    /// The kept tables of all replications, or why there are none.
+    pub outcome: Result<Outcome, String>,
+}
+
+/// What a point gave.
+#[derive(Debug)]
+pub struct Outcome {
+    /// How many replications were run.
+    pub replications: u32,
+    /// The kept tables, in the order in which a run has them.
+    pub tables: Vec<Table>,
+}
+
+/// Points that wait, run or have ended.
+pub struct Batch {
+    shared: Arc<Shared>,
+    // Dropped without waiting: a point that runs sees that it is cancelled.
+    pool: ThreadPool,
+}
+
+struct Shared {
+    plan: BatchPlan,
+    threads: usize,
+    progress: Progress,
+    state: Mutex<State>,
+    bell: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: VecDeque<(Point, f64)>,
+    started: u64,
+    running: u64,
+    ended: Vec<Ended>,
+}
+
+impl Shared {
+    /// The state. A panic of another thread with the lock held leaves it valid.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Batch {
+    /// A batch without points, and its `threads`.
+    ///
+    /// # Errors
+    /// When the system gives no threads.
+    pub fn new(plan: BatchPlan, threads: usize) -> Result<Batch, ThreadPoolBuildError> {
+        let pool = ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|number| format!("perhop-batch-{number}"))
+            .build()?;
+        let shared = Shared {
+            plan,
+            threads: pool.current_num_threads(),
+            progress: Progress::new(),
+            state: Mutex::default(),
+            bell: Condvar::new(),
+        };
+        Ok(Batch { shared: Arc::new(shared), pool })
+    }
+
+    /// Hands over points; the results of each may take `memory` bytes.
+    pub fn submit(&self, points: Vec<Point>, memory: f64) {
+        let count = points.len();
+        self.shared.state().waiting.extend(points.into_iter().map(|point| (point, memory)));
+        for _ in 0..count {
+            let shared = Arc::clone(&self.shared);
+            self.pool.spawn(move || shared.run_next());
+        }
+    }
+
+    /// Takes the points that have ended since the last call; waits until no point is left to run, and at most
+    /// for `timeout`.
+    pub fn take(&self, timeout: Duration) -> Vec<Ended> {
+        let busy = |state: &mut State| state.running > 0 || !state.waiting.is_empty();
+        let (mut state, _) = self
+            .shared
+            .bell
+            .wait_timeout_while(self.shared.state(), timeout, busy)
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut state.ended)
+    }
+
+    /// How many points wait or run.
+    pub fn unfinished(&self) -> u64 {
+        let state = self.shared.state();
+        state.waiting.len() as u64 + state.running
+    }
+
+    /// The work that is done in points that have been started, in points: those that run count by the part of
+    /// their time that is simulated.
+    pub fn points_done(&self) -> f64 {
+        self.shared.state().started as f64 * self.shared.progress.fraction()
+    }
+
+    /// What has been simulated.
+    pub fn progress(&self) -> &Progress {
+        &self.shared.progress
+    }
+
+    /// Lets no further point begin, and asks those that run to stop.
+    pub fn cancel(&self) {
+        self.shared.state().waiting.clear();
+        self.shared.progress.cancel();
+    }
+}
+
+impl Drop for Batch {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl Shared {
+    /// Runs the point that has waited longest, if one still does.
+    fn run_next(&self) {
+        let ((point, memory), last) = {
+            let mut state = self.state();
+            let Some(next) = state.waiting.pop_front() else { return };
+            state.started += 1;
+            state.running += 1;
+            (next, state.waiting.len() < self.threads)
+        };
+        // With points for every thread, each keeps to its own; the last ones share their replications.
+        let side_by_side = if last { self.threads } else { 1 };
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.run(&point, memory, side_by_side)))
+            .unwrap_or_else(|panic| Err(Failure::Error(panic_message(panic.as_ref()))));
+        let mut state = self.state();
+        state.running -= 1;
+        match outcome {
+            Ok(outcome) => state.ended.push(Ended { number: point.number, outcome: Ok(outcome) }),
+            Err(Failure::Error(why)) => state.ended.push(Ended { number: point.number, outcome: Err(why) }),
+            Err(Failure::Cancelled) => {}
+        }
+        drop(state);
+        self.bell.notify_all();
+    }
+
+    fn run(&self, point: &Point, memory: f64, side_by_side: usize) -> Result<Outcome, Failure> {
+        let plan = &self.plan;
+        let mut document = plan.document.clone();
+        for (path, text) in &point.changes {
+            document.set(path, text).map_err(|found| Failure::invalid(&(*found).into()))?;
+        }
+        let loaded = plan
+            .loader
+            .load_document(&document, plan.base.clone())
+            .map_err(|found| Failure::invalid(&found))?;
+        let scenario = &loaded.resolved;
+        let replications = plan.replications.unwrap_or(scenario.replications);
+        let most = plan.until.as_ref().map_or(replications, |until| until.most.max(replications));
+        Budget::of(scenario, most).fits(memory).map_err(|error| Failure::Error(error.to_string()))?;
+        let options = RunOptions {
+            seed: plan.seed.unwrap_or(scenario.seed),
+            replications: most,
+            threads: 1,
+            engine: EngineChoice::Fast,
+        };
+        let mut tables: Vec<Table> = Vec::new();
+        let mut enough = Enough::new(plan.until.as_ref(), replications);
+        let mut next = 0;
+        while next < most {
+            let ahead = if next < replications { replications } else { most.min(next + side_by_side as u32) };
+            let one = |number| self.replication(scenario, &options, number);
+            let found: Vec<Vec<Table>> = if side_by_side > 1 {
+                (next..ahead).into_par_iter().map(one).collect::<Result<_, _>>()?
+            } else {
+                (next..ahead).map(one).collect::<Result<_, _>>()?
+            };
+            for more in found {
+                let stop = enough.after(&more)?;
+                append(&mut tables, more);
+                next += 1;
+                if stop {
+                    return Ok(self.kept(next, tables));
+                }
+            }
+        }
+        Ok(self.kept(next, tables))
+    }
+
+    /// The tables of one replication that are kept, and `classes` where the stop rule reads it.
+    fn replication(
+        &self,
+        scenario: &Scenario,
+        options: &RunOptions,
+        number: u32,
+    ) -> Result<Vec<Table>, RunError> {
+        let found = run_replication(scenario, &self.plan.base, options, number, &self.progress)?;
+        let judged = self.plan.until.is_some();
+        let is_needed = |table: &Table| self.is_kept(table) || judged && table.name == "classes";
+        Ok(found.into_tables().into_iter().filter(is_needed).collect())
+    }
+
+    fn kept(&self, replications: u32, mut tables: Vec<Table>) -> Outcome {
+        tables.retain(|table| self.is_kept(table));
+        Outcome { replications, tables }
+    }
+
+    fn is_kept(&self, table: &Table) -> bool {
+        self.plan.tables.iter().any(|name| name == table.name)
+    }
+}
+
+fn append(tables: &mut Vec<Table>, more: Vec<Table>) {
+    if tables.is_empty() {
+        *tables = more;
+        return;
+    }
+    for (table, more) in tables.iter_mut().zip(more) {
+        table.append(more);
+    }
+}
+
+/// Tells when a point has had enough replications.
+struct Enough<'a> {
+    until: Option<&'a Until>,
+    least: usize,
+    count: usize,
+    samples: Vec<f64>,
+}
+
+impl<'a> Enough<'a> {
+    fn new(until: Option<&'a Until>, least: u32) -> Enough<'a> {
+        Enough { until, least: least as usize, count: 0, samples: Vec::new() }
+    }
+
+    /// Whether no further replication is wanted after the one with these tables.
+    fn after(&mut self, tables: &[Table]) -> Result<bool, Failure> {
+        self.count += 1;
+        let Some(until) = self.until else { return Ok(false) };
+        let classes = tables.iter().find(|table| table.name == "classes");
+        let value = classes.and_then(|table| {
+            let class = table.column("class")?;
+            let row = (0..table.rows()).find(|row| class.text(*row) == Some(&until.class))?;
+            table.column(&until.column)?.number(row)
+        });
+        let Some(value) = value else {
+            let Until { class, column, .. } = until;
+            return Err(Failure::Error(format!("there is no `{column}` of class `{class}` to stop by")));
+        };
+        if !value.is_nan() {
+            self.samples.push(value);
+        }
+        let Some(interval) = confidence_95(&self.samples) else { return Ok(false) };
+        let wanted = match until.half_width {
+            HalfWidth::Absolute(half) => half,
+            HalfWidth::Relative(part) => part * interval.mean.abs(),
+        };
+        Ok(self.count >= self.least && (interval.high - interval.low) / 2.0 <= wanted)
+    }
+}
+
+/// Why a point gave nothing.
+enum Failure {
+    Cancelled,
+    Error(String),
+}
+
+impl Failure {
+    /// The errors in a scenario, one after the other.
+    fn invalid(found: &Diagnostics) -> Failure {
+        let errors = found.iter().filter(|one| one.severity == Severity::Error);
+        let said = errors.map(|one| match &one.help {
+            Some(help) => format!("{}: {} ({help})", one.path, one.message),
+            None => format!("{}: {}", one.path, one.message),
+        });
+        Failure::Error(said.collect::<Vec<_>>().join("; "))
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        match error {
+            RunError::Cancelled => Failure::Cancelled,
+            other => Failure::Error(other.to_string()),
+        }
+    }
+}
+
+fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let said =
+        panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
+}
