@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from difflib import get_close_matches
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from perhop.errors import InvalidInputError
 from perhop.quantity import metric_words
@@ -15,6 +15,10 @@ from perhop.verdicts.quantities import OF_CLASSES, OF_TCP, SHORT, without_unit
 SHARE = "share_percent"
 #: Every metric by its column, and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
 UNITS = {**OF_CLASSES, **OF_TCP, SHARE: "%"}
+_SMALL = (
+    *("delay", "ipdv", "pdv", "dropped", "completion", "in_network"),
+    *("retransmissions", "fast_retransmits", "timeouts"),
+)
 _EXAMPLES = "metrics, among others: throughput, share, loss, delay_mean, delay_p99, jitter"
 
 
@@ -48,6 +52,11 @@ def resolve(text: str) -> Metric:
         words = f"did you mean {listed((f'`{one}`' for one in near), 'or')}?" if near else _EXAMPLES
         raise InvalidInputError(f"`{text}`: there is no metric `{name}`", words)
     return Metric(before or None, column, UNITS[column])
+
+
+def better(column: str) -> Literal["small", "large"]:
+    """Return what is usually wanted of a metric: few drops and short delays, much of anything else."""
+    return "small" if column.startswith(_SMALL) else "large"
 
 
 @cache

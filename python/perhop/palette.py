@@ -29,6 +29,8 @@ PALETTE: dict[str, tuple[str, str]] = {
 #: Role of each drop precedence, starting with 0.
 PRECEDENCES = ("green", "yellow", "red")
 STROKES = {"green": "solid", "yellow": "dashed", "red": "dotted"}
+#: Colors of a scale from least to greatest: viridis, whose lightness grows with the value.
+SEQUENTIAL = ("#440154", "#3b528b", "#21918c", "#5ec962", "#fde725")
 _CLASSES = tuple(role for role in PALETTE if role.startswith("class"))
 
 

@@ -12,19 +12,25 @@ from __future__ import annotations
 from perhop.plot.chart import Chart
 from perhop.plot.comparisons import compared, published, share
 from perhop.plot.curves import curves
-from perhop.plot.description import Axis, Line, Points, Rule, Span
+from perhop.plot.description import Axis, Cells, Line, Parallel, Points, Rule, Span
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve
 from perhop.plot.kinds import KINDS, charts, possible
 from perhop.plot.over_time import congestion_window, delay, ipdv, queue, throughput
+from perhop.plot.sweeps import against, heat_map, parallel
+from perhop.plot.tradeoffs import before_after, pareto
 
 __all__ = [
     "KINDS",
     "Axis",
+    "Cells",
     "Chart",
     "Line",
+    "Parallel",
     "Points",
     "Rule",
     "Span",
+    "against",
+    "before_after",
     "charts",
     "compared",
     "congestion_window",
@@ -33,7 +39,10 @@ __all__ = [
     "delay_cdf",
     "delay_histogram",
     "drop_curve",
+    "heat_map",
     "ipdv",
+    "parallel",
+    "pareto",
     "possible",
     "published",
     "queue",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from perhop import _core
+from perhop.errors import InvalidInputError
+from perhop.palette import SEQUENTIAL
 
 Numbers = npt.NDArray[np.float64] | Sequence[float]
 
@@ -18,6 +20,9 @@ Numbers = npt.NDArray[np.float64] | Sequence[float]
 _BUCKETS = 300
 # Significant digits of a number in a page; a pixel needs four.
 _DIGITS = 6
+# Beyond this many decades a logarithmic axis has ticks at powers of ten only, at most so many of them.
+_FINE_DECADES, _MOST_DECADES = 3, 10
+_LISTS = ("x", "y", "low", "high", "values")
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,8 @@ class Axis:
     #: Fixed limits, where the data should not set them.
     least: float | None = None
     greatest: float | None = None
+    #: Logarithmic: all positions must be positive.
+    log: bool = False
 
     @property
     def title(self) -> str:
@@ -58,6 +65,8 @@ class Line:
     thin: bool = False
     #: Mark every point: nothing was measured between them.
     marked: bool = False
+    #: What the tooltip of each point says, in place of its position.
+    notes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +81,8 @@ class Points:
     high: Numbers | None = None
     #: Draw an outline instead of a filled symbol.
     hollow: bool = False
+    #: What the tooltip of each point says, in place of its position.
+    notes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +104,35 @@ class Span:
     end: float
 
 
-Mark = Line | Points | Rule | Span
+@dataclass(frozen=True)
+class Cells:
+    """The cells of a heat map, colored by value; both axes have categories, `x` and `y` count along them."""
+
+    #: What the colors show, with its unit.
+    name: str
+    x: Sequence[int]
+    y: Sequence[int]
+    #: A value that is not finite leaves its cell empty.
+    values: Sequence[float]
+    #: What the tooltip of each cell says.
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Parallel:
+    """Parallel coordinates: a line for each row, colored by value, across an upright axis for each column."""
+
+    #: What the colors show, with its unit.
+    name: str
+    axes: tuple[Axis, ...]
+    #: For each line its place on every axis.
+    rows: tuple[tuple[float, ...], ...]
+    values: Sequence[float]
+    #: What the tooltip of each line says.
+    notes: tuple[str, ...]
+
+
+Mark = Line | Points | Rule | Span | Cells | Parallel
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +150,37 @@ class Description:
     #: Stack the lines.
     stacked: bool = False
 
+    def __post_init__(self) -> None:
+        """Refuse a logarithmic axis with values that it cannot show; raises `InvalidInputError`."""
+        for side, axis in (("x", self.x), ("y", self.y)):
+            if axis.log and (bad := min(self._places(side), default=1.0)) <= 0.0:
+                raise InvalidInputError(
+                    f"`{axis.label}` has the value {bad:g}, which a logarithmic axis cannot show",
+                    "draw this axis without log",
+                )
+
+    def ticks(self, side: Literal["x", "y"]) -> list[float]:
+        """Return the ticks of a logarithmic axis; the first and the last are its ends."""
+        found = list(self._places(side))
+        ends = [*found, *(one for one in self._ends(side) if one > 0.0)]
+        return _log_ticks(min(ends), max(ends)) if ends else [1.0, 10.0]
+
+    def _places(self, side: str) -> Iterator[float]:
+        """Return the positions of all points along an axis, without gaps."""
+        for mark in self.marks:
+            if isinstance(mark, Line | Points):
+                yield from (float(one) for one in getattr(mark, side) if math.isfinite(one))
+            elif isinstance(mark, Rule) and side == "y":
+                yield mark.at
+
+    def _ends(self, side: str) -> Iterator[float]:
+        """Return the ends of confidence intervals along an axis."""
+        upright = "x" if self.y.categories else "y"
+        for mark in self.marks:
+            if isinstance(mark, Line | Points) and side == upright:
+                for edge in (mark.low, mark.high):
+                    yield from (float(one) for one in edge if math.isfinite(one)) if edge is not None else ()
+
     def __repr__(self) -> str:
         """Name the kind and the title; the numbers would fill the screen."""
         return f"<perhop.plot.{type(self).__name__} {self.kind}: {self.title}>"
@@ -120,8 +190,8 @@ class Description:
         return {
             "kind": self.kind,
             "title": self.title,
-            "x": _axis(self.x),
-            "y": _axis(self.y),
+            "x": _axis(self.x, self.ticks("x") if self.x.log else []),
+            "y": _axis(self.y, self.ticks("y") if self.y.log else []),
             "marks": [_mark(mark) for mark in self.marks],
             "caption": self.caption,
             "stacked": self.stacked,
@@ -148,13 +218,30 @@ def thinned(line: Line) -> Line:
     return replace(line, x=np.asarray(line.x)[kept], y=y[kept], low=some(line.low), high=some(line.high))
 
 
-def _axis(axis: Axis) -> dict[str, Any]:
+def _log_ticks(least: float, greatest: float) -> list[float]:
+    """Return ticks around two positive numbers: 1, 2 and 5 in each decade, or powers of ten."""
+    first, last = math.floor(math.log10(least)), math.ceil(math.log10(greatest))
+    if last - first > _FINE_DECADES:
+        stride = math.ceil((last - first) / _MOST_DECADES)
+        return [10.0**power for power in range(first, last + stride, stride)]
+    # Written and read, since 2 * 10 ** -3 is not 0.002 in binary.
+    every = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5)]
+    begin = max((one for one in every if one <= least), default=every[0])
+    end = min((one for one in every if one >= greatest), default=every[-1])
+    if begin == end:
+        end = every[every.index(begin) + 1]
+    return [one for one in every if begin <= one <= end]
+
+
+def _axis(axis: Axis, ticks: Sequence[float] = ()) -> dict[str, Any]:
     return {
         "title": axis.title,
         "unit": axis.unit,
         "categories": list(axis.categories),
         "least": axis.least,
         "greatest": axis.greatest,
+        "log": axis.log,
+        "ticks": list(ticks),
     }
 
 
@@ -164,8 +251,22 @@ def _mark(mark: Mark) -> dict[str, Any]:
     for name, value in vars(mark).items():
         if value is None or value is False:
             continue
-        found[name] = [_number(one) for one in value] if name in ("x", "y", "low", "high") else value
+        found[name] = [_number(one) for one in value] if name in _LISTS else value
+    if isinstance(mark, Cells | Parallel):
+        found["scale"] = SEQUENTIAL
+        found["ends"] = scale_ends(mark.values)
+    if isinstance(mark, Parallel):
+        found["axes"] = [_axis(axis) for axis in mark.axes]
+        found["rows"] = [[_number(one) for one in row] for row in mark.rows]
     return found
+
+
+def scale_ends(values: Sequence[float]) -> tuple[float, float]:
+    """Return the ends of the color scale of some values; (0, 1) where none is finite."""
+    finite = [float(one) for one in values if math.isfinite(one)]
+    if not finite:
+        return 0.0, 1.0
+    return min(finite), max(finite) if max(finite) > min(finite) else min(finite) + 1.0
 
 
 def _number(value: float) -> float | int | None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from perhop.errors import MissingCapabilityError
 from perhop.palette import PALETTE
-from perhop.plot.description import Description, Line, Points, Rule, Span
+from perhop.plot.colored import cells, parallel
+from perhop.plot.description import Cells, Description, Line, Parallel, Points, Rule, Span
 from perhop.printable import printable
 from perhop.saving import whole_file
 
@@ -96,7 +97,9 @@ def _figure(chart: Description) -> Figure:
         pad=10,
     )
     _draw(axes, chart)
-    _label(axes, chart)
+    if not any(isinstance(mark, Parallel) for mark in chart.marks):
+        _label(axes, chart)
+        _label_logarithms(axes, chart)
     figure.supxlabel("\n".join(caption), fontsize=7.5, x=0.01, ha="left", color="#57606a")
     return figure
 
@@ -126,7 +129,11 @@ def _draw(axes: Axes, chart: Description) -> None:
                 fontsize=7.5,
                 color=_color(mark.color),
             )
-        else:
+        elif isinstance(mark, Cells):
+            cells(axes, mark)
+        elif isinstance(mark, Parallel):
+            parallel(axes, mark)
+        elif isinstance(mark, Span):
             _span(axes, mark)
 
 
@@ -198,6 +205,22 @@ def _label(axes: Axes, chart: Description) -> None:
         )
     if axes.get_legend_handles_labels()[0]:
         axes.figure.legend(loc="outside upper right", ncols=4, frameon=False, fontsize=8.5)
+
+
+def _label_logarithms(axes: Axes, chart: Description) -> None:
+    """Set up logarithmic axes: from the first to the last tick, each with its label."""
+    if chart.x.log:
+        ticks = chart.ticks("x")
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, labels=[f"{one:,g}" for one in ticks])
+        axes.set_xticks([], minor=True)
+        axes.set_xlim(ticks[0], ticks[-1])
+    if chart.y.log:
+        ticks = chart.ticks("y")
+        axes.set_yscale("log")
+        axes.set_yticks(ticks, labels=[f"{one:,g}" for one in ticks])
+        axes.set_yticks([], minor=True)
+        axes.set_ylim(ticks[0], ticks[-1])
 
 
 def _legend(name: str) -> str:

@@ -106,6 +106,9 @@
     ];
   }
 
+  // On a logarithmic axis an end of an interval below all ticks is drawn at the least of them.
+  const above = (of, values) => of.log ? values?.map((one) => one === null ? one : Math.max(one, of.ticks[0])) : values;
+
   function rule(mark) {
     return {
       yAxis: mark.at,
@@ -115,7 +118,9 @@
   }
 
   function series(chart) {
-    const found = chart.marks.flatMap((mark) =>
+    const drawable = chart.marks.map((mark) => mark.low && !chart.y.categories.length
+      ? { ...mark, low: above(chart.y, mark.low), high: above(chart.y, mark.high) } : mark);
+    const found = drawable.flatMap((mark) =>
       mark.type === "line" ? line(mark, chart) : mark.type === "points" ? points(mark, chart) : []);
     const rules = chart.marks.filter((mark) => mark.type === "rule").map(rule);
     const spans = chart.marks.filter((mark) => mark.type === "span");
@@ -153,13 +158,20 @@
         axisLabel: { ...common.axisLabel, width: narrow ? 104 : 190, lineHeight: 13, overflow: "break", interval: 0 },
       };
     }
+    if (of.log) {
+      const ticks = { customValues: of.ticks };
+      return {
+        ...common, ...place, type: "log", min: of.ticks[0], max: of.ticks.at(-1),
+        axisTick: { ...common.axisTick, ...ticks },
+        axisLabel: { ...common.axisLabel, ...ticks, formatter: short, showMinLabel: true, showMaxLabel: true },
+      };
+    }
     return {
       ...common, ...place, type: "value", scale: of.least === null,
       min: of.least ?? (tight ? "dataMin" : null), max: of.greatest ?? (tight ? "dataMax" : null),
       axisLabel: {
         ...common.axisLabel, formatter: short,
-        // Where the data begin and end is rarely a round number.
-        showMinLabel: !tight || of.least !== null, showMaxLabel: !tight || (of.greatest !== null && of.greatest % 1 === 0),
+        showMinLabel: true, showMaxLabel: true,
       },
     };
   }
@@ -173,6 +185,13 @@
       confine: true, appendToBody: false, className: "tip",
       backgroundColor: variable("--card"), borderColor: variable("--line"), textStyle: { color: variable("--ink"), fontSize: 12 },
     };
+    const noted = chart.marks.some((one) => one.notes);
+    if (noted) {
+      return { ...common, trigger: "item", formatter: (at) => {
+        const mark = chart.marks.find((one) => one.notes && one.name === at.seriesName);
+        return mark ? mark.notes[at.dataIndex].split("\n").map(escaped).join("<br>") : "";
+      } };
+    }
     if (chart.y.categories.length) {
       return { ...common, trigger: "item", formatter: (at) => {
         const mark = chart.marks.find((one) => one.type === "points" && one.name === at.seriesName);
@@ -203,8 +222,53 @@
     return { name: mark.name, icon };
   }
 
+  // --- What is colored by value: heat maps, parallel coordinates ---
+
+  // The scale of the colors, above the plot, with its name and a label at each end.
+  function colorScale(mark, dimension) {
+    return {
+      type: "continuous", min: mark.ends[0], max: mark.ends[1], dimension, calculable: false, orient: "horizontal",
+      left: 0, top: 24, itemHeight: 160, itemWidth: 12, text: [short(mark.ends[1]), short(mark.ends[0])],
+      textStyle: { color: variable("--ink"), fontSize: 11 }, inRange: { color: mark.scale },
+    };
+  }
+  function scaleTitle(mark) {
+    return [{ type: "text", left: 0, top: 8, silent: true,
+      style: { text: mark.name, fill: variable("--muted"), fontSize: 12, fontFamily: variable("--font") } }];
+  }
+  function cellsOption(chart, mark, narrow) {
+    return {
+      animation: false, aria: { enabled: false }, textStyle: { fontFamily: variable("--font") },
+      grid: { left: 10, right: narrow ? 12 : 24, top: 78, bottom: 34, containLabel: true },
+      xAxis: axis(chart.x, false, narrow, false), yAxis: { ...axis(chart.y, true, narrow, false), name: chart.y.title },
+      visualMap: colorScale(mark, 2), graphic: scaleTitle(mark), tooltip: tooltip(chart),
+      dataZoom: [{ type: "inside", xAxisIndex: 0, filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false }],
+      series: [{ type: "heatmap", name: mark.name, emphasis: { itemStyle: { borderColor: variable("--ink"), borderWidth: 2 } },
+        data: mark.values.map((value, index) => [mark.x[index], mark.y[index], value ?? "-"]) }],
+    };
+  }
+  function parallelOption(chart, mark) {
+    const ink = variable("--ink");
+    const parallelAxis = mark.axes.map((of, dim) => ({
+      dim, name: of.title, type: of.categories.length ? "category" : "value", scale: true,
+      ...(of.categories.length ? { data: of.categories } : { min: "dataMin", max: "dataMax" }),
+      nameTextStyle: { color: ink, fontSize: 11 }, axisLine: { lineStyle: { color: ink } },
+      axisLabel: { color: ink, fontSize: 11, showMinLabel: true, showMaxLabel: true,
+        ...(of.categories.length ? {} : { formatter: short }) },
+    }));
+    return {
+      animation: false, aria: { enabled: false }, textStyle: { fontFamily: variable("--font") },
+      parallel: { left: 70, right: 70, top: 92, bottom: 24 }, parallelAxis,
+      visualMap: colorScale(mark, mark.axes.length - 1), graphic: scaleTitle(mark), tooltip: tooltip(chart),
+      series: [{ type: "parallel", name: mark.name, data: mark.rows, smooth: false, lineStyle: { width: 1.2, opacity: 0.75 },
+        tooltip: { show: true }, emphasis: { lineStyle: { width: 3, opacity: 1 } } }],
+    };
+  }
+
   function option(chart, width) {
     const narrow = width < 520;
+    const colored = chart.marks.find((mark) => mark.scale);
+    if (colored) return colored.type === "cells" ? cellsOption(chart, colored, narrow) : parallelOption(chart, colored);
     const named = chart.marks.filter((mark) =>
       mark.type === "line" || mark.type === "points");
     const legend = named.length > 0;
@@ -236,6 +300,7 @@
 
   function height(chart, width) {
     const rows = chart.y.categories.length;
+    if (chart.marks.some((mark) => mark.scale)) return Math.max(380, rows * 26 + 150);
     // On a phone a name may take two lines.
     return rows ? rows * (width < 520 ? 40 : 30) + 110 : width < 520 ? 280 : 340;
   }
@@ -293,9 +358,11 @@
 
   // --- Keyboard and buttons ---
 
-  const zoomOf = (instance) => instance.getOption().dataZoom[0];
+  const zoomOf = (instance) => instance.getOption().dataZoom?.[0];
   function zoom(figure, factor, shift = 0) {
     const { instance } = drawn.get(figure);
+    // Parallel coordinates have no axis along which to zoom.
+    if (!zoomOf(instance)) return;
     const { start, end } = zoomOf(instance);
     const half = Math.min(50, ((end - start) / 2) * factor);
     const middle = Math.min(100 - half, Math.max(half, (start + end) / 2 + shift * (end - start)));
@@ -314,8 +381,16 @@
     const count = all[index].data.length;
     const stride = Math.max(1, Math.round(count / 100));
     one.at = Math.min(count - 1, Math.max(0, (one.at ?? (by > 0 ? -stride : count)) + by * stride));
-    one.instance.dispatchAction({ type: "showTip", seriesIndex: index, dataIndex: one.at });
+    // A line across parallel axes is no single place: it is highlighted where others have a tooltip.
+    one.instance.dispatchAction({ type: "downplay", seriesIndex: index });
+    const type = all[index].type === "parallel" ? "highlight" : "showTip";
+    one.instance.dispatchAction({ type, seriesIndex: index, dataIndex: one.at });
     const mark = all[index];
+    const notes = one.chart.marks.find((each) => each.notes && each.name === mark.name)?.notes;
+    if (notes) {
+      figure.querySelector(".says").textContent = notes[one.at].replaceAll("\n", ", ");
+      return;
+    }
     const [x, y] = mark.data[one.at];
     const said = one.chart.y.categories.length
       ? `${one.chart.y.categories[y]}: ${short(x)} ${one.chart.x.unit}`
@@ -341,6 +416,7 @@
     for (const mark of chart.marks) {
       if (mark.type === "rule") lines.push([mark.name, "", mark.at, "", ""].join("\t"));
       else if (mark.type === "span") lines.push([mark.name, `${mark.begin} to ${mark.end}`, "", "", ""].join("\t"));
+      else if (mark.scale) mark.notes.forEach((note) => lines.push([mark.name, ...note.split("\n")].join("\t")));
       else mark.x.forEach((x, index) => {
         const y = chart.y.categories[mark.y[index]] ?? mark.y[index];
         lines.push([mark.name, chart.x.categories[x] ?? x, y, mark.low?.[index] ?? "", mark.high?.[index] ?? ""].join("\t"));

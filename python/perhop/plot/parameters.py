@@ -1,0 +1,148 @@
+"""The swept parameters of a tidy frame: their values on axes, in words and in titles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import polars as pl
+
+from perhop.errors import InvalidInputError
+from perhop.metrics import SHARE, UNITS, Metric, resolve
+from perhop.paths import base_unit
+from perhop.plot.description import Axis
+from perhop.quantity import number, scale, told_apart
+
+#: Columns of a tidy frame that are no parameters.
+FIXED = ("point", "class", "metric", "unit", "mean", "low", "high", "replications")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A swept parameter: the values that it takes, and how they are shown."""
+
+    path: str
+    #: Numbers ascend, texts are in the order of the frame.
+    values: tuple[float | str, ...]
+    divisor: float = 1.0
+    unit: str = ""
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, path: str, units: Mapping[str, str]) -> Parameter:
+        """Return a column of a frame; raises `InvalidInputError` if there is none of this name."""
+        known = parameters(frame)
+        if path not in known:
+            near = get_close_matches(path, known, n=1)
+            help = f"did you mean `{near[0]}`?" if near else f"swept: {', '.join(known)}"
+            raise InvalidInputError(f"`{path}` was not swept", help)
+        column = frame[path].drop_nulls()
+        if not column.dtype.is_numeric():
+            return cls(path, tuple(map(str, column.unique(maintain_order=True))))
+        values = [float(one) for one in column.unique().sort()]
+        divisor, unit = scale(units.get(path) or base_unit(path), max(map(abs, values), default=0.0))
+        return cls(path, tuple(values), divisor, unit)
+
+    @property
+    def named(self) -> bool:
+        """Whether its values are texts."""
+        return any(isinstance(one, str) for one in self.values)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The values as texts that differ, without the unit."""
+        if self.named:
+            return tuple(told_apart([str(one) for one in self.values]))
+        return tuple(number(float(one) / self.divisor, 6) for one in self.values)
+
+    def axis(self, *, log: bool = False) -> Axis:
+        """Return the axis of the parameter; texts are categories."""
+        categories = self.texts if self.named else ()
+        return Axis(self.path, self.unit, categories, log=log and not categories)
+
+    def key(self, value: Any) -> float | str:  # noqa: ANN401 - a value of a frame
+        """Return a value of the frame as `values` has it."""
+        return str(value) if self.named else float(value)
+
+    def place(self, value: float | str) -> float:
+        """Return where a value is on the axis."""
+        return float(self.values.index(value)) if self.named else float(value) / self.divisor
+
+    def shown(self, value: float | str) -> str:
+        """Return a value with its unit."""
+        text = self.texts[self.values.index(value)]
+        return f"{text} {self.unit}" if self.unit else text
+
+
+def parameters(frame: pl.DataFrame) -> list[str]:
+    """Return the names of the swept parameters of a tidy frame; raises `InvalidInputError` for others."""
+    missing = [one for one in FIXED if one not in ("point", "replications") and one not in frame.columns]
+    if missing:
+        raise InvalidInputError(f"the frame has no column `{missing[0]}`", "give the frame of a sweep")
+    return [one for one in frame.columns if one not in FIXED]
+
+
+def several(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
+    """Return those parameters among `names` that have more than one value."""
+    return [one for one in names if frame[one].n_unique() > 1]
+
+
+def rows_of(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
+    """Return the rows of one metric, of its class where it names one; shares are computed if need be.
+
+    Raises:
+        InvalidInputError: the frame does not have the metric or the class.
+
+    """
+    known = frame["metric"].unique().to_list()
+    rows = frame.filter(pl.col("metric") == metric.column)
+    if metric.column == SHARE and SHARE not in known:
+        rows = _shares(frame)
+    if rows.is_empty():
+        near = ", ".join(sorted(known)[:8])
+        raise InvalidInputError(
+            f"the sweep did not measure `{metric.column}`", f"measured, among others: {near}"
+        )
+    return rows if metric.class_name is None else of_classes(rows, [metric.class_name])
+
+
+def of_classes(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Return the rows of some classes; raises `InvalidInputError` for a class that is not there."""
+    known = rows["class"].unique(maintain_order=True).to_list()
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            help = f"did you mean `{near[0]}`?" if near else f"classes: {', '.join(known)}"
+            raise InvalidInputError(f"there is no class `{name}`", help)
+    return rows.filter(pl.col("class").is_in(list(names)))
+
+
+def _shares(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the share of each class in the throughput of its point.
+
+    The frame has no replications, so that an interval is the widest that those of the throughputs allow to
+    first order: that in which all classes err together.
+    """
+    rows = frame.filter(pl.col("metric") == "throughput_bps")
+    point = ["point"] if "point" in frame.columns else parameters(frame)
+    half = (pl.col("high") - pl.col("low")) / 2
+    whole = pl.col("mean").sum().over(point)
+    others = (half.sum().over(point) - half) * pl.col("mean")
+    error = 100.0 * ((whole - pl.col("mean")) * half + others) / whole**2
+    part = 100.0 * pl.col("mean") / whole
+    return rows.with_columns(
+        metric=pl.lit(SHARE),
+        unit=pl.lit(UNITS[SHARE]),
+        mean=part,
+        low=(part - error).clip(0.0, 100.0),
+        high=(part + error).clip(0.0, 100.0),
+    )
+
+
+def metric_of(text: str, class_name: str | None = None) -> Metric:
+    """Return a metric by its name, of a class that is given beside it or before it."""
+    found = resolve(text)
+    if found.class_name is not None and class_name not in (None, found.class_name):
+        raise InvalidInputError(f"`{text}` is of another class than `{class_name}`", "give the class once")
+    return found._replace(class_name=class_name or found.class_name)

@@ -1,0 +1,288 @@
+"""Plots of sweeps from a tidy frame: a row for each point, class and metric, with mean, `low` and `high`.
+
+A frame has the columns `class`, `metric`, `unit`, `mean`, `low`, `high` (the 95 % confidence interval, null
+with one replication) and one column for each swept parameter, numbers in base units. Metrics go by the names
+of `perhop.metrics`: `delay_p99`, `loss`, `share`. The unit of a parameter is that of the scenario language;
+`units` has others, such as `packets` for the length of a queue, by path.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import polars as pl
+
+from perhop.errors import InvalidInputError
+from perhop.metrics import Metric
+from perhop.palette import STROKES, of_classes
+from perhop.plot import parameters as swept
+from perhop.plot.chart import Chart
+from perhop.plot.description import Axis, Cells, Line, Parallel, Points
+from perhop.plot.parameters import Parameter, metric_of, rows_of
+from perhop.quantity import number, scale
+
+# More charts, or more colors in one chart, nobody can tell apart.
+_MOST_CHARTS, _MOST_COLORS = 50, 8
+_STROKES = tuple(dict.fromkeys(STROKES.values()))
+
+
+def against(
+    frame: pl.DataFrame,
+    parameter: str,
+    metric: str = "throughput_bps",
+    *,
+    series: str | None = None,
+    classes: Sequence[str] | None = None,
+    log_x: bool = False,
+    log_y: bool = False,
+    caption: str = "",
+    units: Mapping[str, str] | None = None,
+) -> list[Chart]:
+    """Plot a metric against a parameter, with bands of 95 % confidence.
+
+    Each class has a color. With `series`, another parameter, its values have colors, and strokes tell
+    classes. There is a chart for each combination of the values of the parameters that remain.
+
+    Raises:
+        InvalidInputError: a name is unknown, or there would be too many charts, colors or strokes.
+
+    """
+    what = metric_of(metric)
+    rows = rows_of(frame, what)
+    rows = rows if classes is None else swept.of_classes(rows, classes)
+    along = Parameter.of(frame, parameter, units or {})
+    colored = Parameter.of(frame, series, units or {}) if series else None
+    if colored is not None and colored.path == along.path:
+        raise InvalidInputError(f"`{series}` is the parameter of the axis", "give another one for the series")
+    divisor, unit = _scaled(what, rows)
+    names = rows["class"].unique(maintain_order=True).to_list()
+    styles = _styles(frame, names, colored)
+    others = [one for one in swept.parameters(frame) if one not in (parameter, series)]
+    title = f"{_capital(what.words)} against {parameter}" + (f", {names[0]}" if len(names) == 1 else "")
+    drawn = []
+    for where, part in _combinations(rows, others, units or {}):
+        marks = [
+            mark
+            for (name, value), style in styles.items()
+            if (mark := _series(_only(part, name, colored, value), along, style, divisor))
+        ]
+        banded = any(mark.low is not None for mark in marks)
+        note = f"{'bars' if along.named else 'bands'}: 95 % confidence"
+        y = Axis(_capital(what.words), unit, log=log_y)
+        drawn.append(
+            Chart(
+                kind="against",
+                title=", ".join(filter(None, [title, where])),
+                x=along.axis(log=log_x),
+                y=y,
+                marks=tuple(marks),
+                caption=_caption(caption, note if banded else "one replication: no confidence band"),
+            )
+        )
+    return drawn
+
+
+def heat_map(
+    frame: pl.DataFrame,
+    x: str,
+    y: str,
+    metric: str,
+    class_name: str | None = None,
+    *,
+    caption: str = "",
+    units: Mapping[str, str] | None = None,
+) -> Chart:
+    """Plot a metric of a class over two parameters, as colors.
+
+    Raises:
+        InvalidInputError: a name is unknown, no class is given, or another parameter has several values.
+
+    """
+    what = _of_one_class(metric, class_name)
+    rows = rows_of(frame, what)
+    across, up = (Parameter.of(frame, one, units or {}) for one in (x, y))
+    open = swept.several(frame, [one for one in swept.parameters(frame) if one not in (x, y)])
+    if open:
+        raise InvalidInputError(f"`{open[0]}` has several values", "filter the frame to one of them")
+    divisor, unit = _scaled(what, rows)
+    name = f"{_capital(what.words)} ({unit})" if unit else _capital(what.words)
+    found = list(rows.drop_nulls([x, y]).iter_rows(named=True))
+    columns = [across.key(row[x]) for row in found]
+    lines = [up.key(row[y]) for row in found]
+    return Chart(
+        kind="heat-map",
+        title=f"{_capital(what.words)} of {what.class_name} over {x} and {y}",
+        x=Axis(x, across.unit, across.texts),
+        y=Axis(y, up.unit, up.texts),
+        marks=(
+            Cells(
+                name,
+                [across.values.index(one) for one in columns],
+                [up.values.index(one) for one in lines],
+                [_value(row["mean"], divisor) for row in found],
+                tuple(f"{_where(row, (across, up))}\n{_said(what, row, divisor, unit)}" for row in found),
+            ),
+        ),
+        caption=_caption(caption),
+    )
+
+
+def parallel(
+    frame: pl.DataFrame,
+    metric: str,
+    class_name: str | None = None,
+    *,
+    caption: str = "",
+    units: Mapping[str, str] | None = None,
+) -> Chart:
+    """Plot every point as a line across an axis for each parameter, colored by a metric of a class.
+
+    Raises:
+        InvalidInputError: a name is unknown, no class is given, or nothing was measured.
+
+    """
+    what = _of_one_class(metric, class_name)
+    rows = rows_of(frame, what)
+    along = [Parameter.of(frame, one, units or {}) for one in swept.several(frame, swept.parameters(frame))]
+    found = list(rows.drop_nulls(["mean", *(one.path for one in along)]).iter_rows(named=True))
+    if not found:
+        raise InvalidInputError(f"`{what.column}` was measured at no point")
+    divisor, unit = _scaled(what, rows)
+    name = f"{_capital(what.words)} ({unit})" if unit else _capital(what.words)
+    places = [tuple(one.place(one.key(row[one.path])) for one in along) for row in found]
+    values = [_value(row["mean"], divisor) for row in found]
+    measured = Axis(_capital(what.words), unit)
+    return Chart(
+        kind="parallel",
+        title=f"{_capital(what.words)} of {what.class_name} over {len(along)} parameters",
+        x=Axis("", categories=(*(one.path for one in along), measured.title)),
+        y=Axis(""),
+        marks=(
+            Parallel(
+                name,
+                (*(one.axis() for one in along), measured),
+                tuple((*place, value) for place, value in zip(places, values, strict=True)),
+                values,
+                tuple(f"{_where(row, along)}\n{_said(what, row, divisor, unit)}" for row in found),
+            ),
+        ),
+        caption=_caption(caption),
+    )
+
+
+def _of_one_class(metric: str, class_name: str | None) -> Metric:
+    what = metric_of(metric, class_name)
+    if what.class_name is None:
+        raise InvalidInputError(f"`{metric}`: of which class?", f"as in voice.{metric}")
+    return what
+
+
+def _styles(
+    frame: pl.DataFrame, names: Sequence[str], colored: Parameter | None
+) -> dict[tuple[str, float | str | None], tuple[str, str, str]]:
+    """Return name, color and stroke of each series, by its class and its value of the series' parameter."""
+    roles = of_classes(frame["class"].unique(maintain_order=True))
+    if colored is None:
+        return {(name, None): (name, roles[name], STROKES.get(roles[name], "solid")) for name in names}
+    if len(colored.values) > _MOST_COLORS:
+        raise InvalidInputError(
+            f"`{colored.path}` has {len(colored.values)} values, and a chart at most {_MOST_COLORS} colors",
+            "filter the frame to fewer of them",
+        )
+    if len(names) > len(_STROKES):
+        raise InvalidInputError(
+            f"{len(names)} classes, and strokes for {len(_STROKES)}", f"choose classes, of {', '.join(names)}"
+        )
+    found: dict[tuple[str, float | str | None], tuple[str, str, str]] = {}
+    for name, stroke in zip(names, _STROKES, strict=False):
+        for place, value in enumerate(colored.values):
+            label = colored.shown(value) + (f", {name}" if len(names) > 1 else "")
+            found[name, value] = (label, f"class{place}", stroke)
+    return found
+
+
+def _only(
+    rows: pl.DataFrame, name: str, colored: Parameter | None, value: float | str | None
+) -> pl.DataFrame:
+    rows = rows.filter(pl.col("class") == name)
+    return rows if colored is None else rows.filter(pl.col(colored.path) == value)
+
+
+def _series(
+    rows: pl.DataFrame, along: Parameter, style: tuple[str, str, str], divisor: float
+) -> Line | Points | None:
+    """Return one line, or points where the parameter is text; `None` where nothing was measured."""
+    found = [
+        (
+            along.place(along.key(row[along.path])),
+            *(_value(row[one], divisor) for one in ("mean", "low", "high")),
+        )
+        for row in rows.drop_nulls([along.path, "mean"]).iter_rows(named=True)
+    ]
+    if not found:
+        return None
+    x, mean, low, high = (list(column) for column in zip(*sorted(found), strict=True))
+    name, color, stroke = style
+    banded = any(map(math.isfinite, low))
+    # Names have no order, so no line connects them.
+    if along.named:
+        points = Points(name, color, x, mean)
+        return replace(points, low=low, high=high) if banded else points
+    line = Line(name, color, x, mean, stroke=stroke, marked=True)
+    return replace(line, low=low, high=high) if banded else line
+
+
+def _combinations(
+    rows: pl.DataFrame, others: Sequence[str], units: Mapping[str, str]
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Return the rows of each combination of the other parameters, and its words for the title."""
+    told = swept.several(rows, others)
+    if not told:
+        yield "", rows
+        return
+    known = [Parameter.of(rows, one, units) for one in told]
+    groups = rows.group_by(told, maintain_order=True)
+    count = rows.select(told).n_unique()
+    if count > _MOST_CHARTS:
+        raise InvalidInputError(
+            f"{count} charts: one for each combination of {', '.join(told)}",
+            "filter the frame to fewer values, or draw `parallel`, which shows all parameters at once",
+        )
+    for values, part in groups:
+        yield _where(dict(zip(told, values, strict=True)), known), part
+
+
+def _where(row: Mapping[str, Any], along: Sequence[Parameter]) -> str:
+    """Return the values of a point in words."""
+    return ", ".join(
+        f"{one.path} = {one.shown(one.key(row[one.path]))}" for one in along if row[one.path] is not None
+    )
+
+
+def _said(what: Metric, row: Mapping[str, Any], divisor: float, unit: str) -> str:
+    """Return a measured value in words, with its interval."""
+    after = f" {unit}" if unit else ""
+    text = f"{what.words}: {number(_value(row['mean'], divisor))}{after}"
+    if row["low"] is None:
+        return text
+    return f"{text} ({number(row['low'] / divisor)} to {number(row['high'] / divisor)})"
+
+
+def _scaled(what: Metric, rows: pl.DataFrame) -> tuple[float, str]:
+    return scale(what.unit, float(cast(float, rows["mean"].fill_nan(None).abs().max() or 0.0)))
+
+
+def _value(value: float | None, divisor: float) -> float:
+    return math.nan if value is None else value / divisor
+
+
+def _caption(*notes: str) -> str:
+    text = "; ".join(one.rstrip(".") for one in notes if one)
+    return f"{text}." if text else ""
+
+
+def _capital(words: str) -> str:
+    return words[:1].upper() + words[1:]
