@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Self, cast
 
-from perhop import _core
+from perhop import _core, paths
 from perhop.schema_types import ScenarioConfig
 
 
@@ -97,10 +97,13 @@ class Document(MutableMapping[str, Any]):
         return type(self)(json.loads(loaded.embedded), loaded.base)
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - a scenario holds text, numbers, lists, mappings
-        return self._data[key]
+        return self._data[key] if key in self._data or "." not in key else paths.at(self._data, key)
 
     def __setitem__(self, key: str, value: object) -> None:
-        self._data[key] = value
+        if key in self._data or "." not in key:
+            self._data[key] = paths.written(key, value)
+        else:
+            self.set(key, value)
 
     def __delitem__(self, key: str) -> None:
         del self._data[key]
@@ -121,8 +124,8 @@ def typed(scenario: ScenarioConfig | Mapping[str, Any]) -> ScenarioConfig:
 
 
 def overrides(changes: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return changes by path as the extension module takes them."""
-    return [(path, as_text(value)) for path, value in changes.items()]
+    """Return changes by path as the extension module takes them; numbers are in base units."""
+    return [(path, as_text(paths.written(path, value))) for path, value in changes.items()]
 
 
 def as_text(value: object) -> str:
