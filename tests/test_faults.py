@@ -11,6 +11,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 import shutil
 import signal
 from collections.abc import Callable, Iterator
@@ -23,7 +24,7 @@ from conftest import command_line, leftovers
 from disk_model import Tree, tree
 from faulty import FAIL, FAIL_FROM, SIGNAL, Call, Ended, Faulty, needs_compiler
 from system_calls import needs_strace, record
-from writing import COMMANDS, Writing, lay_out, save_runs, trees, untrue
+from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue
 
 pytestmark = [needs_compiler, pytest.mark.slow]
 
@@ -121,7 +122,7 @@ def test_every_call(
 
 
 @needs_strace
-@pytest.mark.parametrize("case", ["run-plots-captures", "sweep", "report", "export-csv"], indirect=True)
+@pytest.mark.parametrize("case", ["run-plots-captures", "report", "export-csv"], indirect=True)
 def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path: Path) -> None:
     """No change of the folder goes another way than through what is made to fail."""
     folder = tmp_path / "folder"
@@ -158,3 +159,31 @@ def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> 
     hidden = [name for name in leftovers(folder) if name not in ended.said]
     if hidden and not (call.name in ("unlink", "unlinkat", "rmdir") and fault.what == "error"):
         yield f"{hidden} remain"
+
+
+def test_every_call_of_a_sweep(faulty: Faulty, base: Path, tmp_path: Path) -> None:
+    """Whatever disturbs it, the same command goes on and ends with the same folder and nothing hidden."""
+    before, folder = tmp_path / "before", tmp_path / "folder"
+    lay_out(before, GROWING, base)
+    line = GROWING.line.format(seed=1)
+    shutil.copytree(before, folder)
+    calls = faulty.run(folder, line).calls
+    new = trees(folder, GROWING)
+    shutil.rmtree(folder)
+    wrong = []
+    for name, fault in FAULTS.items():
+        numbers = [at for at, call in enumerate(calls) if fault.action != FAIL_FROM or call.needs_space]
+        draw = random.Random(name)
+        for at in numbers if SAMPLE == "all" else draw.sample(numbers, min(2 * int(SAMPLE), len(numbers))):
+            shutil.copytree(before, folder)
+            ended = faulty.run(folder, line, at=at, action=fault.action, value=fault.value)
+            where = f"{name} at {at} ({calls[at]})"
+            if re.search("internal error|Traceback|Panic|panicked|Exception ignored", ended.said):
+                wrong.append(f"{where}: {ended.said}")
+            if ended.code == 0 and trees(folder, GROWING) != new:
+                wrong.append(f"{where}: done, and not everything is in place")
+            again = faulty.run(folder, line)
+            if again.code or trees(folder, GROWING) != new or leftovers(folder):
+                wrong.append(f"{where}: not finished by the next: {again.said} {leftovers(folder)}")
+            shutil.rmtree(folder)
+    assert wrong == []

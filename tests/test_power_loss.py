@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+import perhop as library
 from conftest import command_line, leftovers
 from disk_model import Disk, Tree, tree
 from live_laboratory import needs_rights, own_run
@@ -28,7 +29,7 @@ from perhop.disk import LeftoverWarning
 from perhop.results import Results
 from perhop.saved import Saved
 from system_calls import Change, Recorded, needs_strace, record
-from writing import COMMANDS, Writing, lay_out, save_runs
+from writing import COMMANDS, GROWING, Writing, lay_out, save_runs
 
 pytestmark = needs_strace
 
@@ -152,7 +153,7 @@ def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["run", "sweep"])
+@pytest.mark.parametrize("name", ["run"])
 def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path) -> None:
     """Between two renames there may be nothing; the earlier folder is under its hidden name then."""
     played = play(COMMANDS[name], runs, tmp_path, "renameat2:error=EINVAL")
@@ -188,7 +189,7 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", ["run", "run-captures-inside", "sweep", "compare"] if ALL else ["run-captures-inside", "sweep"]
+    "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
 def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp_path: Path) -> None:
     """It ends with a whole result and nothing hidden; what it cannot know to be its own is visible."""
@@ -213,3 +214,29 @@ def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp
         assert leftovers(folder) == []
         shutil.rmtree(folder)
     assert len(chosen) >= 10
+
+
+@pytest.mark.slow
+def test_a_sweep_goes_on_after_any_loss(runs: Path, tmp_path: Path) -> None:
+    """Whatever a loss leaves of its folder, the same sweep continues it and ends with the same bytes."""
+    played = play(GROWING, runs, tmp_path, twice=False)
+    losses = lose_power(played, played.recorded.changes).whole
+    different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
+    chosen = different if ALL else random.Random(3).sample(different, min(SAMPLE, len(different)))
+    assert len(chosen) >= 5
+    for number, left in enumerate(chosen):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for path, content in sorted(left.items()):
+            if content is None:
+                (folder / path).mkdir()
+            else:
+                (folder / path).write_bytes(content)
+        scenario = library.Scenario.load(folder / "overload.yaml")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeftoverWarning)
+            rates = {"links.1.rate": "1Mb/s,2Mb/s", "duration": "2s"}
+            library.sweep(scenario, rates, seed=2, output=folder / "out")
+        assert tree(folder / "out") == played.new["out"]
+        assert leftovers(folder) == []
+        shutil.rmtree(folder)

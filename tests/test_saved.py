@@ -190,13 +190,14 @@ def test_a_manifest_names_nothing_outside_its_folder(tmp_path: Path) -> None:
     assert (tmp_path / "secret").read_text() == "mine"
 
 
-@pytest.mark.parametrize("name", ["sweep.json", "points/002/summary.json", "points/001/manifest.json"])
+@pytest.mark.parametrize("name", ["sweep.json", "scenario.json", "classes/", "points/"])
 def test_a_sweep(tmp_path: Path, name: str) -> None:
     scenario = library.Scenario.load(ROOT / "examples" / "first-steps.perhop.yaml", {"duration": "2s"})
     library.sweep(scenario, {"seed": [1, 2]}).save(tmp_path / "sweep")
     library.Sweep.load(tmp_path / "sweep")
     file = tmp_path / "sweep" / name
-    file.write_bytes(file.read_bytes().replace(b"1", b"2", 1))
+    file = next(file.iterdir()) if file.is_dir() else file
+    file.write_bytes(file.read_bytes()[:-9] + b"damaged, \n")
     for read in (library.Sweep.load, lambda folder: page([folder])):
         with pytest.raises(UnreadableFileError, match=name):
             read(tmp_path / "sweep")

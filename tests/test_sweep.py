@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,11 +10,12 @@ import pytest
 
 import perhop
 from conftest import Command, files_in
-from perhop.command.sweep import split
+from perhop._core import confidence_95
 from perhop.errors import InvalidInputError
 from perhop.plot import Line, Points
 from perhop.report import page
-from perhop.sweeping import sweep
+from perhop.sampling import split
+from perhop.sweeping import Sweep, sweep
 
 RATE = "links.1.rate"
 
@@ -32,38 +32,40 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> perhop.Sweep:
 
 def test_every_combination_is_run_as_if_alone(swept: perhop.Sweep, scenario: Path) -> None:
     assert swept.parameters == (RATE, "traffic.steady.source.cbr.rate")
-    assert [tuple(point.values.values()) for point in swept.points] == [
-        ("4Mb/s", "800kb/s"),
-        ("4Mb/s", "400kb/s"),
-        ("1Mb/s", "800kb/s"),
-        ("1Mb/s", "400kb/s"),
+    assert swept.points.select(swept.parameters).rows() == [
+        (4e6, 8e5),
+        (4e6, 4e5),
+        (1e6, 8e5),
+        (1e6, 4e5),
     ]
-    changes = {**swept.points[2].values, "duration": "3s"}
-    alone = perhop.run(scenario, set=changes, replications=3)
-    assert swept.points[2].results.classes.equals(alone.classes)
+    changes = {RATE: "1Mb/s", "traffic.steady.source.cbr.rate": "800kb/s", "duration": "3s"}
+    alone = perhop.run(scenario, set=changes, replications=3).classes
+    of_sweep = swept.classes.filter(pl.col("point") == 2).drop("point", *swept.parameters)
+    assert of_sweep.equals(alone.with_columns(pl.col("class").cast(pl.String)))
+    assert swept.scenario_of(2).run().classes.equals(alone)
 
 
 def test_the_table_is_tidy(swept: perhop.Sweep) -> None:
     table = swept.table()
-    assert table.columns[:5] == [*swept.parameters, "class", "metric", "unit"]
+    assert table.columns[:6] == ["point", *swept.parameters, "class", "metric", "unit"]
     row = table.row(
-        by_predicate=(pl.col(RATE) == "1Mb/s")
-        & (pl.col("traffic.steady.source.cbr.rate") == "400kb/s")
+        by_predicate=(pl.col(RATE) == 1e6)
+        & (pl.col("traffic.steady.source.cbr.rate") == 4e5)
         & (pl.col("class") == "steady")
         & (pl.col("metric") == "throughput_bps"),
         named=True,
     )
-    samples = swept.points[3].results.classes.filter(pl.col("class") == "steady")["throughput_bps"]
-    assert row["mean"] == pytest.approx(samples.mean())
-    assert row["low"] <= row["mean"] <= row["high"]
+    samples = swept.classes.filter((pl.col("point") == 3) & (pl.col("class") == "steady"))["throughput_bps"]
+    mean, low, high = confidence_95(samples.to_list()) or (0.0, 0.0, 0.0)
+    assert (row["mean"], row["low"], row["high"]) == pytest.approx((mean, low, high))
     assert (row["unit"], row["replications"]) == ("b/s", 3)
 
 
 def test_shares_with_bands_against_each_parameter(swept: perhop.Sweep) -> None:
     charts = swept.share()
     assert [chart.title.rpartition(", ")[2] for chart in charts] == [
-        "traffic.steady.source.cbr.rate = 800kb/s",
-        "traffic.steady.source.cbr.rate = 400kb/s",
+        "traffic.steady.source.cbr.rate = 800 kb/s",
+        "traffic.steady.source.cbr.rate = 400 kb/s",
     ]
     steady, random = charts[0].marks
     assert isinstance(steady, Line)
@@ -90,8 +92,9 @@ def test_names_stand_side_by_side(scenario: Path, tmp_path: Path) -> None:
 
 
 def test_a_seed_can_be_swept(scenario: Path) -> None:
-    one, other = perhop.sweep(scenario, {"seed": [1, 2], "duration": "2s"}).points
-    assert not one.results.classes.equals(other.results.classes)
+    found = perhop.sweep(scenario, {"seed": [1, 2], "duration": "2s"}).classes
+    one, other = (found.filter(pl.col("seed") == seed)["throughput_bps"].to_list() for seed in (1, 2))
+    assert one != other
 
 
 def test_what_is_saved_is_read_again(swept: perhop.Sweep, tmp_path: Path) -> None:
@@ -103,7 +106,6 @@ def test_what_is_saved_is_read_again(swept: perhop.Sweep, tmp_path: Path) -> Non
     assert [chart.to_json() for chart in again.share()] == [chart.to_json() for chart in swept.share()]
     text = page([tmp_path / "one"])
     for expected in (
-        f"{RATE} = 4Mb/s, traffic",
         "4 points",
         'data-kind="share"',
         "Share of throughput against",
@@ -125,21 +127,19 @@ def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     )
     ended = perhop(*arguments, "-o", "out", "--plot", "share.svg", "--plot", "share.html")
     assert ended.code == 0, ended.err
-    for expected in ("2 points, 2 replications", "1Mb/s", "share of throughput", "steady"):
+    for expected in ("2 points, 2 replications", "1Mb/s", "share of", "steady"):
         assert expected in ended.out, expected
     assert "Share of throughput against" in (tmp_path / "share.svg").read_text()
     assert "<!doctype html>" in (tmp_path / "share.html").read_text()
     document = perhop(*arguments, "--json").json()
     assert [point["set"] for point in document["points"]] == [{RATE: "1Mb/s"}, {RATE: "2Mb/s"}]
-    saved = json.loads((tmp_path / "out" / "sweep.json").read_text())
-    assert [point["classes"] for point in saved["points"]] == [
-        point["classes"] for point in document["points"]
-    ]
+    assert document["points"] == Sweep.load(tmp_path / "out").to_json()["points"]
     plotted = perhop("plot", "share", "out", "-o", "again.svg")
     assert plotted.code == 0, plotted.err
     assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "share.svg").read_bytes()
-    runs = [tmp_path / "out" / point["folder"] for point in saved["points"]]
-    plotted = perhop("plot", "share", *runs, "--against", RATE, "-o", "runs.svg")
+    for point in (0, 1):
+        assert perhop("run", "--from", f"out:{point}", "-q", "-o", f"run-{point}").code == 0
+    plotted = perhop("plot", "share", "run-0", "run-1", "--against", RATE, "-o", "runs.svg")
     assert plotted.code == 0, plotted.err
 
 
@@ -204,3 +204,28 @@ def test_commas_within_a_value() -> None:
         "fifo",
     ]
     assert split("'a,b',[1,2]") == ["'a,b'", "[1,2]"]
+
+
+def test_the_command_draws_what_is_asked_for(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    offered = "traffic.steady.source.cbr.rate"
+    line = ["sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s,4Mb/s", "--set", f"{offered}=400kb/s,800kb/s"]
+    line += ["--duration", "2s", "-q", "-o", "out"]
+    asked = ["delay_p99", "heat-map:loss=heat.svg", "parallel:share=parallel.html"]
+    asked += ["pareto:steady.delay_p99,random.throughput=front.png"]
+    ended = perhop(*line, *(word for one in asked for word in ("--plot", one)), "--series", offered)
+    assert ended.code == 0, ended.err
+    for name in ("delay_p99.svg", "heat.svg", "parallel.html", "front.png"):
+        # One file for each class where there are several charts.
+        assert (tmp_path / name).stat().st_size > 1000, name
+    plotted = perhop("plot", "delay_p99", "out", "--series", offered, "-o", "again.svg")
+    assert plotted.code == 0, plotted.err
+    assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "delay_p99.svg").read_bytes()
+    for wrong, said in [
+        (["--plot", "delay_p98"], "there is no metric"),
+        (["--plot", "pie:loss"], "there is no plot `pie`"),
+        (["--plot", "pareto:loss"], "takes two metrics"),
+        (["--plot", "loss", "--series", "duration"], "has fewer than two values"),
+    ]:
+        refused = perhop(*line[:-2], *wrong)
+        assert refused.code == 2, wrong
+        assert said in refused.err

@@ -14,6 +14,7 @@ from conftest import ROOT, SCENARIO, Command
 from perhop import disk, manifest
 from perhop.frames import as_parquet
 from perhop.repeating import verify
+from perhop.sweeping.parts import name_of
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,8 @@ def resealed(folder: Path) -> None:
     """Give a changed folder checksums that fit, as a program with other results would."""
     found = manifest.parse(folder / "manifest.json", (folder / "manifest.json").read_bytes())
     (folder / "manifest.json").unlink()
-    about = {key: found[key] for key in ("scenario_sha256", "seed", "replications", "tables")}
-    manifest.seal(folder, "run", about)
+    of_kind = {"run": ("scenario_sha256", "seed", "replications", "tables"), "sweep": ("seed", "complete")}
+    manifest.seal(folder, found["kind"], {key: found[key] for key in of_kind[found["kind"]]})
 
 
 def test_the_same_again(perhop: Command, out: Path) -> None:
@@ -115,11 +116,16 @@ def test_every_point_of_a_sweep(perhop: Command, scenario: Path, tmp_path: Path)
     assert perhop(*line).code == 0
     ended = perhop("verify", "sweep")
     assert ended.code == 0, ended.err
-    assert [line.split(":")[0] for line in ended.out.splitlines()] == [
-        "sweep",
-        "sweep/points/001",
-        "sweep/points/002",
-    ]
+    assert "sweep: identical when repeated" in ended.out
+    table = next((tmp_path / "sweep" / "classes").iterdir())
+    changed = pl.read_parquet(table).with_columns(pl.col("delivered_packets") + 1)
+    content = as_parquet(changed)
+    table.unlink()
+    (table.parent / name_of(0, content)).write_bytes(content)
+    resealed(tmp_path / "sweep")
+    ended = perhop("verify", "sweep")
+    assert ended.code == 4
+    assert "classes: 4 of " in ended.out
 
 
 def test_captures_are_checked_and_not_repeated(perhop: Command, scenario: Path, tmp_path: Path) -> None:

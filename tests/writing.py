@@ -37,9 +37,6 @@ COMMANDS = {
         "run overload.yaml --duration 1s --set measure.warmup=0s -q --seed {seed} -o out --pcap out/captures",
         ("out",),
     ),
-    "sweep": Writing(
-        "sweep overload.yaml --duration 2s -q --seed {seed} --set links.1.rate=1Mb/s,2Mb/s -o out", ("out",)
-    ),
     "study": Writing(
         "study run car-wfq-tcp --only scenario-1 --replications 1 --no-sensitivity -q --seed {seed} -o out",
         ("out/car-wfq-tcp",),
@@ -56,6 +53,11 @@ COMMANDS = {
     "export-flent": Writing("export flent run-{seed} -o flows.flent.gz", ("flows.flent.gz",), _RUNS),
     "draw": Writing("draw overload-{seed}.yaml -o network.svg", ("network.svg",)),
 }
+
+#: A command whose folder grows: whatever disturbs it, the same command goes on and ends with the same folder.
+GROWING = Writing(
+    "sweep overload.yaml --duration 2s -q --seed {seed} --set links.1.rate=1Mb/s,2Mb/s -o out", ("out",)
+)
 
 
 def save_runs(base: Path) -> None:

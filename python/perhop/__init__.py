@@ -10,14 +10,14 @@ cycle (`tests/test_imports.py`):
 
 1. `errors`, `_core` (the extension module, in Rust), `palette`, `interrupts`, `disk`
 2. `quantity`, `loading`, `shape`, `layout`, `locking`, `manifest`, `saved`, `targets`, `saving`, `frames`,
-   `tables`, `schema_types`, `document`, `ports`
+   `tables`, `schema_types`, `document`, `ports`, `metrics`
 3. `configuration`, `rules`, `suppression`, `checking`, `results`, `capturing`, `design`
 4. `running`, `bounds`, `draw`, `page`, `compare`, `interchange`
-5. `batch`, `repeating`, `inference`, `live`
+5. `batch`, `engines`, `sampling`, `inference`, `live`
 6. `scenario`
 7. `study`
 8. `plot`, `sweeping`
-9. `report`
+9. `report`, `repeating`
 10. `command`, and this module, which exports the public names
 
 Imports are at the top of a module. An import inside a function carries a comment `# lazy: reason`. The

@@ -44,18 +44,23 @@ def described(kind: Kind, about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seal(folder: Path, kind: Kind, about: Mapping[str, Any]) -> None:
-    """Write the manifest of a folder with everything that is in it now.
+    """Write the manifest of a folder with everything that is in it now."""
+    disk.write(folder / MANIFEST, sealed(folder, kind, about))
+
+
+def sealed(folder: Path, kind: Kind, about: Mapping[str, Any]) -> str:
+    """Return the manifest of a folder with everything that is in it now, but an earlier manifest.
 
     It holds neither date nor machine, so that equal results give equal bytes.
     """
     files = {}
-    for name in sorted(_names(folder)):
+    for name in sorted({*_names(folder)} - {MANIFEST}):
         content = (folder / name).read_bytes()
         files[name] = {"bytes": len(content), "sha256": digest(content)}
     manifest = described(kind, about) | {"files": files}
     # The manifest's own checksum is that of its text without this key.
     manifest["sha256"] = digest(json_text(manifest).encode())
-    disk.write(folder / MANIFEST, json_text(manifest))
+    return json_text(manifest)
 
 
 def _names(folder: Path) -> Iterator[str]:

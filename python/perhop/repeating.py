@@ -12,12 +12,14 @@ import polars as pl
 
 from perhop import _core
 from perhop.document import Document
+from perhop.engines import Embedded
 from perhop.errors import InvalidInputError, ScenarioError
 from perhop.frames import read_parquet
 from perhop.quantity import counted
 from perhop.results import Results
 from perhop.running import Progress, simulate
 from perhop.saved import Saved
+from perhop.sweeping import Sweep, simulated
 
 _JSON = {"summary.json": "summary", "scenario.json": "scenario"}
 # What a path has whose value is not there: unlike `None`, which JSON has.
@@ -98,9 +100,9 @@ def verify(
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Verified:
-    """Check every file of saved results, then repeat the simulated runs in them.
+    """Check every file of saved results, then repeat the simulated runs in them, of a sweep every point.
 
-    Live runs, captures, and what a sweep or a study makes of its runs are checked by their checksums alone.
+    Live runs, captures, and what a study makes of its runs are checked by their checksums alone.
     Relative paths of traces start from `base`, by default the folder of each run.
 
     Raises:
@@ -109,6 +111,8 @@ def verify(
 
     """
     saved = Saved.open(folder)
+    if repeat and saved.kind == "sweep":
+        return Verified(saved, (_repeated_sweep(Path(folder), base, threads, progress),))
     runs = list(_runs(saved)) if repeat else []
     done: dict[bytes, Repeated] = {}
     found = []
@@ -129,6 +133,25 @@ def _runs(saved: Saved) -> Iterator[tuple[str, Saved]]:
         inside = saved.within(name)
         if inside.kind == "run":
             yield name, inside
+
+
+def _repeated_sweep(
+    folder: Path,
+    base: str | PathLike[str] | None,
+    threads: int | None,
+    progress: Callable[[Progress], None] | None,
+) -> Repeated:
+    """Simulate the points of a sweep that have ended, and compare every table."""
+    before = Sweep.load(folder)
+    plan = before.plan if base is None else before.plan.at(Path(base))
+    now = simulated(plan, Embedded(threads), progress, before.points["point"].to_list())
+    differences: list[Difference] = []
+    for (name, old), new in zip(before.encoded().items(), now.encoded().values(), strict=True):
+        if old != new:
+            tables = (read_parquet(Path(name), content, {}) for content in (old, new))
+            differences += _of_table(name, *tables)
+    version = Saved.open(folder).manifest["perhop"]
+    return Repeated("", version, before.seed, before.replications, tuple(differences))
 
 
 def _repeated(

@@ -20,6 +20,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 from perhop import disk, manifest
@@ -65,12 +66,12 @@ def check_target(target: Path, *, force: bool = False) -> None:
 
 
 @contextmanager
-def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
+def whole_folder(target: Path, *, force: bool = False, aside: bool = False) -> Iterator[Path]:
     """Give a hidden folder next to `target` to write into; at the end it replaces `target`.
 
     The block ends with a manifest (`manifest.seal`). If writing is interrupted or fails, `target` stays as it
     was. What is in `target` must be an earlier result and nothing else; with `force`, anything else is moved
-    aside to `target.old-1` and so on. A symbolic link is followed.
+    aside to `target.old-1` and so on, and with `aside` an earlier result, too. A symbolic link is followed.
 
     Raises:
         InvalidInputError: the folder cannot be used, or another process is writing it.
@@ -82,6 +83,8 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
         _clear_remains(place.folder)
         # Again, since another writer may have been here before the lock was taken.
         place = place_of(target, force=force)
+        if aside and place.is_there and any(place.folder.iterdir()):
+            place = replace(place, aside=True)
         new = _hidden(place.folder, _NEW)
         try:
             with _named(new, target):

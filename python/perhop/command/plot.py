@@ -8,6 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop import plot as plots
+from perhop.command.sweep_plots import wish_of
 from perhop.command.terminal import say_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.plot.studies import STUDY_KINDS, study_charts
@@ -24,6 +25,10 @@ def plot(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     against: str | None = None,
+    series: str | None = None,
+    class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
+    log_x: Annotated[bool, Parameter(negative=())] = False,
+    log_y: Annotated[bool, Parameter(negative=())] = False,
 ) -> Exit:
     """Plot results that `perhop run -o` wrote.
 
@@ -31,23 +36,35 @@ def plot(
     ----------
     kind
         For a run: throughput, throughput-stacked, queue, drop-curve, delay, ipdv, delay-cdf, delay-histogram,
-        cwnd. For a sweep or several runs: share. For a study: published (and measured figures), curve.
+        cwnd. For several runs: share. For a sweep: any metric as delay_p99 or share, heat-map:METRIC,
+        parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study: published (and measured figures),
+        curve.
     folders
         A folder of results; for share a folder of a sweep, or several runs that differ in a parameter.
     output
         File to write, .svg, .png, .pdf, or .html for an interactive plot; by default KIND.svg, or KIND.html
         if matplotlib is not installed.
     against
-        For share: the path of the parameter on the x axis, as for `perhop run --set`; by default the first
-        of a sweep.
+        For share and sweeps: the path of the parameter on the x axis, as for `perhop run --set`; by default
+        the first of a sweep.
+    series
+        For sweeps: the parameter whose values have a color each, in one chart in place of one for each value.
+    class_
+        For sweeps: a class to plot; may be given several times; by default all.
+    log_x
+        For sweeps: plot against a logarithmic axis.
+    log_y
+        For sweeps: plot the metric on a logarithmic axis.
 
     """
+    if len(folders) == 1 and kind not in STUDY_KINDS and kind_of(folders[0]) == "sweep":
+        wish = wish_of(kind, output, against, series, class_, log=(log_x, log_y))
+        check_file(wish.file)
+        return _written(write(wish.charts(Sweep.load(folders[0])), wish.file))
     file = output or Path(kind + usual_suffix())
     check_file(file)
     if kind in STUDY_KINDS:
         return _written(write([one for folder in folders for one in study_charts(folder, kind)], file))
-    if kind == "share" and len(folders) == 1 and kind_of(folders[0]) == "sweep":
-        return _written(write(Sweep.load(folders[0]).share(against=against), file))
     results = [Results.load(folder) for folder in folders]
     if kind == "share":
         if against is None:

@@ -50,9 +50,10 @@ _Callbacks = tuple[Callable[[Progress], None] | None, Callable[[Snapshot], None]
 
 
 def run(
-    scenario: Path,
+    scenario: Path | None = None,
     /,
     *,
+    from_: Annotated[str | None, Parameter(name="--from")] = None,
     set_: Overrides = None,
     seed: Seed = None,
     replications: Replications = None,
@@ -86,6 +87,9 @@ def run(
     scenario
         The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
         - is standard input.
+    from_
+        In place of a scenario: a point of a sweep, as in --from results/sweep:17, with the point's seed and
+        replications.
     set_
         Replace a value of the scenario, as path=value; may be given several times.
     seed
@@ -161,10 +165,11 @@ def run(
         "policy": policy,
         "traffic": traffic,
     }
-    loaded = Scenario.load(scenario, changes(set_, duration), **of_router)
+    loaded = _loaded(scenario, from_, changes(set_, duration), of_router)
     judging.check(loaded)
     _check_samples(loaded, wanted)
-    show_inferred(loaded, scenario, of_router)
+    if scenario is not None:
+        show_inferred(loaded, scenario, of_router)
     show_warnings(loaded.warnings)
     with _shown(loaded, watch=watch, quiet=quiet) as (progress, see):
         options: _Options = {
@@ -196,6 +201,22 @@ def run(
     # Last, so that an error in a plot does not lose the results.
     plots.write_rest(quiet=quiet)
     return judgement.code
+
+
+def _loaded(
+    scenario: Path | None, point: str | None, changed: dict[str, str], of_router: RouterOptions
+) -> Scenario:
+    """Return the scenario of a file, or of a point of a sweep."""
+    if (scenario is None) == (point is None):
+        raise InvalidInputError("give a scenario, or --from SWEEP:POINT", "as in perhop run --from sweep:17")
+    if scenario is not None:
+        return Scenario.load(scenario, changed, **of_router)
+    folder, colon, number = str(point).rpartition(":")
+    if not (colon and folder and number.isdecimal()):
+        raise InvalidInputError(f"--from: `{point}` is no point of a sweep", "as in --from results/sweep:17")
+    from perhop.sweeping import Sweep  # lazy: polars
+
+    return Sweep.load(folder).scenario_of(int(number)).changed(changed)
 
 
 @contextmanager

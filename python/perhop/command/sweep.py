@@ -7,18 +7,25 @@ from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from perhop.command.options import Force, Json, Output, Overrides, Quiet, Replications, Seed, Threads, changes
 from perhop.command.plotting import Plots
-from perhop.command.sweep_table import show_sweep
-from perhop.command.terminal import print_json, progress_bar, say_written, show_inferred, show_warnings
-from perhop.errors import Exit, InvalidInputError
-from perhop.plot.writing import check_file
-from perhop.saving import check_target
+from perhop.command.sweep_plots import Wish, check_parameters, wishes
+from perhop.command.sweep_progress import watching
+from perhop.command.sweep_table import show_failures, show_sweep
+from perhop.command.terminal import print_json, say, say_written, show_inferred, show_warnings
+from perhop.engines import Name, named
+from perhop.errors import Exit
+from perhop.plot.chart import Chart
+from perhop.quantity import counted
+from perhop.sampling import Method
 from perhop.scenario import Scenario
-from perhop.sweeping import sweep as simulate
+from perhop.sweeping import Sweep, Until, design_of, plan_of, simulated, stored
+from perhop.sweeping.growing import check_folder
 
-_OPENING, _CLOSING = "([{", ")]}"
+# A larger sweep is not read again to be shown: it may be larger than the memory.
+_READ = 20_000
 
 
 def sweep(
@@ -26,18 +33,35 @@ def sweep(
     /,
     *,
     set_: Overrides = None,
+    zip_: Annotated[bool, Parameter(name="--zip", negative=())] = False,
+    sample: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
+    method: Method = "sobol",
     seed: Seed = None,
     replications: Replications = None,
+    until: str | None = None,
+    at_most: Annotated[int, Parameter(validator=Number(gte=2, lt=2**32))] = 100,
+    independent: Annotated[bool, Parameter(negative=())] = False,
     duration: str | None = None,
+    table: Annotated[list[str] | None, Parameter(negative=())] = None,
     output: Output = None,
     force: Force = False,
-    plot: Annotated[list[Path] | None, Parameter(negative=())] = None,
+    plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     against: str | None = None,
+    series: str | None = None,
+    class_: Annotated[list[str] | None, Parameter(name="--class", negative=())] = None,
+    log_x: Annotated[bool, Parameter(negative=())] = False,
+    log_y: Annotated[bool, Parameter(negative=())] = False,
+    watch: Annotated[bool, Parameter(negative=())] = False,
     json: Json = False,
     quiet: Quiet = False,
     threads: Threads = None,
+    engine: Name = "embedded",
+    scheduler: str | None = None,
 ) -> Exit:
-    """Simulate a scenario for every combination of the values of some parameters.
+    """Simulate a scenario at many points: every combination of the values of some parameters, or a sample.
+
+    With -o, results are kept as they come, and an interrupted sweep goes on where it was by the same command.
+    A point that fails is reported, and the others are simulated.
 
     Parameters
     ----------
@@ -45,76 +69,133 @@ def sweep(
         The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
         - is standard input.
     set_
-        The values of a parameter, as path=value,value,...; may be given several times. A single value is set
-        at every point.
+        The values of a parameter, as path=value,value,... or path=start:stop:step or path=log(start,stop,n);
+        may be given several times. A single value is set at every point.
+    zip_
+        Take the first values of all parameters together, then the second ones, in place of every combination.
+    sample
+        Draw so many points: each --set is then path=start:stop, path=log(start,stop) or a list of names.
+    method
+        How points are drawn: sobol, whose first points remain when there are more, or latin-hypercube.
     seed
         Seed for all random streams at every point; by default the scenario's own.
     replications
-        Number of runs of each point with other random draws; two or more give confidence bands.
+        Number of runs of each point with other random draws; two or more give confidence bands. With --until
+        at least so many.
+    until
+        Add replications to each point until a 95 % interval is narrow enough, as in 'voice.delay_p99 within
+        1ms' or 'bulk.throughput within 5%'.
+    at_most
+        With --until: the most replications of a point.
+    independent
+        Give each point random numbers of its own. By default all points have the same ones, which makes
+        differences between points sharper.
     duration
         Simulated time of each point with its unit, as in 60s.
+    table
+        A table of results to keep of every point beside classes, as queues or tcp; may be given several
+        times.
     output
-        Folder for sweep.json, sweep.csv and the results of every point; it appears complete or not at all.
+        Folder for sweep.json, scenario.json and the tables as Parquet, in which the results grow.
     force
-        Where the output folder holds anything but an earlier result, move it aside as DIR.old-1, DIR.old-2
-        and so on, in place of refusing.
+        Where the output folder holds anything but this sweep, move it aside as DIR.old-1, DIR.old-2 and so
+        on, in place of refusing.
     plot
-        File for a plot of each class's share, .svg, .png, .pdf or .html; may be given several times.
+        What to plot: METRIC or METRIC=FILE, as in delay_p99=delay.svg; heat-map:METRIC, parallel:METRIC, or
+        pareto:CLASS.METRIC,CLASS.METRIC. A FILE alone (.svg, .png, .pdf or .html) is for share, each class's
+        part of the throughput. May be given several times.
     against
-        The parameter on the x axis of the plot; by default the first with several values.
+        The parameter on the x axis of the plots; by default the first with several values.
+    series
+        The parameter whose values have a color each, in one chart in place of one for each value.
+    class_
+        A class to plot; may be given several times; by default all.
+    log_x
+        Plot against a logarithmic axis.
+    log_y
+        Plot the metric on a logarithmic axis.
+    watch
+        Show the chart of the first --plot in the terminal while it fills.
     json
         Print values and results of all points as one JSON document.
     quiet
         Show neither progress nor table.
     threads
         Number of simulations that run at the same time; the results do not depend on it.
+    engine
+        Where it runs: embedded, on the threads of this process, or dask, on the workers of a Dask cluster.
+    scheduler
+        With --engine dask: the address of the cluster's scheduler, as tcp://10.0.0.1:8786; without, a cluster
+        on this machine is started and ended.
 
     """
-    values = {path: split(value) for path, value in changes(set_, duration).items()}
-    for file in plot or []:
-        check_file(file, made=output)
-    if against is not None and len(values.get(against, [])) < 2:
-        raise InvalidInputError(
-            f"--against: `{against}` has fewer than two values", f"give --set {against}=value,value"
-        )
-    if output is not None:
-        check_target(output, force=force)
+    chosen = wishes(plot, against, series, class_, log=(log_x, log_y), made=output)
+    where = named(engine, threads=threads, scheduler=scheduler)
     # Read once: it may be standard input.
     loaded = Scenario.load(scenario)
+    rule = None if until is None else Until.parse(until, at_most)
+    design = design_of(changes(set_, duration), together=zip_, sample=sample, method=method, seed=seed or 0)
+    check_parameters(design, against, series)
+    for one in chosen:
+        one.check(design)
+    plan = plan_of(
+        loaded,
+        design,
+        seed=seed,
+        replications=replications,
+        until=rule,
+        independent=independent,
+        tables=table or (),
+    )
+    if output is not None:
+        check_folder(output, plan, force=force)
     show_inferred(loaded, scenario)
     show_warnings(loaded.warnings)
-    with progress_bar(loaded["name"], quiet=quiet) as watch:
-        found = simulate(
-            loaded, values, seed=seed, replications=replications, threads=threads, progress=watch
-        )
-    plots = Plots(output, [(file, partial(found.share, against=against)) for file in plot or []])
-    if output is not None:
-        found.save(output, force=force, also=plots.write_into)
-        if not quiet:
-            say_written(output)
+    held = _Held(output)
+    plots = Plots(output, [(one.file, partial(held.charts, one)) for one in chosen])
+    with watching(plan, chosen[0] if watch and chosen else None, quiet=quiet) as progress:
+        if output is None:
+            held.sweep = simulated(plan, where, progress)
+        else:
+            ran = stored(plan, where, output, force=force, progress=progress, also=plots.write_into)
+    if output is not None and not quiet:
+        if before := len(plan.design) - ran:
+            say(f"{counted(before, 'point was', 'points were')} there already")
+        say_written(output)
+    if output is not None and len(design) > _READ and not json:
+        say(f"{len(design):,} points are not shown: read them from {output} or plot them")
+        code = Exit.OK
+    else:
+        code = _shown(held.read(), output, json=json, quiet=quiet)
+    # Last, so that an error in a plot does not lose the results.
+    plots.write_rest(quiet=quiet)
+    return code
+
+
+class _Held:
+    """The results of a sweep, in memory, or in a folder and read when they are first needed."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+        self.sweep: Sweep | None = None
+
+    def read(self) -> Sweep:
+        """Return the sweep."""
+        if self.sweep is None and self._folder is not None:
+            self.sweep = Sweep.load(self._folder)
+        assert self.sweep is not None, "a sweep without a folder is in memory"
+        return self.sweep
+
+    def charts(self, wish: Wish) -> list[Chart]:
+        """Return the charts of a plot."""
+        return wish.charts(self.read())
+
+
+def _shown(found: Sweep, output: Path | None, *, json: bool, quiet: bool) -> Exit:
+    """Show what a sweep gave, and report what failed."""
+    show_failures(found.failures, output)
     if json:
         print_json(found.to_json())
     elif not quiet:
         show_sweep(found)
-    plots.write_rest(quiet=quiet)
-    return Exit.OK
-
-
-def split(text: str) -> list[str]:
-    """Split values at commas; a comma within brackets or quotes is part of its value."""
-    values, depth, quote = [""], 0, ""
-    for letter in text:
-        if letter == "," and not depth and not quote:
-            values.append("")
-            continue
-        values[-1] += letter
-        if quote:
-            quote = "" if letter == quote else quote
-        elif letter in "'\"":
-            quote = letter
-        else:
-            depth += (letter in _OPENING) - (letter in _CLOSING)
-    values = [value.strip() for value in values]
-    if not all(values):
-        raise InvalidInputError(f"`{text}` contains an empty value", "separate values by single commas")
-    return values
+    return Exit.FAILED if found.failures.height == found.points.height else Exit.OK

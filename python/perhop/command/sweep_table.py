@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
+import polars as pl
+
 from perhop.command.columns import Column, show
+from perhop.command.terminal import say
 from perhop.quantity import WIDE, told_apart
-from perhop.sweeping import Sweep, sweep_table
+from perhop.sweeping import Sweep
+
+# Points and reasons of failures that are shown; the folder has all of them.
+_MOST = 100
+_REASONS = 5
 
 
 def show_sweep(sweep: Sweep) -> None:
-    """Print the results of each class at each point, one row each."""
-    table = sweep_table(sweep)
+    """Print the results of each class at each point, one row each, and what failed."""
+    table = sweep.class_table(_MOST)
     columns = [
         # The unit below the name keeps the table narrow.
         Column(head.name.replace(" (", "\n("), [cell.text for cell in cells], head.numeric)
@@ -17,7 +27,24 @@ def show_sweep(sweep: Sweep) -> None:
     ]
     keys = len(sweep.parameters) + 1
     columns[: keys - 1] = [_parameter(column) for column in columns[: keys - 1]]
-    show(table.caption, columns[:keys], columns[keys:])
+    if table.rows:
+        show(table.caption, columns[:keys], columns[keys:])
+    if (more := sweep.points.height - _MOST) > 0:
+        say(f"and {more:,} more points: -o keeps them, --json prints them")
+
+
+def show_failures(failures: pl.DataFrame, folder: Path | None) -> None:
+    """Report points that failed on stderr: each reason once, with its first point and what repeats that."""
+    reasons: dict[str, list[int]] = {}
+    for point, error in failures.select("point", "error").iter_rows():
+        reasons.setdefault(error, []).append(point)
+    for error, points in list(reasons.items())[:_REASONS]:
+        others = f" and {len(points) - 1:,} more" if len(points) > 1 else ""
+        say(f"point {points[0]}{others} failed: {error}")
+        if folder is not None:
+            say(f"  to repeat it: perhop run --from {shlex.quote(f'{folder}:{points[0]}')}")
+    if (more := len(reasons) - _REASONS) > 0:
+        say(f"and {more:,} more reasons")
 
 
 def _parameter(column: Column) -> Column:

@@ -1,4 +1,4 @@
-"""A sweep in the report: the share of each class against its parameters, and every point."""
+"""A sweep in the report: what was swept, the share of each class against each parameter, and the results."""
 
 from __future__ import annotations
 
@@ -7,24 +7,16 @@ from pathlib import Path
 
 from perhop import draw
 from perhop.draw import Picture
+from perhop.manifest import json_text
 from perhop.plot.chart import Chart
-from perhop.report.run import Run
-from perhop.results import Results
-from perhop.sweeping import Sweep, sweep_table
+from perhop.sweeping import Sweep
 from perhop.tables import Table
 
-
-class Point(Run):
-    """One combination of values."""
-
-    def __init__(self, name: str, results: Results) -> None:
-        super().__init__(results)
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """Its values as text."""
-        return self._name
+# Points of which the page has a table; the folder has all.
+_MOST = 500
+# Parameters against which shares are plotted: with more of them there are too many combinations of the
+# others.
+_PLOTTED = 2
 
 
 class Swept:
@@ -34,7 +26,6 @@ class Swept:
 
     def __init__(self, folder: Path) -> None:
         self.sweep = Sweep.load(folder)
-        self.points = [Point(one.name, one.results) for one in self.sweep.points]
 
     @property
     def name(self) -> str:
@@ -46,19 +37,26 @@ class Swept:
     @property
     def description(self) -> str:
         """The scenario's description."""
-        return self.points[0].description
+        return str(self.sweep.plan.scenario.get("description") or "")
 
     @cached_property
     def network(self) -> Picture:
-        """The picture of the network at the first point."""
-        return draw.network(self.sweep.points[0].results.scenario)
+        """The picture of the network before anything is changed."""
+        return draw.network(self.sweep.plan.scenario)
+
+    @property
+    def source(self) -> str:
+        """The scenario that every point changes, as JSON."""
+        return json_text(dict(self.sweep.plan.scenario))
 
     @cached_property
     def charts(self) -> list[Chart]:
         """The share of each class against each parameter."""
+        if len(self.sweep.parameters) > _PLOTTED:
+            return []
         return [one for path in self.sweep.parameters for one in self.sweep.share(against=path)]
 
     @cached_property
     def table(self) -> Table:
         """The results of each class at each point."""
-        return sweep_table(self.sweep)
+        return self.sweep.class_table(_MOST)

@@ -1,0 +1,156 @@
+"""What `perhop sweep --plot` and `perhop plot` draw of a sweep: `delay_p99`, `heat-map:loss=heat.svg`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from perhop.errors import InvalidInputError
+from perhop.metrics import SHARE, Metric, resolve
+from perhop.plot.chart import Chart
+from perhop.plot.writing import check_file, usual_suffix
+from perhop.sampling import Design
+from perhop.sweeping import Sweep
+
+_KINDS = ("against", "heat-map", "parallel", "pareto")
+_SUFFIXES = (".svg", ".png", ".pdf", ".html")
+_EXAMPLE = (
+    "as in --plot delay_p99, --plot heat-map:loss=loss.svg, --plot pareto:voice.delay_p99,bulk.throughput"
+)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """A plot of a sweep."""
+
+    kind: str
+    metrics: tuple[Metric, ...]
+    file: Path
+    against: str | None = None
+    series: str | None = None
+    classes: tuple[str, ...] = ()
+    log_x: bool = False
+    log_y: bool = False
+
+    @property
+    def metric(self) -> Metric:
+        """The first metric."""
+        return self.metrics[0]
+
+    def check(self, design: Design) -> None:
+        """Refuse what the sweep cannot give, before it starts; raises `InvalidInputError`."""
+        if self.kind == "heat-map" and len(design.parameters) < 2:
+            raise InvalidInputError("a heat map needs two parameters with several values", _EXAMPLE)
+
+    def charts(self, sweep: Sweep) -> list[Chart]:
+        """Return its charts of a sweep."""
+        from perhop.plot import sweeps, tradeoffs  # lazy: numpy, which only plots need
+
+        if self.is_share:
+            return sweep.share(against=self.against)
+        frame, units = sweep.table([one.column for one in self.metrics]), sweep.units
+        note = sweep.caption()
+        if self.kind == "pareto":
+            first, second = (f"{one.class_name}.{one.column}" for one in self.metrics)
+            return [tradeoffs.pareto(frame, first, second, caption=note, units=units)]
+        of_metric = [one for one in [self.metric.class_name] if one]
+        names = list(self.classes) or of_metric or frame["class"].unique(maintain_order=True).to_list()
+        if self.kind == "parallel":
+            return [
+                sweeps.parallel(frame, self.metric.column, one, caption=note, units=units) for one in names
+            ]
+        x = sweep.against(self.against)
+        if self.kind == "heat-map":
+            y = self.series or next(one for one in sweep.parameters if one != x)
+            return [
+                sweeps.heat_map(frame, x, y, self.metric.column, one, caption=note, units=units)
+                for one in names
+            ]
+        return sweeps.against(
+            frame,
+            x,
+            self.metric.column,
+            series=self.series,
+            classes=names,
+            log_x=self.log_x,
+            log_y=self.log_y,
+            caption=note,
+            units=units,
+        )
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is the usual plot of shares."""
+        plain = not (self.series or self.classes or self.log_x or self.log_y)
+        return self.kind == "against" and self.metric.column == SHARE and plain
+
+
+def wishes(
+    texts: Sequence[str] | None,
+    against: str | None,
+    series: str | None,
+    classes: Sequence[str] | None,
+    *,
+    log: tuple[bool, bool],
+    made: Path | None,
+) -> list[Wish]:
+    """Return the plots that `--plot` asks for.
+
+    Raises:
+        InvalidInputError: there is no such kind or metric, or a file cannot be written.
+
+    """
+    found = []
+    for text in texts or []:
+        kind, metrics, file = _read(text)
+        check_file(file, made=made)
+        found.append(Wish(kind, metrics, file, against, series, tuple(classes or ()), *log))
+    return found
+
+
+def check_parameters(design: Design, against: str | None, series: str | None) -> None:
+    """Refuse parameters that are not swept, before the sweep; raises `InvalidInputError`."""
+    for option, path in (("--against", against), ("--series", series)):
+        if path is not None and path not in design.parameters:
+            raise InvalidInputError(
+                f"{option}: `{path}` has fewer than two values", f"swept: {', '.join(design.parameters)}"
+            )
+
+
+def wish_of(
+    what: str,
+    file: Path | None,
+    against: str | None,
+    series: str | None,
+    classes: Sequence[str] | None,
+    *,
+    log: tuple[bool, bool],
+) -> Wish:
+    """Return the plot of `perhop plot WHAT`; raises `InvalidInputError`."""
+    kind, metrics, usual = _read(what)
+    return Wish(kind, metrics, file or usual, against, series, tuple(classes or ()), *log)
+
+
+def _read(text: str) -> tuple[str, tuple[Metric, ...], Path]:
+    what, equals, name = text.partition("=")
+    if not equals and Path(text).suffix in _SUFFIXES:
+        what, name = "share", text
+    kind, colon, metrics = what.partition(":")
+    if not colon:
+        kind, metrics = "against", what
+    if kind not in _KINDS:
+        raise InvalidInputError(f"there is no plot `{kind}` of a sweep", _EXAMPLE)
+    try:
+        found = tuple(resolve(one) for one in metrics.split(","))
+    except InvalidInputError:
+        if not equals and Path(text).suffix:
+            # Meant as a file: say which suffixes there are, if that is what is wrong.
+            check_file(Path(text))
+        raise
+    if (kind == "pareto") != (len(found) == 2):
+        raise InvalidInputError(f"`{text}`: pareto takes two metrics, every other plot one", _EXAMPLE)
+    if kind == "pareto" and not all(one.class_name for one in found):
+        raise InvalidInputError(f"`{text}`: pareto takes metrics of classes", _EXAMPLE)
+    usual = metrics.replace(",", "-") if kind == "against" else f"{kind}-{metrics.replace(',', '-')}"
+    return kind, found, Path(name or usual + usual_suffix())

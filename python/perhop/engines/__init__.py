@@ -1,0 +1,41 @@
+"""Where many runs are simulated: on the threads of this machine, or on the workers of a cluster.
+
+An engine takes points from an iterator and gives back what has ended. What a point gives depends on the point
+alone, so that every engine, however many workers it has, gives the same results. Another engine is a module
+beside these and a line in `named`.
+"""
+
+from __future__ import annotations
+
+from typing import get_args
+
+from perhop.engines.embedded import Embedded
+from perhop.engines.work import Assignment, Engine, Finished, Name, Task
+from perhop.errors import InvalidInputError
+
+__all__ = ["Assignment", "Embedded", "Engine", "Finished", "Name", "Task", "named"]
+
+
+def named(name: str, *, threads: int | None = None, scheduler: str | None = None) -> Engine:
+    """Return an engine by its name.
+
+    Args:
+        name: `embedded`, the threads of this process, or `dask`.
+        threads: for `embedded` and for a local cluster: how many; by default one for each processor.
+        scheduler: for `dask`: the address of a scheduler, as `tcp://10.0.0.1:8786`; without, a cluster of
+            processes on this machine is started and ended.
+
+    Raises:
+        InvalidInputError: there is no such engine, it is not installed, or an option does not fit it.
+
+    """
+    if name == "dask":
+        from perhop.engines.dask import Dask  # lazy: a cluster's client, which few need
+
+        return Dask(scheduler, threads)
+    if name != "embedded":
+        names = ", ".join(get_args(Name))
+        raise InvalidInputError(f"there is no engine `{name}`", f"engines: {names}")
+    if scheduler is not None:
+        raise InvalidInputError("--scheduler is for the engine dask", "add --engine dask")
+    return Embedded(threads)

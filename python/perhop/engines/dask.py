@@ -1,0 +1,234 @@
+"""A Dask cluster: `dask.distributed` sends batches of points to workers and brings the results back.
+
+Dask starts and supervises the workers, moves work away from those that die, and knows Slurm, Kubernetes and
+SSH (dask-jobqueue, dask-kubernetes, `SSHCluster`). A batch takes about a second, so that what a batch costs
+(some milliseconds) vanishes beside it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from io import BytesIO
+from itertools import islice
+from typing import Any, TypeVar
+
+from perhop import _core
+from perhop.engines.embedded import Embedded
+from perhop.engines.work import Assignment, Finished, Task
+from perhop.errors import InvalidInputError, PerhopError
+from perhop.running import processors
+
+_Found = TypeVar("_Found")
+
+# Seconds that a batch should take, and batches that each thread of a worker has before it.
+_BATCH_S = 1.0
+_AHEAD = 3
+# How often finished batches are given back, in seconds.
+_EVERY_S = 0.25
+# How long a scheduler may take to answer, in seconds.
+_ANSWERS_WITHIN_S = 10.0
+
+
+class EngineLostError(PerhopError):
+    """The cluster is gone, or sends nothing that can be used."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a worker gives back for a batch; tables as Parquet."""
+
+    tables: dict[str, bytes]
+    ended: list[tuple[int, int]]
+    failed: list[tuple[int, str]]
+    simulated_s: float
+    packet_hops: int
+    elapsed_s: float
+
+
+def work(version: str, task: Task, points: list[Assignment]) -> Done:
+    """Simulate some points one after the other in a thread of a worker.
+
+    Raises:
+        EngineLostError: the worker has another version of perhop.
+
+    """
+    import polars as pl  # lazy: as Dask's own modules, only where there is a cluster
+
+    from perhop.frames import as_parquet  # lazy: polars
+
+    if version != _core.__version__:
+        raise EngineLostError(
+            f"a worker has perhop {_core.__version__}, and this is {version}",
+            "install the same version on every worker: others may give other numbers",
+        )
+    begin = time.monotonic()
+    found = list(Embedded(1).simulate(task, iter(points)))
+    names = {name for one in found for name in one.tables}
+    tables = {name: pl.concat([one.tables[name] for one in found if name in one.tables]) for name in names}
+    return Done(
+        {name: as_parquet(table) for name, table in tables.items()},
+        [one for part in found for one in part.ended],
+        [one for part in found for one in part.failed],
+        found[-1].simulated_s,
+        found[-1].packet_hops,
+        time.monotonic() - begin,
+    )
+
+
+class Dask:
+    """Points are simulated by the workers of a Dask cluster."""
+
+    def __init__(self, scheduler: str | None = None, threads: int | None = None) -> None:
+        """Take the address of a scheduler; without, a cluster of processes on this machine is started.
+
+        Raises:
+            InvalidInputError: Dask is not installed.
+
+        """
+        try:
+            import distributed  # lazy: 20 MB, which few need
+        except ModuleNotFoundError as error:
+            raise InvalidInputError(
+                "the engine dask needs the package distributed", "pip install 'perhop[dask]'"
+            ) from error
+        # It has no types.
+        self._library: Any = distributed
+        self._scheduler = scheduler
+        self._threads = threads or processors()
+
+    def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
+        """Generate what has ended, several times a second, until every point has.
+
+        Raises:
+            InvalidInputError: there is no scheduler at the address.
+            EngineLostError: the scheduler is gone.
+
+        """
+        with ExitStack() as stack:
+            client = self._client(stack)
+            yield from _Stream(self._library, client, task, points).finished()
+
+    def _client(self, stack: ExitStack) -> Any:  # noqa: ANN401 - distributed has no types
+        if self._scheduler is None:
+            cluster = stack.enter_context(
+                self._library.LocalCluster(
+                    n_workers=self._threads,
+                    threads_per_worker=1,
+                    # No page of its own: nothing listens but the cluster, on loopback.
+                    dashboard_address=None,
+                    host="127.0.0.1",
+                    silence_logs="CRITICAL",
+                )
+            )
+            return stack.enter_context(self._library.Client(cluster))
+        try:
+            return stack.enter_context(self._library.Client(self._scheduler, timeout=_ANSWERS_WITHIN_S))
+        except (OSError, ValueError) as error:
+            raise InvalidInputError(
+                f"no scheduler answers at `{self._scheduler}`",
+                "start one with `dask scheduler`, or leave --scheduler out for a local cluster",
+            ) from error
+
+
+class _Stream:
+    """Batches on their way to the workers and back."""
+
+    def __init__(
+        self,
+        library: Any,  # noqa: ANN401 - distributed has no types
+        client: Any,  # noqa: ANN401
+        task: Task,
+        points: Iterator[Assignment],
+    ) -> None:
+        self._library, self._client, self._points = library, client, points
+        # Sent to each worker once, and not with every batch.
+        self._task = client.scatter(task, broadcast=True)
+        self._sent: dict[Any, list[Assignment]] = {}
+        self._again: list[Assignment] = []
+        self._point_s: float | None = None
+        self._done, self._simulated_s, self._packet_hops = 0, 0.0, 0
+
+    def finished(self) -> Generator[Finished]:
+        """Generate what has ended until every point has; raises `EngineLostError`."""
+        try:
+            while self._step(self._fill):
+                yield self._step(self._collect)
+        finally:
+            # Where the scheduler is gone, there is nothing to cancel.
+            with suppress(OSError, self._library.CancelledError):
+                self._client.cancel(list(self._sent))
+
+    def _step(self, step: Callable[[], _Found]) -> _Found:
+        """Return what a step gives that talks to the scheduler."""
+        try:
+            return step()
+        except (self._library.CancelledError, OSError) as error:
+            raise EngineLostError(
+                "the scheduler of the cluster is gone", "start it again: the same command goes on from there"
+            ) from error
+
+    def _fill(self) -> bool:
+        """Send batches until every worker has enough before it; return whether any is on its way."""
+        threads = sum(self._client.nthreads().values()) or 1
+        while len(self._sent) < _AHEAD * threads:
+            batch = self._next()
+            if not batch:
+                break
+            future = self._client.submit(work, _core.__version__, self._task, batch, pure=False)
+            self._sent[future] = batch
+        return bool(self._sent)
+
+    def _next(self) -> list[Assignment]:
+        if self._again:
+            # Their worker died: one at a time shows which of them it is.
+            return [self._again.pop()]
+        size = 1 if self._point_s is None else max(1, round(_BATCH_S / max(self._point_s, 1e-6)))
+        return list(islice(self._points, size))
+
+    def _collect(self) -> Finished:
+        """Wait for batches and take those that have ended."""
+        with suppress(TimeoutError):
+            self._library.wait(list(self._sent), timeout=_EVERY_S, return_when="FIRST_COMPLETED")
+        ended = [future for future in self._sent if future.done()]
+        found = [one for future in ended if (one := self._taken(future)) is not None]
+        return self._together(found)
+
+    def _taken(self, future: Any) -> Done | None:  # noqa: ANN401
+        """Return what a batch gave; `None` where its points are to be sent again, one by one."""
+        batch = self._sent.pop(future)
+        try:
+            done: Done = future.result()
+        except self._library.KilledWorker as error:
+            if len(batch) > 1:
+                self._again += batch
+                return None
+            return Done({}, [], [(batch[0][0], f"its worker died: {error}")], 0.0, 0, 0.0)
+        return done
+
+    def _together(self, found: list[Done]) -> Finished:
+        import polars as pl  # lazy: as above
+
+        for one in found:
+            count = len(one.ended) + len(one.failed)
+            self._point_s = one.elapsed_s / max(count, 1)
+            self._done += count
+            self._simulated_s += one.simulated_s
+            self._packet_hops += one.packet_hops
+        names = {name for one in found for name in one.tables}
+        tables = {
+            name: pl.concat(
+                [pl.read_parquet(BytesIO(one.tables[name])) for one in found if name in one.tables]
+            )
+            for name in names
+        }
+        return Finished(
+            tables,
+            [one for part in found for one in part.ended],
+            [one for part in found for one in part.failed],
+            float(self._done),
+            self._simulated_s,
+            self._packet_hops,
+        )

@@ -1,0 +1,85 @@
+"""The threads of this process: the simulator runs the points without Python."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from perhop import _core
+from perhop.engines.work import Assignment, Finished, Task
+from perhop.interrupts import deferred
+from perhop.running import processors
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from perhop.frames import Column
+
+# How often finished points are given back, in seconds: what a killed process loses at most, and long enough
+# for the cost of taking them (about a millisecond) to vanish.
+_EVERY_S = 0.25
+# Points that wait for a thread at the beginning. Later as many as are simulated in some intervals, so that no
+# thread waits for Python.
+_AHEAD = 64
+_INTERVALS = 3
+
+
+class Embedded:
+    """Points are simulated on the threads of this process."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        self._threads = threads or processors()
+
+    def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
+        """Generate what has ended, several times a second, until every point has."""
+        batch = _core.Batch(
+            task.scenario,
+            task.base,
+            self._threads,
+            list(task.tables),
+            seed=task.seed,
+            replications=task.replications,
+            until=task.until,
+        )
+        ahead = _AHEAD * self._threads
+        try:
+            while True:
+                room = max(0, ahead - batch.unfinished())
+                new = [(number, list(changes)) for number, changes in islice(points, room)]
+                batch.submit(new)
+                finished = _taken(batch)
+                ahead = max(ahead, _INTERVALS * len(finished.ended))
+                yield finished
+                if not new and room and not finished.ended and not finished.failed and not batch.unfinished():
+                    return
+        finally:
+            batch.cancel()
+
+
+def _taken(batch: _core.Batch) -> Finished:
+    """Return what has ended.
+
+    The first columns load numpy from within Rust, which cannot end cleanly when a signal interrupts that.
+    """
+    with deferred():
+        tables, ended, failed = batch.take(_EVERY_S)
+    done, simulated_s, packet_hops = batch.progress()
+    return Finished(
+        {name: as_frame(columns) for name, columns in tables.items()},
+        ended,
+        failed,
+        done,
+        simulated_s,
+        packet_hops,
+    )
+
+
+def as_frame(columns: Mapping[str, Column]) -> pl.DataFrame:
+    """Return columns of the simulator as a frame with names as text, so that any two can be put together."""
+    import polars as pl  # lazy: as above
+    import polars.selectors as cs  # lazy: only sweeps need frames
+
+    from perhop import frames  # lazy: polars
+
+    return frames.frame(columns).with_columns(cs.enum().cast(pl.String))

@@ -1,0 +1,366 @@
+"""Which points a sweep has: every combination of values, values taken together, or a sample of ranges.
+
+Points are computed by their number and never held all at once.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Literal
+
+from perhop.errors import InvalidInputError
+from perhop.quantity import quantity
+
+#: How points are drawn from ranges.
+Method = Literal["sobol", "latin-hypercube"]
+#: The kinds of designs.
+KINDS = ("grid", "zip", "sobol", "latin-hypercube")
+
+_OPENING, _CLOSING = "([{", ")]}"
+_LOG = re.compile(r"log\(\s*(?P<arguments>[^()]*)\)")
+_NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.].*)?")
+_WHOLE = re.compile(r"[+-]?\d+")
+# Values of one parameter at most: more are a mistake in the step.
+_MOST = 1_000_000
+# Significant digits of computed values.
+_DIGITS = 6
+_RANGES = "as in 1Mb/s:4Mb/s:500kb/s or log(1ms,1s,7)"
+
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers from `low` to `high`, in `unit` as it was written."""
+
+    low: str
+    high: str
+    unit: str
+    log: bool = False
+    #: Whether only whole numbers are meant: both ends were written as such, without a unit.
+    whole: bool = False
+
+    def at(self, part: float) -> str:
+        """Return the value at a part of the range, from 0 to below 1, as text."""
+        low, high = float(self.low), float(self.high)
+        if self.whole and not self.log:
+            return str(min(math.floor(low + part * (high - low + 1)), int(high)))
+        value = low * (high / low) ** part if self.log else low + part * (high - low)
+        if self.whole:
+            return str(round(value))
+        return f"{_plain(float(f'{value:.{_DIGITS}g}'))}{self.unit}"
+
+
+#: What a parameter can be: a list of texts, or a range to draw from.
+Values = Sequence[str] | Range
+
+
+@dataclass(frozen=True)
+class Design:
+    """The points of a sweep, each computed from its number."""
+
+    kind: Literal["grid", "zip", "sobol", "latin-hypercube"]
+    #: What each path can be; the last one changes fastest. Texts may be ranges with a step, as `1:9:2`.
+    written: Mapping[str, Values]
+    #: Number and seed of a sample.
+    sample: int = 0
+    seed: int = 0
+
+    @cached_property
+    def values(self) -> Mapping[str, Values]:
+        """What each path can be, with ranges that have a step as the values in them."""
+        found: dict[str, Values] = {}
+        for path, one in self.written.items():
+            if isinstance(one, Range):
+                found[path] = one
+                continue
+            texts = _expanded(one, path)
+            # Of every combination, a value given twice is one.
+            found[path] = list(dict.fromkeys(texts)) if self.kind == "grid" else texts
+        return found
+
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The paths that have several values."""
+        return tuple(path for path, one in self.values.items() if isinstance(one, Range) or len(set(one)) > 1)
+
+    def __len__(self) -> int:
+        """Return the number of points."""
+        if self.kind == "grid":
+            return math.prod(map(len, self.lists().values()))
+        if self.kind == "zip":
+            return max(map(len, self.lists().values()), default=0)
+        return self.sample
+
+    def __getitem__(self, number: int) -> dict[str, str]:
+        """Return what point `number` sets, by path."""
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        if self.kind in ("sobol", "latin-hypercube"):
+            parts = iter(self._drawn[number])
+            return {
+                path: _drawn_value(one, float(next(parts))) if path in self.parameters else _single(one)
+                for path, one in self.values.items()
+            }
+        found = {}
+        for path, texts in reversed(list(self.lists().items())):
+            place = number if self.kind == "zip" else number % len(texts)
+            found[path] = texts[place if len(texts) > 1 else 0]
+            number = number if self.kind == "zip" else number // len(texts)
+        return {path: found[path] for path in self.values}
+
+    def lists(self) -> Mapping[str, Sequence[str]]:
+        """Return the values of each path that has a list of them."""
+        return {path: one for path, one in self.values.items() if not isinstance(one, Range)}
+
+    def texts(self, path: str) -> Iterator[str]:
+        """Generate the values of a path; of a range its ends."""
+        one = self.values[path]
+        if isinstance(one, Range):
+            yield from (one.low + one.unit, one.high + one.unit)
+        else:
+            yield from dict.fromkeys(one)
+
+    @cached_property
+    def _drawn(self) -> Any:  # noqa: ANN401 - an array of numpy
+        """The sample: a row for each point, a column for each parameter, from 0 to below 1.
+
+        Sobol points are scrambled (Owen 1998) by the seed; Latin hypercubes have one point in each of their
+        layers (McKay, Beckman and Conover 1979).
+        """
+        try:
+            from scipy.stats import qmc  # lazy: only those who draw points need it
+        except ModuleNotFoundError as error:
+            raise InvalidInputError("drawing points needs scipy", "pip install 'perhop[sample]'") from error
+        import warnings  # lazy: as above
+
+        dimensions = len(self.parameters)
+        if self.kind == "latin-hypercube":
+            return qmc.LatinHypercube(dimensions, rng=self.seed).random(self.sample)
+        with warnings.catch_warnings():
+            # A number of points that is no power of two is as the user wants it.
+            warnings.simplefilter("ignore", UserWarning)
+            return qmc.Sobol(dimensions, rng=self.seed).random(self.sample)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the design as plain data."""
+        values = {
+            path: dict(vars(one)) if isinstance(one, Range) else list(one)
+            for path, one in self.written.items()
+        }
+        drawn = {"sample": self.sample, "seed": self.seed} if self.sample else {}
+        return {"kind": self.kind, "values": values, **drawn}
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> Design:
+        """Return the design that `to_json` described; raises `LookupError`, `TypeError` or `ValueError`."""
+        values = {path: _values_of(one) for path, one in found["values"].items()}
+        design = cls(found["kind"], values, int(found.get("sample", 0)), int(found.get("seed", 0)))
+        is_drawn = design.kind in ("sobol", "latin-hypercube")
+        if not design.parameters or is_drawn != (design.sample > 0) or not 0 <= design.seed < 2**64:
+            raise ValueError("no points")
+        return design
+
+
+def _values_of(found: object) -> Values:
+    """Return what a parameter can be, as it was saved; raises `TypeError` or `ValueError`."""
+    if isinstance(found, dict):
+        one = Range(**found)
+        texts = (one.low, one.high, one.unit)
+        if not all(isinstance(text, str) for text in texts) or _number(one.low + one.unit) is None:
+            raise ValueError("no range")
+        if not (isinstance(one.log, bool) and isinstance(one.whole, bool)):
+            raise ValueError("no range")
+        return one
+    if not isinstance(found, list) or not found or not all(isinstance(text, str) for text in found):
+        raise ValueError("no list of values")
+    return found
+
+
+def grid(lists: Mapping[str, Sequence[str]]) -> Design:
+    """Return every combination of values; raises `InvalidInputError` where a range has no end."""
+    return _valid(Design("grid", dict(lists)))
+
+
+def zipped(lists: Mapping[str, Sequence[str]]) -> Design:
+    """Return the first values together, then the second ones, and so on.
+
+    Raises:
+        InvalidInputError: two lists with several values have unequal lengths, or a range has no end.
+
+    """
+    design = _valid(Design("zip", dict(lists)))
+    lengths = {path: len(texts) for path, texts in design.lists().items() if len(texts) > 1}
+    if len(set(lengths.values())) > 1:
+        told = ", ".join(f"{path} has {length}" for path, length in lengths.items())
+        raise InvalidInputError(f"--zip: {told} values", "give all parameters equally many values, or one")
+    return design
+
+
+def sobol(ranges: Mapping[str, Sequence[str]], count: int, seed: int) -> Design:
+    """Return the first points of a Sobol sequence; more points keep these. `ranges` as of `drawn_from`."""
+    return Design("sobol", drawn_from(ranges), count, seed)
+
+
+def latin_hypercube(ranges: Mapping[str, Sequence[str]], count: int, seed: int) -> Design:
+    """Return a Latin hypercube of `count` points. `ranges` as of `drawn_from`."""
+    return Design("latin-hypercube", drawn_from(ranges), count, seed)
+
+
+def drawn_from(ranges: Mapping[str, Sequence[str]]) -> dict[str, Values]:
+    """Return what to draw from: `1Mb/s:4Mb/s`, `log(1ms,1s)`, or names.
+
+    Raises:
+        InvalidInputError: a range is none.
+
+    """
+    found: dict[str, Values] = {}
+    for path, texts in ranges.items():
+        parts = split(texts[0], path) if len(texts) == 1 else list(texts)
+        one = _range(parts[0], path) if len(parts) == 1 else None
+        found[path] = parts if one is None else one
+    return found
+
+
+def _valid(design: Design) -> Design:
+    """Return a design whose values were computed once, so that it is refused now if it is to be."""
+    assert design.values is not None
+    return design
+
+
+def _expanded(texts: Sequence[str], path: str) -> list[str]:
+    """Return values with those in `1:9:2` and `log(1ms,1s,7)` in their place."""
+    found: list[str] = []
+    for text in texts:
+        found += _stepped(text, path) or _spaced(text, path) or [text]
+    return found
+
+
+def split(text: str, path: str = "") -> list[str]:
+    """Split values at commas; a comma within brackets or quotes is part of its value."""
+    parts, depth, quote = [""], 0, ""
+    for letter in text:
+        if letter == "," and not depth and not quote:
+            parts.append("")
+            continue
+        parts[-1] += letter
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            depth += (letter in _OPENING) - (letter in _CLOSING)
+    parts = [part.strip() for part in parts]
+    if not all(parts):
+        where = f"{path}: " if path else ""
+        raise InvalidInputError(
+            f"{where}`{text}` contains an empty value", "separate values by single commas"
+        )
+    return parts
+
+
+def _stepped(text: str, path: str) -> list[str] | None:
+    """Return the values of `start:stop:step`; `None` for other text."""
+    parts = text.split(":")
+    found = [_number(part) for part in parts]
+    if len(parts) != 3 or any(one is None for one in found) or not _alike(parts):
+        return None
+    start, stop, step = (_exact(part) for part in parts)
+    if step == 0 or (stop - start) * step < 0:
+        raise InvalidInputError(f"{path}: `{text}` never ends: the step leads away from the end", _RANGES)
+    count = int((stop - start) / step) + 1
+    if count == 1:
+        raise InvalidInputError(f"{path}: `{text}` has one value: the step leads beyond the end", _RANGES)
+    if count > _MOST:
+        raise InvalidInputError(f"{path}: `{text}` has {count:,} values, and {_MOST:,} at most", _RANGES)
+    written = _number(parts[0])
+    unit = written[1] if written else ""
+    one = _exact(f"1{unit}")
+    return [f"{_text((start + place * step) / one)}{unit}" for place in range(count)]
+
+
+def _spaced(text: str, path: str) -> list[str] | None:
+    """Return the values of `log(start,stop,n)`; `None` for other text."""
+    found = _LOG.fullmatch(text)
+    if found is None:
+        return None
+    parts = [part.strip() for part in found["arguments"].split(",")]
+    if len(parts) != 3 or not parts[2].isdecimal() or int(parts[2]) < 2:
+        raise InvalidInputError(f"{path}: `{text}` is no list of values", _RANGES)
+    ends = _ends(parts[:2], path, text, log=True)
+    last = int(parts[2]) - 1
+    if last >= _MOST:
+        raise InvalidInputError(f"{path}: `{text}` has more than {_MOST:,} values", _RANGES)
+    return list(dict.fromkeys(ends.at(place / last) for place in range(last + 1)))
+
+
+def _range(text: str, path: str) -> Range | None:
+    """Return the range of `low:high` or `log(low,high)`; `None` for other text."""
+    found = _LOG.fullmatch(text)
+    if found is not None:
+        parts = [part.strip() for part in found["arguments"].split(",")]
+        if len(parts) != 2:
+            raise InvalidInputError(f"{path}: `{text}` is no range to draw from", "as in log(1ms,1s)")
+        return _ends(parts, path, text, log=True)
+    parts = text.split(":")
+    if len(parts) != 2 or any(_number(part) is None for part in parts) or not _alike(parts):
+        return None
+    return _ends(parts, path, text, log=False)
+
+
+def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
+    """Return a range from its ends as they were written; both in the unit of the first."""
+    if any(_number(part) is None for part in parts) or not _alike(parts):
+        raise InvalidInputError(f"{path}: `{text}` has ends that are no numbers of one kind", _RANGES)
+    written = _number(parts[0])
+    unit = written[1] if written else ""
+    low, high = (_exact(part) / _exact(f"1{unit}") for part in parts)
+    if low == high or (log and min(low, high) <= 0):
+        raise InvalidInputError(f"{path}: `{text}` is no range", _RANGES)
+    whole = all(_WHOLE.fullmatch(part.strip()) for part in parts)
+    return Range(_text(low), _text(high), unit, log, whole)
+
+
+def _number(text: str) -> tuple[str, str] | None:
+    """Return a number and its unit as written; `None` for other text."""
+    found = _NUMBER.fullmatch(text.strip())
+    return None if found is None or quantity(text) is None else (found[1], found[2] or "")
+
+
+def _alike(parts: Sequence[str]) -> bool:
+    return len({found[1] for part in parts if (found := quantity(part)) is not None}) == 1
+
+
+def _exact(text: str) -> Fraction:
+    """Return a number in its base unit without rounding."""
+    found = _number(text)
+    assert found is not None, "it was read before"
+    scale = quantity(f"1{found[1]}")
+    assert scale is not None, "it was read before"
+    return Fraction(Decimal(found[0])) * Fraction(Decimal(repr(scale[0])))
+
+
+def _text(value: Fraction) -> str:
+    """Return a number as it would be written, exact where decimals can be."""
+    if value.denominator == 1:
+        return str(value.numerator)
+    return _plain(value.numerator / value.denominator)
+
+
+def _plain(value: float) -> str:
+    """Return a number without an exponent."""
+    text = format(Decimal(repr(value)), "f")
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _drawn_value(one: Values, part: float) -> str:
+    return one.at(part) if isinstance(one, Range) else one[min(int(part * len(one)), len(one) - 1)]
+
+
+def _single(one: Values) -> str:
+    assert not isinstance(one, Range), "a range has several values"
+    return one[0]

@@ -1,0 +1,98 @@
+"""The files of a growing table: parts that appear whole, named by their first point and their content.
+
+A part is written under a hidden name, put on the disk and renamed, so that whoever reads `*.parquet` in the
+folder (DuckDB, polars, pandas) sees whole parts only, at any time. The name holds a checksum of the content:
+a part that a loss of power damaged is told by it and left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+
+from perhop import disk
+from perhop.frames import as_parquet
+from perhop.loading import damaged
+from perhop.manifest import digest
+
+#: The table of the points that have ended, of which a part is written after those of the other tables.
+POINTS = "points"
+_SHORT = 16
+_NAME = re.compile(rf"(\d{{9}})-([0-9a-f]{{{_SHORT}}})\.parquet")
+_HIDDEN = ".new"
+#: Points of one part of a complete table.
+POINTS_OF_A_PART = 8192
+
+
+def name_of(first: int, content: bytes) -> str:
+    """Return the name of a part, given its first point."""
+    return f"{first:09}-{digest(content)[:_SHORT]}.parquet"
+
+
+def add(folder: Path, table: pl.DataFrame) -> None:
+    """Add a part, which must have rows; it is there as a whole or not at all.
+
+    Raises:
+        OSError: it cannot be written; the parts that are there remain.
+
+    """
+    content = as_parquet(table)
+    name = name_of(int(table["point"][0]), content)
+    hidden = folder / f".{name}{_HIDDEN}"
+    try:
+        disk.write(hidden, content)
+        disk.sync(hidden)
+        disk.rename(hidden, folder / name)
+    except BaseException:
+        hidden.unlink(missing_ok=True)
+        raise
+    disk.sync(folder)
+
+
+def clear(folder: Path) -> None:
+    """Remove what a killed writer left under hidden names."""
+    for path in folder.glob(f".*{_HIDDEN}"):
+        disk.remove(path)
+
+
+def is_intact(name: str, content: bytes) -> bool:
+    """Whether a part's content is what its name says."""
+    found = _NAME.fullmatch(name)
+    return found is not None and found[2] == digest(content)[:_SHORT]
+
+
+def intact(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """Generate the parts that are as they were written, in order of their names."""
+    for path in sorted(folder.glob("*.parquet")):
+        content = path.read_bytes()
+        if is_intact(path.name, content):
+            yield path, content
+
+
+def in_one(folder: Path, contents: Mapping[str, bytes]) -> pl.DataFrame:
+    """Return the table whose parts in a folder are given by name, sorted by point.
+
+    Raises:
+        UnreadableFileError: a part is none of a table with points.
+
+    """
+    try:
+        frames = [pl.read_parquet(BytesIO(content)) for content in contents.values()]
+        return pl.concat(frames).sort("point", maintain_order=True) if frames else pl.DataFrame()
+    # What is no Parquet at all may also be a panic of its reader.
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+        raise damaged(folder, str(error).splitlines()[0]) from error
+
+
+def write_whole(folder: Path, source: pl.LazyFrame, points: int) -> None:
+    """Write a complete table, whose bytes depend on its rows alone, a part after the other."""
+    for first in range(0, points, POINTS_OF_A_PART):
+        part = source.filter(pl.col("point").is_between(first, first + POINTS_OF_A_PART - 1))
+        table = part.collect().sort("point", maintain_order=True)
+        if table.height:
+            content = as_parquet(table)
+            disk.write(folder / name_of(first, content), content)

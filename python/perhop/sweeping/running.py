@@ -1,0 +1,192 @@
+"""Simulating the points of a plan, and where their results go."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from perhop.engines import Engine, Finished
+from perhop.running import Progress
+from perhop.sweeping import parts
+from perhop.sweeping.growing import growing
+from perhop.sweeping.plan import Plan
+from perhop.sweeping.swept import Sweep, points_table
+
+
+@dataclass(frozen=True)
+class Advance(Progress):
+    """Progress of a sweep."""
+
+    #: Points that have ended, also in an earlier process, of how many.
+    done: int
+    of: int
+    #: How many of them failed.
+    failed: int
+    #: Points of this process in a second, once there are some.
+    rate: float | None
+    #: What has ended since the last call, by table, for whoever shows it; not of earlier processes.
+    new: dict[str, pl.DataFrame]
+
+
+class Store(Protocol):
+    """Where the results of points go."""
+
+    ended: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    failed: int
+
+    def missing(self) -> Iterator[int]:
+        """Generate the points that have not ended."""
+        ...
+
+    def interval_s(self, elapsed_s: float) -> float:
+        """Return how long ended points may be kept back."""
+        ...
+
+    def add(self, tables: dict[str, pl.DataFrame]) -> None:
+        """Add what has ended."""
+        ...
+
+
+class _Memory:
+    """Results that are kept in memory."""
+
+    def __init__(self, plan: Plan, wanted: Sequence[int]) -> None:
+        self._wanted = wanted
+        self.ended = np.zeros(len(plan.design), dtype=bool)
+        self.failed = 0
+        self.tables: dict[str, list[pl.DataFrame]] = {name: [] for name in (*plan.tables, parts.POINTS)}
+
+    def missing(self) -> Iterator[int]:
+        """Generate the points that are wanted."""
+        yield from self._wanted
+
+    def interval_s(self, elapsed_s: float) -> float:
+        """Return how long ended points may be kept back: not at all."""
+        return 0.0
+
+    def add(self, tables: dict[str, pl.DataFrame]) -> None:
+        """Add what has ended."""
+        for name, table in tables.items():
+            self.tables[name].append(table)
+        self.ended[tables[parts.POINTS]["point"].to_numpy()] = True
+        self.failed += tables[parts.POINTS]["error"].drop_nulls().len()
+
+
+def simulated(
+    plan: Plan,
+    engine: Engine,
+    progress: Callable[[Advance], None] | None = None,
+    points: Sequence[int] | None = None,
+) -> Sweep:
+    """Simulate every point, or some, keep the results in memory, and return them."""
+    memory = _Memory(plan, range(len(plan.design)) if points is None else points)
+    _run(plan, engine, memory, progress)
+    tables = {
+        name: pl.concat(found).sort("point", maintain_order=True) if found else pl.DataFrame()
+        for name, found in memory.tables.items()
+    }
+    return Sweep(plan, tables)
+
+
+def stored(
+    plan: Plan,
+    engine: Engine,
+    folder: Path,
+    *,
+    force: bool = False,
+    progress: Callable[[Advance], None] | None = None,
+    also: Callable[[Path], None] | None = None,
+) -> int:
+    """Simulate the points that a folder lacks, which grows meanwhile, and complete it.
+
+    `also` writes further files into the folder before it is sealed. Returns how many points were simulated.
+
+    Raises:
+        InvalidInputError: the folder cannot be used, or holds something else.
+        OSError: a file cannot be written; what is there remains and is continued by the next call.
+
+    """
+    with growing(folder, plan, force=force) as store:
+        missing = int((~store.ended).sum())
+        if missing:
+            _run(plan, engine, store, progress)
+        store.complete(also)
+        return missing
+
+
+def _run(plan: Plan, engine: Engine, store: Store, progress: Callable[[Advance], None] | None) -> None:
+    """Simulate what a store lacks; what has ended goes there, several times a second at first."""
+    collected = _Collected(plan)
+    before, begin, last = int(store.ended.sum()), time.monotonic(), time.monotonic()
+    points = plan.assignments(store.missing())
+    try:
+        with closing(engine.simulate(plan.task, points)) as running:
+            for finished in running:
+                collected.add(finished)
+                now, new = time.monotonic(), {}
+                if collected.points and now - last >= store.interval_s(now - begin):
+                    last, new = now, collected.taken()
+                    store.add(new)
+                if progress is not None:
+                    progress(_advance(store, finished, before, now - begin, new))
+    finally:
+        # Also where the work is interrupted, or its engine is gone.
+        if collected.points:
+            store.add(collected.taken())
+
+
+def _advance(
+    store: Store, finished: Finished, before: int, elapsed_s: float, new: dict[str, pl.DataFrame]
+) -> Advance:
+    done, of = int(store.ended.sum()), len(store.ended)
+    return Advance(
+        fraction=min(1.0, max(done, before + finished.points_done) / of),
+        simulated_s=finished.simulated_s,
+        packet_hops=finished.packet_hops,
+        done=done,
+        of=of,
+        failed=store.failed,
+        rate=(done - before) / elapsed_s if done > before else None,
+        new=new,
+    )
+
+
+class _Collected:
+    """What has ended and is not stored yet."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan, self._columns = plan, plan.columns()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._tables: dict[str, list[pl.DataFrame]] = {}
+        self._ended: list[tuple[int, int]] = []
+        self._failed: list[tuple[int, str]] = []
+
+    @property
+    def points(self) -> int:
+        """How many points."""
+        return len(self._ended) + len(self._failed)
+
+    def add(self, finished: Finished) -> None:
+        """Collect what an engine gave."""
+        for name, table in finished.tables.items():
+            self._tables.setdefault(name, []).append(table)
+        self._ended += finished.ended
+        self._failed += finished.failed
+
+    def taken(self) -> dict[str, pl.DataFrame]:
+        """Return what was collected as tables, sorted by point, and begin anew."""
+        tables = {
+            name: pl.concat(found).sort("point", maintain_order=True) for name, found in self._tables.items()
+        }
+        tables[parts.POINTS] = points_table(self._plan, self._columns, self._ended, self._failed)
+        self._clear()
+        return tables

@@ -1,0 +1,71 @@
+"""Stop rules: replications are added until a confidence interval is narrow enough."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from perhop.errors import InvalidInputError
+from perhop.metrics import resolve
+from perhop.quantity import quantity
+
+_RULE = re.compile(r"(?P<metric>.+?)\s+within\s+(?P<width>\S+(?:\s*\S+)?)\s*")
+_EXAMPLE = "as in --until 'voice.delay_p99 within 1ms' or 'bulk.throughput within 5%'"
+
+
+@dataclass(frozen=True)
+class Until:
+    """Replications are added until the 95 % interval of a metric is its mean ± at most `half_width`."""
+
+    class_name: str
+    #: The column of `classes`.
+    column: str
+    #: In the column's unit, or as a part of the mean's magnitude.
+    half_width: float
+    relative: bool
+    #: The most replications of a point.
+    most: int
+
+    @classmethod
+    def parse(cls, text: str, most: int) -> Until:
+        """Read a rule as `CLASS.METRIC within 1ms`, or `within 5%` of the mean.
+
+        Raises:
+            InvalidInputError: it is no such rule.
+
+        """
+        found = _RULE.fullmatch(text)
+        if found is None:
+            raise InvalidInputError(f"`{text}` is no stop rule", _EXAMPLE)
+        name, column, unit = resolve(found["metric"])
+        if name is None:
+            raise InvalidInputError(f"`{found['metric']}` names no class", _EXAMPLE)
+        width = found["width"].replace(" ", "")
+        if relative := width.endswith("%") and unit != "%":
+            value = quantity(width[:-1])
+        else:
+            value = quantity(width.removesuffix("%"))
+            if value is not None and value[1] not in ("", unit):
+                raise InvalidInputError(
+                    f"`{width}` is no width of `{column}`, whose unit is {unit}", _EXAMPLE
+                )
+        if value is None or not value[0] > 0:
+            raise InvalidInputError(f"`{width}` is no width of an interval", _EXAMPLE)
+        if most < 2:
+            raise InvalidInputError("an interval takes two replications at least", "give --at-most 2 or more")
+        return cls(name, column, value[0] / 100 if relative else value[0], relative, most)
+
+    def for_engines(self) -> tuple[str, str, float, bool, int]:
+        """Return the rule as engines take it."""
+        return self.class_name, self.column, self.half_width, self.relative, self.most
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the rule as plain data."""
+        return asdict(self)
+
+    @classmethod
+    def of_json(cls, found: Mapping[str, Any]) -> Until:
+        """Return the rule that `to_json` described; raises `TypeError`."""
+        return cls(**found)
