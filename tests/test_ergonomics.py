@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import perhop
-from perhop import Scenario, ScenarioError, UnknownNameError
+from perhop import InvalidInputError, Scenario, ScenarioError, UnknownNameError
 from perhop.paths import base_unit, written
 
 
@@ -93,3 +95,45 @@ def test_a_run_takes_numbers(scenario: Path) -> None:
     assert given.summary == perhop.run(scenario, set={"links.1.rate": "1Mb/s"}, duration="3s").summary
     with pytest.raises(ScenarioError, match="rate"):
         perhop.run(scenario, set={"links.1.rate": -1})
+
+
+def test_means_are_the_summary_as_a_frame(scenario: Path) -> None:
+    results = perhop.run(scenario, replications=2)
+    means = results.means
+    assert means.columns == ["class", "metric", "unit", "mean", "low", "high"]
+    (row,) = means.rows_by_key(["class", "metric"], named=True)["random", "throughput_bps"]
+    (group,) = (one for one in results.summary["classes"] if one["class"] == "random")
+    given = group["throughput_bps"]
+    assert (row["unit"], row["mean"], [row["low"], row["high"]]) == ("b/s", given["mean"], given["ci95"])
+    assert perhop.run(scenario).means["low"].null_count() == perhop.run(scenario).means.height
+
+
+def test_a_print_of_classes_shows_what_matters(scenario: Path, tmp_path: Path) -> None:
+    results = perhop.run(scenario)
+    shown = str(results.classes).replace("\n", "")
+    for column in ("class", "throughput_bps", "dropped_percent", "delay_mean_s", "delay_p99_s"):
+        assert column in results.classes.columns[:4] + results.classes.columns[-4:]
+        assert column[:9] in shown, "polars breaks long names"
+    assert set(results.classes.columns) == set(results.table("classes").columns)
+    results.save(tmp_path / "saved")
+    assert perhop.Results.load(tmp_path / "saved").classes.equals(results.classes)
+
+
+def test_plots_are_at_hand(scenario: Path) -> None:
+    results = perhop.run(scenario)
+    assert results.plot.queue().to_json() == perhop.plot.queue(results).to_json()
+    assert results.plot.throughput(stacked=True).stacked
+    with pytest.raises(InvalidInputError):
+        results.plot.congestion_window()
+    kinds = {name for name in dir(results.plot) if not name.startswith("_")}
+    assert kinds == {
+        one.replace("-", "_").replace("cwnd", "congestion_window") for one in perhop.plot.KINDS
+    } - {"throughput_stacked"}
+    assert all(getattr(results.plot, one).__doc__ for one in kinds)
+    assert "delay_cdf" in repr(results.plot)
+
+
+def test_results_load_no_matplotlib(scenario: Path) -> None:
+    code = f"import perhop, sys; r = perhop.run({str(scenario)!r}); r.plot; "
+    code += "assert not {'matplotlib', 'perhop.plot', 'polars'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -89,6 +89,30 @@ def drops(classes: pl.DataFrame) -> pl.DataFrame:
     ).with_columns(pl.col("cause").str.strip_prefix(_CAUSE))
 
 
+def with_ends(table: pl.DataFrame, first: Sequence[str], last: Sequence[str]) -> pl.DataFrame:
+    """Return a table with all its columns, some of them first and some last."""
+    return table.select(*first, pl.exclude(*first, *last), *last)
+
+
+def means(groups: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return the metrics of a summary's classes: a row for each class and metric, with its 95 % interval."""
+    rows = [
+        {
+            "class": group["class"],
+            "metric": name,
+            "unit": value["unit"],
+            "mean": value["mean"],
+            "low": (value["ci95"] or (None, None))[0],
+            "high": (value["ci95"] or (None, None))[1],
+        }
+        for group in groups
+        for name, value in group.items()
+        if isinstance(value, Mapping)
+    ]
+    columns = dict.fromkeys(("class", "metric", "unit"), str) | dict.fromkeys(("mean", "low", "high"), float)
+    return of_rows(rows, columns)
+
+
 def shares(classes: pl.DataFrame, of: str) -> dict[str, tuple[float, float, float]]:
     """Return the mean share of each class in the sum of column `of`, percent, and its 95 % interval."""
     whole = pl.col(of).sum().over("replication")

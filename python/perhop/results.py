@@ -16,6 +16,7 @@ from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownN
 from perhop.layout import SUMMARY, TABLES
 from perhop.loading import damaged
 from perhop.manifest import json_text
+from perhop.plots import Plots
 from perhop.ports import resolved
 from perhop.saved import Saved
 from perhop.saving import whole_folder
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from perhop.frames import Column
     from perhop.verdicts import Telephony, Verdict
 
+# Of the columns of `classes` those that polars prints of a wide frame: the first four and the last four.
+_FIRST = ("class", "replication", "throughput_bps", "dropped_percent")
+_LAST = ("delay_mean_s", "delay_p50_s", "delay_p99_s", "ipdv_mean_abs_s")
 # Encoded empty tables by their columns: half of the tables of most runs are empty, and encoding one takes as
 # long as encoding a table with rows.
 _EMPTY_TABLES: dict[tuple[object, ...], bytes] = {}
@@ -217,8 +221,30 @@ class Results:
 
     @property
     def classes(self) -> pl.DataFrame:
-        """Offered, delivered, dropped, throughput and delay, per class and replication."""
-        return self.table("classes")
+        """Offered, delivered, dropped, throughput and delay, per class and replication.
+
+        All columns of the table; those that matter most stand first and last, where polars prints them.
+        """
+        from perhop import frames  # lazy: polars
+
+        return frames.with_ends(self.table("classes"), _FIRST, _LAST)
+
+    @property
+    def means(self) -> pl.DataFrame:
+        """The summary of the classes as a frame: a row for each class and metric.
+
+        Columns: `class`, `metric` (a column of `classes` or `transactions`), `unit`, `mean` over the
+        replications, `low` and `high` (its 95 % confidence interval, null with one replication). `mean` is
+        null where nothing was measured.
+        """
+        from perhop import frames  # lazy: polars
+
+        return frames.means([*self.summary["classes"], *self.summary["tcp"]])
+
+    @property
+    def plot(self) -> Plots:
+        """The plots of the run: `results.plot.queue()`; matplotlib is loaded when one is drawn."""
+        return Plots(self)
 
     @property
     def drops(self) -> pl.DataFrame:

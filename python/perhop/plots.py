@@ -1,0 +1,62 @@
+"""The plots of a run at hand: `results.plot.queue()`."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+
+class Plots:
+    """A method for each kind of plot of a run; each returns a chart, which has `save` and shows in notebooks.
+
+    All raise `InvalidInputError` where the run took no samples for the kind, and `UnreadableFileError` where
+    a table cannot be read. `perhop.plot` has the same as functions.
+    """
+
+    def __init__(self, results: Any) -> None:  # noqa: ANN401 - the Results, which stand above this module
+        """Take the results that are plotted."""
+        self._results = results
+
+    def __repr__(self) -> str:
+        """Name the kinds."""
+        kinds = ", ".join(name for name in vars(type(self)) if not name.startswith("_"))
+        return f"<plots of {self._results.summary['scenario']!r}: {kinds}>"
+
+    def throughput(self, *, stacked: bool = False) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the throughput of each class over time, b/s, with 95 % confidence bands."""
+        return self._made("throughput", stacked=stacked)
+
+    def queue(self, port: str | None = None, queue: str | None = None, *, replication: int = 0) -> Any:  # noqa: ANN401 - a Chart
+        """Plot a queue and its averages over time, packets or bytes, with its thresholds.
+
+        `port` (`from->to`) and `queue` select one of `measure.queues`; by default the first.
+        """
+        return self._made("queue", port, queue, replication=replication)
+
+    def drop_curve(self, port: str | None = None, queue: str | None = None) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the configured drop probability of a queue over its average."""
+        return self._made("drop_curve", port, queue)
+
+    def delay(self) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the one-way delay of each class over time, s: mean and range."""
+        return self._made("delay")
+
+    def ipdv(self) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the variation of the delay of each class over time, s: mean and range."""
+        return self._made("ipdv")
+
+    def delay_cdf(self) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the cumulative distribution of the one-way delay of each class, % of its packets."""
+        return self._made("delay_cdf")
+
+    def delay_histogram(self) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the distribution of the one-way delay of each class."""
+        return self._made("delay_histogram")
+
+    def congestion_window(self, *, replication: int = 0) -> Any:  # noqa: ANN401 - a Chart
+        """Plot the congestion windows of the probed connections over time, segments."""
+        return self._made("congestion_window", replication=replication)
+
+    def _made(self, kind: str, *given: object, **options: object) -> Any:  # noqa: ANN401 - a Chart
+        # Plots stand above results: like the names of `perhop` itself they are found when they are used.
+        return getattr(import_module("perhop.plot"), kind)(self._results, *given, **options)
