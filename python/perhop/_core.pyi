@@ -127,6 +127,7 @@ class Batch:
     def cancel(self) -> None:
         """Let no further point begin, and ask those that run to stop."""
 
+@final
 class Run:
     """A running or finished simulation."""
 
