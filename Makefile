@@ -17,7 +17,7 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup quick ci-packages bench-packages check format lint types msrv arm msrv-version test test-rust test-python docs \
-  fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-scale bench-instructions bench-live fidelity lock \
+  fuzz-short fuzz coverage mutants reproduce quote-reports bench quote-speed bench-sweeps bench-scale bench-instructions bench-live fidelity lock \
   deny wheel sbom release reproducible clean
 
 help: ## list the targets
@@ -159,8 +159,11 @@ bench-packages: ## install the Debian packages that benchmarks compare with (req
 	  DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $$package > /dev/null || \
 	    echo "skipped: comparisons that need $$package, which apt-get cannot install"; done
 
-bench: bench-packages ## time engine and data plane, and the installed peers (ns-2, ns-3, DPDK)
+bench: bench-packages bench-sweeps ## time engine, data plane and sweeps, and the installed peers (ns-2, ns-3, DPDK)
 	$(PYTHON) benchmarks/compare.py
+
+bench-sweeps: setup ## compare a sweep with a shell loop, a pool of processes and a Dask cluster
+	$(BIN)/python benchmarks/sweeps.py
 
 quote-speed: bench-packages ## run the benchmarks of `make bench` and copy their tables into docs/speed.md
 	$(PYTHON) benchmarks/compare.py --quote docs/speed.md

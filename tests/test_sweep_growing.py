@@ -38,6 +38,20 @@ class Dying(Embedded):
         raise OSError("the machine is gone")
 
 
+class Failing:
+    """An engine whose points all fail."""
+
+    def simulate(self, task: Task, points: Iterator[Assignment]) -> Iterator[Finished]:
+        yield Finished(failed=[(number, "no") for number, _ in points])
+
+
+def test_a_sweep_of_which_every_point_failed(scenario: Path, tmp_path: Path) -> None:
+    found = library.sweep(scenario, VALUES, engine=Failing(), output=tmp_path / "out")  # type: ignore[arg-type]
+    assert (found.complete, found.failures.height) == (True, POINTS_OF_IT)
+    assert (found.classes.height, found.table().height) == (0, 0)
+    assert found.to_json()["points"][0]["error"] == "no"
+
+
 def test_the_folder_is_the_same_whatever_wrote_it(scenario: Path, whole: Sweep, tmp_path: Path) -> None:
     whole.save(tmp_path / "saved")
     for threads in (1, 2):

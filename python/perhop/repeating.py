@@ -146,9 +146,10 @@ def _repeated_sweep(
     plan = before.plan if base is None else before.plan.at(Path(base))
     now = simulated(plan, Embedded(threads), progress, before.points["point"].to_list())
     differences: list[Difference] = []
-    for (name, old), new in zip(before.encoded().items(), now.encoded().values(), strict=True):
-        if old != new:
-            tables = (read_parquet(Path(name), content, {}) for content in (old, new))
+    old, new = before.encoded(), now.encoded()
+    for name in old:
+        if old[name] != new[name]:
+            tables = (read_parquet(Path(name), content, {}) for content in (old[name], new[name]))
             differences += _of_table(name, *tables)
     version = Saved.open(folder).manifest["perhop"]
     return Repeated("", version, before.seed, before.replications, tuple(differences))

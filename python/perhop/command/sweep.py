@@ -196,6 +196,11 @@ def _shown(found: Sweep, output: Path | None, *, json: bool, quiet: bool) -> Exi
     show_failures(found.failures, output)
     if json:
         print_json(found.to_json())
-    elif not quiet:
+    elif not quiet and not _is_lost(found):
         show_sweep(found)
-    return Exit.FAILED if found.failures.height == found.points.height else Exit.OK
+    return Exit.FAILED if _is_lost(found) else Exit.OK
+
+
+def _is_lost(sweep: Sweep) -> bool:
+    """Whether every point failed."""
+    return sweep.failures.height == sweep.points.height

@@ -56,11 +56,6 @@ class Growing:
     def _tables(self) -> tuple[str, ...]:
         return (*self._plan.tables, parts.POINTS)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether every point has ended."""
-        return bool(self.ended.all())
-
     def missing(self) -> Iterator[int]:
         """Generate the points that have not ended, in order."""
         yield from (int(number) for number in np.flatnonzero(~self.ended))
@@ -97,8 +92,10 @@ class Growing:
         """
         for name in self._tables:
             with self._anew(name) as new:
-                source = pl.scan_parquet(str(self._folder / name / "*.parquet"))
-                parts.write_whole(new, source, len(self._plan.design))
+                # Where every point failed, a table has no part.
+                if any((self._folder / name).glob("*.parquet")):
+                    source = pl.scan_parquet(str(self._folder / name / "*.parquet"))
+                    parts.write_whole(new, source, len(self._plan.design))
         if also is not None:
             also(self._folder)
         about = {"seed": self._plan.first_seed, "complete": True}

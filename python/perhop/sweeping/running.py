@@ -17,7 +17,7 @@ from perhop.running import Progress
 from perhop.sweeping import parts
 from perhop.sweeping.growing import growing
 from perhop.sweeping.plan import Plan
-from perhop.sweeping.swept import Sweep, points_table
+from perhop.sweeping.swept import Sweep, empty_table, points_table
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def simulated(
     memory = _Memory(plan, range(len(plan.design)) if points is None else points)
     _run(plan, engine, memory, progress)
     tables = {
-        name: pl.concat(found).sort("point", maintain_order=True) if found else pl.DataFrame()
+        name: pl.concat(found).sort("point", maintain_order=True) if found else empty_table(name)
         for name, found in memory.tables.items()
     }
     return Sweep(plan, tables)

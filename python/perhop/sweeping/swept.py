@@ -50,6 +50,7 @@ _SHAPE = {
 }
 _SCENARIO = {"name": str, "seed": int, "replications": int}
 _TYPES = {"whole": pl.Int64, "number": pl.Float64, "text": pl.String}
+_KINDS = {"text": pl.String(), "count": pl.UInt64(), "float": pl.Float64()}
 # Columns of `classes` that are no metrics.
 _KEYS = ("point", "replication", "class", "flows")
 
@@ -350,6 +351,13 @@ def points_table(
     )
 
 
+def empty_table(name: str) -> pl.DataFrame:
+    """Return a kept table without rows."""
+    return pl.DataFrame(
+        schema={"point": pl.UInt64(), **{one: _KINDS[kind] for one, kind in TABLES[name].items()}}
+    )
+
+
 def _plan(saved: Saved) -> Plan:
     """Return the plan of a saved sweep; raises `UnreadableFileError` where perhop did not write it."""
     document, scenario = saved.json(FILE, _SHAPE), saved.json("scenario.json", _SCENARIO)
@@ -396,7 +404,7 @@ def _consistent(saved: Saved, plan: Plan, tables: Mapping[str, pl.DataFrame]) ->
     for name in plan.tables:
         table = tables[name]
         if not table.height:
-            found[name] = table
+            found[name] = empty_table(name)
             continue
         _require_columns(saved.folder / name, table, name)
         found[name] = table.filter(pl.col("point").is_in(points["point"].implode()))
@@ -405,9 +413,8 @@ def _consistent(saved: Saved, plan: Plan, tables: Mapping[str, pl.DataFrame]) ->
 
 def _require_columns(file: Path, table: pl.DataFrame, name: str) -> None:
     """Refuse a table without the columns that perhop writes; raises `UnreadableFileError`."""
-    types = {"text": pl.String(), "count": pl.UInt64(), "float": pl.Float64()}
     for column, kind in {"point": "count", **TABLES[name]}.items():
-        if table.schema.get(column) != types[kind]:
+        if table.schema.get(column) != _KINDS[kind]:
             raise damaged(file, f"column `{column}` holds {table.schema.get(column)} in place of {kind}")
         if table[column].null_count():
             raise damaged(file, f"column `{column}` has gaps")
