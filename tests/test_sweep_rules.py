@@ -125,7 +125,7 @@ def test_quantiles_of_student() -> None:
     ],
 )
 def test_values_of_a_parameter(text: str, wanted: list[str]) -> None:
-    assert grid({"path": split(text)}).lists()["path"] == wanted
+    assert grid({"path": split(text)}).lists["path"] == wanted
 
 
 @pytest.mark.parametrize(

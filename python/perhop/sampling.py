@@ -90,32 +90,43 @@ class Design:
 
     def __len__(self) -> int:
         """Return the number of points."""
+        return self._count
+
+    @cached_property
+    def _count(self) -> int:
         if self.kind == "grid":
-            return math.prod(map(len, self.lists().values()))
+            return math.prod(map(len, self.lists.values()))
         if self.kind == "zip":
-            return max(map(len, self.lists().values()), default=0)
+            return max(map(len, self.lists.values()), default=0)
         return self.sample
 
     def __getitem__(self, number: int) -> dict[str, str]:
         """Return what point `number` sets, by path."""
-        if not 0 <= number < len(self):
+        if not 0 <= number < self._count:
             raise IndexError(number)
-        if self.kind in ("sobol", "latin-hypercube"):
-            parts = iter(self._drawn[number])
-            return {
-                path: _drawn_value(one, float(next(parts))) if path in self.parameters else _single(one)
-                for path, one in self.values.items()
-            }
-        found = {}
-        for path, texts in reversed(list(self.lists().items())):
-            place = number if self.kind == "zip" else number % len(texts)
-            found[path] = texts[place if len(texts) > 1 else 0]
-            number = number if self.kind == "zip" else number // len(texts)
-        return {path: found[path] for path in self.values}
+        if self.kind == "grid":
+            return {path: texts[number // stride % len(texts)] for path, texts, stride in self._strides}
+        if self.kind == "zip":
+            return {path: texts[number if len(texts) > 1 else 0] for path, texts in self.lists.items()}
+        parts = iter(self._drawn[number])
+        return {
+            path: _drawn_value(one, float(next(parts))) if path in self.parameters else _single(one)
+            for path, one in self.values.items()
+        }
 
+    @cached_property
     def lists(self) -> Mapping[str, Sequence[str]]:
-        """Return the values of each path that has a list of them."""
+        """The values of each path that has a list of them."""
         return {path: one for path, one in self.values.items() if not isinstance(one, Range)}
+
+    @cached_property
+    def _strides(self) -> list[tuple[str, Sequence[str], int]]:
+        """Of every combination: each path with its values, and how many points share one of them in a row."""
+        found, stride = [], 1
+        for path, texts in reversed(list(self.lists.items())):
+            found.append((path, texts, stride))
+            stride *= len(texts)
+        return found[::-1]
 
     def texts(self, path: str) -> Iterator[str]:
         """Generate the values of a path; of a range its ends."""
@@ -194,7 +205,7 @@ def zipped(lists: Mapping[str, Sequence[str]]) -> Design:
 
     """
     design = _valid(Design("zip", dict(lists)))
-    lengths = {path: len(texts) for path, texts in design.lists().items() if len(texts) > 1}
+    lengths = {path: len(texts) for path, texts in design.lists.items() if len(texts) > 1}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{path} has {length}" for path, length in lengths.items())
         raise InvalidInputError(f"--zip: {told} values", "give all parameters equally many values, or one")

@@ -24,8 +24,6 @@ from perhop.sweeping.statistics import summarized, with_shares
 # The steps of a line of blocks: its heights are whole numbers.
 _STEPS = 1000
 _WIDEST = 60
-# Seconds between two updates of the chart.
-_EVERY_POINTS = 1
 
 
 @contextmanager
@@ -82,6 +80,7 @@ class _Chart:
 
     def __init__(self, plan: Plan, wish: Wish) -> None:
         self._path = wish.against or plan.design.parameters[0]
+        self._parameter = next(one for one in plan.columns() if one.path == self._path)
         self._column, self._unit = wish.metric.column, wish.metric.unit
         self._metric = wish.metric.words
         # By class and value: sum and number, so that a chart takes no more memory the longer it fills.
@@ -123,4 +122,8 @@ class _Chart:
 
     def _ends(self) -> str:
         values = [value for _, value in self._sums if not isinstance(value, str)]
-        return f" ({number(min(values))} to {number(max(values))})" if values else ""
+        if not values:
+            return ""
+        divisor, unit = scale(self._parameter.unit, max(map(abs, values)))
+        ends = f"{number(min(values) / divisor)} to {number(max(values) / divisor)} {unit}".strip()
+        return f" ({ends})"
