@@ -163,7 +163,8 @@ def sweep(
             say(f"{counted(before, 'point was', 'points were')} there already")
         say_written(output)
     if output is not None and len(design) > _READ and not json:
-        say(f"{len(design):,} points are not shown: read them from {output} or plot them")
+        if not quiet:
+            say(f"{len(design):,} points are not shown: read them from {output} or plot them")
         code = Exit.OK
     else:
         code = _shown(held.read(), output, json=json, quiet=quiet)
