@@ -203,6 +203,14 @@ def test_a_sweep(tmp_path: Path, name: str) -> None:
             read(tmp_path / "sweep")
 
 
+def test_a_sweep_of_the_first_format_is_refused_by_name(tmp_path: Path) -> None:
+    with whole_folder(tmp_path / "sweep") as new:
+        (new / "sweep.json").write_text(manifest.json_text({"schema_version": 1, "points": []}))
+        manifest.seal(new, "sweep", {"seed": 1})
+    with pytest.raises(UnreadableFileError, match="a sweep of another format than 2"):
+        library.Sweep.load(tmp_path / "sweep")
+
+
 def test_a_comparison_without_its_document_is_not_two_runs(two: tuple[Path, Path], tmp_path: Path) -> None:
     first, second = map(Results.load, two)
     compare.compare(first, second).save(tmp_path / "both")

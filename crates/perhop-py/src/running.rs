@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use perhop_measure::budget::Budget;
 use perhop_measure::results::Results;
+use perhop_sim::batch::panic_message;
 use perhop_sim::capture::Captured;
 use perhop_sim::run::{self, EngineChoice, Progress, RunError, RunOptions};
 use perhop_sim::snapshot::Snapshot;
@@ -129,13 +130,6 @@ impl Drop for Run {
     fn drop(&mut self) {
         self.progress.cancel();
     }
-}
-
-/// The message of a panic.
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
-    let said =
-        panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
-    format!("the simulator stopped: {}", said.unwrap_or("no reason given"))
 }
 
 /// Starts a simulation in a thread of its own by the `fast` or the `plain` engine; `watched` where its

@@ -360,7 +360,8 @@ impl From<RunError> for Failure {
     }
 }
 
-fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+/// What a panic of the simulator is told as.
+pub fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
     let said =
         panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
     format!("the simulator stopped: {}", said.unwrap_or("no reason given"))

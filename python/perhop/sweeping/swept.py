@@ -12,7 +12,7 @@ import polars as pl
 
 from perhop import disk, manifest
 from perhop.document import Document
-from perhop.errors import InvalidInputError, ScenarioError, UnknownNameError
+from perhop.errors import InvalidInputError, ScenarioError, UnknownNameError, UnreadableFileError
 from perhop.frames import as_parquet
 from perhop.layout import TABLES
 from perhop.loading import damaged
@@ -24,7 +24,7 @@ from perhop.saving import whole_folder
 from perhop.scenario import Scenario
 from perhop.shape import OneOf, OrNull
 from perhop.sweeping import parts
-from perhop.sweeping.plan import Column, Plan
+from perhop.sweeping.plan import SCHEMA_VERSION, Column, Plan
 from perhop.sweeping.showing import METRICS, sweep_table
 from perhop.sweeping.statistics import differences, summarized, with_shares
 from perhop.tables import Table, notebook, replicated
@@ -360,6 +360,12 @@ def empty_table(name: str) -> pl.DataFrame:
 
 def _plan(saved: Saved) -> Plan:
     """Return the plan of a saved sweep; raises `UnreadableFileError` where perhop did not write it."""
+    if saved.json(FILE, {"schema_version": int})["schema_version"] != SCHEMA_VERSION:
+        raise UnreadableFileError(
+            f"`{saved.folder}` holds a sweep of another format than {SCHEMA_VERSION}, "
+            f"by perhop {saved.manifest['perhop']}",
+            "run it again into another folder",
+        )
     document, scenario = saved.json(FILE, _SHAPE), saved.json("scenario.json", _SCENARIO)
     try:
         plan = Plan.of_json(document, Document(scenario, saved.folder))
