@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from io import BytesIO
 from itertools import islice
@@ -98,6 +98,23 @@ class Dask:
         self._library: Any = distributed
         self._scheduler = scheduler
         self._threads = threads or processors()
+        # The client of a session.
+        self._kept: Any = None
+
+    @contextmanager
+    def session(self) -> Iterator[Dask]:
+        """Keep the client, and a local cluster, for several calls within the block.
+
+        Raises:
+            InvalidInputError: there is no scheduler at the address.
+
+        """
+        with ExitStack() as stack:
+            self._kept = self._client(stack)
+            try:
+                yield self
+            finally:
+                self._kept = None
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
         """Generate what has ended, several times a second, until every point has.
@@ -108,7 +125,7 @@ class Dask:
 
         """
         with ExitStack() as stack:
-            client = self._client(stack)
+            client = self._kept or self._client(stack)
             yield from _Stream(self._library, client, task, points).finished()
 
     def _client(self, stack: ExitStack) -> Any:  # noqa: ANN401 - distributed has no types

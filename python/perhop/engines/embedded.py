@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,10 @@ class Embedded:
                     return
         finally:
             batch.cancel()
+
+    def session(self) -> AbstractContextManager[Embedded]:
+        """Keep nothing: threads cost little."""
+        return nullcontext(self)
 
 
 def _taken(batch: _core.Batch) -> Finished:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -60,4 +61,8 @@ class Engine(Protocol):
         Points are taken from the iterator as they are needed. Closing the generator stops the work. What is
         given is finished; the order is any.
         """
+        ...
+
+    def session(self) -> AbstractContextManager[Engine]:
+        """Keep what it takes to simulate, such as a cluster, for several calls within the block."""
         ...
