@@ -136,6 +136,11 @@ def plan_of(
     for path, given in (("seed", seed), ("replications", replications)):
         if given is not None and path in design.written:
             raise InvalidInputError(f"`{path}` is given twice", f"give --{path}, or --set {path}=...")
+    if "replications" in design.parameters:
+        # Each point tells how often it was run; that cannot be what tells points apart.
+        raise InvalidInputError(
+            "`replications` is no parameter of a sweep", "give --replications, or --until"
+        )
     _check(scenario, design)
     if until is not None:
         classes = {one["class"] if "class" in one else one["name"] for one in scenario["traffic"]}
